@@ -1,0 +1,93 @@
+// The job file (YAML or JSON) as a value: strict to read, completed with defaults, echoed in full.
+// This is the wire's view; live/translate turns it into core::JobSpec.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/money.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::api::v1 {
+
+struct RunSpec {
+  std::string trainer;                             // "charlm" or "mlp"; or empty with a command
+  std::vector<std::string> command;                // program and arguments
+  nlohmann::json args = nlohmann::json::object();  // of the trainer: texts, numbers, booleans
+  std::map<std::string, std::string> env;
+  std::string workdir;  // absolute, or empty = the agent's own
+};
+struct ResourcesSpec {
+  int gpus_per_worker = 1;
+  std::vector<std::string> gpu_types = {"any"};
+  int cpus = 1;
+};
+struct ElasticFields {
+  int min = 1;
+  int max = 1;
+  int preferred = 1;
+  std::vector<int> sizes;  // effective, ascending
+  std::optional<int> step;
+  Duration min_runtime;
+  Duration cooldown = Duration::seconds(20);
+  Duration grace = Duration::seconds(30);
+};
+struct BatchFields {
+  std::int64_t global = 256;
+  std::int64_t per_worker_max = 256;
+  std::string on_resize = "constant";
+};
+struct UtilityPoint {
+  Duration at;
+  double value = 0;
+};
+struct ScalingFields {
+  std::string policy = "default";
+  std::int64_t every_steps = 20;
+  int spawn_size = 1;
+  double efficiency_threshold = 0.1;
+  std::optional<double> utility_linear_value;  // with utility_linear_zero_at
+  std::optional<Duration> utility_linear_zero_at;
+  std::vector<UtilityPoint> utility_piecewise;  // empty = none
+  std::optional<Money> price_cap;
+};
+
+struct JobSpecV1 {
+  std::string name;
+  std::string tenant = "default";
+  RunSpec run;
+  ResourcesSpec resources;
+  ElasticFields elastic;
+  BatchFields batch;
+  ScalingFields scaling;
+  std::optional<std::int64_t> work_samples;
+  int priority = 0;  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
+  bool preemptible = true;
+  std::string checkpoint_every;  // kept for the trainer; empty = none
+  std::string checkpoint_dir;
+  std::string budget_ref;
+  std::string budget_on_exhaust;
+  bool pack_node = false;  // topology: {pack: node}
+  std::optional<Duration> max_duration;
+  int max_restarts = 3;
+  std::map<std::string, std::string> labels;
+};
+
+// Reads a job document; on failure every finding with its JSON pointer, none hidden by another.
+struct JobSpecFindings {
+  std::vector<FieldError> errors;  // empty = spec is good
+  JobSpecV1 spec;
+};
+[[nodiscard]] JobSpecFindings read_job_spec(const nlohmann::json& document);
+
+// The document with every default written out; reading it back gives the same spec.
+[[nodiscard]] nlohmann::json effective_document(const JobSpecV1& spec);
+
+}  // namespace tidepool::api::v1

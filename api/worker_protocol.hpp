@@ -1,0 +1,178 @@
+// The messages of worker_protocol.md as value types with strict codecs. One line of JSON each; no
+// sockets here. The same types serve the daemon, the agent and the workers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
+namespace tidepool::api {
+
+inline constexpr int kWorkerProtocol = 1;
+inline constexpr std::size_t kLineBytesMax = 1U << 20U;
+
+// --- worker -> daemon ---------------------------------------------------------------------------
+struct ReadyMessage {
+  GenerationNumber generation = 0;  // that it is in; 0 = none
+};
+struct AddressMessage {
+  GenerationNumber generation = 0;
+  int rank = 0;
+  std::string blob;  // raw bytes here, base64 on the wire
+};
+struct SwitchedMessage {
+  GenerationNumber generation = 0;
+  std::int64_t switch_step = 0;
+  double stall_ms = 0;
+  double build_ms = 0;
+  std::int64_t steps_redone = 0;
+  std::int64_t samples_repeated = 0;
+  std::int64_t bytes_moved = 0;
+};
+struct StepsMessage {
+  GenerationNumber generation = 0;
+  std::int64_t last_step = 0;
+  std::int64_t steps = 0;
+  std::int64_t elapsed_us = 0;
+  std::int64_t samples = 0;
+  double loss = 0;
+  std::int64_t epoch = 0;
+  std::vector<std::int64_t> compute_us;
+};
+struct EpochAuditedMessage {
+  std::int64_t epoch = 0;
+  std::int64_t expected = 0;
+  std::int64_t used = 0;
+  bool checksum_ok = false;
+};
+struct FinishedMessage {
+  std::int64_t last_step = 0;
+  double loss = 0;
+};
+using FromWorker =
+    std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage, FinishedMessage>;
+
+// --- daemon -> worker ---------------------------------------------------------------------------
+struct GenerationMessage {
+  GenerationNumber number = 0;
+  std::vector<WorkerId> members;
+  bool after_failure = false;
+};
+struct AddressesMessage {
+  GenerationNumber generation = 0;
+  std::vector<std::string> blobs;  // raw bytes here, base64 on the wire; rank order
+};
+using ToWorker = std::variant<GenerationMessage, AddressesMessage>;
+
+// --- agent -> daemon ----------------------------------------------------------------------------
+struct AgentHello {
+  int protocol = kWorkerProtocol;
+  std::string token;
+  std::string node;
+  int slots = 0;
+  std::string slot_type;
+  std::string price_per_slot_hour;
+  std::vector<WorkerId> running;
+};
+struct AgentHeartbeat {};
+struct WorkerExitedReport {
+  std::uint64_t report = 0;
+  WorkerId worker;
+  int exit_code = -1;
+  int signal = 0;
+  std::string detail;
+};
+struct FromWorkerReport {
+  WorkerId worker;
+  FromWorker message;
+};
+struct LogChunk {
+  std::uint64_t request = 0;
+  WorkerId worker;
+  std::int64_t offset = 0;
+  std::string data;
+  std::int64_t next_offset = 0;
+  bool eof = false;
+};
+using AgentToDaemon = std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk>;
+
+// --- daemon -> agent ----------------------------------------------------------------------------
+struct AgentWelcome {
+  int protocol = kWorkerProtocol;
+  NodeId node;
+  std::int64_t heartbeat_ms = 1'000;
+  std::int64_t patience_ms = 5'000;
+};
+struct AgentRefuse {
+  std::string why;
+};
+struct StartWorker {
+  WorkerId worker;
+  JobId job;
+  std::vector<int> slots;
+  bool gpus = false;
+  std::string program;
+  std::vector<std::string> argv;  // without the program itself
+  std::map<std::string, std::string> env;
+  std::string workdir;
+  nlohmann::json spec = nlohmann::json::object();
+};
+struct StopWorker {
+  WorkerId worker;
+  std::int64_t grace_ms = 0;
+};
+struct ReportAck {
+  std::uint64_t report = 0;
+};
+struct ToWorkerOrder {
+  WorkerId worker;
+  ToWorker message;
+};
+struct LogRead {
+  std::uint64_t request = 0;
+  WorkerId worker;
+  std::int64_t offset = 0;
+  std::int64_t limit = 65'536;
+};
+using DaemonToAgent =
+    std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead>;
+
+// The worker's side of the worker <-> agent link: a hello, then FromWorker messages.
+struct WorkerHello {
+  int protocol = kWorkerProtocol;
+  WorkerId worker;
+  std::int64_t pid = 0;
+};
+using WorkerToAgent = std::variant<WorkerHello, FromWorker>;
+
+// One line with its newline. decode_x(encode(x)) gives x back; a bad line is an error in words.
+[[nodiscard]] std::string encode(const AgentToDaemon& message);
+[[nodiscard]] std::string encode(const DaemonToAgent& message);
+[[nodiscard]] std::string encode(const WorkerToAgent& message);
+[[nodiscard]] std::string encode(const ToWorker& message);
+[[nodiscard]] Result<AgentToDaemon> decode_agent_to_daemon(std::string_view line);
+[[nodiscard]] Result<DaemonToAgent> decode_daemon_to_agent(std::string_view line);
+[[nodiscard]] Result<WorkerToAgent> decode_worker_to_agent(std::string_view line);
+[[nodiscard]] Result<ToWorker> decode_to_worker(std::string_view line);
+
+// Cuts a byte stream into lines. A line above kLineBytesMax is an error: the link must close.
+class LineBuffer {
+ public:
+  [[nodiscard]] Status append(std::string_view bytes);
+  // The next whole line without its newline; false if there is none yet.
+  [[nodiscard]] bool next(std::string& line);
+
+ private:
+  std::string bytes_;
+  std::size_t scanned_ = 0;
+};
+
+}  // namespace tidepool::api

@@ -1,0 +1,246 @@
+#include "base/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace tidepool {
+namespace {
+
+using nlohmann::json;
+
+const json kNull = nullptr;
+
+// Watches a parse and stops it at the first duplicate key or exceeded limit.
+class Watch {
+ public:
+  explicit Watch(const JsonLimits& limits) : limits_(limits) {}
+
+  bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    if (!problem_.empty()) return false;
+    if (static_cast<std::size_t>(depth) > limits_.depth_max) return stop("nested deeper than the limit");
+    if (++values_ > limits_.values_max) return stop("more values than the limit");
+    switch (event) {
+      case json::parse_event_t::object_start: keys_.emplace_back(); break;
+      case json::parse_event_t::object_end: keys_.pop_back(); break;
+      case json::parse_event_t::key: {
+        const auto key = parsed.get<std::string>();
+        if (!keys_.back().insert(key).second) return stop("the key \"" + key + "\" appears twice in one object");
+        break;
+      }
+      default: break;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  bool stop(std::string problem) {
+    problem_ = std::move(problem);
+    return true;  // returning false would only drop the value; the parse is judged by problem()
+  }
+
+  JsonLimits limits_;
+  std::size_t values_ = 0;
+  std::vector<std::set<std::string>> keys_;
+  std::string problem_;
+};
+
+std::size_t depth_of_brackets(std::string_view text, std::size_t enough) {
+  std::size_t depth = 0;
+  std::size_t deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size() && deepest <= enough; ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t swap_cost = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, swap_cost}));
+    }
+  }
+  return row[b.size()];
+}
+
+// RFC 6901 section 3.
+std::string escape_pointer(std::string_view name) {
+  std::string escaped;
+  for (const char c : name) {
+    if (c == '~') {
+      escaped += "~0";
+    } else if (c == '/') {
+      escaped += "~1";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace
+
+Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
+  if (text.size() > limits.bytes_max) {
+    return Error{ErrorCode::kLimitExceeded, "the document has " + std::to_string(text.size()) +
+                                                " bytes; the limit is " + std::to_string(limits.bytes_max)};
+  }
+  // The parser recurses per level when a value is destroyed, so depth is bounded before it starts.
+  if (depth_of_brackets(text, limits.depth_max) > limits.depth_max) {
+    return invalid_argument("the JSON is nested deeper than " + std::to_string(limits.depth_max) + " levels");
+  }
+  Watch watch(limits);
+  try {
+    json value = json::parse(text, std::ref(watch));
+    if (!watch.problem().empty()) return invalid_argument("the JSON is refused: " + watch.problem());
+    return value;
+  } catch (const json::exception& error) {
+    return invalid_argument(std::string("not valid JSON: ") + error.what());
+  }
+}
+
+std::string canonical_json(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known) {
+  std::optional<std::string> best;
+  std::size_t best_distance = 3;
+  for (const auto& candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+ObjectReader::ObjectReader(const json& value, std::string pointer, std::vector<FieldError>& errors)
+    : value_(value), pointer_(std::move(pointer)), errors_(errors) {
+  if (!value_.is_object() && !value_.is_null()) {
+    errors_.push_back({pointer_, "WrongType", "must be an object with named fields"});
+  }
+}
+
+const json* ObjectReader::find(std::string_view name) {
+  asked_.emplace_back(name);
+  if (!value_.is_object()) return nullptr;
+  const auto found = value_.find(std::string(name));
+  return found == value_.end() || found->is_null() ? nullptr : &*found;
+}
+
+bool ObjectReader::has(std::string_view name) {
+  return find(name) != nullptr;
+}
+
+std::string ObjectReader::text(std::string_view name, std::string fallback) {
+  const json* found = find(name);
+  if (found == nullptr) return fallback;
+  if (!found->is_string()) {
+    fail(name, "WrongType", "must be a text");
+    return fallback;
+  }
+  return found->get<std::string>();
+}
+
+std::string ObjectReader::required_text(std::string_view name) {
+  if (!has(name)) {
+    fail(name, "Missing", "is needed");
+    return {};
+  }
+  return text(name, {});
+}
+
+std::int64_t ObjectReader::integer(std::string_view name, std::int64_t fallback, Range range) {
+  const json* found = find(name);
+  if (found == nullptr) return fallback;
+  const bool huge = found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX;
+  if (!found->is_number_integer() || huge) {
+    fail(name, "WrongType", "must be a whole number");
+    return fallback;
+  }
+  const auto number = found->get<std::int64_t>();
+  if (number < range.low || number > range.high) {
+    fail(name, "OutOfRange",
+         "is " + std::to_string(number) + "; it must lie between " + std::to_string(range.low) + " and " +
+             std::to_string(range.high));
+    return fallback;
+  }
+  return number;
+}
+
+std::int64_t ObjectReader::required_integer(std::string_view name, Range range) {
+  if (!has(name)) fail(name, "Missing", "is needed");
+  return integer(name, range.low, range);
+}
+
+double ObjectReader::number(std::string_view name, double fallback, double low, double high) {
+  const json* found = find(name);
+  if (found == nullptr) return fallback;
+  if (!found->is_number()) {
+    fail(name, "WrongType", "must be a number");
+    return fallback;
+  }
+  const auto number = found->get<double>();
+  if (!std::isfinite(number) || number < low || number > high) {
+    fail(name, "OutOfRange",
+         "is " + canonical_json(*found) + "; it must lie between " + canonical_json(low) + " and " +
+             canonical_json(high));
+    return fallback;
+  }
+  return number;
+}
+
+bool ObjectReader::boolean(std::string_view name, bool fallback) {
+  const json* found = find(name);
+  if (found == nullptr) return fallback;
+  if (!found->is_boolean()) {
+    fail(name, "WrongType", "must be true or false");
+    return fallback;
+  }
+  return found->get<bool>();
+}
+
+const json& ObjectReader::raw(std::string_view name) {
+  const json* found = find(name);
+  return found == nullptr ? kNull : *found;
+}
+
+std::string ObjectReader::pointer_of(std::string_view name) const {
+  return pointer_ + "/" + escape_pointer(name);
+}
+
+void ObjectReader::fail(std::string_view name, std::string code, std::string message) {
+  errors_.push_back({pointer_of(name), std::move(code), std::string(name) + " " + std::move(message)});
+}
+
+void ObjectReader::finish() {
+  if (!value_.is_object()) return;
+  for (const auto& [name, ignored] : value_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    const auto suggestion = nearest_word(name, asked_);
+    fail(name, "UnknownField",
+         suggestion ? "is not a field here; did you mean \"" + *suggestion + "\"?" : "is not a field here");
+  }
+}
+
+}  // namespace tidepool

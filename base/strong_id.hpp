@@ -1,0 +1,44 @@
+// Ids that cannot be mixed up: a job's number never compares with a worker's.
+// Each id prints as "<prefix>-<number>"; number 0 is "none" and is never handed out.
+#pragma once
+
+#include <charconv>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidepool {
+
+template <class Tag>
+class StrongId {
+ public:
+  constexpr StrongId() = default;
+  constexpr explicit StrongId(std::uint64_t number) : number_(number) {}
+
+  [[nodiscard]] constexpr std::uint64_t number() const { return number_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return number_ != 0; }
+  constexpr auto operator<=>(const StrongId&) const = default;
+
+  [[nodiscard]] std::string text() const { return std::string(Tag::kPrefix) + "-" + std::to_string(number_); }
+
+  // The inverse of text(); anything else, including "<prefix>-0", is no id.
+  [[nodiscard]] static std::optional<StrongId> parse(std::string_view text) {
+    const std::string_view prefix = Tag::kPrefix;
+    if (!text.starts_with(prefix) || text.size() <= prefix.size() + 1 || text[prefix.size()] != '-') {
+      return std::nullopt;
+    }
+    text.remove_prefix(prefix.size() + 1);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool canonical = text.front() != '0';
+    if (error != std::errc{} || end != text.data() + text.size() || !canonical) return std::nullopt;
+    return StrongId(number);
+  }
+
+ private:
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace tidepool

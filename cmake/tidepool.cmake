@@ -1,0 +1,52 @@
+# The only CMake logic of the project: one folder = one library, one test program = one label.
+set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers for everything, such as address;undefined or thread")
+
+add_library(tidepool_options INTERFACE)
+target_compile_features(tidepool_options INTERFACE cxx_std_20)
+target_compile_options(tidepool_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wno-missing-field-initializers -Werror>)
+if(TIDEPOOL_SANITIZE)
+  list(JOIN TIDEPOOL_SANITIZE "," sanitizers)
+  # -fno-sanitize=function: Boost's callbacks are called through their own types.
+  set(sanitize_flags -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(APPEND sanitize_flags -fno-sanitize=function)
+  endif()
+  target_compile_options(tidepool_options INTERFACE ${sanitize_flags})
+  target_link_options(tidepool_options INTERFACE ${sanitize_flags})
+endif()
+
+# tidepool_library(NAME HEADERS ... SOURCES ... DEPS ...): every header must compile on its own.
+function(tidepool_library name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;DEPS" ${ARGN})
+  add_library(tidepool_${name} STATIC ${ARG_SOURCES})
+  add_library(tidepool::${name} ALIAS tidepool_${name})
+  target_sources(tidepool_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  set_target_properties(tidepool_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX
+    POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
+endfunction()
+
+# tidepool_program(NAME SOURCES ... DEPS ...): lands in bin/.
+function(tidepool_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} tidepool_options)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  install(TARGETS ${name} RUNTIME)
+endfunction()
+
+# tidepool_test(NAME LABEL SOURCES ... DEPS ... [TIMEOUT s]): a Catch2 program; LABEL is one of
+# unit property golden sim integration fuzz bench webui lint.
+function(tidepool_test name label)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} tidepool::test_main tidepool_options)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "TIDEPOOL_SOURCE_DIR=${PROJECT_SOURCE_DIR};TIDEPOOL_BIN_DIR=${PROJECT_BINARY_DIR}/bin")
+endfunction()

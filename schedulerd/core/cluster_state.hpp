@@ -1,0 +1,162 @@
+// The facts as the engine holds them: nodes with their slots, jobs with their workers and what has
+// been measured. Plain data; only Engine::step and Engine::accept change it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+#include "schedulerd/core/job_spec.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/reason.hpp"
+
+namespace tidepool::core {
+
+// The names are those of the API; the table of legal changes is in job_state.hpp.
+enum class JobState {
+  kPending,     // holds no slots, waits for them
+  kStarting,    // first workers boot; no step done since
+  kRunning,     // steps at its generation, nothing under way
+  kResizing,    // steps at its generation while newcomers boot or leavers wait for the switch
+  kSuspending,  // told to park
+  kSuspended,   // holds no slots, waits for the user
+  kSucceeded,
+  kFailed,
+  kCancelled,
+};
+[[nodiscard]] bool is_final(JobState state);
+[[nodiscard]] const char* to_text(JobState state);
+
+enum class WorkerPhase {
+  kStarting,  // journaled; the agent starts or has started it
+  kReady,     // waits for a generation
+  kMember,    // in the committed generation
+  kLeaving,   // told to leave at the switch, or to stop
+};
+[[nodiscard]] const char* to_text(WorkerPhase phase);
+
+struct Worker {
+  WorkerId id;
+  JobId job;
+  NodeId node;
+  std::vector<int> slots;
+  WorkerPhase phase = WorkerPhase::kStarting;
+  Instant started_at;
+  std::optional<Instant> kill_at;    // set once it is being stopped
+  bool node_lost = false;            // its node is away; not counted on, slots still owned
+  double straggler_score = 1;        // EWMA of compute throughput over median; see straggler/
+  std::int64_t straggler_steps = 0;  // steps the score rests on
+};
+
+enum class NodeState { kUp, kLost };
+
+struct Node {
+  NodeId id;
+  std::string name;
+  NodeState state = NodeState::kUp;
+  bool cordoned = false;
+  std::string slot_type;
+  Money price_per_slot_hour;
+  std::vector<WorkerId> owners;  // one per slot; none = free
+};
+
+// What has been measured at one size.
+struct SizeRecord {
+  std::int64_t steps = 0;         // steps measured at this size, the first after a switch left out
+  double step_seconds = 0;        // mean; recent measurements weigh more (see throughput.hpp)
+  double samples_per_second = 0;  // mean, likewise
+  Instant measured_at;            // last measurement
+};
+
+// What changing size has cost this job so far, by kind.
+struct TransitionCost {
+  std::int64_t count = 0;
+  double mean_stall_ms = 0;
+};
+
+// The change of membership under way, if any: newcomers boot, leavers wait.
+struct Transition {
+  std::vector<WorkerId> newcomers;
+  std::vector<WorkerId> leavers;
+  Instant since;
+  Reason reason;
+  int from_size = 0;
+  int to_size = 0;
+};
+
+struct Job {
+  JobId id;
+  JobSpec spec;
+  JobState state = JobState::kPending;
+  Instant submitted_at;
+  std::optional<Instant> started_at;  // first step ever
+  std::optional<Instant> finished_at;
+  std::optional<Instant> last_start_at;   // last Start accepted
+  std::optional<Instant> last_resize_at;  // last change of size that took effect
+
+  // membership
+  GenerationNumber generation = 0;  // newest committed
+  std::vector<WorkerId> members;    // in rank order
+  bool switched = false;            // the members have reported that they step at `generation`
+  std::optional<Transition> transition;
+  std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
+
+  // wishes
+  int pinned_size = 0;  // 0 = none
+  bool cancel_requested = false;
+  bool suspend_requested = false;
+  bool finished_training = false;  // reported its end; waits for the exits
+
+  // measurements
+  std::int64_t last_step = 0;
+  std::int64_t samples_done = 0;
+  std::int64_t epoch = 0;
+  double first_loss = 0;
+  double last_loss = 0;
+  std::map<int, SizeRecord> sizes;      // by size
+  std::int64_t steps_since_switch = 0;  // measured at the present generation
+  TransitionCost grow_cost;
+  TransitionCost shrink_cost;
+  TransitionCost failure_cost;
+  int restarts = 0;  // losses of workers so far
+
+  // account
+  Instant charged_until;
+  Duration slot_time;  // slots x time held
+  Money cost;
+
+  Verdict verdict;  // newest
+
+  [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+};
+
+// All of it. Jobs are shared between copies until one of them changes (copy on write), so that a
+// snapshot for readers costs a pointer per job.
+struct ClusterState {
+  Instant now;  // time of the newest fact
+  std::map<NodeId, Node> nodes;
+  std::map<WorkerId, Worker> workers;  // those that hold slots
+  std::map<JobId, std::shared_ptr<const Job>> jobs;
+  std::uint64_t next_job = 1;
+  std::uint64_t next_node = 1;
+  std::uint64_t next_worker = 1;
+  std::uint64_t next_decision = 1;
+  EventSeq next_event = 1;
+
+  [[nodiscard]] const Job* find_job(JobId id) const;
+  [[nodiscard]] const Node* find_node(NodeId id) const;
+  [[nodiscard]] const Worker* find_worker(WorkerId id) const;
+  // Copies the job if a reader shares it. Requires: the job exists.
+  [[nodiscard]] Job& mutable_job(JobId id);
+
+  [[nodiscard]] int slots_total() const;  // of nodes that are up
+  [[nodiscard]] int slots_free() const;   // of nodes that are up and not cordoned
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,91 @@
+// The whole interface of the core: four calls, no effects. The daemon and the simulator drive the
+// same engine; neither is visible here.
+//
+//   step(fact)       learns; all or nothing
+//   decide(now)      const: what should change, and why; the same state gives the same bytes
+//   accept(decision) records that the decision is journaled and will be carried out
+//   view()           what has been learnt
+//
+// Not thread-safe: one thread owns an engine. After an error of step the state is unchanged.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/event.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/policy.hpp"
+
+namespace tidepool::core {
+
+// How the engine judges one step's compute times. Implemented in straggler/, given by main.
+class StragglerDetector {
+ public:
+  virtual ~StragglerDetector() = default;
+  // The score after one more step: `previous` before it (1 and 0 steps for a new worker), this rank's
+  // compute time and those of all ranks of the step, in microseconds.
+  [[nodiscard]] virtual double score(double previous, std::int64_t steps_seen, std::int64_t own_us,
+                                     const std::vector<std::int64_t>& all_us) const = 0;
+  [[nodiscard]] virtual bool is_straggler(double score, std::int64_t steps_seen) const = 0;
+  [[nodiscard]] virtual double threshold() const = 0;
+};
+
+struct EngineConfig {
+  std::int64_t step_budget = 50'000'000;            // counted steps for one decide()
+  Duration start_timeout = Duration::seconds(120);  // a worker not ready by then has failed
+  bool replace_stragglers = true;
+};
+
+class Engine {
+ public:
+  // `policies` maps each name a job may ask for in scaling.policy to its policy; the entry "default"
+  // must exist and orders the queue. Policies and detector are shared and immutable.
+  struct Parts {
+    std::map<std::string, std::shared_ptr<const Policy>> policies;
+    std::shared_ptr<const StragglerDetector> detector;
+    EngineConfig config;
+  };
+  explicit Engine(Parts parts);
+  // Goes on from a recovered state.
+  Engine(Parts parts, ClusterState state);
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // Learns one fact and returns the events it makes. On error nothing has changed.
+  [[nodiscard]] Result<std::vector<Event>> step(const TimedFact& fact);
+
+  // What should change now. `now` is not before the newest fact. Touches only what has changed since
+  // the last accept() and what has come due; the answer equals that of decide_anew().
+  [[nodiscard]] Decision decide(Instant now) const;
+  // The same, computed from scratch over all jobs; for tests, benchmarks and recovery.
+  [[nodiscard]] Decision decide_anew(Instant now) const;
+
+  // Checks a plan against the state, whatever made it; names the first broken invariant.
+  [[nodiscard]] Status validate(const Decision& decision) const;
+
+  // Records a validated decision, empty ones too (they clear what was looked at). Returns events.
+  // Requires: validate(decision).ok().
+  std::vector<Event> accept(const Decision& decision);
+
+  [[nodiscard]] const ClusterState& view() const;
+
+  // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
+  [[nodiscard]] std::optional<Instant> next_due() const;
+
+  [[nodiscard]] JobId next_job_id() const;
+  // The id of a node that has joined under this name before, or the next free one.
+  [[nodiscard]] NodeId node_id_for(const std::string& name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,26 @@
+// Events: what users and dashboards see of facts and decisions, in past tense and numbered without
+// gaps. Events are derived, so the same journal gives the same events.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::core {
+
+struct Event {
+  EventSeq seq = 0;
+  Instant at;
+  std::string type;  // "job.resized"; the closed list is in api/openapi.yaml
+  std::optional<JobId> job;
+  std::optional<NodeId> node;
+  std::string tenant;  // empty if none
+  std::optional<DecisionId> decision;
+  nlohmann::json data = nlohmann::json::object();
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,126 @@
+// Facts: everything that has happened, as the engine learns it. A fact is journaled before anything
+// follows from it, and replaying the facts in order rebuilds the state exactly. Closed variant: each
+// case is one plain struct; whoever handles facts handles all of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+#include "schedulerd/core/job_spec.hpp"
+
+namespace tidepool::core {
+
+// --- what users ask for -------------------------------------------------------------------------
+
+// The id must be Engine::next_job_id(); the spec is already checked and completed.
+struct JobSubmitted {
+  JobId job;
+  JobSpec spec;
+};
+struct JobCancelRequested {
+  JobId job;
+};
+// A wish, not an order: pins the job's size until it is cleared with size = 0.
+struct JobResizeRequested {
+  JobId job;
+  int size = 0;  // 0, or an allowed size of the job
+};
+struct JobSuspendRequested {
+  JobId job;
+};
+struct JobResumeRequested {
+  JobId job;
+};
+
+// --- what agents report -------------------------------------------------------------------------
+
+// An agent has connected (for the first time or again). `running` is its inventory: workers that it
+// does not list are dead, and workers the state does not know are to be killed.
+struct NodeJoined {
+  NodeId node;            // Engine::node_id_for(name), or Engine::next_node_id() for a new name
+  std::string name;       // unique among nodes
+  int slots = 0;          // >= 1
+  std::string slot_type;  // "cpu", "NVIDIA H200", ...
+  Money price_per_slot_hour;
+  std::vector<WorkerId> running;
+};
+// The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
+// owner only on proof of death), but its workers are no longer counted on.
+struct NodeLost {
+  NodeId node;
+  std::string why;
+};
+struct NodeCordonChanged {
+  NodeId node;
+  bool cordoned = false;
+};
+// Has booted, loaded its data and built its model; waits for a generation.
+struct WorkerReady {
+  WorkerId worker;
+};
+// Proof of death: the agent has reaped the process. Frees its slots.
+struct WorkerExited {
+  WorkerId worker;
+  int exit_code = -1;  // -1 if ended by a signal or unknown
+  int signal = 0;      // 0 if it exited by itself
+  std::string detail;  // last line of its error output, or why it could not start
+};
+
+// --- what jobs report (rank 0, through its agent) -----------------------------------------------
+
+// The members of `generation` step together now.
+struct GenerationSwitched {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t switch_step = 0;  // first step of the new generation
+  double stall_ms = 0;           // last step before to first step after, beyond one normal step
+  double build_ms = 0;           // building the communicator
+  std::int64_t steps_redone = 0;
+  std::int64_t samples_repeated = 0;
+  std::int64_t bytes_moved = 0;  // state sent to newcomers
+};
+// A run of consecutive committed steps at one generation.
+struct StepsMeasured {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t last_step = 0;  // number of the last of them; steps count from 1
+  std::int64_t steps = 0;      // how many, >= 1
+  Duration elapsed;            // wall time of them all, > 0
+  std::int64_t samples = 0;    // samples they used, over all ranks
+  double loss = 0;             // of the last step
+  std::int64_t epoch = 0;
+  // Compute time before the allreduce in microseconds, step-major: [step][rank], steps x ranks
+  // entries; empty if not measured.
+  std::vector<std::int64_t> compute_us;
+};
+struct DataEpochAudited {
+  JobId job;
+  std::int64_t epoch = 0;
+  std::int64_t expected = 0;  // samples in the data
+  std::int64_t used = 0;      // samples committed in the epoch
+  bool checksum_ok = false;
+};
+// The program has reached its end; the workers exit by themselves.
+struct TrainingFinished {
+  JobId job;
+  std::int64_t last_step = 0;
+  double loss = 0;
+};
+// Nothing but the passing of time, so that waits end.
+struct ClockAdvanced {};
+
+using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                          NodeJoined, NodeLost, NodeCordonChanged, WorkerReady, WorkerExited, GenerationSwitched,
+                          StepsMeasured, DataEpochAudited, TrainingFinished, ClockAdvanced>;
+
+struct TimedFact {
+  Instant at;  // never before the previous fact's
+  Fact fact;
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,81 @@
+// Why: a closed set of codes, each with numbers. A decision stores codes and numbers; the sentence is
+// rendered from them (explain.hpp), so the CLI, the API, the dashboard and the goldens agree.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidepool::core {
+
+enum class ReasonCode {
+  // why a job waits
+  kWaitingForSlots,  // needed, free
+  kNeverFits,        // needed, cluster: more than the whole cluster has
+  kBehindOlderJob,   // ahead (count), needed, free
+  kSuspendedByUser,
+  kNoNodes,
+  // why a size is held
+  kMeasuring,             // steps, of: not enough steps at this size yet
+  kCooldown,              // seconds_left
+  kMinRuntime,            // seconds_left
+  kTransitionInProgress,  // from, to
+  kFixedSize,             // size
+  kPinnedByUser,          // size
+  kEfficiencySettled,     // size, next, efficiency, threshold: the next size is not worth it
+  kUtilitySettled,        // size, next, utility_gain, cost_gain
+  kAtMax,                 // size
+  kAtMin,                 // size
+  kNoSlotsToGrow,         // wanted, free
+  kPriceCap,              // cap, price
+  kBatchTooSmall,         // size, global: fewer than one sample a worker
+  // why a job starts, grows, shrinks, is replaced
+  kStarted,            // size
+  kExploreUp,          // from, to: only one size measured
+  kExploreDown,        // from, to, efficiency, threshold
+  kEfficientUp,        // from, to, efficiency, threshold
+  kInefficientDown,    // from, to, efficiency, threshold
+  kUtilityUp,          // from, to, utility_gain, cost_gain
+  kUtilityDown,        // from, to, utility_gain, cost_gain
+  kGatherEvidence,     // from, to, steps
+  kResizedByUser,      // from, to
+  kStragglerReplaced,  // worker, score, threshold
+  kStragglerNoSpare,   // worker, score, threshold
+  kWorkerLost,         // worker, survivors
+  kBelowMinimum,       // survivors, min
+  kPreempted,          // for_job
+  kResumed,            // size
+  // why a job ended
+  kFinished,  // steps
+  kCancelledByUser,
+  kWorkersFailed,  // restarts, limit
+  kMaxDuration,    // limit_s
+};
+
+// A name and a value, in the order given; names are those in the comments above.
+struct ReasonNumber {
+  std::string name;
+  double value = 0;
+  bool operator==(const ReasonNumber&) const = default;
+};
+
+struct Reason {
+  ReasonCode code = ReasonCode::kMeasuring;
+  std::vector<ReasonNumber> numbers;
+
+  // The number called `name`, or `fallback`.
+  [[nodiscard]] double number(std::string_view name, double fallback = 0) const {
+    for (const auto& entry : numbers) {
+      if (entry.name == name) return entry.value;
+    }
+    return fallback;
+  }
+  bool operator==(const Reason&) const = default;
+};
+
+// "WaitingForSlots": the code as the API writes it; parse is its inverse.
+[[nodiscard]] std::string_view to_text(ReasonCode code);
+[[nodiscard]] bool parse_reason_code(std::string_view text, ReasonCode& code);
+
+}  // namespace tidepool::core

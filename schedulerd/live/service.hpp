@@ -1,0 +1,178 @@
+// The face that the loop shows to request handlers: put a command in, get a durable answer; read what
+// is published. Handlers run on the I/O thread and never touch the engine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/event.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/job_spec.hpp"
+
+namespace tidepool::live {
+
+// --- commands -----------------------------------------------------------------------------------
+
+struct SubmitJob {
+  core::JobSpec spec;
+};
+struct CancelJob {
+  JobId job;
+};
+struct ResizeJob {
+  JobId job;
+  int size = 0;  // 0 clears the wish
+};
+struct SuspendJob {
+  JobId job;
+};
+struct ResumeJob {
+  JobId job;
+};
+struct CordonNode {
+  NodeId node;
+  bool cordoned = true;
+};
+struct CreateToken {
+  std::string name;
+  std::string role;    // "admin", "submitter", "viewer"
+  std::string tenant;  // empty = all
+  std::string secret_sha256;
+  std::optional<Duration> lifetime;
+};
+struct RevokeToken {
+  std::string token_id;
+};
+using CommandBody =
+    std::variant<SubmitJob, CancelJob, ResizeJob, SuspendJob, ResumeJob, CordonNode, CreateToken, RevokeToken>;
+
+struct Idempotency {
+  std::string key;           // as the client sent it
+  std::string token_id;      // keys of different tokens never meet
+  std::string request_hash;  // of method, path and body
+};
+
+struct Command {
+  CommandBody body;
+  std::string actor;  // token id, for the audit
+  std::optional<Idempotency> idempotency;
+};
+
+// The durable answer. `replayed` = the key had been used with the same request before.
+struct Receipt {
+  std::optional<JobId> job;
+  std::string token_id;  // of CreateToken
+  EventSeq as_of_seq = 0;
+  bool replayed = false;
+};
+
+// --- what readers see ---------------------------------------------------------------------------
+
+// Turns the daemon's own time line into wall-clock time for display.
+struct WallClock {
+  std::int64_t unix_us_at_zero = 0;
+  // RFC 3339 with milliseconds, "2026-11-20T21:53:24.120Z".
+  [[nodiscard]] std::string text(Instant at) const;
+};
+
+// Newest measurement of a job, for progress that the state does not keep.
+struct JobPulse {
+  double samples_per_second = 0;
+  double step_ms = 0;
+  std::vector<double> compute_ms;  // by rank, mean of the last report
+};
+
+// An immutable picture, replaced after each batch. Holds every write that has been acknowledged.
+struct Published {
+  core::ClusterState state;
+  EventSeq as_of_seq = 0;
+  std::map<JobId, JobPulse> pulses;
+  std::map<WorkerId, double> compute_ms;
+  std::map<JobId, std::string> errors;  // last error text of a job's worker
+  WallClock clock;
+  Instant now;
+  std::string active_policy;
+};
+
+// --- what the journal gives readers (its own read-only connection) ------------------------------
+
+struct StoredDecision {
+  DecisionId id;
+  Instant at;
+  nlohmann::json body;  // core::to_json(Decision)
+};
+struct MetricPoint {
+  Instant at;
+  std::int64_t step = 0;
+  int size = 0;
+  GenerationNumber generation = 0;
+  double samples_per_second = 0;
+  double step_ms = 0;
+  double loss = 0;
+  std::vector<double> compute_ms;
+};
+struct TokenRecord {
+  std::string id;
+  std::string name;
+  std::string role;
+  std::string tenant;
+  std::string secret_sha256;
+  std::string created_at;  // RFC 3339
+  std::optional<std::int64_t> expires_unix_s;
+  bool revoked = false;
+};
+
+class History {
+ public:
+  virtual ~History() = default;
+  // Newest first, ids below `before` (none = from the newest); of one job if given.
+  [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
+                                                              std::optional<JobId> job, int limit) = 0;
+  // Oldest first, seq > after; of one job if given.
+  [[nodiscard]] virtual std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) = 0;
+  // The oldest event still kept; a reader that asks for older must list again.
+  [[nodiscard]] virtual EventSeq oldest_event() = 0;
+  // Oldest first, at most `limit` points, evenly thinned.
+  [[nodiscard]] virtual std::vector<MetricPoint> metrics(JobId job, int limit) = 0;
+  [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;
+  [[nodiscard]] virtual std::optional<TokenRecord> token(const std::string& id) = 0;
+};
+
+// Reads captured output of a worker through its agent.
+struct LogPage {
+  std::string data;
+  std::int64_t next_offset = 0;
+  bool eof = false;  // the worker has exited and this is the end
+};
+
+class Service {
+ public:
+  virtual ~Service() = default;
+  // Thread-safe. `done` is called once, on the loop's thread, after the command is durable or refused.
+  // When the queue is full it is refused at once with kUnavailable.
+  virtual void submit(Command command, std::function<void(Result<Receipt>)> done) = 0;
+  [[nodiscard]] virtual std::shared_ptr<const Published> published() const = 0;
+  // Thread-safe; called on the loop's thread with each batch of new events, in order. Returns a handle;
+  // dropping it ends the subscription.
+  [[nodiscard]] virtual std::shared_ptr<void> subscribe(
+      std::function<void(const std::vector<core::Event>&)> on_events) = 0;
+  // For the I/O thread only.
+  [[nodiscard]] virtual History& history() = 0;
+  // `offset` < 0 counts from the end. `done` may be called on any thread.
+  virtual void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
+                        std::function<void(Result<LogPage>)> done) = 0;
+};
+
+}  // namespace tidepool::live
