@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Checks what a compiler cannot: who may include whom, that the pure folders stay pure, and sizes.
+
+Run by `ctest -L lint`. Prints one line per finding and exits 1 if there is any. With --self-test it plants each
+kind of fault in a text and fails if one of them goes unnoticed.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Folder -> folders it may include besides itself. The most specific prefix wins.
+MAY_INCLUDE = {
+    "base": [],
+    "api": ["base"],
+    "straggler": ["base"],
+    "schedulerd/core": ["base"],
+    "policies": ["base", "schedulerd/core"],
+    "schedulerd/sim": ["base", "schedulerd/core", "policies", "straggler"],
+    "schedulerd/live": ["base", "api", "schedulerd/core", "policies", "straggler"],
+    "schedulerd/live/http": ["base", "api", "schedulerd/core", "policies", "straggler", "schedulerd/live", "webui"],
+    "schedulerd/ctl": ["base", "api", "schedulerd/core", "schedulerd/sim"],
+    "workers": ["base", "api"],
+    "webui": [],
+}
+# Where the parts meet: these may include anything.
+JOINTS = ("main.cpp", "daemon.cpp")
+
+PURE = ("base", "schedulerd/core", "schedulerd/sim", "policies", "straggler")
+IMPURE = {
+    r"\b(system|steady|high_resolution)_clock\b": "time is an input: take an Instant",
+    r"\bstd::(mutex|thread|jthread|atomic|future|async|condition_variable)\b": "pure code has one thread",
+    r"\bstd::(random_device|mt19937\w*|\w+_distribution|shuffle)\b": "use base/rng.hpp",
+    r"\bstd::unordered_(map|set)\b": "its iteration order is not specified: use std::map or a sorted vector",
+    r"\b(std::)?(rand|srand|getenv|time)\s*\(": "chance, environment and time are inputs",
+    r"#include <(fstream|filesystem|iostream|thread|mutex|atomic|random|ctime|unistd\.h|sys/.*|netinet/.*|chrono)>":
+        "no I/O, threads or clocks here",
+}
+# The crash report names the broken law and the seed; it is the one thing base writes to the outside.
+PURE_EXCEPT = {"base/check.cpp"}
+
+BEAST = re.compile(r"#include <boost/beast")
+BEAST_UNITS_MAX = 2
+FILE_LINES_MAX = 600
+FUNCTION_LINES_MAX = 70
+COLUMNS_MAX = 120
+BAD_NAME = re.compile(r"\b(\w*(manager|helper)s?|(\w*_)?(utils?|misc))\b", re.IGNORECASE)
+PROMISE = re.compile(r"\b(TODO|FIXME|XXX)\b")
+INCLUDE = re.compile(r'^\s*#include "([^"]+)"')
+
+
+def owner(path: str) -> str:
+    return max((f for f in MAY_INCLUDE if path.startswith(f + "/")), key=len, default="")
+
+
+def is_pure(folder: str) -> bool:
+    return folder in PURE
+
+
+def include_findings(path: str, lines: list[str]):
+    folder = owner(path)
+    if not folder or path.endswith(JOINTS):
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        target = owner(match[1])
+        if target and target not in (folder, *MAY_INCLUDE[folder]):
+            yield f"{path}:{number}: {folder}/ may not include {match[1]}"
+        if not target and "/" not in match[1]:
+            yield f'{path}:{number}: write "{match[1]}" as a path from the top of the repository'
+
+
+def purity_findings(path: str, lines: list[str]):
+    if not is_pure(owner(path)) or path in PURE_EXCEPT or path.endswith("/main.cpp"):
+        return
+    for number, line in enumerate(lines, 1):
+        code = line if line.startswith("#include") else re.sub(r'//.*|"(\\.|[^"\\])*"', "", line)
+        for pattern, advice in IMPURE.items():
+            if match := re.search(pattern, code):
+                yield f"{path}:{number}: {match[0]} in a pure folder; {advice}"
+
+
+def function_findings(path: str, lines: list[str]):
+    """Top-level functions: the formatter puts their last brace alone in the first column."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and line and not line[0].isspace() and line.endswith("{"):
+            opener = not re.match(r"(namespace|class|struct|enum|union|extern)\b", line)
+            start = number if opener else None
+        elif line == "}" and start is not None:
+            if number - start - 1 > FUNCTION_LINES_MAX:
+                yield f"{path}:{start}: a function of {number - start - 1} lines (limit {FUNCTION_LINES_MAX})"
+            start = None
+        elif line.startswith("}"):
+            start = None
+
+
+def text_findings(path: str, lines: list[str]):
+    if len(lines) > FILE_LINES_MAX:
+        yield f"{path}:1: {len(lines)} lines; split it by reason to change (limit {FILE_LINES_MAX})"
+    if path.endswith(".hpp") and not any(line.startswith("//") for line in lines[:3]):
+        yield f"{path}:1: a header begins by saying what it is"
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS_MAX:
+            yield f"{path}:{number}: {len(line)} columns (limit {COLUMNS_MAX})"
+        if PROMISE.search(line):
+            yield f"{path}:{number}: a promise in the code; open an issue or do it"
+        code = re.sub(r'//.*|"(\\.|[^"\\])*"', "", line)
+        if (bad := BAD_NAME.search(code)) and not line.lstrip().startswith("#include"):
+            yield f"{path}:{number}: {bad[0]}: say what it does, not that it helps"
+
+
+def findings(path: str, text: str):
+    lines = text.splitlines()
+    yield from text_findings(path, lines)
+    if path.endswith((".hpp", ".cpp")):
+        yield from include_findings(path, lines)
+        yield from purity_findings(path, lines)
+        yield from function_findings(path, lines)
+
+
+def tracked(root: pathlib.Path):
+    command = ["git", "ls-files", "-co", "--exclude-standard", "*.hpp", "*.cpp", "*.h", "*.ts", "*.tsx", "*.py", "*.cu"]
+    listed = subprocess.check_output(command, cwd=root, text=True)
+    return [p for p in sorted(set(listed.splitlines())) if (root / p).exists() and p != "tests/lint/lint.py"]
+
+
+def self_test() -> int:
+    body = "\n".join("  x();" for _ in range(FUNCTION_LINES_MAX + 1))
+    planted = {
+        "core includes policies": ("schedulerd/core/a.cpp", '#include "policies/registry.hpp"'),
+        "workers include core": ("workers/agent/a.cpp", '#include "schedulerd/core/engine.hpp"'),
+        "clock in core": ("schedulerd/core/a.cpp", "auto t = std::chrono::steady_clock::now();"),
+        "thread in sim": ("schedulerd/sim/a.cpp", "std::thread t;"),
+        "unordered in policies": ("policies/a.cpp", "std::unordered_map<int, int> m;"),
+        "random device": ("straggler/a.cpp", "std::random_device d;"),
+        "file in core": ("schedulerd/core/a.cpp", "#include <fstream>"),
+        "long file": ("base/a.cpp", "\n" * (FILE_LINES_MAX + 1)),
+        "long function": ("base/a.cpp", "void f() {\n" + body + "\n}"),
+        "long line": ("base/a.cpp", "x" * (COLUMNS_MAX + 1)),
+        "silent header": ("base/a.hpp", "#pragma once"),
+        "promise": ("base/a.cpp", "// TODO later"),
+        "vague name": ("base/a.cpp", "class SlotManager {};"),
+    }
+    missed = [name for name, (path, text) in planted.items() if not list(findings(path, text))]
+    for name in missed:
+        print(f"planted fault went unnoticed: {name}")
+    print(f"{len(planted) - len(missed)} of {len(planted)} planted faults noticed")
+    return 1 if missed else 0
+
+
+def main(root: pathlib.Path) -> int:
+    found = 0
+    beast_units = []
+    for path in tracked(root):
+        text = (root / path).read_text()
+        if BEAST.search(text) and not path.startswith("tests/"):
+            beast_units.append(path)
+        for finding in findings(path, text):
+            print(finding)
+            found += 1
+    if len(beast_units) > BEAST_UNITS_MAX:
+        print(f"Beast is included by {', '.join(beast_units)}; at most {BEAST_UNITS_MAX} units pay for it")
+        found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    if "--self-test" in sys.argv:
+        sys.exit(self_test())
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
