@@ -1,0 +1,90 @@
+#include <catch2/catch.hpp>
+
+#include "base/json.hpp"
+
+using namespace tidepool;
+using nlohmann::json;
+
+TEST_CASE("A document is refused for duplicate keys, depth, size, bad UTF-8 and trailing text") {
+  CHECK_FALSE(parse_json(R"({"a":1,"a":2})").ok());
+  CHECK_FALSE(parse_json(R"({"a":{"b":1,"b":2}})").ok());
+  CHECK_FALSE(parse_json(std::string(33, '[') + std::string(33, ']')).ok());
+  CHECK_FALSE(parse_json(std::string(2'000'000, ' ')).ok());
+  CHECK_FALSE(parse_json("\"\xff\"").ok());
+  CHECK_FALSE(parse_json("{} {}").ok());
+  CHECK_FALSE(parse_json("").ok());
+  CHECK_FALSE(parse_json("// a comment\n{}").ok());
+}
+
+TEST_CASE("The same key in different objects is no duplicate") {
+  CHECK(parse_json(R"({"a":{"x":1},"b":{"x":2},"c":[{"x":1},{"x":2}]})").ok());
+}
+
+TEST_CASE("A string full of brackets is not deep") {
+  CHECK(parse_json('"' + std::string(100, '[') + '"').ok());
+}
+
+TEST_CASE("A bomb of a million brackets is refused without recursion") {
+  CHECK_FALSE(parse_json(std::string(1'000'000, '['), {.bytes_max = 2'000'000}).ok());
+}
+
+TEST_CASE("An unknown field is an error that suggests the nearest known one") {
+  std::vector<FieldError> errors;
+  const json value = json::parse(R"({"elastc": 1, "min": 2})");
+  ObjectReader in(value, "/spec", errors);
+  CHECK(in.integer("min", 1, {.low = 1, .high = 4}) == 2);
+  CHECK(in.raw("elastic").is_null());
+  in.finish();
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].pointer == "/spec/elastc");
+  CHECK(errors[0].code == "UnknownField");
+  CHECK(errors[0].message.find("\"elastic\"") != std::string::npos);
+}
+
+TEST_CASE("Every wrong field of an object is reported, none hides another") {
+  std::vector<FieldError> errors;
+  const json value = json::parse(R"({"n": 1.5, "low": -1, "name": 7, "flag": "yes", "x": 1e999})", nullptr, false);
+  const json fixed = value.is_discarded() ? json::parse(R"({"n": 1.5, "low": -1, "name": 7, "flag": "yes"})") : value;
+  ObjectReader in(fixed, "", errors);
+  (void)in.integer("n", 0, {});
+  (void)in.integer("low", 0, {.low = 0, .high = 9});
+  (void)in.text("name", "");
+  (void)in.boolean("flag", false);
+  (void)in.required_text("missing");
+  CHECK(errors.size() == 5);
+  CHECK(errors[1].code == "OutOfRange");
+  CHECK(errors[4].code == "Missing");
+}
+
+TEST_CASE("A number beyond 64 bits is no whole number") {
+  std::vector<FieldError> errors;
+  const json value = json::parse(R"({"n": 18446744073709551615})");
+  ObjectReader in(value, "", errors);
+  CHECK(in.integer("n", 5, {}) == 5);
+  CHECK(errors.size() == 1);
+}
+
+TEST_CASE("Pointers escape slashes and tildes") {
+  std::vector<FieldError> errors;
+  const json value = json::parse(R"({"a/b~c": 1})");
+  ObjectReader in(value, "", errors);
+  in.finish();
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].pointer == "/a~1b~0c");
+}
+
+TEST_CASE("A suggestion is at most two edits away") {
+  CHECK(nearest_word("polcy", {"policy", "price"}) == "policy");
+  CHECK_FALSE(nearest_word("colour", {"policy", "price"}).has_value());
+}
+
+TEST_CASE("Canonical JSON does not depend on the order of insertion") {
+  json a;
+  a["x"] = 1;
+  a["a"] = 2;
+  json b;
+  b["a"] = 2;
+  b["x"] = 1;
+  CHECK(canonical_json(a) == R"({"a":2,"x":1})");
+  CHECK(canonical_json(a) == canonical_json(b));
+}
