@@ -37,6 +37,7 @@ struct SwitchedMessage {
   std::int64_t samples_repeated = 0;
   std::int64_t bytes_moved = 0;
 };
+// A loss that is not a finite number is null on the wire and comes back as NaN.
 struct StepsMessage {
   GenerationNumber generation = 0;
   std::int64_t last_step = 0;
@@ -172,7 +173,9 @@ class LineBuffer {
 
  private:
   std::string bytes_;
-  std::size_t scanned_ = 0;
+  std::size_t begin_ = 0;        // of the first line not yet taken
+  std::size_t partial_ = 0;      // length of the last line, which has no newline yet
+  std::size_t whole_lines_ = 0;  // lines that next() can still give
 };
 
 }  // namespace tidepool::api

@@ -1,0 +1,353 @@
+// The reading half of the codec. Strict: every field of the protocol is asked for and no other is
+// accepted, so a typo or a newer peer is told in words instead of being half understood.
+#include <array>
+#include <cfloat>
+#include <climits>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "api/base64.hpp"
+#include "api/worker_protocol.hpp"
+#include "base/json.hpp"
+
+namespace tidepool::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr ObjectReader::Range kNatural{.low = 0, .high = INT64_MAX};
+constexpr ObjectReader::Range kPositive{.low = 1, .high = INT64_MAX};
+constexpr ObjectReader::Range kGenerations{.low = 0, .high = UINT32_MAX};
+constexpr ObjectReader::Range kInts{.low = 0, .high = INT_MAX};
+constexpr double kMillisMax = 1e12;
+
+// One object under reading, with the place where nested readers put their findings.
+struct Fields {
+  ObjectReader in;
+  std::vector<FieldError>& errors;
+
+  std::int64_t natural(std::string_view name) { return in.required_integer(name, kNatural); }
+  std::uint64_t positive(std::string_view name) {
+    return static_cast<std::uint64_t>(in.required_integer(name, kPositive));
+  }
+  GenerationNumber generation(std::string_view name) {
+    return static_cast<GenerationNumber>(in.required_integer(name, kGenerations));
+  }
+  int whole(std::string_view name, ObjectReader::Range range = kInts) {
+    return static_cast<int>(in.required_integer(name, range));
+  }
+  bool truth(std::string_view name) {
+    if (!in.has(name)) in.fail(name, "Missing", "is needed");
+    return in.boolean(name, false);
+  }
+  double millis(std::string_view name) {
+    if (!in.has(name)) in.fail(name, "Missing", "is needed");
+    return in.number(name, 0, 0, kMillisMax);
+  }
+  double loss() { return in.number("loss", std::numeric_limits<double>::quiet_NaN(), -DBL_MAX, DBL_MAX); }
+
+  template <class Id>
+  Id id(std::string_view name) {
+    const bool wrong_type = in.has(name) && !in.raw(name).is_string();
+    const std::string text = in.required_text(name);
+    const auto parsed = Id::parse(text);
+    if (!parsed && !wrong_type && in.has(name)) {
+      in.fail(name, "Invalid", "must be an id such as \"" + Id(3).text() + "\"");
+    }
+    return parsed.value_or(Id{});
+  }
+
+  // Reads a list; `read_item` gives nothing for an item that is not `expected`.
+  template <class Item, class ReadItem>
+  std::vector<Item> list(std::string_view name, const char* expected, ReadItem read_item) {
+    std::vector<Item> items;
+    const json& values = in.raw(name);
+    if (!values.is_array()) {
+      in.fail(name, values.is_null() ? "Missing" : "WrongType", std::string("must be a list of ") + expected);
+      return items;
+    }
+    items.reserve(values.size());
+    for (const json& value : values) {
+      std::optional<Item> item = read_item(value);
+      if (!item) {
+        in.fail(name, "Invalid", std::string("must hold only ") + expected);
+        return items;
+      }
+      items.push_back(std::move(*item));
+    }
+    return items;
+  }
+  std::vector<WorkerId> workers(std::string_view name) {
+    return list<WorkerId>(name, "worker ids such as \"w-3\"", [](const json& value) {
+      return value.is_string() ? WorkerId::parse(value.get_ref<const std::string&>()) : std::nullopt;
+    });
+  }
+  std::vector<std::string> texts(std::string_view name) {
+    return list<std::string>(name, "texts", [](const json& value) {
+      return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+    });
+  }
+  std::vector<std::string> blobs(std::string_view name) {
+    return list<std::string>(name, "base64 texts", [](const json& value) {
+      return value.is_string() ? decode_base64(value.get_ref<const std::string&>()) : std::nullopt;
+    });
+  }
+  template <class Int>
+  std::vector<Int> naturals(std::string_view name) {
+    return list<Int>(name, "whole numbers from 0", [](const json& value) -> std::optional<Int> {
+      const bool small = value.is_number_unsigned() &&
+                         value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Int>::max());
+      return small ? std::optional(value.get<Int>()) : std::nullopt;
+    });
+  }
+  std::map<std::string, std::string> text_map(std::string_view name) {
+    std::map<std::string, std::string> entries;
+    const json& values = in.raw(name);
+    if (!values.is_object()) in.fail(name, values.is_null() ? "Missing" : "WrongType", "must be an object of texts");
+    if (!values.is_object()) return entries;
+    for (const auto& [key, value] : values.items()) {
+      if (!value.is_string()) in.fail(name, "WrongType", "must hold only texts; \"" + key + "\" is none");
+      if (value.is_string()) entries.emplace(key, value.get<std::string>());
+    }
+    return entries;
+  }
+};
+
+template <class Message>
+struct Kind {
+  const char* type;
+  Message (*read)(Fields&);
+};
+
+// Reads any one of `kinds`; findings go to `errors`, and then the value means nothing.
+template <class Message>
+Message read_one_of(std::span<const Kind<Message>> kinds, const json& value, const std::string& pointer,
+                    std::vector<FieldError>& errors) {
+  Fields fields{ObjectReader(value, pointer, errors), errors};
+  if (value.is_null()) fields.in.fail("type", "Missing", "is needed");
+  if (!value.is_object()) return {};
+  const std::string type = fields.in.required_text("type");
+  if (!errors.empty()) return {};
+  std::vector<std::string> known;
+  for (const auto& kind : kinds) {
+    if (type == kind.type) {
+      Message message = kind.read(fields);
+      fields.in.finish();
+      return message;
+    }
+    known.emplace_back(kind.type);
+  }
+  const auto meant = nearest_word(type, known);
+  fields.in.fail("type", "Invalid",
+                 "\"" + type.substr(0, 40) + "\" is no message of this link" +
+                     (meant ? "; did you mean \"" + *meant + "\"?" : ""));
+  return {};
+}
+
+FromWorker read_ready(Fields& f) {
+  (void)f.whole("protocol", {.low = kWorkerProtocol, .high = kWorkerProtocol});
+  return ReadyMessage{.generation = static_cast<GenerationNumber>(f.in.integer("generation", 0, kGenerations))};
+}
+FromWorker read_address(Fields& f) {
+  AddressMessage m{.generation = f.generation("generation"), .rank = f.whole("rank"), .blob = {}};
+  auto blob = decode_base64(f.in.required_text("blob"));
+  if (!blob) f.in.fail("blob", "Invalid", "must be base64 with padding");
+  m.blob = std::move(blob).value_or(std::string());
+  return m;
+}
+FromWorker read_switched(Fields& f) {
+  return SwitchedMessage{.generation = f.generation("generation"),
+                         .switch_step = f.natural("switch_step"),
+                         .stall_ms = f.millis("stall_ms"),
+                         .build_ms = f.millis("build_ms"),
+                         .steps_redone = f.natural("steps_redone"),
+                         .samples_repeated = f.natural("samples_repeated"),
+                         .bytes_moved = f.natural("bytes_moved")};
+}
+FromWorker read_steps(Fields& f) {
+  return StepsMessage{.generation = f.generation("generation"),
+                      .last_step = f.natural("last_step"),
+                      .steps = f.natural("steps"),
+                      .elapsed_us = f.natural("elapsed_us"),
+                      .samples = f.natural("samples"),
+                      .loss = f.loss(),
+                      .epoch = f.natural("epoch"),
+                      .compute_us = f.naturals<std::int64_t>("compute_us")};
+}
+FromWorker read_epoch_audited(Fields& f) {
+  return EpochAuditedMessage{.epoch = f.natural("epoch"),
+                             .expected = f.natural("expected"),
+                             .used = f.natural("used"),
+                             .checksum_ok = f.truth("checksum_ok")};
+}
+FromWorker read_finished(Fields& f) {
+  return FinishedMessage{.last_step = f.natural("last_step"), .loss = f.loss()};
+}
+constexpr std::array<Kind<FromWorker>, 6> kFromWorker{{{"ready", read_ready},
+                                                       {"address", read_address},
+                                                       {"switched", read_switched},
+                                                       {"steps", read_steps},
+                                                       {"epoch_audited", read_epoch_audited},
+                                                       {"finished", read_finished}}};
+
+ToWorker read_generation(Fields& f) {
+  return GenerationMessage{
+      .number = f.generation("number"), .members = f.workers("members"), .after_failure = f.truth("after_failure")};
+}
+ToWorker read_addresses(Fields& f) {
+  return AddressesMessage{.generation = f.generation("generation"), .blobs = f.blobs("blobs")};
+}
+constexpr std::array<Kind<ToWorker>, 2> kToWorker{{{"generation", read_generation}, {"addresses", read_addresses}}};
+
+// A version that is not ours is read, so that the receiver can refuse it in words.
+int read_version(Fields& f) {
+  return f.whole("protocol", {.low = 1, .high = 1'000'000});
+}
+
+AgentToDaemon read_hello(Fields& f) {
+  return AgentHello{.protocol = read_version(f),
+                    .token = f.in.required_text("token"),
+                    .node = f.in.required_text("node"),
+                    .slots = f.whole("slots"),
+                    .slot_type = f.in.required_text("slot_type"),
+                    .price_per_slot_hour = f.in.required_text("price_per_slot_hour"),
+                    .running = f.workers("running")};
+}
+AgentToDaemon read_heartbeat(Fields&) {
+  return AgentHeartbeat{};
+}
+AgentToDaemon read_worker_exited(Fields& f) {
+  return WorkerExitedReport{.report = f.positive("report"),
+                            .worker = f.id<WorkerId>("worker"),
+                            .exit_code = f.whole("exit_code", {.low = -1, .high = 255}),
+                            .signal = f.whole("signal", {.low = 0, .high = 127}),
+                            .detail = f.in.required_text("detail")};
+}
+AgentToDaemon read_from_worker(Fields& f) {
+  const auto worker = f.id<WorkerId>("worker");
+  return FromWorkerReport{
+      .worker = worker,
+      .message = read_one_of<FromWorker>(kFromWorker, f.in.raw("message"), f.in.pointer_of("message"), f.errors)};
+}
+AgentToDaemon read_log_chunk(Fields& f) {
+  return LogChunk{.request = f.positive("request"),
+                  .worker = f.id<WorkerId>("worker"),
+                  .offset = f.natural("offset"),
+                  .data = f.in.required_text("data"),
+                  .next_offset = f.natural("next_offset"),
+                  .eof = f.truth("eof")};
+}
+constexpr std::array<Kind<AgentToDaemon>, 5> kAgentToDaemon{{{"hello", read_hello},
+                                                             {"heartbeat", read_heartbeat},
+                                                             {"worker_exited", read_worker_exited},
+                                                             {"from_worker", read_from_worker},
+                                                             {"log_chunk", read_log_chunk}}};
+
+DaemonToAgent read_welcome(Fields& f) {
+  return AgentWelcome{.protocol = read_version(f),
+                      .node = f.id<NodeId>("node"),
+                      .heartbeat_ms = f.in.required_integer("heartbeat_ms", {.low = 1, .high = 3'600'000}),
+                      .patience_ms = f.in.required_integer("patience_ms", {.low = 1, .high = 86'400'000})};
+}
+DaemonToAgent read_refuse(Fields& f) {
+  return AgentRefuse{.why = f.in.required_text("why")};
+}
+DaemonToAgent read_start(Fields& f) {
+  StartWorker m{.worker = f.id<WorkerId>("worker"),
+                .job = f.id<JobId>("job"),
+                .slots = f.naturals<int>("slots"),
+                .gpus = f.truth("gpus"),
+                .program = f.in.required_text("program"),
+                .argv = f.texts("argv"),
+                .env = f.text_map("env"),
+                .workdir = f.in.required_text("workdir"),
+                .spec = f.in.raw("spec")};
+  if (!m.spec.is_object()) f.in.fail("spec", "WrongType", "must be the job's document, an object");
+  return m;
+}
+DaemonToAgent read_stop(Fields& f) {
+  return StopWorker{.worker = f.id<WorkerId>("worker"),
+                    .grace_ms = f.in.required_integer("grace_ms", {.low = 0, .high = 7 * 86'400'000})};
+}
+DaemonToAgent read_ack(Fields& f) {
+  return ReportAck{.report = f.positive("report")};
+}
+DaemonToAgent read_to_worker(Fields& f) {
+  const auto worker = f.id<WorkerId>("worker");
+  return ToWorkerOrder{
+      .worker = worker,
+      .message = read_one_of<ToWorker>(kToWorker, f.in.raw("message"), f.in.pointer_of("message"), f.errors)};
+}
+DaemonToAgent read_log_read(Fields& f) {
+  return LogRead{.request = f.positive("request"),
+                 .worker = f.id<WorkerId>("worker"),
+                 .offset = f.in.required_integer("offset", {.low = INT64_MIN, .high = INT64_MAX}),
+                 .limit = f.in.required_integer("limit", {.low = 1, .high = 65'536})};
+}
+constexpr std::array<Kind<DaemonToAgent>, 7> kDaemonToAgent{{{"welcome", read_welcome},
+                                                             {"refuse", read_refuse},
+                                                             {"start", read_start},
+                                                             {"stop", read_stop},
+                                                             {"ack", read_ack},
+                                                             {"to_worker", read_to_worker},
+                                                             {"log_read", read_log_read}}};
+
+WorkerToAgent read_worker_hello(Fields& f) {
+  return WorkerHello{.protocol = read_version(f), .worker = f.id<WorkerId>("worker"), .pid = f.natural("pid")};
+}
+
+template <class Message>
+Result<Message> judged(Message message, const std::vector<FieldError>& errors) {
+  if (errors.empty()) return message;
+  std::string words;
+  for (const FieldError& error : errors) {
+    words += (words.empty() ? "" : "; ") + error.pointer + ": " + error.message;
+  }
+  return invalid_argument("the worker protocol is broken: " + words);
+}
+
+Result<json> parse_line(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  return parse_json(line, {.bytes_max = kLineBytesMax, .depth_max = 32, .values_max = kLineBytesMax});
+}
+
+template <class Message>
+Result<Message> decode(std::span<const Kind<Message>> kinds, std::string_view line) {
+  const auto parsed = parse_line(line);
+  if (!parsed) return parsed.error();
+  std::vector<FieldError> errors;
+  Message message = read_one_of<Message>(kinds, *parsed, "", errors);
+  return judged<Message>(std::move(message), errors);
+}
+
+}  // namespace
+
+Result<AgentToDaemon> decode_agent_to_daemon(std::string_view line) {
+  return decode<AgentToDaemon>(kAgentToDaemon, line);
+}
+
+Result<DaemonToAgent> decode_daemon_to_agent(std::string_view line) {
+  return decode<DaemonToAgent>(kDaemonToAgent, line);
+}
+
+Result<ToWorker> decode_to_worker(std::string_view line) {
+  return decode<ToWorker>(kToWorker, line);
+}
+
+Result<WorkerToAgent> decode_worker_to_agent(std::string_view line) {
+  const auto parsed = parse_line(line);
+  if (!parsed) return parsed.error();
+  std::vector<FieldError> errors;
+  const bool is_hello = parsed->is_object() && parsed->value("type", json()) == "hello";
+  if (is_hello) {
+    constexpr std::array<Kind<WorkerToAgent>, 1> kHello{{{"hello", read_worker_hello}}};
+    WorkerToAgent hello = read_one_of<WorkerToAgent>(kHello, *parsed, "", errors);
+    return judged(std::move(hello), errors);
+  }
+  FromWorker message = read_one_of<FromWorker>(kFromWorker, *parsed, "", errors);
+  return judged(WorkerToAgent(std::move(message)), errors);
+}
+
+}  // namespace tidepool::api

@@ -1,0 +1,173 @@
+// The writing half of the codec: each message becomes one JSON object with its "type".
+#include <utility>
+
+#include "api/base64.hpp"
+#include "api/worker_protocol.hpp"
+#include "base/json.hpp"
+#include "base/overloaded.hpp"
+
+namespace tidepool::api {
+namespace {
+
+using nlohmann::json;
+
+json ids(const std::vector<WorkerId>& workers) {
+  json texts = json::array();
+  for (const WorkerId worker : workers) texts.push_back(worker.text());
+  return texts;
+}
+
+json blobs(const std::vector<std::string>& raw) {
+  json texts = json::array();
+  for (const auto& blob : raw) texts.push_back(encode_base64(blob));
+  return texts;
+}
+
+// The library writes a number that is not finite as null, which is what the protocol says.
+json object_of(const FromWorker& message) {
+  return std::visit(
+      Overloaded{
+          [](const ReadyMessage& m) {
+            return json{{"type", "ready"}, {"protocol", kWorkerProtocol}, {"generation", m.generation}};
+          },
+          [](const AddressMessage& m) {
+            return json{
+                {"type", "address"}, {"generation", m.generation}, {"rank", m.rank}, {"blob", encode_base64(m.blob)}};
+          },
+          [](const SwitchedMessage& m) {
+            return json{{"type", "switched"},
+                        {"generation", m.generation},
+                        {"switch_step", m.switch_step},
+                        {"stall_ms", m.stall_ms},
+                        {"build_ms", m.build_ms},
+                        {"steps_redone", m.steps_redone},
+                        {"samples_repeated", m.samples_repeated},
+                        {"bytes_moved", m.bytes_moved}};
+          },
+          [](const StepsMessage& m) {
+            return json{{"type", "steps"},  {"generation", m.generation}, {"last_step", m.last_step},
+                        {"steps", m.steps}, {"elapsed_us", m.elapsed_us}, {"samples", m.samples},
+                        {"loss", m.loss},   {"epoch", m.epoch},           {"compute_us", m.compute_us}};
+          },
+          [](const EpochAuditedMessage& m) {
+            return json{{"type", "epoch_audited"},
+                        {"epoch", m.epoch},
+                        {"expected", m.expected},
+                        {"used", m.used},
+                        {"checksum_ok", m.checksum_ok}};
+          },
+          [](const FinishedMessage& m) {
+            return json{{"type", "finished"}, {"last_step", m.last_step}, {"loss", m.loss}};
+          },
+      },
+      message);
+}
+
+json object_of(const ToWorker& message) {
+  return std::visit(Overloaded{
+                        [](const GenerationMessage& m) {
+                          return json{{"type", "generation"},
+                                      {"number", m.number},
+                                      {"members", ids(m.members)},
+                                      {"after_failure", m.after_failure}};
+                        },
+                        [](const AddressesMessage& m) {
+                          return json{{"type", "addresses"}, {"generation", m.generation}, {"blobs", blobs(m.blobs)}};
+                        },
+                    },
+                    message);
+}
+
+json object_of(const AgentToDaemon& message) {
+  return std::visit(Overloaded{
+                        [](const AgentHello& m) {
+                          return json{{"type", "hello"},
+                                      {"protocol", m.protocol},
+                                      {"token", m.token},
+                                      {"node", m.node},
+                                      {"slots", m.slots},
+                                      {"slot_type", m.slot_type},
+                                      {"price_per_slot_hour", m.price_per_slot_hour},
+                                      {"running", ids(m.running)}};
+                        },
+                        [](const AgentHeartbeat&) { return json::object({{"type", "heartbeat"}}); },
+                        [](const WorkerExitedReport& m) {
+                          return json{{"type", "worker_exited"},  {"report", m.report}, {"worker", m.worker.text()},
+                                      {"exit_code", m.exit_code}, {"signal", m.signal}, {"detail", m.detail}};
+                        },
+                        [](const FromWorkerReport& m) {
+                          return json{
+                              {"type", "from_worker"}, {"worker", m.worker.text()}, {"message", object_of(m.message)}};
+                        },
+                        [](const LogChunk& m) {
+                          return json{{"type", "log_chunk"}, {"request", m.request}, {"worker", m.worker.text()},
+                                      {"offset", m.offset},  {"data", m.data},       {"next_offset", m.next_offset},
+                                      {"eof", m.eof}};
+                        },
+                    },
+                    message);
+}
+
+json object_of(const DaemonToAgent& message) {
+  return std::visit(Overloaded{
+                        [](const AgentWelcome& m) {
+                          return json{{"type", "welcome"},
+                                      {"protocol", m.protocol},
+                                      {"node", m.node.text()},
+                                      {"heartbeat_ms", m.heartbeat_ms},
+                                      {"patience_ms", m.patience_ms}};
+                        },
+                        [](const AgentRefuse& m) { return json{{"type", "refuse"}, {"why", m.why}}; },
+                        [](const StartWorker& m) {
+                          return json{{"type", "start"},      {"worker", m.worker.text()},
+                                      {"job", m.job.text()},  {"slots", m.slots},
+                                      {"gpus", m.gpus},       {"program", m.program},
+                                      {"argv", m.argv},       {"env", m.env},
+                                      {"workdir", m.workdir}, {"spec", m.spec}};
+                        },
+                        [](const StopWorker& m) {
+                          return json{{"type", "stop"}, {"worker", m.worker.text()}, {"grace_ms", m.grace_ms}};
+                        },
+                        [](const ReportAck& m) { return json{{"type", "ack"}, {"report", m.report}}; },
+                        [](const ToWorkerOrder& m) {
+                          return json{
+                              {"type", "to_worker"}, {"worker", m.worker.text()}, {"message", object_of(m.message)}};
+                        },
+                        [](const LogRead& m) {
+                          return json{{"type", "log_read"},
+                                      {"request", m.request},
+                                      {"worker", m.worker.text()},
+                                      {"offset", m.offset},
+                                      {"limit", m.limit}};
+                        },
+                    },
+                    message);
+}
+
+std::string line_of(const json& object) {
+  return canonical_json(object) + "\n";
+}
+
+}  // namespace
+
+std::string encode(const AgentToDaemon& message) {
+  return line_of(object_of(message));
+}
+
+std::string encode(const DaemonToAgent& message) {
+  return line_of(object_of(message));
+}
+
+std::string encode(const ToWorker& message) {
+  return line_of(object_of(message));
+}
+
+std::string encode(const WorkerToAgent& message) {
+  if (const auto* hello = std::get_if<WorkerHello>(&message)) {
+    return line_of(
+        {{"type", "hello"}, {"protocol", hello->protocol}, {"worker", hello->worker.text()}, {"pid", hello->pid}});
+  }
+  return line_of(object_of(std::get<FromWorker>(message)));
+}
+
+}  // namespace tidepool::api

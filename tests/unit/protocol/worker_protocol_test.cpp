@@ -1,0 +1,96 @@
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::api {
+namespace {
+
+template <class Message>
+std::string refusal(const Result<Message>& decoded) {
+  return decoded.ok() ? "accepted" : decoded.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a message is one line, its type and its fields as the protocol page names them") {
+  CHECK(encode(AgentToDaemon(AgentHeartbeat{})) == "{\"type\":\"heartbeat\"}\n");
+  CHECK(encode(DaemonToAgent(StopWorker{.worker = WorkerId(3), .grace_ms = 250})) ==
+        "{\"grace_ms\":250,\"type\":\"stop\",\"worker\":\"w-3\"}\n");
+  CHECK(encode(AgentToDaemon(FromWorkerReport{.worker = WorkerId(7), .message = ReadyMessage{.generation = 2}})) ==
+        "{\"message\":{\"generation\":2,\"protocol\":1,\"type\":\"ready\"},\"type\":\"from_worker\",\"worker\":\"w-7\"}"
+        "\n");
+  CHECK(encode(ToWorker(AddressesMessage{.generation = 1, .blobs = {"foob", ""}})) ==
+        "{\"blobs\":[\"Zm9vYg==\",\"\"],\"generation\":1,\"type\":\"addresses\"}\n");
+}
+
+TEST_CASE("a ready without a generation is in none") {
+  const auto decoded = decode_worker_to_agent(R"({"type":"ready","protocol":1})");
+  REQUIRE(decoded.ok());
+  CHECK(std::get<ReadyMessage>(std::get<FromWorker>(*decoded)).generation == 0);
+}
+
+TEST_CASE("a loss that is not finite travels as null and comes back as NaN") {
+  const std::string line = encode(WorkerToAgent(FromWorker(FinishedMessage{.last_step = 9, .loss = INFINITY})));
+  CHECK(line == "{\"last_step\":9,\"loss\":null,\"type\":\"finished\"}\n");
+  const auto decoded = decode_worker_to_agent(line);
+  REQUIRE(decoded.ok());
+  CHECK(std::isnan(std::get<FinishedMessage>(std::get<FromWorker>(*decoded)).loss));
+}
+
+TEST_CASE("a hello of another version is read so that it can be refused in words") {
+  const auto decoded = decode_agent_to_daemon(
+      R"({"type":"hello","protocol":2,"token":"t","node":"n","slots":1,"slot_type":"cpu","price_per_slot_hour":"1","running":[]})");
+  REQUIRE(decoded.ok());
+  CHECK(std::get<AgentHello>(*decoded).protocol == 2);
+}
+
+TEST_CASE("a wrong line is refused with the place and what would be right") {
+  struct Case {
+    const char* line;
+    const char* words;
+  };
+  const Case cases[] = {
+      {"", "not valid JSON"},
+      {"null", "type is needed"},
+      {"[]", "must be an object"},
+      {"{}", "type is needed"},
+      {R"({"type":7})", "type must be a text"},
+      {R"({"type":"stopp","worker":"w-1","grace_ms":1})", "did you mean \"stop\""},
+      {R"({"type":"stop","worker":"w-1","grace_ms":1,"grace":2})", "/grace: grace is not a field here"},
+      {R"({"type":"stop","worker":"w-1"})", "grace_ms is needed"},
+      {R"({"type":"stop","worker":"w-1","grace_ms":-1})", "it must lie between 0"},
+      {R"({"type":"stop","worker":"job-1","grace_ms":1})", "must be an id such as \"w-3\""},
+      {R"({"type":"stop","worker":"w-01","grace_ms":1})", "must be an id such as \"w-3\""},
+      {R"({"type":"stop","worker":5,"grace_ms":1})", "worker must be a text"},
+      {R"({"type":"stop","type":"stop","worker":"w-1","grace_ms":1})", "appears twice"},
+      {R"({"type":"ack","report":0})", "it must lie between 1"},
+      {R"({"type":"ack","report":1.5})", "must be a whole number"},
+      {R"({"type":"log_read","request":1,"worker":"w-1","offset":0,"limit":65537})", "between 1 and 65536"},
+      {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1","x"],"after_failure":false}})",
+       "/message/members: members must hold only worker ids"},
+      {R"({"type":"to_worker","worker":"w-1"})", "/message/type: type is needed"},
+      {R"({"type":"to_worker","worker":"w-1","message":{"type":"addresses","generation":1,"blobs":["Zg"]}})",
+       "must hold only base64 texts"},
+      {R"({"type":"start","worker":"w-1","job":"job-1","slots":[-1],"gpus":false,"program":"p","argv":[],"env":{},"workdir":"","spec":{}})",
+       "slots must hold only whole numbers from 0"},
+      {R"({"type":"start","worker":"w-1","job":"job-1","slots":[0],"gpus":false,"program":"p","argv":[],"env":{"A":1},"workdir":"","spec":{}})",
+       "must hold only texts; \"A\" is none"},
+      {R"({"type":"start","worker":"w-1","job":"job-1","slots":[0],"gpus":false,"program":"p","argv":[],"env":{},"workdir":"","spec":[]})",
+       "spec must be the job's document"},
+      {R"({"type":"heartbeat"})", "is no message of this link"},
+  };
+  for (const Case& bad : cases) {
+    CAPTURE(bad.line);
+    CHECK_THAT(refusal(decode_daemon_to_agent(bad.line)), Catch::Contains(bad.words));
+  }
+  CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"ready","protocol":2})")), Catch::Contains("between 1 and 1"));
+  CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"address","generation":1,"rank":0,"blob":"?"})")),
+             Catch::Contains("must be base64"));
+  CHECK_THAT(refusal(decode_agent_to_daemon(
+                 R"({"type":"worker_exited","report":1,"worker":"w-1","exit_code":256,"signal":0,"detail":""})")),
+             Catch::Contains("between -1 and 255"));
+}
+
+}  // namespace tidepool::api
