@@ -1,0 +1,252 @@
+// Durable submits per second through REST with 64 clients, against plain SQLite commits of one row each; and the
+// median time of GET job, against a bare Beast server that answers a fixed text. Both sides run in this call.
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+using net::ip::tcp;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kClients = 64;
+constexpr int kSubmitsPerClient = 40;
+constexpr int kReads = 3'000;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void print(const char* metric, double value, const char* unit, const char* baseline_name, double baseline) {
+  const json line = {{"bench", "rest"},          {"metric", metric},
+                     {"value", value},           {"unit", unit},
+                     {"baseline", baseline},     {"baseline_name", baseline_name},
+                     {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+// One keep-alive connection to a server on loopback.
+class Client {
+ public:
+  Client(unsigned short port, std::string token) : socket_(context_), token_(std::move(token)) {
+    socket_.connect({net::ip::make_address("127.0.0.1"), port});
+    socket_.set_option(tcp::no_delay(true));
+    host_ = "127.0.0.1:" + std::to_string(port);
+  }
+
+  http::response<http::string_body> call(http::verb method, const std::string& target, const std::string& body = {}) {
+    http::request<http::string_body> request{method, target, 11};
+    request.set(http::field::host, host_);
+    if (!token_.empty()) request.set(http::field::authorization, "Bearer " + token_);
+    if (!body.empty()) request.set(http::field::content_type, "application/json");
+    request.body() = body;
+    request.prepare_payload();
+    http::write(socket_, request);
+    http::response<http::string_body> response;
+    http::read(socket_, buffer_, response);
+    return response;
+  }
+
+ private:
+  net::io_context context_;
+  tcp::socket socket_;
+  boost::beast::flat_buffer buffer_;
+  std::string token_;
+  std::string host_;
+};
+
+// schedulerd on a state directory of its own; ended when this goes out of scope.
+class Daemon {
+ public:
+  explicit Daemon(const std::string& program) {
+    char pattern[] = "/tmp/tidepool-bench-XXXXXX";
+    if (mkdtemp(pattern) == nullptr) throw std::runtime_error("no temporary directory can be made");
+    directory_ = pattern;
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      const std::string log = directory_ + "/log";
+      if (std::freopen(log.c_str(), "w", stderr) == nullptr) _exit(126);
+      execl(program.c_str(), "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", (directory_ + "/state").c_str(),
+            nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    read_ready_line(ends[0]);
+    close(ends[0]);
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon() {
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
+    std::filesystem::remove_all(directory_);
+  }
+
+  [[nodiscard]] unsigned short port() const { return port_; }
+  [[nodiscard]] const std::string& token() const { return token_; }
+
+ private:
+  void read_ready_line(int fd) {
+    std::string line;
+    char c = 0;
+    while (read(fd, &c, 1) == 1 && c != '\n') line += c;
+    if (!line.starts_with("ready ")) throw std::runtime_error("schedulerd did not start; its log is in " + directory_);
+    const json ready = json::parse(line.substr(6));
+    const auto url = ready.at("url").get<std::string>();
+    port_ = static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
+    token_ = ready.at("token").get<std::string>();
+  }
+
+  std::string directory_;
+  pid_t pid_ = -1;
+  unsigned short port_ = 0;
+  std::string token_;
+};
+
+// A server with nothing but Beast in it: reads a request, answers a fixed text.
+class BareEcho {
+ public:
+  explicit BareEcho(std::string answer)
+      : acceptor_(context_, {net::ip::make_address("127.0.0.1"), 0}), answer_(std::move(answer)) {
+    thread_ = std::thread([this] { serve(); });
+  }
+  BareEcho(const BareEcho&) = delete;
+  BareEcho& operator=(const BareEcho&) = delete;
+  ~BareEcho() { thread_.join(); }
+  [[nodiscard]] unsigned short port() const { return acceptor_.local_endpoint().port(); }
+
+ private:
+  void serve() {
+    tcp::socket socket = acceptor_.accept();
+    socket.set_option(tcp::no_delay(true));
+    boost::beast::flat_buffer buffer;
+    for (;;) {
+      http::request<http::string_body> request;
+      boost::system::error_code error;
+      http::read(socket, buffer, request, error);
+      if (error) return;
+      http::response<http::string_body> response{http::status::ok, 11};
+      response.set(http::field::content_type, "application/json");
+      response.body() = answer_;
+      response.prepare_payload();
+      http::write(socket, response);
+    }
+  }
+
+  net::io_context context_;
+  tcp::acceptor acceptor_;
+  std::string answer_;
+  std::thread thread_;
+};
+
+double sqlite_commits_per_second() {
+  const std::string path = "/tmp/tidepool-bench-" + std::to_string(getpid()) + ".db";
+  sqlite3* db = nullptr;
+  sqlite3_open(path.c_str(), &db);
+  sqlite3_exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t(id INTEGER PRIMARY KEY, body)",
+               nullptr, nullptr, nullptr);
+  sqlite3_stmt* insert = nullptr;
+  sqlite3_prepare_v2(db, "INSERT INTO t(body) VALUES(zeroblob(600))", -1, &insert, nullptr);
+  const auto start = Clock::now();
+  int commits = 0;
+  while (seconds_since(start) < 2.0) {
+    sqlite3_step(insert);
+    sqlite3_reset(insert);
+    ++commits;
+  }
+  const double rate = commits / seconds_since(start);
+  sqlite3_finalize(insert);
+  sqlite3_close(db);
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  return rate;
+}
+
+double submits_per_second(const Daemon& daemon) {
+  const std::string job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})";
+  std::atomic<int> refused{0};
+  std::vector<std::thread> clients;
+  const auto start = Clock::now();
+  for (int i = 0; i < kClients; ++i) {
+    clients.emplace_back([&] {
+      Client client(daemon.port(), daemon.token());
+      for (int n = 0; n < kSubmitsPerClient; ++n) {
+        if (client.call(http::verb::post, "/v1/jobs", job).result_int() != 201) ++refused;
+      }
+    });
+  }
+  for (auto& client : clients) client.join();
+  const double seconds = seconds_since(start);
+  if (refused > 0) throw std::runtime_error(std::to_string(refused) + " submits were refused; the figure is void");
+  return kClients * kSubmitsPerClient / seconds;
+}
+
+double read_p50_us(Client& client, const std::string& target) {
+  std::vector<double> times;
+  for (int i = 0; i < kReads; ++i) {
+    const auto start = Clock::now();
+    const auto response = client.call(http::verb::get, target);
+    if (response.result_int() != 200) throw std::runtime_error(target + " answered " + response.body());
+    times.push_back(seconds_since(start) * 1e6);
+  }
+  return median(std::move(times));
+}
+
+void run(const std::string& program) {
+  const double sqlite_rate = sqlite_commits_per_second();
+  Daemon daemon(program);
+  print("durable_submits_64_clients", submits_per_second(daemon), "1/s", "sqlite_single_row_commits", sqlite_rate);
+
+  std::string body;
+  double get_p50 = 0;
+  {
+    Client client(daemon.port(), daemon.token());
+    body = client.call(http::verb::get, "/v1/jobs/job-1").body();
+    get_p50 = read_p50_us(client, "/v1/jobs/job-1");
+  }
+  BareEcho echo(body);
+  Client client(echo.port(), "");
+  print("get_job_p50", get_p50, "us", "bare_beast_same_bytes", read_p50_us(client, "/"));
+}
+
+}  // namespace
+
+int main() {
+  const char* folder = std::getenv("TIDEPOOL_BIN_DIR");
+  try {
+    run(std::string(folder == nullptr ? "build/release/bin" : folder) + "/schedulerd");
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rest_bench: %s\n", error.what());
+    return 1;
+  }
+}
