@@ -48,7 +48,8 @@ struct Worker {
   std::vector<int> slots;
   WorkerPhase phase = WorkerPhase::kStarting;
   Instant started_at;
-  std::optional<Instant> kill_at;    // set once it is being stopped
+  std::optional<Instant> stop_due;   // it should have left by itself by then; after that it is stopped
+  std::optional<Instant> kill_at;    // set once a stop has been accepted: when force follows notice
   bool node_lost = false;            // its node is away; not counted on, slots still owned
   double straggler_score = 1;        // EWMA of compute throughput over median; see straggler/
   std::int64_t straggler_steps = 0;  // steps the score rests on
@@ -104,6 +105,7 @@ struct Job {
   GenerationNumber generation = 0;  // newest committed
   std::vector<WorkerId> members;    // in rank order
   bool switched = false;            // the members have reported that they step at `generation`
+  std::int64_t switch_step = 0;     // first step of `generation`, once switched
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
@@ -112,6 +114,8 @@ struct Job {
   bool cancel_requested = false;
   bool suspend_requested = false;
   bool finished_training = false;  // reported its end; waits for the exits
+  bool misconfigured = false;      // a first worker said that the job's own settings are wrong
+  bool cooldown_waived = false;    // a member was lost: growing back need not wait
 
   // measurements
   std::int64_t last_step = 0;
@@ -124,12 +128,14 @@ struct Job {
   TransitionCost grow_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
-  int restarts = 0;  // losses of workers so far
+  int restarts = 0;        // losses of workers so far; a lost node counts once
+  std::string last_error;  // how the newest lost worker ended
 
   // account
   Instant charged_until;
   Duration slot_time;  // slots x time held
   Money cost;
+  std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
 
   Verdict verdict;  // newest
 

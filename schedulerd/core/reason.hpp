@@ -30,6 +30,7 @@ enum class ReasonCode {
   kNoSlotsToGrow,         // wanted, free
   kPriceCap,              // cap, price
   kBatchTooSmall,         // size, global: fewer than one sample a worker
+  kTransitionTooDear,     // from, to, gain_s, stall_s: the change costs more time than it would bring
   // why a job starts, grows, shrinks, is replaced
   kStarted,            // size
   kExploreUp,          // from, to: only one size measured
@@ -44,6 +45,8 @@ enum class ReasonCode {
   kStragglerNoSpare,   // worker, score, threshold
   kWorkerLost,         // worker, survivors
   kBelowMinimum,       // survivors, min
+  kStartTimeout,       // worker, seconds: not ready in time
+  kLeftBehind,         // worker: no longer in the job's generation, still running
   kPreempted,          // for_job
   kResumed,            // size
   // why a job ended
@@ -53,7 +56,7 @@ enum class ReasonCode {
   kMaxDuration,    // limit_s
 };
 
-// A name and a value, in the order given; names are those in the comments above.
+// A name and a value; names are those in the comments above, their order means nothing.
 struct ReasonNumber {
   std::string name;
   double value = 0;
@@ -71,7 +74,8 @@ struct Reason {
     }
     return fallback;
   }
-  bool operator==(const Reason&) const = default;
+  // Equal codes and the same numbers, in any order.
+  bool operator==(const Reason& other) const;
 };
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.
