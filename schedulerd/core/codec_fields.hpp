@@ -1,0 +1,90 @@
+// The fields of the value types that facts, plans and the state share. Private to the core's codecs.
+#pragma once
+
+#include "schedulerd/core/codec_archive.hpp"
+#include "schedulerd/core/job_spec.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/reason.hpp"
+
+namespace tidepool::core {
+
+inline auto names_of(OnResize) {
+  using Name = codec::EnumName<OnResize>;
+  return std::array{Name{OnResize::kConstant, "constant"}, Name{OnResize::kLinear, "linear"},
+                    Name{OnResize::kSqrt, "sqrt"}, Name{OnResize::kAdaScale, "adascale"},
+                    Name{OnResize::kCallback, "callback"}};
+}
+
+void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {
+  archive("min", spec.min);
+  archive("max", spec.max);
+  archive("preferred", spec.preferred);
+  archive("sizes", spec.sizes);
+  archive("min_runtime", spec.min_runtime);
+  archive("cooldown", spec.cooldown);
+  archive("grace", spec.grace);
+}
+
+void fields(auto& archive, codec::Like<BatchSpec> auto& spec) {
+  archive("global", spec.global);
+  archive("per_worker_max", spec.per_worker_max);
+  archive("on_resize", spec.on_resize);
+}
+
+void fields(auto& archive, codec::Like<LinearUtility> auto& utility) {
+  archive("value", utility.value);
+  archive("zero_at", utility.zero_at);
+}
+
+void fields(auto& archive, codec::Like<PiecewiseUtility::Point> auto& point) {
+  archive("at", point.at);
+  archive("value", point.value);
+}
+
+void fields(auto& archive, codec::Like<PiecewiseUtility> auto& utility) {
+  archive("points", utility.points);
+}
+
+void fields(auto& archive, codec::Like<ScalingSpec> auto& spec) {
+  archive("policy", spec.policy);
+  archive("every_steps", spec.every_steps);
+  archive("spawn_size", spec.spawn_size);
+  archive("efficiency_threshold", spec.efficiency_threshold);
+  archive("linear_utility", spec.linear_utility);
+  archive("piecewise_utility", spec.piecewise_utility);
+  archive("price_cap", spec.price_cap);
+}
+
+void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
+  archive("name", spec.name);
+  archive("tenant", spec.tenant);
+  archive("priority", spec.priority);
+  archive("preemptible", spec.preemptible);
+  archive("gpus_per_worker", spec.gpus_per_worker);
+  archive("pack_node", spec.pack_node);
+  archive("elastic", spec.elastic);
+  archive("batch", spec.batch);
+  archive("scaling", spec.scaling);
+  archive("work_samples", spec.work_samples);
+  archive("max_duration", spec.max_duration);
+  archive("max_restarts", spec.max_restarts);
+  archive("document", spec.document);
+}
+
+void fields(auto& archive, codec::Like<Alternative> auto& alternative) {
+  archive("size", alternative.size);
+  archive("score", alternative.score);
+  archive("reason", alternative.reason);
+}
+
+void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
+  archive("job", verdict.job);
+  archive("reason", verdict.reason);
+  archive("lost", verdict.lost);
+}
+
+// A reason's numbers are an object: {"code": "Grow", "numbers": {"from": 1}}.
+[[nodiscard]] nlohmann::json encode_value(const Reason& reason);
+[[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason);
+
+}  // namespace tidepool::core
