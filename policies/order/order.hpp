@@ -1,0 +1,18 @@
+// The order stage: which waiting job starts first. Implementations are pure and keep no memory.
+#pragma once
+
+#include <vector>
+
+#include "base/ids.hpp"
+#include "schedulerd/core/policy.hpp"
+
+namespace tidepool::policies {
+
+class OrderStage {
+ public:
+  virtual ~OrderStage() = default;
+  // Every pending job exactly once, first to start first; the last tie-break is the id.
+  [[nodiscard]] virtual std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const = 0;
+};
+
+}  // namespace tidepool::policies

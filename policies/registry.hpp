@@ -1,0 +1,50 @@
+// THE table of policies. A row is a preset: one order, one size rule, and whether the queue is strict.
+// A new policy is one file in order/ or size/ and one line here; nothing else lists policies.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "policies/order/fifo.hpp"
+#include "policies/size/autoscaling_engine.hpp"
+#include "policies/size/fixed_size.hpp"
+#include "schedulerd/core/policy.hpp"
+
+namespace tidepool::policies {
+
+template <class Interface, class Entry>
+std::shared_ptr<const Interface> make_stage() {
+  return std::make_shared<const Entry>();
+}
+
+struct Preset {
+  std::string_view name;
+  std::string_view summary;  // one line
+  std::string_view source;   // where the rule was published
+  std::shared_ptr<const OrderStage> (*order)();
+  std::shared_ptr<const SizeStage> (*size)();
+  bool strict_order;
+};
+
+inline constexpr std::array kPresets{
+    Preset{"autoscaling_engine", "grows a job while each added worker still pays; later jobs may pass one that waits",
+           "Or, Zhang, Freedman: Resource Elasticity in Distributed Deep Learning, MLSys 2020",
+           make_stage<OrderStage, Fifo>, make_stage<SizeStage, AutoscalingEngine>, false},
+    Preset{"fixed", "every job at its preferred size; later jobs may pass one that waits", "baseline",
+           make_stage<OrderStage, Fifo>, make_stage<SizeStage, FixedSize>, false},
+    Preset{"fifo", "every job at its preferred size, strictly in order of arrival within a priority", "baseline",
+           make_stage<OrderStage, Fifo>, make_stage<SizeStage, FixedSize>, true},
+};
+
+inline constexpr std::string_view kDefaultPreset = "autoscaling_engine";
+
+// The map for core::Engine::Parts::policies: every preset under its name, and `default_name` once more as
+// "default". An unknown name is an error that lists the known ones.
+[[nodiscard]] Result<std::map<std::string, std::shared_ptr<const core::Policy>>> make_policies(
+    std::string_view default_name = kDefaultPreset);
+
+}  // namespace tidepool::policies

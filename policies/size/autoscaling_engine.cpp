@@ -1,0 +1,204 @@
+#include "policies/size/autoscaling_engine.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "policies/size/scaling_evidence.hpp"
+#include "policies/size/size_limits.hpp"
+
+namespace tidepool::policies {
+namespace {
+
+using core::Reason;
+using core::ReasonCode;
+
+// Where a job should go, and whether that is a trial: a visit to learn, which may have to be taken back.
+struct Target {
+  int size = 0;
+  Reason reason;
+  bool trial = false;
+};
+
+// One judgement of one job; lives for one call.
+class Judgement {
+ public:
+  Judgement(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
+      : job_(job), ladder_(ladder), evidence_(view, job, ladder), present_(job.size()) {}
+
+  [[nodiscard]] core::SizeWish wish() const {
+    Target target = weigh_transition(choose());
+    return {.job = job_.id, .size = target.size, .reason = std::move(target.reason), .lost = lost_to(target.size)};
+  }
+
+ private:
+  [[nodiscard]] Target choose() const {
+    const auto& sizes = evidence_.sizes();
+    if (evidence_.find(present_) == nullptr) {
+      return hold(ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job_.spec.scaling.every_steps)}});
+    }
+    if (sizes.size() == 1) return from_one_size();
+    const auto& pairs = evidence_.pairs();
+    const auto failure = std::find_if(pairs.begin(), pairs.end(), [](const auto& pair) { return !pair.passed; });
+    const int spawn = job_.spec.scaling.spawn_size;
+    if (failure == pairs.end()) {
+      if (const auto larger = ladder_.up(sizes.back().size, spawn)) return trial(*larger, up_by(pairs.back(), *larger));
+      return at_the_top(sizes.back().size);
+    }
+    const bool among_first_three = failure - pairs.begin() < 3;
+    if (const auto smaller = ladder_.down(sizes.front().size, spawn); smaller && among_first_three) {
+      return trial(*smaller, explore_down(*failure, *smaller));
+    }
+    return before(*failure);
+  }
+
+  [[nodiscard]] Target from_one_size() const {
+    const int spawn = job_.spec.scaling.spawn_size;
+    if (const auto larger = ladder_.up(present_, spawn)) {
+      return trial(*larger, {ReasonCode::kExploreUp, {{"from", double(present_)}, {"to", double(*larger)}}});
+    }
+    if (const auto smaller = ladder_.down(present_, spawn)) return trial(*smaller, gather(*smaller, 0));
+    return at_the_top(present_);
+  }
+
+  // Rule 5 without a failure: the largest size there is.
+  [[nodiscard]] Target at_the_top(int largest) const {
+    if (present_ != largest) return {.size = largest, .reason = up_by(*evidence_.into(largest), largest)};
+    if (ladder_.cut_short) return {.size = present_, .reason = ladder_.cut};
+    const bool only_one = job_.spec.elastic.sizes.size() == 1;
+    return hold(only_one ? ReasonCode::kFixedSize : ReasonCode::kAtMax, {{"size", double(present_)}});
+  }
+
+  // Rule 5 with a failure.
+  [[nodiscard]] Target before(const PairVerdict& failure) const {
+    const std::int64_t wanted = std::min(AutoscalingEngine::kEvidenceStepsMax,
+                                         AutoscalingEngine::kEvidenceRounds * job_.spec.scaling.every_steps);
+    const std::int64_t have = evidence_.find(failure.large)->steps;
+    if (have < wanted) {
+      if (present_ != failure.large) return trial(failure.large, gather(failure.large, have));
+      return hold(ReasonCode::kMeasuring, {{"steps", double(have)}, {"of", double(wanted)}});
+    }
+    if (present_ == failure.small) return {.size = present_, .reason = settled(failure)};
+    if (present_ > failure.small) return {.size = failure.small, .reason = down_by(failure, failure.small)};
+    return {.size = failure.small, .reason = up_by(*evidence_.into(failure.small), failure.small)};
+  }
+
+  // A change costs a stall; a trial may cost a second one.
+  [[nodiscard]] Target weigh_transition(Target target) const {
+    if (target.size == present_) return target;
+    const double there = evidence_.stall_seconds(present_, target.size);
+    const double stall = target.trial ? there + evidence_.stall_seconds(target.size, present_) : there;
+    // A visit for evidence is judged by what it could bring at best, not by the number it is to check.
+    const double gain = target.trial ? evidence_.best_gain_seconds(present_, target.size)
+                                     : evidence_.gain_seconds(present_, target.size);
+    if (gain > stall) return target;
+    return hold(ReasonCode::kTransitionTooDear,
+                {{"from", double(present_)}, {"to", double(target.size)}, {"gain_s", gain}, {"stall_s", stall}});
+  }
+
+  [[nodiscard]] Target hold(ReasonCode code, std::vector<core::ReasonNumber> numbers) const {
+    return {.size = present_, .reason = {code, std::move(numbers)}};
+  }
+  [[nodiscard]] static Target trial(int size, Reason reason) {
+    return {.size = size, .reason = std::move(reason), .trial = true};
+  }
+
+  [[nodiscard]] Reason gather(int to, std::int64_t steps) const {
+    return {ReasonCode::kGatherEvidence,
+            {{"from", double(present_)}, {"to", double(to)}, {"steps", static_cast<double>(steps)}}};
+  }
+  [[nodiscard]] Reason moved(ReasonCode by_efficiency, ReasonCode by_utility, const PairVerdict& pair, int to) const {
+    Reason reason{evidence_.by_utility() ? by_utility : by_efficiency,
+                  {{"from", double(present_)}, {"to", double(to)}}};
+    add_numbers(reason, pair);
+    return reason;
+  }
+  [[nodiscard]] Reason up_by(const PairVerdict& pair, int to) const {
+    return moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, to);
+  }
+  [[nodiscard]] Reason down_by(const PairVerdict& pair, int to) const {
+    return moved(ReasonCode::kInefficientDown, ReasonCode::kUtilityDown, pair, to);
+  }
+  [[nodiscard]] Reason explore_down(const PairVerdict& pair, int to) const {
+    return moved(ReasonCode::kExploreDown, ReasonCode::kUtilityDown, pair, to);
+  }
+  [[nodiscard]] Reason settled(const PairVerdict& pair) const {
+    Reason reason{evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled,
+                  {{"size", double(pair.small)}, {"next", double(pair.large)}}};
+    add_numbers(reason, pair);
+    return reason;
+  }
+  void add_numbers(Reason& reason, const PairVerdict& pair) const {
+    if (evidence_.by_utility()) {
+      reason.numbers.push_back({"utility_gain", pair.gain});
+      reason.numbers.push_back({"cost_gain", pair.cost});
+    } else {
+      reason.numbers.push_back({"efficiency", pair.efficiency});
+      reason.numbers.push_back({"threshold", evidence_.threshold()});
+    }
+  }
+
+  // How far the step from small to large is above the line that it must pass.
+  [[nodiscard]] double margin(const PairVerdict& pair) const {
+    return evidence_.by_utility() ? pair.gain - pair.cost : pair.efficiency - evidence_.threshold();
+  }
+
+  [[nodiscard]] std::vector<core::Alternative> lost_to(int chosen) const {
+    std::vector<core::Alternative> lost;
+    for (const PairVerdict& pair : evidence_.pairs()) {
+      if (pair.large > chosen) {
+        lost.push_back({.size = pair.large, .score = margin(pair), .reason = settled(pair)});
+      } else {
+        const Reason forgone = moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, pair.large);
+        lost.push_back({.size = pair.small, .score = -margin(pair), .reason = forgone});
+        lost.back().reason.numbers[0].value = pair.small;
+      }
+    }
+    std::sort(lost.begin(), lost.end(),
+              [](const auto& a, const auto& b) { return a.score != b.score ? a.score > b.score : a.size < b.size; });
+    constexpr std::size_t kLostMax = 4;
+    if (lost.size() > kLostMax) lost.resize(kLostMax);
+    return lost;
+  }
+
+  const core::Job& job_;
+  const SizeLadder& ladder_;
+  ScalingEvidence evidence_;
+  int present_;
+};
+
+}  // namespace
+
+core::SizeWish AutoscalingEngine::size(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const {
+  budget.spend(1 + static_cast<std::int64_t>(job.sizes.size()));
+  const SizeLadder ladder = ladder_of(view.state, job);
+  const auto wish = [&](int size, Reason reason) {
+    return core::SizeWish{.job = job.id, .size = size, .reason = std::move(reason)};
+  };
+  if (ladder.sizes.empty()) return wish(0, ladder.cut);
+  const int present = job.size();
+  if (present == 0) {
+    const int start = ladder.start_size(job.spec.elastic.preferred);
+    return wish(start, {ReasonCode::kStarted, {{"size", double(start)}}});
+  }
+  if (present > ladder.sizes.back()) {
+    const Reason at_max{ReasonCode::kAtMax, {{"size", double(ladder.sizes.back())}}};
+    return wish(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
+  }
+  if (!ladder.has(present)) {
+    const int next = *ladder.up(present, 1);
+    return wish(next, {ReasonCode::kGatherEvidence, {{"from", double(present)}, {"to", double(next)}, {"steps", 0}}});
+  }
+  const std::int64_t every = job.spec.scaling.every_steps;
+  if (job.steps_since_switch < every) {
+    return wish(present,
+                {ReasonCode::kMeasuring,
+                 {{"steps", static_cast<double>(job.steps_since_switch)}, {"of", static_cast<double>(every)}}});
+  }
+  return Judgement(view, job, ladder).wish();
+}
+
+}  // namespace tidepool::policies

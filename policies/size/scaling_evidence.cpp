@@ -1,0 +1,110 @@
+#include "policies/size/scaling_evidence.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "policies/size/utility.hpp"
+
+namespace tidepool::policies {
+
+ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
+    : job_(job),
+      now_(view.now),
+      by_utility_(has_utility(job.spec.scaling)),
+      threshold_(job.spec.scaling.efficiency_threshold) {
+  for (const auto& [size, record] : job.sizes) {
+    const bool measured = record.steps >= job.spec.scaling.every_steps && record.samples_per_second > 0;
+    if (!measured || !ladder.has(size)) continue;
+    const bool trusted = size == job.size() || !stale(record);
+    sizes_.push_back({.size = size, .rate = record.samples_per_second, .steps = trusted ? record.steps : 0});
+  }
+  if (by_utility_) {
+    worker_second_price_ =
+        price_per_slot_hour(view.state, job).to_units() * static_cast<double>(job.spec.gpus_per_worker) / 3'600;
+  }
+  const MeasuredSize* present = find(job.size());
+  if (job.spec.work_samples) {
+    remaining_samples_ = static_cast<double>(std::max<std::int64_t>(0, *job.spec.work_samples - job.samples_done));
+  } else if (present != nullptr) {
+    remaining_samples_ = present->rate * kHorizonSeconds;
+  }
+  for (std::size_t i = 1; i < sizes_.size(); ++i) pairs_.push_back(judge(sizes_[i - 1], sizes_[i], job.size()));
+}
+
+const MeasuredSize* ScalingEvidence::find(int size) const {
+  const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const auto& entry) { return entry.size == size; });
+  return found == sizes_.end() ? nullptr : &*found;
+}
+
+const PairVerdict* ScalingEvidence::into(int size) const {
+  const auto found = std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& pair) { return pair.large == size; });
+  return found == pairs_.end() ? nullptr : &*found;
+}
+
+const PairVerdict* ScalingEvidence::out_of(int size) const {
+  const auto found = std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& pair) { return pair.small == size; });
+  return found == pairs_.end() ? nullptr : &*found;
+}
+
+bool ScalingEvidence::stale(const core::SizeRecord& record) const {
+  const double visit = stall_seconds(0, 1) + stall_seconds(1, 0) +
+                       record.step_seconds * static_cast<double>(job_.spec.scaling.every_steps);
+  const double age = (now_ - record.measured_at).to_seconds();
+  return age > kTrustFor.to_seconds() && age > visit / kVisitShareMax;
+}
+
+PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize& large, int present) const {
+  const double k1 = small.size;
+  const double k2 = large.size;
+  PairVerdict pair{.small = small.size, .large = large.size};
+  pair.efficiency = ((large.rate - small.rate) / (k2 - k1)) / (small.rate / k1);
+  // From below, the step must pay by more than noise; from above, the paper's condition decides alone.
+  const double noise = present <= small.size ? kNoise : 0;
+  if (!by_utility_) {
+    pair.passed = pair.efficiency > threshold_ + noise * k1 / (k2 - k1);
+    return pair;
+  }
+  const double elapsed = (now_ - job_.submitted_at).to_seconds();
+  const double small_seconds = remaining_samples_ / small.rate;
+  const double large_seconds = remaining_samples_ / large.rate;
+  const double small_cost = k1 * worker_second_price_ * small_seconds;
+  const double large_cost = k2 * worker_second_price_ * large_seconds;
+  pair.gain =
+      utility_at(job_.spec.scaling, elapsed + large_seconds) - utility_at(job_.spec.scaling, elapsed + small_seconds);
+  pair.cost = large_cost - small_cost;
+  pair.passed = pair.gain > pair.cost + noise * small_cost;
+  return pair;
+}
+
+double ScalingEvidence::stall_seconds(int from, int to) const {
+  const core::TransitionCost& own = to > from ? job_.grow_cost : job_.shrink_cost;
+  const core::TransitionCost& other = to > from ? job_.shrink_cost : job_.grow_cost;
+  if (own.count > 0) return own.mean_stall_ms / 1'000;
+  return other.count > 0 ? other.mean_stall_ms / 1'000 : kUnknownStallSeconds;
+}
+
+double ScalingEvidence::gain_seconds(int from, int to, double to_rate) const {
+  const double from_seconds = remaining_samples_ / find(from)->rate;
+  const double to_seconds = remaining_samples_ / to_rate;
+  if (!by_utility_) return to > from ? from_seconds - to_seconds : from_seconds - to_seconds * to / from;
+  const auto worth = [&](double seconds) {
+    return utility_at(job_.spec.scaling, (now_ - job_.submitted_at).to_seconds() + seconds);
+  };
+  const double price = worker_second_price_;
+  const double net =
+      (worth(to_seconds) - to_seconds * to * price) - (worth(from_seconds) - from_seconds * from * price);
+  const double of_a_second = from * price + worth(from_seconds) - worth(from_seconds + 1);
+  if (of_a_second > 0) return net / of_a_second;
+  return net > 0 ? from_seconds : 0;  // time is worth nothing to this job, so a stall costs nothing
+}
+
+double ScalingEvidence::gain_seconds(int from, int to) const {
+  return gain_seconds(from, to, find(to)->rate);
+}
+
+double ScalingEvidence::best_gain_seconds(int from, int to) const {
+  const double rate = find(from)->rate;
+  return gain_seconds(from, to, to > from ? rate * to / from : rate);
+}
+
+}  // namespace tidepool::policies

@@ -1,0 +1,89 @@
+// What a job's measurements say: its measured sizes, and for each two neighbours whether the step from the
+// smaller to the larger one pays. All numbers that the rules of autoscaling_engine.hpp weigh come from here.
+//
+//   efficiency  s = [ (R(k2) - R(k1)) / (k2 - k1) ] / [ R(k1) / k1 ]       pays iff s > S
+//   utility     U(T(k2)) - U(T(k1)) > cost(k2) - cost(k1)                  when the job has a utility
+//               T(k) = elapsed + W / R(k),  cost(k) = k g P W / R(k)
+//
+// R(k): samples per second at size k; S: scaling.efficiency_threshold; W: remaining samples; g: slots a worker; P:
+// price of a slot and second; elapsed: since submission, because that is how long the owner has waited. Or, Zhang,
+// Freedman: "Resource Elasticity in Distributed Deep Learning", MLSys 2020, conditions 1 and 2. There the batch is the
+// unit of work; here the sample is, so that sizes with different batches compare.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "policies/size/size_limits.hpp"
+#include "schedulerd/core/policy.hpp"
+
+namespace tidepool::policies {
+
+// One size with a full measurement (at least scaling.every_steps steps).
+struct MeasuredSize {
+  int size = 0;
+  double rate = 0;         // samples per second, > 0
+  std::int64_t steps = 0;  // steps the rate rests on; 0 once the record has grown stale
+};
+
+// Whether going from `small` to `large`, neighbours among the measured sizes, pays.
+struct PairVerdict {
+  int small = 0;
+  int large = 0;
+  double efficiency = 0;  // s above
+  double gain = 0;        // difference of utility, in currency units; 0 without a utility
+  double cost = 0;        // difference of cost, in currency units; 0 without a utility
+  bool passed = false;
+};
+
+class ScalingEvidence {
+ public:
+  // While work is not declared, gains are counted over the work that the next hour would do.
+  static constexpr double kHorizonSeconds = 3'600;
+  // A record older than this, and older than a hundred visits to its size would cost, is stale.
+  static constexpr Duration kTrustFor = Duration::seconds(1'800);
+  static constexpr double kVisitShareMax = 0.01;
+  // Differences in throughput below this share are noise: coming back up to a size needs that much more.
+  static constexpr double kNoise = 0.02;
+  // What a change of size stalls a job before one has been measured.
+  static constexpr double kUnknownStallSeconds = 1;
+
+  ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder);
+
+  // Ascending. The present size is among them once it has been measured for long enough.
+  [[nodiscard]] const std::vector<MeasuredSize>& sizes() const { return sizes_; }
+  [[nodiscard]] const std::vector<PairVerdict>& pairs() const { return pairs_; }
+  [[nodiscard]] const MeasuredSize* find(int size) const;
+  // The pair whose larger (smaller) size is `size`, or null.
+  [[nodiscard]] const PairVerdict* into(int size) const;
+  [[nodiscard]] const PairVerdict* out_of(int size) const;
+
+  [[nodiscard]] bool by_utility() const { return by_utility_; }
+  [[nodiscard]] double threshold() const { return threshold_; }
+
+  // How long a change between the two sizes stalls the job, in seconds; measured, or a stated guess.
+  [[nodiscard]] double stall_seconds(int from, int to) const;
+  // What the change would bring over the remaining work, in seconds of the present gang, before its stall is
+  // taken off: time saved by growing, slot time saved by shrinking; with a utility the net gain in currency
+  // divided by what a second of the present gang is worth. Requires: both sizes are measured.
+  [[nodiscard]] double gain_seconds(int from, int to) const;
+  // The same if `to` turned out as good as it can be: up perfectly linear, down not slower at all.
+  [[nodiscard]] double best_gain_seconds(int from, int to) const;
+
+ private:
+  [[nodiscard]] bool stale(const core::SizeRecord& record) const;
+  [[nodiscard]] PairVerdict judge(const MeasuredSize& small, const MeasuredSize& large, int present) const;
+  [[nodiscard]] double gain_seconds(int from, int to, double to_rate) const;
+
+  const core::Job& job_;
+  Instant now_;
+  bool by_utility_;
+  double threshold_;
+  double worker_second_price_ = 0;  // of one worker, in currency units; 0 without a utility
+  double remaining_samples_ = 0;
+  std::vector<MeasuredSize> sizes_;
+  std::vector<PairVerdict> pairs_;
+};
+
+}  // namespace tidepool::policies

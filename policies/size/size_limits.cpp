@@ -1,0 +1,72 @@
+#include "policies/size/size_limits.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tidepool::policies {
+
+bool SizeLadder::has(int size) const {
+  return std::binary_search(sizes.begin(), sizes.end(), size);
+}
+
+std::optional<int> SizeLadder::up(int from, int by) const {
+  if (sizes.empty() || sizes.back() <= from) return std::nullopt;
+  const auto next = std::lower_bound(sizes.begin(), sizes.end(), from + by);
+  return next == sizes.end() ? sizes.back() : *next;
+}
+
+std::optional<int> SizeLadder::down(int from, int by) const {
+  if (sizes.empty() || sizes.front() >= from) return std::nullopt;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), from - by);
+  return above == sizes.begin() ? sizes.front() : *(above - 1);
+}
+
+int SizeLadder::start_size(int preferred) const {
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), preferred);
+  return above == sizes.begin() ? sizes.front() : *(above - 1);
+}
+
+Money price_per_slot_hour(const core::ClusterState& state, const core::Job& job) {
+  std::int64_t micros = 0;
+  std::int64_t slots = 0;
+  const auto count = [&](const core::Node& node, std::size_t held) {
+    micros += node.price_per_slot_hour.count_micros() * static_cast<std::int64_t>(held);
+    slots += static_cast<std::int64_t>(held);
+  };
+  for (const WorkerId id : job.workers) {
+    const core::Worker* worker = state.find_worker(id);
+    const core::Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
+    if (node != nullptr) count(*node, worker->slots.size());
+  }
+  if (slots == 0) {
+    for (const auto& [id, node] : state.nodes) {
+      if (node.state == core::NodeState::kUp) count(node, node.owners.size());
+    }
+  }
+  return Money::micros(slots == 0 ? 0 : micros / slots);
+}
+
+SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job) {
+  const core::JobSpec& spec = job.spec;
+  SizeLadder ladder;
+  const bool capped = spec.scaling.price_cap.has_value();
+  const double worker_price =
+      capped ? price_per_slot_hour(state, job).to_units() * static_cast<double>(spec.gpus_per_worker) : 0;
+  for (const int size : spec.elastic.sizes) {
+    if (std::int64_t{size} > spec.batch.global) {
+      ladder.cut = {core::ReasonCode::kBatchTooSmall,
+                    {{"size", double(size)}, {"global", static_cast<double>(spec.batch.global)}}};
+    } else if (capped && worker_price * size > spec.scaling.price_cap->to_units()) {
+      ladder.cut = {core::ReasonCode::kPriceCap,
+                    {{"cap", spec.scaling.price_cap->to_units()}, {"price", worker_price * size}}};
+    } else {
+      ladder.sizes.push_back(size);
+      continue;
+    }
+    ladder.cut_short = true;
+    break;  // both limits forbid every larger size too
+  }
+  return ladder;
+}
+
+}  // namespace tidepool::policies

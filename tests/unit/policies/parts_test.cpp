@@ -1,0 +1,172 @@
+// The small parts of policies: curve fit, utilities, sizes, order, registry.
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "policies/order/fifo.hpp"
+#include "policies/registry.hpp"
+#include "policies/size/fixed_size.hpp"
+#include "policies/size/size_limits.hpp"
+#include "policies/size/utility.hpp"
+#include "policies/usl_curve.hpp"
+#include "tests/support/job_records.hpp"
+
+namespace tidepool::policies {
+namespace {
+
+using core::ReasonCode;
+using test::JobWorld;
+
+std::vector<ThroughputPoint> exact_points(const UslCurve& truth, const std::vector<int>& sizes) {
+  std::vector<ThroughputPoint> points;
+  for (const int size : sizes) points.push_back({.size = size, .samples_per_second = truth.at(size)});
+  return points;
+}
+
+TEST_CASE("the fit finds the curve that exact data came from") {
+  for (const UslCurve& truth : {UslCurve{5'626, 0.21, 0.03}, UslCurve{12, 0.5, 0}, UslCurve{3e6, 0, 0.2}}) {
+    const auto fit = fit_usl(exact_points(truth, {1, 2, 3, 4, 8, 16}));
+    REQUIRE(fit);
+    CHECK(fit->lambda == Approx(truth.lambda).epsilon(1e-6));
+    CHECK(fit->sigma == Approx(truth.sigma).margin(1e-6));
+    CHECK(fit->kappa == Approx(truth.kappa).margin(1e-6));
+  }
+}
+
+TEST_CASE("fewer sizes give fewer parameters") {
+  const auto one = fit_usl({{.size = 4, .samples_per_second = 400}, {.size = 4, .samples_per_second = 400}});
+  REQUIRE(one);
+  CHECK(one->lambda == Approx(100));
+  CHECK(one->sigma == 0);
+  const auto two = fit_usl({{.size = 1, .samples_per_second = 100}, {.size = 2, .samples_per_second = 160}});
+  REQUIRE(two);
+  CHECK(two->sigma == Approx(0.25));
+  CHECK(two->kappa == 0);
+  CHECK_FALSE(fit_usl(std::vector<ThroughputPoint>{}));
+  CHECK_FALSE(fit_usl({{.size = 2, .samples_per_second = 0}, {.size = 0, .samples_per_second = 5}}));
+}
+
+TEST_CASE("no parameter is ever negative, even if throughput grows faster than size") {
+  const auto fit = fit_usl({{.size = 1, .samples_per_second = 100}, {.size = 2, .samples_per_second = 230}});
+  REQUIRE(fit);
+  CHECK(fit->sigma == 0);
+  CHECK(fit->kappa == 0);
+  CHECK(fit->lambda > 100);
+}
+
+TEST_CASE("heavier points pull the curve towards them") {
+  const auto fit = fit_usl(
+      {{.size = 1, .samples_per_second = 100, .weight = 1'000}, {.size = 1, .samples_per_second = 200, .weight = 1}});
+  REQUIRE(fit);
+  CHECK(fit->lambda == Approx(100).epsilon(0.01));
+}
+
+TEST_CASE("a linear utility falls from its value to zero and below") {
+  core::ScalingSpec scaling;
+  CHECK_FALSE(has_utility(scaling));
+  scaling.linear_utility = core::LinearUtility{.value = 100, .zero_at = Duration::seconds(1'000)};
+  CHECK(has_utility(scaling));
+  CHECK(utility_at(scaling, 0) == Approx(100));
+  CHECK(utility_at(scaling, 500) == Approx(50));
+  CHECK(utility_at(scaling, 1'500) == Approx(-50));
+}
+
+TEST_CASE("a piecewise utility is flat before its first point and continues its last line") {
+  core::ScalingSpec scaling;
+  scaling.piecewise_utility =
+      core::PiecewiseUtility{{{Duration::seconds(100), 10}, {Duration::seconds(200), 8}, {Duration::seconds(300), 2}}};
+  CHECK(utility_at(scaling, 50) == Approx(10));
+  CHECK(utility_at(scaling, 150) == Approx(9));
+  CHECK(utility_at(scaling, 200) == Approx(8));
+  CHECK(utility_at(scaling, 250) == Approx(5));
+  CHECK(utility_at(scaling, 400) == Approx(-4));
+}
+
+TEST_CASE("steps on the ladder go to the nearest allowed size at least N away, or the last one") {
+  const SizeLadder ladder{.sizes = {1, 2, 4, 8}};
+  CHECK(ladder.up(1, 1) == 2);
+  CHECK(ladder.up(2, 1) == 4);
+  CHECK(ladder.up(1, 2) == 4);
+  CHECK(ladder.up(4, 100) == 8);
+  CHECK(ladder.up(8, 1) == std::nullopt);
+  CHECK(ladder.down(8, 1) == 4);
+  CHECK(ladder.down(4, 3) == 1);
+  CHECK(ladder.down(2, 100) == 1);
+  CHECK(ladder.down(1, 1) == std::nullopt);
+  CHECK(ladder.start_size(3) == 2);
+  CHECK(ladder.start_size(8) == 8);
+  CHECK(SizeLadder{.sizes = {4, 8}}.start_size(3) == 4);
+}
+
+TEST_CASE("the price of a slot is the mean over the slots that the job holds") {
+  JobWorld world({1, 2});
+  world.priced(Money::micros(1'000'000));
+  CHECK(price_per_slot_hour(world.state, world.job) == Money::micros(1'000'000));
+  world.state.nodes[NodeId(2)] = {.id = NodeId(2), .price_per_slot_hour = Money::micros(3'000'000)};
+  world.state.workers[WorkerId(9)] = {.id = WorkerId(9), .job = world.job.id, .node = NodeId(2), .slots = {0, 1}};
+  world.job.workers = {WorkerId(9)};
+  CHECK(price_per_slot_hour(world.state, world.job) == Money::micros(3'000'000));
+}
+
+TEST_CASE("the queue is ordered by priority, then time of submission, then id, and holds pending jobs only") {
+  core::ClusterState state;
+  const auto add = [&](std::uint64_t id, int priority, std::int64_t at, core::JobState job_state) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(id);
+    job->spec.priority = priority;
+    job->submitted_at = Instant::from_micros(at);
+    job->state = job_state;
+    state.jobs[job->id] = job;
+  };
+  using core::JobState;
+  add(1, 0, 30, JobState::kPending);
+  add(2, 0, 20, JobState::kPending);
+  add(3, 5, 90, JobState::kPending);
+  add(4, 9, 10, JobState::kRunning);
+  add(5, 0, 20, JobState::kPending);
+  core::StepBudget budget(100);
+  const auto ids = Fifo().order({.state = state, .now = {}}, budget);
+  CHECK(ids == std::vector<JobId>{JobId(3), JobId(2), JobId(5), JobId(1)});
+  CHECK(budget.used() == 4);
+}
+
+TEST_CASE("the fixed size is the preferred one, running or waiting") {
+  JobWorld world({1, 2, 4}, 2);
+  CHECK(world.ask(FixedSize()).size == 2);
+  CHECK(world.at(1).ask(FixedSize()).size == 2);
+  CHECK(world.ask(FixedSize()).reason.code == ReasonCode::kFixedSize);
+}
+
+TEST_CASE("the table gives every policy under its name and the chosen one as the default") {
+  const auto policies = make_policies("fifo");
+  REQUIRE(policies.ok());
+  std::set<std::string_view> names;
+  for (const Preset& preset : kPresets) {
+    CHECK(names.insert(preset.name).second);
+    CHECK(!preset.summary.empty());
+    CHECK(policies->at(std::string(preset.name))->name() == preset.name);
+    CHECK(policies->at(std::string(preset.name))->strict_order() == preset.strict_order);
+  }
+  CHECK(policies->at("default")->name() == "fifo");
+  CHECK((*make_policies()).at("default")->name() == "autoscaling_engine");
+}
+
+TEST_CASE("an unknown policy is refused with the names there are") {
+  const auto policies = make_policies("fastest");
+  REQUIRE_FALSE(policies.ok());
+  CHECK(policies.error().message == "there is no policy \"fastest\"; choose one of autoscaling_engine, fixed, fifo");
+}
+
+TEST_CASE("a size that the user has pinned goes before what the policy would choose") {
+  const auto policies = make_policies();
+  JobWorld world({1, 2, 4});
+  world.job.pinned_size = 4;
+  const auto& policy = *policies->at("default");
+  const auto resized = world.at(2).measured(2, 100).ask(policy);
+  CHECK(resized.size == 4);
+  CHECK(resized.reason.code == ReasonCode::kResizedByUser);
+  CHECK(world.at(4).ask(policy).reason.code == ReasonCode::kPinnedByUser);
+}
+
+}  // namespace
+}  // namespace tidepool::policies
