@@ -1,0 +1,28 @@
+// How a command ends when it cannot do what was asked: thrown where it is noticed, printed once by run().
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace tidepool::ctl {
+
+// The promise to scripts; every command keeps it.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitNegative = 1,  // the answer is no: the job failed, nothing matched
+  kExitUsage = 2,     // the command line or the job file is wrong
+  kExitApi = 3,       // the daemon refused, or none answers
+  kExitTimeout = 4,
+  kExitInterrupted = 130,  // Ctrl-C, as shells expect it
+};
+
+struct Failure {
+  int exit_code = kExitApi;
+  std::string message;  // what is wrong and what to do; may have several lines
+};
+
+[[noreturn]] inline void fail(int exit_code, std::string message) {
+  throw Failure{exit_code, std::move(message)};
+}
+
+}  // namespace tidepool::ctl

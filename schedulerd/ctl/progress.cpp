@@ -1,0 +1,167 @@
+#include "schedulerd/ctl/progress.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+void take_number(std::optional<double>& into, const json& value, const std::string& pointer) {
+  if (const auto number = number_at(value, pointer)) into = number;
+}
+
+std::string whole_at(const json& value, const std::string& pointer) {
+  const auto number = number_at(value, pointer);
+  return number ? whole(*number) : "?";
+}
+
+std::string ended_how(const json& data) {
+  const auto signal = number_at(data, "/signal").value_or(0);
+  if (signal > 0) return "ended by signal " + whole(signal);
+  return "exit code " + whole_at(data, "/exit_code");
+}
+
+std::string with_detail(std::string text, const std::string& detail) {
+  return detail.empty() ? text : std::move(text) + ": " + detail;
+}
+
+std::string finished_sentence(const json& data) {
+  std::string text =
+      text_at(data, "/state", "finished") + " after " + count_of(number_at(data, "/steps").value_or(0), "step");
+  if (const auto last = number_at(data, "/loss")) text += ", loss " + loss(last);
+  return with_detail(text, text_at(data, "/error"));
+}
+
+std::string switched_sentence(const json& data) {
+  const auto from = number_at(data, "/from_size").value_or(0);
+  const auto to = number_at(data, "/to_size").value_or(0);
+  std::string text =
+      from == to ? "still " + count_of(to, "worker") : "now " + count_of(to, "worker") + " (was " + whole(from) + ")";
+  text += ", switched after step " + whole_at(data, "/switch_step");
+  if (const auto stall = number_at(data, "/stall_ms")) text += ", training stood still for " + rate(stall) + " ms";
+  const auto redone = number_at(data, "/steps_redone").value_or(0);
+  return redone > 0 ? text + ", " + count_of(redone, "step") + " redone" : text;
+}
+
+std::string audited_sentence(const json& data) {
+  const auto sound = data.find("checksum_ok");
+  const bool ok = sound != data.end() && sound->is_boolean() && sound->get<bool>();
+  const std::string counts = whole_at(data, "/used") + " of " + whole_at(data, "/expected") + " samples used";
+  if (ok && number_at(data, "/used") == number_at(data, "/expected")) {
+    return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once";
+  }
+  return "epoch " + whole_at(data, "/epoch") + " audit FAILED: " + counts;
+}
+
+// Growing and shrinking are told by job.resizing; what is left of a decision is told here.
+std::string decision_sentence(const json& data, const std::string& job) {
+  std::string text;
+  for (const auto& intent : list_at(data, "/intents")) {
+    const std::string kind = text_at(intent, "/kind");
+    const bool told = kind == "grow" || kind == "shrink" || kind == "start" || kind == "stop";
+    if (told || (!job.empty() && text_at(intent, "/job") != job)) continue;
+    text += (text.empty() ? "" : "; ") + with_detail(kind, text_at(intent, "/text"));
+  }
+  return text;
+}
+
+using Sentence = std::string (*)(const json& data);
+
+const std::map<std::string, Sentence>& job_sentences() {
+  static const std::map<std::string, Sentence> sentences = {
+      {"job.submitted",
+       [](const json& d) {
+         return "submitted: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, " +
+                whole_at(d, "/preferred") + " preferred";
+       }},
+      {"job.started",
+       [](const json& d) { return "training with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
+      {"job.resize_requested",
+       [](const json& d) {
+         const auto size = number_at(d, "/size").value_or(0);
+         return size > 0 ? "a user asks for " + count_of(size, "worker")
+                         : std::string("a user leaves the size to the engine");
+       }},
+      {"job.resizing",
+       [](const json& d) {
+         return with_detail("resizing " + whole_at(d, "/from") + " -> " + whole_at(d, "/to"),
+                            text_at(d, "/reason/text"));
+       }},
+      {"job.suspended", [](const json&) { return std::string("suspended"); }},
+      {"job.resumed",
+       [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
+      {"job.finished", finished_sentence},
+      {"generation.switched", switched_sentence},
+      {"worker.lost",
+       [](const json& d) {
+         return with_detail("worker " + text_at(d, "/worker") + " lost, " + ended_how(d), text_at(d, "/detail"));
+       }},
+      {"worker.straggling",
+       [](const json& d) {
+         return "worker " + text_at(d, "/worker") + " is slow: " + percent(number_at(d, "/score").value_or(0)) +
+                " of the median, below " + percent(number_at(d, "/threshold").value_or(0));
+       }},
+      {"worker.replaced",
+       [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
+      {"data.epoch_audited", audited_sentence},
+  };
+  return sentences;
+}
+
+}  // namespace
+
+void take_job(Progress& progress, const json& job) {
+  progress.name = text_at(job, "/name", progress.name);
+  progress.state = text_at(job, "/state", progress.state);
+  progress.step = std::max(progress.step, number_at(job, "/progress/step").value_or(0));
+  take_number(progress.steps_total, job, "/progress/steps_total");
+  take_number(progress.fraction, job, "/progress/fraction");
+  take_number(progress.loss, job, "/progress/loss");
+  take_number(progress.samples_per_second, job, "/progress/samples_per_second");
+  progress.size = number_at(job, "/size").value_or(progress.size);
+  progress.cost = text_at(job, "/cost/amount", progress.cost);
+  progress.currency = text_at(job, "/cost/currency", progress.currency);
+}
+
+void take_event(Progress& progress, const json& event) {
+  if (text_at(event, "/type") != "job.progressed") return;
+  progress.step = number_at(event, "/data/step").value_or(progress.step);
+  take_number(progress.loss, event, "/data/loss");
+  take_number(progress.samples_per_second, event, "/data/samples_per_second");
+  progress.size = number_at(event, "/data/size").value_or(progress.size);
+  progress.cost = text_at(event, "/data/cost", progress.cost);
+  if (progress.steps_total && *progress.steps_total > 0) progress.fraction = progress.step / *progress.steps_total;
+}
+
+std::string progress_line(const Progress& progress, const Style& style) {
+  std::string tail = "  step " + whole(progress.step);
+  if (progress.steps_total) tail += "/" + whole(*progress.steps_total);
+  if (progress.loss) tail += "  loss " + loss(progress.loss);
+  if (progress.samples_per_second) tail += "  " + rate(progress.samples_per_second) + " samples/s";
+  tail += "  " + (progress.size > 0 ? count_of(progress.size, "worker") : progress.state);
+  if (!progress.cost.empty()) tail += "  " + progress.cost + (progress.currency.empty() ? "" : " " + progress.currency);
+  const std::string name = printable(progress.name);
+  const auto width = static_cast<std::size_t>(std::max(style.width, 1));
+  const std::size_t used = columns_of(name) + columns_of(tail) + 4;  // two blanks and the bar's brackets
+  if (!progress.fraction || used + 6 > width) return shorten(name + printable(tail), width);
+  const std::size_t bar = std::min<std::size_t>(width - used, 30);
+  const double fraction = std::clamp(*progress.fraction, 0.0, 1.0);
+  const auto full = static_cast<std::size_t>(fraction * static_cast<double>(bar));
+  return name + "  [" + std::string(full, '#') + std::string(bar - full, '.') + "]" + printable(tail);
+}
+
+std::string event_sentence(const json& event, const std::string& job) {
+  const std::string type = text_at(event, "/type");
+  static const json kNoData = json::object();
+  const json& data = event.contains("data") && event.at("data").is_object() ? event.at("data") : kNoData;
+  if (type == "decision.made") return decision_sentence(data, job);
+  if (!job.empty() && text_at(event, "/job") != job) return "";
+  const auto found = job_sentences().find(type);
+  return found == job_sentences().end() ? "" : found->second(data);
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,48 @@
+// Numbers and texts as people read them: "9,121", "0.0042 USD", "1m 20s", "62 %". Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace tidepool::ctl {
+
+// How much room there is and whether colours may be used.
+struct Style {
+  int width = 80;
+  bool colour = false;
+};
+
+// The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.
+[[nodiscard]] std::optional<double> number_at(const nlohmann::json& value, const std::string& pointer);
+[[nodiscard]] std::string text_at(const nlohmann::json& value, const std::string& pointer, std::string fallback = "");
+// The array at a pointer, or an empty one.
+[[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& value, const std::string& pointer);
+
+[[nodiscard]] std::string whole(double number);                  // 9120.5 -> "9,121"
+[[nodiscard]] std::string rate(std::optional<double> number);    // below 100 with one decimal; "-" if absent
+[[nodiscard]] std::string loss(std::optional<double> number);    // four significant digits; "-" if absent
+[[nodiscard]] std::string percent(double fraction);              // 0.62 -> "62 %"
+[[nodiscard]] std::string seconds_in_words(double seconds);      // 80.2 -> "1m 20s", 3.21 -> "3.2 s"
+[[nodiscard]] std::string count_of(double n, const char* noun);  // "1 worker", "2 workers"
+// "2026-11-20T21:53:31.004Z" -> "21:53:31"; anything else unchanged.
+[[nodiscard]] std::string clock_of(std::string_view timestamp);
+
+// Control characters replaced by '?': names and log lines of others must not steer the terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+// Columns that a text takes on a terminal, counted in code points.
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+// At most `columns` wide; the end of a longer text becomes "…".
+[[nodiscard]] std::string shorten(const std::string& text, std::size_t columns);
+// Breaks at blanks into lines of at most `style.width` columns, each after the first begins with `indent` blanks.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent, const Style& style);
+
+[[nodiscard]] std::string bold(const std::string& text, const Style& style);
+[[nodiscard]] std::string dim(const std::string& text, const Style& style);
+// Green for what runs or has succeeded, red for what failed, yellow for what waits.
+[[nodiscard]] std::string coloured_state(const std::string& padded, std::string_view state, const Style& style);
+
+}  // namespace tidepool::ctl

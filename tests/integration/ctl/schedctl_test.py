@@ -1,0 +1,492 @@
+"""schedctl over a real socket: what it sends, prints, and how it exits.
+
+The peer here is a small server that answers with the shapes of api/examples; the tests against the
+daemon itself are in tests/integration/live and tools/quickstart.
+"""
+
+import copy
+import http.server
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+SCHEDCTL = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"]) / "schedctl"
+
+
+def example(name):
+    return json.loads((ROOT / "api/examples" / name).read_text())
+
+
+def listed(items, cursor=None):
+    return {"items": items, "next_cursor": cursor, "as_of_seq": 80}
+
+
+def event(seq, kind, job="job-1", **data):
+    return {"seq": seq, "at": "2026-11-20T21:53:31.004Z", "type": kind, "job": job, "node": None, "tenant": "demo",
+            "decision": None, "data": data}
+
+
+class Daemon:
+    """Answers by table: (method, path without query) -> (status, body) or a function of the request."""
+
+    def __init__(self):
+        self.routes = {}
+        self.requests = []
+        daemon = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                path, _, query = self.path.partition("?")
+                request = {"method": self.command, "path": path, "query": query, "headers": dict(self.headers),
+                           "body": body}
+                daemon.requests.append(request)
+                route = daemon.routes.get((self.command, path), (404, {"title": "Not found", "detail": "no " + path}))
+                if callable(route):
+                    route = route(request)
+                status, reply = route
+                if isinstance(reply, list):
+                    return self.stream(status, reply)
+                data = b"" if reply is None else reply.encode() if isinstance(reply, str) else json.dumps(reply).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                try:
+                    self.wfile.write(data)
+                except (BrokenPipeError, ConnectionResetError):  # the client gave up, as a test wants it to
+                    pass
+
+            def stream(self, status, pieces):
+                """Each piece is a text, or an Event to wait for before going on."""
+                self.send_response(status)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.close_connection = True
+                try:
+                    for piece in pieces:
+                        if isinstance(piece, str):
+                            self.wfile.write(piece.encode())
+                            self.wfile.flush()
+                        else:
+                            piece.wait(20)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+
+            do_GET = do_POST = do_DELETE = do_PATCH = answer
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+    def sent(self, method, path):
+        return [r for r in self.requests if r["method"] == method and r["path"] == path]
+
+
+def sse(*events):
+    return "".join("id: %d\nevent: %s\ndata: %s\n\n" % (e["seq"], e["type"], json.dumps(e)) for e in events)
+
+
+class SchedctlTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def environment(self, **extra):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("TIDEPOOL_") and k not in ("COLUMNS", "HOME")}
+        return {**kept, "HOME": str(self.folder), "TIDEPOOL_URL": self.daemon.url, **extra}
+
+    def run_ctl(self, *args, stdin="", **extra):
+        done = subprocess.run([SCHEDCTL, *args], input=stdin, capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env=self.environment(**extra))
+        return done.returncode, done.stdout, done.stderr
+
+    def job_file(self, text="name: a\nrun: {trainer: charlm, args: {data: README.md}}\nresources: {gpus_per_worker: 1}\n"):
+        path = self.folder / "job.yaml"
+        path.write_text(text)
+        return path
+
+    # --- submit ---
+
+    def test_submit_sends_the_file_with_the_folder_it_was_given_in(self):
+        self.daemon.routes["POST", "/v1/jobs"] = (201, example("job.json"))
+        code, out, err = self.run_ctl("submit", str(self.job_file()))
+        self.assertEqual((code, out, err), (0, "job-1\n", ""))
+        [request] = self.daemon.sent("POST", "/v1/jobs")
+        body = json.loads(request["body"])
+        self.assertEqual(body["run"]["workdir"], os.path.realpath(self.folder))
+        self.assertEqual(body["resources"], {"gpus_per_worker": 1})
+        self.assertTrue(request["headers"]["Idempotency-Key"].startswith("schedctl-"))
+
+    def test_two_submits_use_two_keys_and_a_given_key_is_kept(self):
+        self.daemon.routes["POST", "/v1/jobs"] = (201, example("job.json"))
+        for _ in range(2):
+            self.run_ctl("submit", str(self.job_file()))
+        self.run_ctl("submit", "--idempotency-key", "mine", str(self.job_file()))
+        keys = [r["headers"]["Idempotency-Key"] for r in self.daemon.sent("POST", "/v1/jobs")]
+        self.assertEqual(len(set(keys)), 3)
+        self.assertEqual(keys[2], "mine")
+
+    def test_submit_reads_standard_input_and_json(self):
+        self.daemon.routes["POST", "/v1/jobs"] = (201, example("job.json"))
+        code, _, err = self.run_ctl("submit", "-", stdin='{"run": {"trainer": "mlp", "workdir": "/data"}}')
+        self.assertEqual((code, err), (0, ""))
+        [request] = self.daemon.sent("POST", "/v1/jobs")
+        self.assertEqual(json.loads(request["body"])["run"]["workdir"], "/data")
+
+    def test_submit_dry_run_asks_for_a_dry_run(self):
+        self.daemon.routes["POST", "/v1/jobs"] = (200, {**example("job.json"), "spec": {"tenant": "default"}})
+        code, out, _ = self.run_ctl("submit", "--dry-run", str(self.job_file()))
+        self.assertEqual(code, 0)
+        self.assertIn("nothing was stored", out)
+        self.assertIn("tenant: default", out)
+        self.assertEqual(self.daemon.requests[0]["query"], "dry_run=true")
+
+    def test_field_errors_name_the_line_of_the_file(self):
+        self.daemon.routes["POST", "/v1/jobs"] = (422, example("problem.json"))
+        path = self.job_file("name: x\nelastic:\n  min: 8\n  max: 4\nelastc: 1\nrun: {trainer: mlp}\n")
+        code, out, err = self.run_ctl("submit", str(path))
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("job.yaml:3: /elastic/min: min is 8", err)
+        self.assertIn("job.yaml:5: /elastc:", err)
+        self.assertIn("hint: correct the fields", err)
+
+    def test_a_file_that_cannot_be_used_is_refused_before_anything_is_sent(self):
+        for text, words in [("a: 1\na: 2\n", "line 2: the field \"a\" appears twice"), ("a: [1\n", "not valid YAML"),
+                            ("", "no content")]:
+            code, _, err = self.run_ctl("submit", str(self.job_file(text)))
+            self.assertEqual(code, 2)
+            self.assertIn(words, err)
+        code, _, err = self.run_ctl("submit", "missing.yaml")
+        self.assertEqual(code, 2)
+        self.assertIn("missing.yaml cannot be read", err)
+        code, _, err = self.run_ctl("submit", ".")
+        self.assertEqual(code, 2)
+        self.assertIn("is a folder", err)
+        self.assertEqual(self.daemon.requests, [])
+
+    # --- reading ---
+
+    def test_ls_reads_every_page_and_filters(self):
+        first, second = example("job.json"), example("job.json")
+        second.update(id="job-2", name="other", state="succeeded")
+
+        def jobs(request):
+            return (200, listed([second]) if "cursor=c%2F1" in request["query"] else listed([first], "c/1"))
+
+        self.daemon.routes["GET", "/v1/jobs"] = jobs
+        code, out, _ = self.run_ctl("ls")
+        self.assertEqual(code, 0)
+        self.assertIn("job-1", out)
+        self.assertIn("job-2", out)
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+        self.assertEqual(self.run_ctl("ls", "--active", "-q")[1], "job-1\n")
+        self.assertEqual(self.run_ctl("ls", "--state", "succeeded", "-q")[1], "job-2\n")
+        self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
+
+    def test_a_job_is_found_by_its_name_and_a_wrong_name_gets_a_suggestion(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([example("job.json")]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/explain"] = (200, example("explain.json"))
+        code, out, _ = self.run_ctl("why", "charlm-demo")
+        self.assertEqual(code, 0)
+        self.assertTrue(out.startswith("job-1 is running: keeps 2 workers"), out)
+        code, _, err = self.run_ctl("why", "charlm-dem")
+        self.assertEqual(code, 3)
+        self.assertIn('did you mean "charlm-demo"?', err)
+
+    def test_a_name_of_several_jobs_means_the_one_that_lives(self):
+        ended, alive = example("job.json"), example("job.json")
+        ended.update(id="job-7", state="failed")
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([ended, alive]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/explain"] = (200, example("explain.json"))
+        self.assertEqual(self.run_ctl("why", "charlm-demo")[0], 0)
+        alive["state"] = "failed"
+        code, _, err = self.run_ctl("why", "charlm-demo")
+        self.assertEqual(code, 2)
+        self.assertIn("job-7, job-1", err)
+
+    def test_the_same_resource_as_json_and_yaml(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.assertEqual(json.loads(self.run_ctl("get", "job-1", "-o", "json")[1]), example("job.json"))
+        self.assertIn('amount: "0.0042"', self.run_ctl("-o", "yaml", "get", "job-1")[1])
+
+    def test_lists_of_the_cluster(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["GET", "/v1/policies"] = (200, listed([example("policy.json")]))
+        self.daemon.routes["GET", "/v1/decisions"] = (200, listed([example("decision.json")]))
+        self.daemon.routes["GET", "/v1/tokens"] = (200, listed(
+            [{"id": "tok-1", "name": "me", "role": "admin", "tenant": "", "created_at": "2026-11-20T21:53:24Z",
+              "expires_at": None, "revoked": False}]))
+        for args, words in [(["nodes"], "node-1"), (["policy", "ls"], "autoscaling_engine"),
+                            (["decisions"], "growing 2 -> 3"), (["token", "ls"], "tok-1")]:
+            code, out, err = self.run_ctl(*args)
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn(words, out)
+            self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+
+    # --- acting ---
+
+    def test_actions_send_what_they_say(self):
+        for method, path in [("DELETE", "/v1/jobs/job-1"), ("POST", "/v1/jobs/job-1/suspend"),
+                             ("POST", "/v1/jobs/job-1/resume"), ("POST", "/v1/jobs/job-1/resize")]:
+            self.daemon.routes[method, path] = (200, example("job.json"))
+        self.assertEqual(self.run_ctl("cancel", "job-1")[1], "job-1 will be cancelled\n")
+        self.assertEqual(self.run_ctl("suspend", "job-1")[0], 0)
+        self.assertEqual(self.run_ctl("resume", "job-1")[0], 0)
+        self.assertEqual(self.run_ctl("resize", "job-1", "3")[1], "job-1 will be resized to 3 workers\n")
+        [request] = self.daemon.sent("POST", "/v1/jobs/job-1/resize")
+        self.assertEqual(json.loads(request["body"]), {"size": 3})
+
+    def test_a_refusal_is_told_in_the_daemons_words(self):
+        self.daemon.routes["DELETE", "/v1/jobs/job-1"] = (
+            409, {"title": "The job has ended", "detail": "job-1 has succeeded", "hint": "nothing to do"})
+        code, out, err = self.run_ctl("cancel", "job-1")
+        self.assertEqual((code, out), (3, ""))
+        self.assertEqual(err, "schedctl: The job has ended: job-1 has succeeded\nhint: nothing to do\n")
+
+    def test_a_new_token_is_printed_once(self):
+        self.daemon.routes["POST", "/v1/tokens"] = (201, {"id": "tok-2", "token": "secret"})
+        code, out, _ = self.run_ctl("token", "create", "bob", "--role", "viewer", "--lifetime", "30d")
+        self.assertEqual(code, 0)
+        self.assertTrue(out.startswith("secret\n"))
+        [request] = self.daemon.sent("POST", "/v1/tokens")
+        self.assertEqual(json.loads(request["body"]), {"name": "bob", "role": "viewer", "lifetime": "30d"})
+        self.assertEqual(self.run_ctl("token", "create", "bob", "--lifetime", "soon")[0], 2)
+
+    # --- watching ---
+
+    def watched(self, state):
+        job = copy.deepcopy(example("job.json"))
+        running = copy.deepcopy(job)
+        running["state"] = "running"
+        running["reason"] = {"code": "EfficiencySettled", "numbers": {}, "text": "keeps 2 workers: a third adds little"}
+        ended = {**running, "state": state, "size": 0, "reason": {"code": "Finished", "numbers": {}, "text": "done"}}
+        self.streamed = threading.Event()
+
+        def get_job(_):
+            return (200, ended if self.streamed.is_set() else running)
+
+        def stream(request):
+            self.streamed.set()
+            self.after = request["query"]
+            progress = example("event.json")
+            return (200, [": hello\n\n", sse(progress),
+                          sse(event(82, "job.resizing", **{"from": 2, "to": 3, "reason": {"text": "worth a try"}})),
+                          sse(event(83, "job.started", job="job-9", size=1)),
+                          sse(event(84, "worker.straggling", worker="w-2", score=0.5, threshold=0.8)),
+                          sse(event(85, "job.finished", state=state, steps=400, loss=1.5))])
+
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = get_job
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([event(3, "job.started", size=2)]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/metrics"] = (200, example("job_metrics.json"))
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+
+    def test_watch_tells_what_happens_and_sums_up(self):
+        self.watched("succeeded")
+        code, out, err = self.run_ctl("watch", "job-1", "--summary")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(self.after, "after=80")
+        for words in ["training with 2 workers", "keeps 2 workers: a third adds little", "resizing 2 -> 3: worth a try",
+                      "worker w-2 is slow: 50 %", "succeeded after 400 steps, loss 1.5", "step 120/400", "loss 2.31",
+                      "9,120 samples/s", "0.0042 USD", "Loss 4.52 -> 2.31, down 49 %", "Held 15.1 slot-seconds"]:
+            self.assertIn(words, out)
+        self.assertNotIn("\r", out)
+        self.assertNotIn("\033", out)
+        self.assertNotIn("training with 1 worker\n", out)
+
+    def test_watch_of_a_job_that_fails_answers_no(self):
+        self.watched("failed")
+        self.assertEqual(self.run_ctl("watch", "job-1")[0], 1)
+
+    def test_watch_as_json_is_one_event_a_line(self):
+        self.watched("succeeded")
+        code, out, _ = self.run_ctl("watch", "job-1", "--summary", "-o", "json")
+        self.assertEqual(code, 0)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["type"] for line in lines],
+                         ["job.started", "job.progressed", "job.resizing", "worker.straggling", "job.finished", "summary"])
+
+    def test_watch_goes_on_where_a_broken_connection_ended(self):
+        self.watched("succeeded")
+        whole = self.daemon.routes["GET", "/v1/events/stream"]
+        asked = []
+
+        def broken_once(request):
+            asked.append(request["query"])
+            status, pieces = whole(request)
+            return (status, pieces[:3] if len(asked) == 1 else pieces)
+
+        self.daemon.routes["GET", "/v1/events/stream"] = broken_once
+        code, out, _ = self.run_ctl("watch", "job-1")
+        self.assertEqual(code, 0)
+        self.assertEqual(asked, ["after=80", "after=82"])
+        self.assertEqual(out.count("worth a try"), 1)
+
+    def test_watch_lists_again_when_the_daemon_no_longer_has_the_past(self):
+        self.watched("succeeded")
+        whole = self.daemon.routes["GET", "/v1/events/stream"]
+        asked = []
+
+        def reset_once(request):
+            asked.append(request["query"])
+            if len(asked) == 1:
+                return (200, ["event: reset\ndata: {\"oldest_seq\": 70, \"latest_seq\": 80}\n\n"])
+            return whole(request)
+
+        self.daemon.routes["GET", "/v1/events/stream"] = reset_once
+        self.assertEqual(self.run_ctl("watch", "job-1")[0], 0)
+        self.assertEqual(len(asked), 2)
+
+    def test_watch_gives_up_when_told_to(self):
+        self.watched("succeeded")
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        self.daemon.routes["GET", "/v1/events/stream"] = (200, [": hello\n\n", hold])
+        code, _, err = self.run_ctl("watch", "job-1", "--within", "1s")
+        self.assertEqual(code, 4)
+        self.assertIn("has not ended in the time given", err)
+
+    def test_ctrl_c_leaves_watch_quietly(self):
+        self.watched("succeeded")
+        reached = threading.Event()
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def stream(_):
+            reached.set()
+            return (200, [": hello\n\n", hold])
+
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        watching = subprocess.Popen([SCHEDCTL, "watch", "job-1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    text=True, cwd=self.folder, env=self.environment())
+        self.assertTrue(reached.wait(20))
+        watching.send_signal(signal.SIGINT)
+        _, err = watching.communicate(timeout=20)
+        self.assertEqual((watching.returncode, err), (130, ""))
+
+    def test_watch_redraws_one_line_on_a_terminal(self):
+        self.watched("succeeded")
+        master, slave = os.openpty()
+        done = subprocess.Popen([SCHEDCTL, "watch", "job-1"], stdout=slave, stderr=subprocess.PIPE, cwd=self.folder,
+                                env=self.environment(COLUMNS="100"))
+        os.close(slave)
+        seen = b""
+        try:
+            while piece := os.read(master, 65536):
+                seen += piece
+        except OSError:  # Linux: the other end is closed
+            pass
+        os.close(master)
+        done.communicate(timeout=20)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"\r\x1b[K", seen)
+        self.assertIn("resizing 2 -> 3: worth a try", seen.decode())
+
+    # --- events and logs ---
+
+    def test_events_follow_as_json_lines(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1)]))
+        asked = []
+
+        def stream(request):
+            asked.append(request["query"])
+            return (200, [sse(event(81, "node.lost", job=None, name="n", why="silent"))]) if len(asked) == 1 else (403, {"title": "Enough"})
+
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        code, out, err = self.run_ctl("events", "-f", "-o", "json")
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [79, 81])
+        self.assertEqual(code, 3)
+        self.assertIn("Enough", err)
+        self.assertEqual(asked, ["after=80", "after=81"])
+
+    # --- trouble ---
+
+    def test_no_daemon_says_how_to_start_one(self):
+        code, out, err = self.run_ctl("ls", TIDEPOOL_URL="http://127.0.0.1:1")
+        self.assertEqual((code, out), (3, ""))
+        self.assertEqual(err, "schedctl: no daemon answers at http://127.0.0.1:1; start one with: schedulerd --dev\n")
+
+    def test_a_silent_daemon_is_a_timeout(self):
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def slow(_):
+            hold.wait(20)
+            return (200, listed([]))
+
+        self.daemon.routes["GET", "/v1/jobs"] = slow
+        code, _, err = self.run_ctl("ls", "--timeout", "1")
+        hold.set()
+        self.assertEqual(code, 4)
+        self.assertIn("did not answer within 1 s", err)
+
+    def test_an_answer_that_is_no_json_is_named(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, "<html>")
+        self.assertIn("is it a tidepool daemon?", self.run_ctl("ls")[2])
+        self.daemon.routes["GET", "/v1/jobs"] = (502, "<html>")
+        self.assertIn("status 502", self.run_ctl("ls")[2])
+
+    def test_usage_errors_exit_2_and_suggest(self):
+        code, _, err = self.run_ctl("wach", "job-1")
+        self.assertEqual(code, 2)
+        self.assertIn('"wach" is not a command; did you mean "watch"?', err)
+        for args in [[], ["ls", "--state", "sleeping"], ["resize", "job-1", "-1"], ["resize", "job-1"],
+                     ["ls", "-o", "xml"], ["ls", "--url", "ftp://127.0.0.1"], ["ls", "--token-file", "/missing"],
+                     ["watch", "job-1", "--within", "soon"]]:
+            code, out, err = self.run_ctl(*args)
+            self.assertEqual((code, out), (2, ""), args)
+            self.assertTrue(err.startswith("schedctl: "), args)
+        self.assertEqual(self.run_ctl("--help")[0], 0)
+
+    def test_the_token_comes_from_the_nearest_place(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
+        stored = self.folder / ".local/share/tidepool"
+        stored.mkdir(parents=True)
+        (stored / "admin.token").write_text("from-home\n")
+        (self.folder / "tok").write_text("from-file\n")
+        self.run_ctl("ls")
+        self.run_ctl("ls", TIDEPOOL_TOKEN="from-environment")
+        self.run_ctl("ls", "--token-file", "tok", TIDEPOOL_TOKEN="from-environment")
+        self.run_ctl("ls", "--token", "given", "--token-file", "tok")
+        self.assertEqual([r["headers"]["Authorization"] for r in self.daemon.requests],
+                         ["Bearer from-home", "Bearer from-environment", "Bearer from-file", "Bearer given"])
+
+    def test_a_missing_token_is_explained(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (401, {"title": "A token is needed"})
+        code, _, err = self.run_ctl("ls")
+        self.assertEqual(code, 3)
+        self.assertNotIn("Authorization", self.daemon.requests[0]["headers"])
+        self.assertIn("TIDEPOOL_TOKEN", err)
+
+    def test_the_completion_script_is_good_bash_and_knows_the_commands(self):
+        code, out, _ = self.run_ctl("completion", "bash")
+        self.assertEqual(code, 0)
+        probe = out + '\nCOMP_WORDS=(schedctl w); COMP_CWORD=1; _schedctl; echo "${COMPREPLY[@]}"\n'
+        done = subprocess.run(["bash", "-euo", "pipefail"], input=probe, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout.split(), done.stderr), (0, ["why", "watch"], ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

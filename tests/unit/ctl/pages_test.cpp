@@ -1,0 +1,60 @@
+#include "schedulerd/ctl/pages.hpp"
+
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+TEST_CASE("a job's page shows what a user asks first") {
+  const std::string text = job_page(example("job.json"), json::array({example("worker.json")}), {.width = 80});
+  INFO(text);
+  CHECK(widest_line(text) <= 80);
+  CHECK(text.find("charlm-demo  job-1  resizing\n") == 0);
+  CHECK(text.find("2 workers, changing to 3 (min 1, max 4), generation 2") != std::string::npos);
+  CHECK(text.find("step 120 of 400 (30 %), loss 4.52 -> 2.31, 9,120 samples/s") != std::string::npos);
+  CHECK(text.find("0.0042 USD for 15.1 slot-seconds, now 2.00 an hour") != std::string::npos);
+  CHECK(text.find("project=demo") != std::string::npos);
+  CHECK(text.find("w-3") != std::string::npos);
+  CHECK(text.find("finished") == std::string::npos);
+}
+
+TEST_CASE("a wrapped value stays in its column") {
+  const std::string text = job_page(example("job.json"), json::array(), {.width = 50});
+  INFO(text);
+  CHECK(widest_line(text) <= 66);  // the table of sizes has no column that could give way
+  CHECK(text.find("why         growing 2 -> 3: the last worker added\n            62 % of") != std::string::npos);
+}
+
+TEST_CASE("why begins with the sentence, then evidence and what would change it") {
+  const std::string text = why_page(example("explain.json"), {.width = 80});
+  INFO(text);
+  CHECK(widest_line(text) <= 80);
+  CHECK(text.find("job-1 is running: keeps 2 workers: a third would add 4 %") == 0);
+  const auto evidence = text.find("Evidence\n  - 1 worker: 5,626 samples/s over 40 steps\n");
+  const auto change = text.find("What would change it\n  - lower scaling.efficiency_threshold");
+  CHECK(evidence != std::string::npos);
+  CHECK(change != std::string::npos);
+  CHECK(evidence < change);
+  CHECK(text.find("  - 3 workers: 3 workers add too little\n") != std::string::npos);
+  CHECK(text.find("Goes first") == std::string::npos);
+}
+
+TEST_CASE("a refused job file names line, pointer and hint") {
+  FieldLines lines;
+  REQUIRE(parse_job_text("name: x\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n", lines).ok());
+  const std::string text = problem_text(example("problem.json"), {.file = "job.yaml", .lines = &lines});
+  CHECK(text ==
+        "The job file has errors: 2 fields need a change\n"
+        "  job.yaml:3: /elastic/min: min is 8; it must not exceed max, which is 4\n"
+        "  job.yaml:5: /elastc: elastc is not a field here; did you mean \"elastic\"?\n"
+        "hint: correct the fields and submit again; nothing was stored");
+}
+
+TEST_CASE("a problem without fields is one line") {
+  CHECK(problem_text({{"title", "Not found"}, {"detail", "no job job-9"}}) == "Not found: no job job-9");
+}
+
+}  // namespace
+}  // namespace tidepool::ctl

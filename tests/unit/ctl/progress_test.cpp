@@ -1,0 +1,93 @@
+#include "schedulerd/ctl/progress.hpp"
+
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+Progress demo() {
+  Progress progress;
+  take_job(progress, example("job.json"));
+  return progress;
+}
+
+TEST_CASE("the line of progress fits any width") {
+  for (int width = 1; width <= 200; ++width) {
+    CHECK(widest_line(progress_line(demo(), {.width = width})) <= static_cast<std::size_t>(width));
+  }
+}
+
+TEST_CASE("the line of progress shows bar, step, loss, rate, size and cost") {
+  const std::string line = progress_line(demo(), {.width = 120});
+  CHECK(
+      line ==
+      "charlm-demo  [#########.....................]  step 120/400  loss 2.31  9,120 samples/s  2 workers  0.0042 USD");
+}
+
+TEST_CASE("an event moves the progress on, and never invents a total") {
+  Progress progress = demo();
+  json event = example("event.json");
+  event["data"]["step"] = 200;
+  event["data"]["size"] = 3;
+  take_event(progress, event);
+  CHECK(progress.step == 200);
+  CHECK(progress.fraction == 0.5);
+  CHECK(progress.size == 3);
+  Progress unknown;
+  take_event(unknown, event);
+  CHECK_FALSE(unknown.fraction);
+  CHECK(progress_line(unknown, {.width = 80}).find('[') == std::string::npos);
+}
+
+TEST_CASE("each event that matters has a sentence") {
+  const auto say = [](const char* type, const json& data) {
+    return event_sentence({{"type", type}, {"job", "job-1"}, {"data", data}}, "job-1");
+  };
+  CHECK(say("job.submitted", {{"min", 1}, {"max", 4}, {"preferred", 2}}) == "submitted: 1 to 4 workers, 2 preferred");
+  CHECK(say("job.started", {{"size", 1}}) == "training with 1 worker");
+  CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "because"}}}}) == "resizing 2 -> 3: because");
+  CHECK(say("job.resize_requested", {{"size", 0}}) == "a user leaves the size to the engine");
+  CHECK(say("generation.switched",
+            {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
+        "now 3 workers (was 2), switched after step 121, training stood still for 12.3 ms");
+  CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 9}, {"exit_code", -1}, {"detail", ""}}) ==
+        "worker w-2 lost, ended by signal 9");
+  CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 0}, {"exit_code", 2}, {"detail", "no file x"}}) ==
+        "worker w-2 lost, exit code 2: no file x");
+  CHECK(say("worker.straggling", {{"worker", "w-2"}, {"score", 0.55}, {"threshold", 0.8}}) ==
+        "worker w-2 is slow: 55 % of the median, below 80 %");
+  CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
+  CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
+        "failed after 3 steps: boom");
+  CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}) ==
+        "epoch 1 audited: 10 of 10 samples used, each exactly once");
+  CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", false}})
+            .find("FAILED") != std::string::npos);
+  CHECK(say("job.progressed", {{"step", 1}}).empty());
+}
+
+TEST_CASE("events of other jobs are not told") {
+  const json event = {{"type", "job.started"}, {"job", "job-2"}, {"data", {{"size", 1}}}};
+  CHECK(event_sentence(event, "job-1").empty());
+  CHECK(event_sentence(event, "") == "training with 1 worker");
+  const json decision = {{"type", "decision.made"},
+                         {"job", nullptr},
+                         {"data",
+                          {{"intents",
+                            {{{"kind", "replace"}, {"job", "job-1"}, {"text", "w-2 is slow"}},
+                             {{"kind", "replace"}, {"job", "job-2"}, {"text", "other"}},
+                             {{"kind", "grow"}, {"job", "job-1"}, {"text", "told elsewhere"}}}}}}};
+  CHECK(event_sentence(decision, "job-1") == "replace: w-2 is slow");
+}
+
+TEST_CASE("an event with no data is no crash") {
+  for (const char* type : {"job.submitted", "job.resizing", "generation.switched", "worker.lost", "decision.made",
+                           "job.finished", "data.epoch_audited", "unheard.of"}) {
+    CHECK_NOTHROW(event_sentence({{"type", type}, {"job", "job-1"}}, "job-1"));
+  }
+}
+
+}  // namespace
+}  // namespace tidepool::ctl

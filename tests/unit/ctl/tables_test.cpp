@@ -1,0 +1,97 @@
+#include "schedulerd/ctl/tables.hpp"
+
+#include "schedulerd/ctl/text_table.hpp"
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+TEST_CASE("the list of jobs fits 80 columns and shows size, progress and reason") {
+  json job = example("job.json");
+  job["name"] = "a-name-that-is-far-too-long-for-a-table-of-eighty-columns";
+  const std::string text = jobs_table(json::array({job}), {.width = 80});
+  INFO(text);
+  CHECK(widest_line(text) <= 80);
+  CHECK(text.find("job-1") != std::string::npos);
+  CHECK(text.find("2>3") != std::string::npos);
+  CHECK(text.find("30 %") != std::string::npos);
+  CHECK(text.find("9,120") != std::string::npos);
+  CHECK(text.find("growing 2") != std::string::npos);
+}
+
+TEST_CASE("an empty list says what to do") {
+  CHECK(jobs_table(json::array(), {}).find("schedctl submit FILE") != std::string::npos);
+  CHECK(nodes_table(json::array(), {}).find("--local-slots") != std::string::npos);
+}
+
+TEST_CASE("a job without measurements has dashes, not zeros") {
+  const json job = {{"id", "job-2"},      {"name", "n"}, {"tenant", "t"},
+                    {"state", "pending"}, {"size", 0},   {"progress", json::object()}};
+  const std::string text = jobs_table(json::array({job}), {});
+  CHECK(text.find("pending     0     -          -") != std::string::npos);
+}
+
+TEST_CASE("a node shows its free slots and the jobs on it once") {
+  const std::string text = nodes_table(json::array({example("node.json")}), {});
+  INFO(text);
+  CHECK(text.find("node-1  local  up         4     1  cpu      1.00  job-1\n") != std::string::npos);
+  json foreign = example("node.json");
+  foreign["slots"][3]["busy"] = true;
+  CHECK(nodes_table(json::array({foreign}), {}).find("up         4     0  cpu") != std::string::npos);
+  json cordoned = example("node.json");
+  cordoned["cordoned"] = true;
+  CHECK(nodes_table(json::array({cordoned}), {}).find("cordoned") != std::string::npos);
+}
+
+TEST_CASE("a slow worker is named in the table of workers") {
+  json worker = example("worker.json");
+  CHECK(workers_table(json::array({worker}), {}).find("slow") == std::string::npos);
+  worker["straggler"] = true;
+  worker["straggler_score"] = 0.5;
+  const std::string text = workers_table(json::array({worker}), {});
+  CHECK(text.find("41.7 ms") != std::string::npos);
+  CHECK(text.find("50 %  slow") != std::string::npos);
+}
+
+TEST_CASE("decisions are told in words within the width") {
+  const std::string text = decisions_text(json::array({example("decision.json")}), {.width = 60});
+  INFO(text);
+  CHECK(text.find("dec-7 21:53:31 charlm-demo grow: growing 2 -> 3:") == 0);
+  CHECK(widest_line(text) <= 60);
+  json kept = example("decision.json");
+  kept["intents"] = json::array();
+  CHECK(decisions_text(json::array({kept}), {}).find("keep:") != std::string::npos);
+}
+
+TEST_CASE("the active policy is marked") {
+  const std::string text = policies_table(json::array({example("policy.json")}), {.width = 80});
+  CHECK(text.find("*  autoscaling_engine  builtin") != std::string::npos);
+  CHECK(widest_line(text) <= 80);
+}
+
+TEST_CASE("the kept size is marked among the sizes tried") {
+  const std::string text = sizes_table(example("job.json").at("sizes"), 2, {});
+  INFO(text);
+  CHECK(text.find("   1     40  91.0 ms      5,626                   -\n") != std::string::npos);
+  CHECK(text.find("62 %  <- kept\n") != std::string::npos);
+}
+
+TEST_CASE("a table gives way in its widest flexible column first") {
+  TextTable table({{.title = "A"}, {.title = "LONG", .flexible = true}, {.title = "SHORT", .flexible = true}});
+  table.add({"fixed", std::string(40, 'x'), std::string(10, 'y')});
+  const std::string text = table.text({.width = 40});
+  CHECK(widest_line(text) <= 40);
+  CHECK(text.find(std::string(10, 'y')) != std::string::npos);
+  CHECK(text.find("x…") != std::string::npos);
+}
+
+TEST_CASE("a cell cannot steer the terminal") {
+  TextTable table({{.title = "A"}});
+  table.add({"\033[2J"});
+  CHECK(table.text({}).find('\033') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidepool::ctl

@@ -1,0 +1,65 @@
+#include "schedulerd/ctl/words.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "schedulerd/ctl/http_client.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+TEST_CASE("numbers are written as people read them") {
+  CHECK(whole(0) == "0");
+  CHECK(whole(999) == "999");
+  CHECK(whole(9120.5) == "9,120");
+  CHECK(whole(1234567) == "1,234,567");
+  CHECK(whole(-1234) == "-1,234");
+  CHECK(rate(9120.5) == "9,120");
+  CHECK(rate(12.34) == "12.3");
+  CHECK(rate(std::nullopt) == "-");
+  CHECK(loss(2.31) == "2.31");
+  CHECK(loss(0.0001234567) == "0.0001235");
+  CHECK(percent(0.62) == "62 %");
+  CHECK(percent(-0.04) == "-4 %");
+  CHECK(count_of(1, "worker") == "1 worker");
+  CHECK(count_of(2, "worker") == "2 workers");
+  CHECK(seconds_in_words(3.21) == "3.2 s");
+  CHECK(seconds_in_words(80.2) == "1m 20s");
+  CHECK(seconds_in_words(7260) == "2h 1m");
+}
+
+TEST_CASE("a timestamp shortens to its clock, anything else stays") {
+  CHECK(clock_of("2026-11-20T21:53:31.004Z") == "21:53:31");
+  CHECK(clock_of("soon") == "soon");
+}
+
+TEST_CASE("control characters of others do not reach the terminal") {
+  CHECK(printable("a\033[31mb\nc\x7f") == "a?[31mb?c?");
+  CHECK(printable("caf\xc3\xa9 \xc2\x9b") == "caf\xc3\xa9 ?");
+}
+
+TEST_CASE("a long text is cut at a character, not inside one") {
+  CHECK(shorten("abcdef", 6) == "abcdef");
+  CHECK(shorten("abcdef", 4) == "abc…");
+  CHECK(shorten("ééééé", 3) == "éé…");
+  CHECK(shorten("abc", 0).empty());
+}
+
+TEST_CASE("lines break at blanks and stay within the width") {
+  const Style narrow{.width = 20};
+  CHECK(wrapped("one two three four five six", 4, narrow) == "one two three four\n    five six");
+  CHECK(wrapped("", 4, narrow).empty());
+  CHECK(wrapped("a-word-that-is-longer-than-the-line", 2, narrow) == "a-word-that-is-longer-than-the-line");
+}
+
+TEST_CASE("colours appear only where they may") {
+  CHECK(coloured_state("running ", "running", {.colour = false}) == "running ");
+  CHECK(coloured_state("running ", "running", {.colour = true}) == "\033[32mrunning \033[0m");
+}
+
+TEST_CASE("a URL keeps only unreserved characters") {
+  CHECK(escape_url("job-1_a.b~c") == "job-1_a.b~c");
+  CHECK(escape_url("a b/é?") == "a%20b%2F%C3%A9%3F");
+}
+
+}  // namespace
+}  // namespace tidepool::ctl
