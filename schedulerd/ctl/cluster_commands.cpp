@@ -40,10 +40,9 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
-      const std::string limit = "?limit=" + std::to_string(given->limit);
       const std::string path =
           given->job.empty() ? "/v1/decisions" : "/v1/jobs/" + session.job_id(given->job) + "/decisions";
-      const Listed listed = session.list(path + limit, given->limit);
+      const Listed listed = session.list(path, given->limit);
       session.print(listed.items, [&] { return decisions_text(listed.items, session.style()); });
       return static_cast<int>(kExitOk);
     };

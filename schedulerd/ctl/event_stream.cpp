@@ -96,8 +96,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
       const bool may_come_back = !first && away_since && Clock::now() - *away_since < options.patience;
       if (failure.exit_code == kExitUsage || !may_come_back) throw;
     }
-    const bool refused = reply.status != 0 && reply.status != 200 && reply.status != 503;
-    if (refused) (void)body_of(reply);  // throws the daemon's words
+    if (reply.status != 0 && reply.status != 503) require_success(reply);
     if (reading.ended()) return *reading.ended();
     if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;
     if (!away_since) away_since = Clock::now();

@@ -55,6 +55,19 @@ std::size_t take_body(char* data, std::size_t, std::size_t size, void* user) {
   return sink.pending.size() > kBodyMax ? 0 : size;
 }
 
+std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
+  auto& headers = *static_cast<std::map<std::string, std::string>*>(user);
+  const std::string_view line(data, size);
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return size;
+  std::string name(line.substr(0, colon));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto first = line.find_first_not_of(" \t\r\n", colon + 1);
+  const auto last = line.find_last_not_of(" \t\r\n");
+  headers[name] = first == std::string_view::npos ? "" : std::string(line.substr(first, last + 1 - first));
+  return size;
+}
+
 bool is_loopback(std::string_view url) {
   for (const std::string_view host : {"127.", "localhost", "[::1]"}) {
     if (url.starts_with("http://" + std::string(host)) || url.starts_with("https://" + std::string(host))) return true;
@@ -144,8 +157,10 @@ HttpReply HttpClient::send(const HttpRequest& request) {
   HttpReply reply;
   Sink sink{.body = &reply.body};
   HeaderList headers;
-  headers.add("Accept: application/json");
+  headers.add("Accept: application/json, text/plain");
   handle_->begin(endpoint_, request, headers, sink);
+  curl_easy_setopt(handle_->curl, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(handle_->curl, CURLOPT_HEADERDATA, &reply.headers);
   curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, endpoint_.timeout_s);
   const CURLcode code = curl_easy_perform(handle_->curl);
   if (code != CURLE_OK) explain_and_fail(code, endpoint_, handle_->detail);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct HttpRequest {
 struct HttpReply {
   long status = 0;
   std::string body;
+  std::map<std::string, std::string> headers;  // names in lower case
 };
 
 class HttpClient {

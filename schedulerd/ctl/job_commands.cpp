@@ -88,18 +88,24 @@ struct Filter {
   std::size_t limit = 100;
 };
 
+// State and tenant are the daemon's to filter; these two it does not know.
 bool passes(const json& job, const Filter& filter) {
   const std::string state = text_at(job, "/state");
   const bool ended = state == "succeeded" || state == "failed" || state == "cancelled";
-  return (filter.state.empty() || state == filter.state) &&
-         (filter.tenant.empty() || text_at(job, "/tenant") == filter.tenant) &&
-         (filter.name.empty() || text_at(job, "/name") == filter.name) && !(filter.active && ended);
+  return (filter.name.empty() || text_at(job, "/name") == filter.name) && !(filter.active && ended);
+}
+
+std::string jobs_path(const Filter& filter) {
+  std::string query;
+  if (!filter.state.empty()) query += "?state=" + escape_url(filter.state);
+  if (!filter.tenant.empty()) query += (query.empty() ? "?" : "&") + ("tenant=" + escape_url(filter.tenant));
+  return "/v1/jobs" + query;
 }
 
 int list_jobs(Session& session, const Filter& filter) {
   json shown = json::array();
   std::size_t matching = 0;
-  for (const auto& job : session.list("/v1/jobs").items) {
+  for (const auto& job : session.list(jobs_path(filter)).items) {
     if (!passes(job, filter)) continue;
     if (++matching <= filter.limit) shown.push_back(job);
   }

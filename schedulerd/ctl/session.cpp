@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -90,18 +91,29 @@ Session::Session(const Settings& settings)
       on_terminal_(isatty(STDOUT_FILENO) == 1),
       style_{.width = terminal_width(on_terminal_), .colour = on_terminal_ && environment("NO_COLOR").empty()} {}
 
-json body_of(const HttpReply& reply, const ProblemSource& source) {
-  const bool good = reply.status >= 200 && reply.status < 300;
-  if (good && reply.body.empty()) return nullptr;
-  auto body = parse_json(reply.body, {.bytes_max = 64U << 20U, .depth_max = 64, .values_max = 16U << 20U});
-  if (good && body.ok()) return std::move(body).value();
-  if (good) fail(kExitApi, "the daemon's answer is " + body.error().message + "; is it a tidepool daemon?");
-  if (!body.ok() || !body->is_object()) {
+void require_success(const HttpReply& reply, const ProblemSource& source) {
+  if (reply.status >= 200 && reply.status < 300) return;
+  const auto problem = parse_json(reply.body);
+  if (!problem.ok() || !problem->is_object()) {
     fail(kExitApi, "the daemon answered with status " + std::to_string(reply.status) + " and no explanation");
   }
-  std::string text = problem_text(*body, source);
+  std::string text = problem_text(*problem, source);
   if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN";
   fail(kExitApi, std::move(text));
+}
+
+json body_of(const HttpReply& reply, const ProblemSource& source) {
+  require_success(reply, source);
+  if (reply.body.empty()) return nullptr;
+  auto body = parse_json(reply.body, {.bytes_max = 64U << 20U, .depth_max = 64, .values_max = 16U << 20U});
+  if (!body.ok()) fail(kExitApi, "the daemon's answer is " + body.error().message + "; is it a tidepool daemon?");
+  return std::move(body).value();
+}
+
+HttpReply Session::get_text(const std::string& path) {
+  HttpReply reply = client_.send({.path = path});
+  require_success(reply);
+  return reply;
 }
 
 json Session::get(const std::string& path) {
@@ -114,11 +126,12 @@ json Session::send(const HttpRequest& request, const ProblemSource& source) {
 
 Listed Session::list(const std::string& path, std::size_t limit) {
   Listed listed;
+  const char* mark = path.find('?') == std::string::npos ? "?" : "&";
+  const std::string first_page = path + mark + "limit=" + std::to_string(std::min<std::size_t>(limit, 1000));
   std::string cursor;
   bool first = true;
   do {
-    const char* mark = path.find('?') == std::string::npos ? "?" : "&";
-    const json page = get(cursor.empty() ? path : path + mark + "cursor=" + escape_url(cursor));
+    const json page = get(cursor.empty() ? first_page : first_page + "&cursor=" + escape_url(cursor));
     for (const auto& item : list_at(page, "/items")) {
       if (listed.items.size() < limit) listed.items.push_back(item);
     }

@@ -42,8 +42,10 @@ class Session {
 
   // The body of a 2xx answer. Throws Failure with problem_text() for any other status.
   nlohmann::json get(const std::string& path);
+  // The same for a body that is not JSON.
+  HttpReply get_text(const std::string& path);
   nlohmann::json send(const HttpRequest& request, const ProblemSource& source = {});
-  // All items of a cursor list, at most `limit`.
+  // All items of a cursor list, at most `limit`, read in large pages.
   Listed list(const std::string& path, std::size_t limit = 100'000);
   // The id of the job with this id or name. A name that several jobs have means the one that has not ended.
   std::string job_id(const std::string& id_or_name);
@@ -65,6 +67,9 @@ class Session {
 
 // Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
 void write_out(const std::string& text);
+
+// Throws Failure, with the daemon's own words, unless the status is 2xx.
+void require_success(const HttpReply& reply, const ProblemSource& source = {});
 
 // Throws Failure unless the reply is 2xx; else its body as JSON (null if empty).
 [[nodiscard]] nlohmann::json body_of(const HttpReply& reply, const ProblemSource& source = {});

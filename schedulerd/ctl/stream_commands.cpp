@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -72,14 +73,13 @@ class LogReader {
   bool read(const std::string& worker, bool with_name) {
     Place& place = places_[worker];
     while (!place.eof) {
-      const json page =
-          session_.get(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(place.offset));
-      const std::string data = text_at(page, "/data");
-      place.offset =
-          static_cast<std::int64_t>(number_at(page, "/next_offset").value_or(static_cast<double>(place.offset)));
-      place.eof = page.value("eof", false);
-      print(worker, with_name, place, data);
-      if (data.empty()) break;
+      const HttpReply page =
+          session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(place.offset));
+      place.eof = header(page, "tidepool-log-end") == "true";
+      const std::string next = header(page, "tidepool-next-offset");
+      std::from_chars(next.data(), next.data() + next.size(), place.offset);
+      print(worker, with_name, place, page.body);
+      if (page.body.empty()) break;
     }
     return place.eof;
   }
@@ -90,6 +90,11 @@ class LogReader {
     bool eof = false;
     std::string unfinished;
   };
+
+  static std::string header(const HttpReply& reply, const std::string& name) {
+    const auto found = reply.headers.find(name);
+    return found == reply.headers.end() ? "" : found->second;
+  }
 
   void print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
     if (session_.format() != OutputFormat::kTable) {
@@ -111,11 +116,13 @@ class LogReader {
   std::map<std::string, Place> places_;
 };
 
+// All workers that the job has or had, oldest first: those that are gone are known from its events.
 std::vector<std::string> workers_of(Session& session, const LogsAsked& asked, const std::string& job) {
   if (!asked.worker.empty()) return {asked.worker};
   std::vector<std::string> workers;
-  for (const auto& worker : session.list("/v1/jobs/" + job + "/workers").items)
-    workers.push_back(text_at(worker, "/id"));
+  for (const auto& event : session.list("/v1/jobs/" + job + "/events").items) {
+    if (text_at(event, "/type") == "worker.started") workers.push_back(text_at(event, "/data/worker"));
+  }
   return workers;
 }
 

@@ -52,13 +52,15 @@ class Daemon:
                 route = daemon.routes.get((self.command, path), (404, {"title": "Not found", "detail": "no " + path}))
                 if callable(route):
                     route = route(request)
-                status, reply = route
+                status, reply, *headers = route
                 if isinstance(reply, list):
                     return self.stream(status, reply)
-                data = b"" if reply is None else reply.encode() if isinstance(reply, str) else json.dumps(reply).encode()
+                data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
+                for name, value in headers[0].items() if headers else ():
+                    self.send_header(name, value)
                 self.end_headers()
                 try:
                     self.wfile.write(data)
@@ -203,7 +205,8 @@ class SchedctlTest(unittest.TestCase):
         self.assertIn("job-2", out)
         self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
         self.assertEqual(self.run_ctl("ls", "--active", "-q")[1], "job-1\n")
-        self.assertEqual(self.run_ctl("ls", "--state", "succeeded", "-q")[1], "job-2\n")
+        self.run_ctl("ls", "--state", "succeeded", "--tenant", "a b", "-q")
+        self.assertEqual(self.daemon.requests[-2]["query"], "state=succeeded&tenant=a%20b&limit=1000")
         self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
 
     def test_a_job_is_found_by_its_name_and_a_wrong_name_gets_a_suggestion(self):
@@ -326,7 +329,8 @@ class SchedctlTest(unittest.TestCase):
         self.assertEqual(code, 0)
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([line["type"] for line in lines],
-                         ["job.started", "job.progressed", "job.resizing", "worker.straggling", "job.finished", "summary"])
+                         ["job.started", "job.progressed", "job.resizing", "worker.straggling", "job.finished",
+                          "summary"])
 
     def test_watch_goes_on_where_a_broken_connection_ended(self):
         self.watched("succeeded")
@@ -412,7 +416,9 @@ class SchedctlTest(unittest.TestCase):
 
         def stream(request):
             asked.append(request["query"])
-            return (200, [sse(event(81, "node.lost", job=None, name="n", why="silent"))]) if len(asked) == 1 else (403, {"title": "Enough"})
+            if len(asked) > 1:
+                return (403, {"title": "Enough"})
+            return (200, [sse(event(81, "node.lost", job=None, name="n", why="silent"))])
 
         self.daemon.routes["GET", "/v1/events/stream"] = stream
         code, out, err = self.run_ctl("events", "-f", "-o", "json")
@@ -420,6 +426,44 @@ class SchedctlTest(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn("Enough", err)
         self.assertEqual(asked, ["after=80", "after=81"])
+
+    def log_pages(self, pages):
+        """Answers logs by (worker, offset) -> (text, next offset, end)."""
+
+        def logs(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            text, following, end = pages[query["worker"], int(query["offset"])]
+            return (200, text, {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"})
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = logs
+
+    def test_logs_of_all_workers_name_each_line(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
+            [event(1, "worker.started", worker="w-1"), event(2, "worker.started", worker="w-2")]))
+        self.log_pages({("w-1", 0): ("one\ntw", 6, False), ("w-1", 6): ("o\n", 8, False), ("w-1", 8): ("", 8, False),
+                        ("w-2", 0): ("last\033[2J", 8, True)})
+        code, out, err = self.run_ctl("logs", "job-1")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "w-1 | one\nw-1 | two\nw-2 | last?[2J\n")
+
+    def test_logs_of_one_worker_are_followed_to_its_end(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        pages = {("w-1", 0): ("one\n", 4, False), ("w-1", 4): ("", 4, False)}
+        self.log_pages(pages)
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f", "--worker", "w-1"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.assertEqual(following.stdout.readline(), "one\n")
+        pages["w-1", 4] = ("two\n", 8, True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, "two\n"))
+
+    def test_logs_of_a_job_that_never_ran_answer_no(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([]))
+        code, _, err = self.run_ctl("logs", "job-1")
+        self.assertEqual(code, 1)
+        self.assertIn("has no workers with output yet", err)
 
     # --- trouble ---
 
