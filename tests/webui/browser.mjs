@@ -1,0 +1,43 @@
+// A headless Chromium that notes what a good page never does: console errors, foreign requests.
+import { existsSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const source = process.env.TIDEPOOL_SOURCE_DIR ?? join(new URL(".", import.meta.url).pathname, "../..");
+const require = createRequire(join(source, "webui/package.json"));
+const kChromium = process.env.TIDEPOOL_CHROMIUM ?? "/usr/bin/chromium";
+const kArguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+export const kSizes = { wide: { width: 1440, height: 900 }, narrow: { width: 400, height: 860 } };
+export const screenshots = process.env.TIDEPOOL_SCREENSHOTS ?? join(source, "build/screenshots");
+
+export async function launch() {
+  if (!existsSync(kChromium)) {
+    throw new Error(`${kChromium} is missing: run tools/install-packages (Debian package "chromium"), or name another one in TIDEPOOL_CHROMIUM`);
+  }
+  const { chromium } = require("playwright-core");
+  return chromium.launch({ executablePath: kChromium, args: kArguments });
+}
+
+// A tab of one look and size. `faults` grows with everything that must not happen; Chromium itself writes a
+// console error for each failed request, so a test that causes one names it in `allow`.
+export async function openTab(browser, { url, size = "wide", theme = "light", allow = null }) {
+  const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, deviceScaleFactor: 1, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const faults = [];
+  const host = new URL(url).host;
+  page.on("console", (message) => {
+    if (message.type() === "error" && !allow?.test(message.text())) faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
+  page.on("request", (request) => {
+    if (new URL(request.url()).host !== host) faults.push(`foreign request: ${request.url()}`);
+  });
+  page.setDefaultTimeout(15_000);
+  await page.goto(url);
+  return { page, faults, close: () => context.close() };
+}
+
+export async function shoot(page, name) {
+  mkdirSync(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}

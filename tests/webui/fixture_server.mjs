@@ -1,0 +1,208 @@
+// Serves the built dashboard and made-up answers in the shapes of api/examples, for states that are hard to
+// reach with a real daemon: a thousand nodes, a straggler, a daemon that goes away. Not a daemon: it decides nothing.
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+
+const source = process.env.TIDEPOOL_SOURCE_DIR ?? join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
+const example = (name) => JSON.parse(readFileSync(join(source, "api/examples", `${name}.json`), "utf8"));
+const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+export const kPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const kStart = Date.now() - 150_000;
+const at = (seconds) => new Date(kStart + seconds * 1000).toISOString();
+export const kSecret = "fixture-token";
+
+class World {
+  constructor() {
+    this.seq = 0;
+    this.events = [];
+    this.jobs = new Map();
+    this.nodes = [];
+    this.points = new Map();
+    this.workers = new Map();
+    this.explanations = new Map();
+    this.decisions = [];
+    this.streams = new Set();
+  }
+
+  emit(type, more, data) {
+    const event = { ...example("event"), seq: ++this.seq, at: new Date().toISOString(), type, job: null, node: null, decision: null, ...more, data };
+    this.events.push(event);
+    for (const stream of this.streams) stream.write(`id: ${event.seq}\nevent: ${type}\ndata: ${JSON.stringify(event)}\n\n`);
+    return event;
+  }
+
+  page(items) { return { ...example("job_list"), items, next_cursor: null, as_of_seq: this.seq }; }
+}
+
+const reasonOf = (code, text, numbers = {}) => ({ code, numbers, text });
+const kSpeed = { 1: 5626, 2: 9121, 3: 9260, 4: 9010 };
+
+// The job of api/examples at the end of its exploration: 1, 2, 3 workers tried, 2 kept; optionally a slow rank.
+export function demoWorld({ straggler = false } = {}) {
+  const world = new World();
+  const job = { ...example("job"), state: "running", size: 2, target_size: 2, generation: 4, submitted_at: at(0), started_at: at(1.4) };
+  job.progress = { ...job.progress, step: 2370, steps_total: 4000, fraction: 2370 / 4000, samples: 1213440, loss: 1.94, samples_per_second: 9121, first_loss: 4.52 };
+  job.cost = { amount: "0.0831", currency: "USD", slot_seconds: 299, per_hour: "2.00" };
+  job.sizes = [1, 2, 3].map((size) => ({ size, steps: 300 + 10 * size, step_ms: 512_000 / kSpeed[size], samples_per_second: kSpeed[size], efficiency: [null, 0.62, 0.04][size - 1] }));
+  const why = example("explain");
+  why.as_of_seq = 0;
+  job.reason = why.reason;
+  world.jobs.set(job.id, job);
+  const other = { ...structuredClone(job), id: "job-2", name: "mlp-wine", tenant: "research", state: "pending", size: 0, target_size: 0, min: 2, max: 4, sizes: [], started_at: null, generation: 0, labels: {},
+    submitted_at: at(120), reason: reasonOf("WaitingForSlots", "waits for 2 slots: 2 are free, and 1 job is ahead"), cost: { ...job.cost, amount: "0", per_hour: "0", slot_seconds: 0 },
+    progress: { ...job.progress, step: 0, fraction: 0, samples: 0, loss: null, first_loss: null, samples_per_second: 0 } };
+  const done = { ...structuredClone(job), id: "job-3", name: "charlm-small", state: "succeeded", size: 0, target_size: 0, finished_at: at(60), submitted_at: at(-400), reason: reasonOf("Finished", "finished after 4,000 steps"),
+    cost: { ...job.cost, amount: "0.0412", per_hour: "0" }, progress: { ...job.progress, step: 4000, fraction: 1, loss: 1.41 } };
+  world.jobs.set(other.id, other).set(done.id, done);
+  world.nodes = [example("node")];
+  world.nodes[0].slots[2] = { index: 2, job: null, worker: null };
+  world.explanations.set(job.id, why);
+  world.workers.set(job.id, [0, 1].map((rank) => ({ ...example("worker"), id: `w-${rank + 1}`, rank, slots: [rank], compute_ms: 41 + rank * 0.7, straggler_score: 0.98 })));
+  seedHistory(world, job, straggler);
+  return world;
+}
+
+// Forty points a size, a switch between sizes, and the decisions that caused them.
+function seedHistory(world, job, straggler) {
+  const spans = [[1, 2, 30], [2, 30, 70], [3, 70, 105], [2, 105, 150]];
+  const points = [];
+  let step = 0;
+  for (const [size, from, to] of spans) {
+    for (let second = from; second < to; second += 1) {
+      step += kSpeed[size] / 512;
+      const wave = 1 + 0.025 * Math.sin(second * 1.7) + 0.012 * Math.cos(second * 4.1);
+      const compute = Array.from({ length: size }, (_, rank) => (82 / size) * wave * (1 + 0.03 * Math.sin(second + rank * 2)) * (straggler && rank === 1 && second > 125 ? 2 : 1));
+      points.push({ at: at(second), step: Math.round(step), size, generation: spans.findIndex((span) => span[1] === from) + 1, samples_per_second: kSpeed[size] * wave,
+        step_ms: 512_000 / kSpeed[size], loss: 1.7 + 2.8 * Math.exp(-second / 55) + 0.03 * Math.sin(second * 2.3), compute_ms: compute });
+    }
+  }
+  world.points.set(job.id, points);
+  const put = (second, type, data, more = {}) => { world.emit(type, { job: job.id, tenant: "demo", at: at(second), ...more }, data); };
+  put(0, "job.submitted", { name: job.name, min: 1, max: 4, preferred: 2 });
+  put(2, "job.started", { size: 1 });
+  const moves = [
+    [30, 1, 2, reasonOf("ExploreUp", "growing 1 -> 2: only one size has been measured")],
+    [70, 2, 3, reasonOf("EfficientUp", "growing 2 -> 3: the last worker added 62 % of a worker's throughput, more than the 10 % asked for")],
+    [105, 3, 2, reasonOf("InefficientDown", "shrinking 3 -> 2: the last worker added 4 % of a worker's throughput, less than the 10 % asked for")],
+  ];
+  moves.forEach(([second, from, to, reason], index) => {
+    const id = `dec-${index + 2}`;
+    const kind = to > from ? "grow" : "shrink";
+    world.decisions.unshift({ ...example("decision"), id, at: at(second - 0.4), intents: [{ kind, job: job.id, job_name: job.name, workers: ["w-3"], from, to, reason }], verdicts: [] });
+    put(second - 0.4, "job.resizing", { from, to, reason }, { decision: id });
+    put(second, "generation.switched", { generation: index + 2, reason: kind, from_size: from, to_size: to, stall_ms: 31.5 + 8 * index, steps_redone: 0, samples_repeated: 0, build_ms: 412, bytes_moved: to > from ? 1_843_200 : 0, switch_step: 300 * (index + 1) });
+    put(second + 0.1, "job.resized", { from, to });
+  });
+  put(96, "data.epoch_audited", { epoch: 1, expected: 65536, used: 65536, checksum_ok: true });
+  if (straggler) {
+    put(131, "worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.8 });
+    Object.assign(world.workers.get(job.id)[1], { straggler: true, straggler_score: 0.49, compute_ms: 83.1 });
+  }
+}
+
+// A thousand nodes of eight slots with a few hundred jobs; one node in fifty is lost or cordoned.
+export function bigWorld({ nodes = 1000, slots = 8 } = {}) {
+  const world = new World();
+  const template = example("job");
+  let number = 0;
+  let left = 0;
+  const held = new Map();
+  for (let n = 0; n < nodes; ++n) {
+    const state = n % 97 === 41 ? "lost" : "up";
+    const cordoned = n % 61 === 17;
+    const node = { ...example("node"), id: `node-${n + 1}`, name: `gpu-${String(n + 1).padStart(4, "0")}`, state, cordoned, slot_type: "h200", price_per_slot_hour: "3.20", slots: [] };
+    for (let index = 0; index < slots; ++index) {
+      if (left === 0) { left = [4, 8, 16, 24, 64, 96][(number * 7 + n) % 6]; number += 1; }
+      const idle = state !== "up" || cordoned || (n * 13) % 11 === 3;
+      if (idle) { node.slots.push({ index, job: null, worker: null }); continue; }
+      left -= 1;
+      const job = `job-${number}`;
+      held.set(job, (held.get(job) ?? 0) + 1);
+      node.slots.push({ index, job, worker: `w-${n * slots + index}` });
+    }
+    world.nodes.push(node);
+  }
+  for (const [id, size] of held) {
+    const seconds = Number(id.slice(4)) * 31;
+    const fraction = (Number(id.slice(4)) * 37 % 100) / 100;
+    world.jobs.set(id, { ...structuredClone(template), id, name: `${["llm-7b", "vit-l", "whisper", "gnn-mol", "dlrm"][size % 5]}-run-${id.slice(4)}`, tenant: ["vision", "language", "search", "bio"][size % 4], state: "running", size, target_size: size, min: 1, max: size * 2,
+      submitted_at: at(-seconds), cost: { amount: String(seconds * size * 0.0009), currency: "USD", slot_seconds: seconds * size, per_hour: String(size * 3.2) },
+      progress: { ...template.progress, fraction, step: Math.round(fraction * 40000), steps_total: 40000, samples_per_second: size * 812.4, loss: 2.1 + fraction },
+      reason: reasonOf("EfficiencySettled", `keeps ${size} workers: one more would add 6 % of a worker's throughput, less than the 10 % asked for`) });
+  }
+  for (let n = 1; n <= 40; ++n) {
+    const id = `job-${number + n}`;
+    world.jobs.set(id, { ...structuredClone(template), id, name: `sweep-${n}`, state: "pending", size: 0, target_size: 0, min: 8, max: 64, submitted_at: at(-n * 20), sizes: [],
+      reason: reasonOf("WaitingForSlots", `waits for 8 slots together: ${n % 7} are free, and ${n} jobs are ahead`), cost: { ...template.cost, amount: "0", per_hour: "0" },
+      progress: { ...template.progress, step: 0, fraction: 0, loss: null, samples_per_second: 0 } });
+  }
+  world.emit("policy.activated", {}, { name: "autoscaling_engine" });
+  return world;
+}
+
+// Starts listening on a free port. `down(true)` drops every connection and refuses new ones until down(false).
+export async function serve(world, dist) {
+  let refusing = false;
+  const server = createServer((request, response) => {
+    if (refusing) return request.socket.destroy();
+    const url = new URL(request.url, "http://fixture");
+    if (url.pathname.startsWith("/v1/")) return answer(world, url, request, response);
+    return file(dist, url.pathname, response);
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    down(value) {
+      refusing = value;
+      if (value) server.closeAllConnections();
+    },
+    close: () => new Promise((closed) => { server.close(closed); server.closeAllConnections(); }),
+  };
+}
+
+function file(dist, path, response) {
+  const name = join(dist, normalize(path === "/" ? "/index.html" : path));
+  if (!name.startsWith(dist) || !existsSync(name)) return response.writeHead(404).end();
+  response.writeHead(200, { "Content-Type": kTypes[extname(name)] ?? "application/octet-stream", "Content-Security-Policy": kPolicy });
+  return createReadStream(name).pipe(response);
+}
+
+function send(response, status, body) {
+  response.writeHead(status, { "Content-Type": status < 400 ? "application/json" : "application/problem+json" }).end(JSON.stringify(body));
+}
+
+function answer(world, url, request, response) {
+  const problem = (status, code, detail) => send(response, status, { ...example("problem"), title: code, status, code, detail, errors: [], hint: "" });
+  if (request.headers.authorization !== `Bearer ${kSecret}`) return problem(401, "Unauthorized", "this token is unknown");
+  const [, , what, id, sub] = url.pathname.split("/");
+  const after = Number(url.searchParams.get("after") ?? 0);
+  if (what === "events" && id === "stream") return stream(world, after, request, response);
+  if (what === "events") return send(response, 200, world.page(world.events.filter((event) => event.seq > after)));
+  if (what === "nodes") return send(response, 200, world.page(world.nodes));
+  if (what === "policies") return send(response, 200, world.page([example("policy")]));
+  if (what === "decisions") return send(response, 200, world.page(world.decisions));
+  if (what !== "jobs") return problem(404, "NotFound", `there is no ${url.pathname}`);
+  if (id === undefined) return send(response, 200, world.page([...world.jobs.values()]));
+  const job = world.jobs.get(id);
+  if (!job) return problem(404, "NotFound", `there is no job ${id}`);
+  if (request.method !== "GET") return problem(403, "Forbidden", "this token's role is viewer");
+  const points = world.points.get(id) ?? [];
+  const curve = [1, 2, 3, 4].map((size) => ({ size, samples_per_second: (kSpeed[1] * size) / (1 + 0.2 * (size - 1) + 0.06 * size * (size - 1)) }));
+  const answers = {
+    undefined: () => job,
+    metrics: () => ({ ...example("job_metrics"), job: id, points, sizes: job.sizes, fit: job.sizes.length > 1 ? { model: "usl", sigma: 0.2, kappa: 0.06, curve } : null, as_of_seq: world.seq }),
+    workers: () => world.page(world.workers.get(id) ?? []),
+    explain: () => world.explanations.get(id) ?? { ...example("explain"), job: id, state: job.state, summary: job.reason.text, reason: job.reason, evidence: [], alternatives: [], unblocks: [], as_of_seq: world.seq },
+    events: () => world.page(world.events.filter((event) => event.job === id)),
+  };
+  return answers[sub] ? send(response, 200, answers[sub]()) : problem(404, "NotFound", `there is no ${url.pathname}`);
+}
+
+function stream(world, after, request, response) {
+  response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  response.write(": open\n\n");
+  for (const event of world.events.filter((old) => old.seq > after)) response.write(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  world.streams.add(response);
+  request.on("close", () => world.streams.delete(response));
+}

@@ -1,0 +1,94 @@
+import { kEmptyState } from "~/state/model";
+import { reduce } from "~/state/reducer";
+import { apply, decision, event, job, listed, metrics } from "./samples";
+
+const progress = { step: 140, size: 2, generation: 2, samples_per_second: 9300.5, step_ms: 55, loss: 2.1, epoch: 1, cost: "0.0051", compute_ms: [41, 42] };
+const why = { code: "EfficientUp", numbers: {}, text: "growing 2 -> 3: worth it" };
+
+test("an event changes the job it names and nothing else", () => {
+  const before = reduce(listed(), { type: "job", job: job({ id: "job-2" }) });
+  const after = apply(before, event(82, "job.progressed", progress));
+  expect(after.jobs.get("job-1")?.progress).toMatchObject({ step: 140, loss: 2.1, samples_per_second: 9300.5, fraction: 0.35 });
+  expect(after.jobs.get("job-1")?.cost.amount).toBe("0.0051");
+  expect(after.jobs.get("job-2")).toBe(before.jobs.get("job-2"));
+});
+
+test("the state before is left as it was", () => {
+  const before = listed();
+  const copy = structuredClone({ jobs: [...before.jobs], nodes: [...before.nodes], seq: before.seq, sizes: [...before.sizeHistory], needs: [...before.needs.jobs], arrivals: before.arrivals });
+  apply(before, event(82, "job.resizing", { from: 2, to: 3, reason: why }), event(83, "node.lost", { name: "local", why: "silent" }, { node: "node-1", job: null }));
+  expect({ jobs: [...before.jobs], nodes: [...before.nodes], seq: before.seq, sizes: [...before.sizeHistory], needs: [...before.needs.jobs], arrivals: before.arrivals }).toEqual(copy);
+});
+
+test("an event that the lists hold, or that came twice, changes nothing", () => {
+  const before = listed();
+  const old = apply(before, event(81, "job.resized", { from: 2, to: 4 }));
+  expect(old.jobs.get("job-1")?.size).toBe(2);
+  const once = apply(before, event(82, "job.resized", { from: 2, to: 3 }));
+  const twice = apply(once, event(82, "job.resized", { from: 2, to: 4 }));
+  expect(twice.jobs.get("job-1")?.size).toBe(3);
+  expect(twice.seq).toBe(82);
+});
+
+test("a resize goes from wish over decision to the new size", () => {
+  const wished = apply(listed(), event(82, "job.resize_requested", { size: 3 }));
+  expect(wished.jobs.get("job-1")?.pinned_size).toBe(3);
+  const moving = apply(wished, event(83, "job.resizing", { from: 2, to: 3, reason: why }));
+  expect(moving.jobs.get("job-1")).toMatchObject({ state: "resizing", size: 2, target_size: 3, reason: why });
+  const moved = apply(moving, event(84, "generation.switched", { generation: 3, to_size: 3 }), event(85, "job.resized", { from: 2, to: 3 }));
+  expect(moved.jobs.get("job-1")).toMatchObject({ state: "running", size: 3, target_size: 3, generation: 3 });
+  expect(apply(moved, event(86, "job.resize_requested", { size: 0 })).jobs.get("job-1")?.pinned_size).toBeNull();
+});
+
+test("a finished job holds nothing and keeps its error", () => {
+  const ended = apply(listed(), event(82, "job.finished", { state: "failed", steps: 12, cost: "0.1", error: "exit code 3" }));
+  expect(ended.jobs.get("job-1")).toMatchObject({ state: "failed", size: 0, error: "exit code 3", cost: { amount: "0.1" } });
+  expect(ended.jobs.get("job-1")?.finished_at).not.toBeNull();
+});
+
+test("a job nobody listed is asked for", () => {
+  const after = apply(listed(), event(82, "job.submitted", { name: "new", min: 1, max: 4 }, { job: "job-9" }));
+  expect([...after.needs.jobs]).toEqual(["job-9"]);
+});
+
+test("what moves slots asks for the nodes once more, a step does not", () => {
+  expect(apply(listed(), event(82, "job.progressed", progress)).needs.nodes).toBe(false);
+  expect(apply(listed(), event(82, "worker.started", { worker: "w-3", size: 3 }, { node: "node-1" })).needs.nodes).toBe(true);
+  expect(apply(listed(), event(82, "job.finished", { state: "succeeded" })).needs.nodes).toBe(true);
+});
+
+test("the sparkline gets a point for each change of size and none between", () => {
+  const after = apply(listed(),
+    event(82, "job.started", { size: 1 }), event(83, "job.progressed", { ...progress, size: 1 }), event(84, "job.resized", { from: 1, to: 2 }), event(85, "job.finished", { state: "succeeded" }));
+  expect(after.sizeHistory.get("job-1")?.map((point) => point.size)).toEqual([1, 2, 0]);
+});
+
+test("a decision shows at once from its event and is replaced by the stored one", () => {
+  const said = apply(listed(), event(82, "decision.made", { policy: "fifo", intents: [{ kind: "grow", job: "job-1", text: "short" }] }, { decision: "dec-7", job: null }));
+  expect(said.decisions[0]?.intents[0]?.text).toBe("short");
+  const stored = reduce(said, { type: "decisions", decisions: [decision()] });
+  expect(stored.decisions).toHaveLength(1);
+  expect(stored.decisions[0]?.intents[0]?.text).toContain("the last worker added 62 %");
+  expect(stored.jobs.get("job-1")?.reason?.code).toBe("EfficientUp");
+});
+
+test("the open job's points hold each report once", () => {
+  const opened = reduce(reduce(listed(), { type: "open", job: "job-1" }), { type: "metrics", metrics: metrics() });
+  const repeated = apply({ ...opened, seq: 80, listedSeq: 80 }, event(81, "job.progressed", progress));
+  expect(repeated.detail?.points).toHaveLength(2);
+  const fresh = apply(repeated, event(82, "job.progressed", progress, { at: "2026-11-20T21:53:33.000Z" }));
+  expect(fresh.detail?.points).toHaveLength(3);
+  const late = reduce(fresh, { type: "metrics", metrics: metrics() });
+  expect(late.detail?.points.map((point) => point.step)).toEqual([10, 60, 140]);
+});
+
+test("events of the open job are listed in order without its reports, others stay out", () => {
+  let state = reduce(listed(), { type: "open", job: "job-1" });
+  state = apply(state, event(82, "job.progressed", progress), event(83, "worker.lost", { worker: "w-1" }), event(84, "worker.lost", { worker: "w-8" }, { job: "job-2" }));
+  state = reduce(state, { type: "history", job: "job-1", events: [event(60, "job.started", { size: 1 }), event(83, "worker.lost", { worker: "w-1" })] });
+  expect(state.detail?.events.map((entry) => entry.seq)).toEqual([60, 83]);
+});
+
+test("signing out forgets everything", () => {
+  expect(reduce(listed(), { type: "signed_out" })).toEqual(kEmptyState);
+});

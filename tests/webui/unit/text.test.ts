@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseRoute, jobHref } from "~/router";
+import { splitFragment } from "~/session";
+import { describe as sentence } from "~/text/event_text";
+import { ago, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
+import { bytes } from "~/views/job/generations";
+import { event, job } from "./samples";
+
+test("numbers keep three significant digits, large ones get separators", () => {
+  expect([0, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "0.041", "1.23", "41.7", "9,121"]);
+  expect([5, 1234, 5_600_000].map(compact)).toEqual(["5", "1.23k", "5.6M"]);
+  expect([null, Number.NaN, undefined].map(quantity)).toEqual(["–", "–", "–"]);
+  expect(percent(0.624)).toBe("62 %");
+  expect(rate(9120.5)).toBe("9,121/s");
+  expect([0, 999, 1_843_200].map(bytes)).toEqual(["0 B", "999 B", "1.8 MB"]);
+});
+
+test("small amounts of money show what they are", () => {
+  expect(["0", "0.0042", "0.12", "12.5", "22656.3"].map((amount) => money(amount))).toEqual(["$0.00", "$0.00420", "$0.120", "$12.50", "$22,656"]);
+  expect(money("3", "SEK")).toBe("3.00 SEK");
+});
+
+test("times are read as people say them", () => {
+  expect([3.21, 45, 150, 4000, 90_000, 400_000].map(duration)).toEqual(["3.2 s", "45 s", "2 min 30 s", "67 min", "25 h 0 min", "5 days"]);
+  const at = Date.parse("2026-11-20T12:00:00Z");
+  expect([-5, 1, 12, 90, 7300].map((s) => ago("2026-11-20T12:00:00Z", at + s * 1000))).toEqual(["now", "now", "12 s ago", "1 min ago", "2 h ago"]);
+});
+
+test("the size shows where it is going and what is allowed", () => {
+  expect(sizeText(job())).toBe("2 → 3 (1–4)");
+  expect(sizeText(job({ state: "running" }))).toBe("2 (1–4)");
+});
+
+test("each event type of the contract has a sentence", () => {
+  const contract = readFileSync(fileURLToPath(new URL("../../../api/examples/events.md", import.meta.url)), "utf8");
+  const types = [...contract.matchAll(/^\| (.*?) \| /gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`([a-z_.]+)`/g)].map((found) => found[1] ?? ""));
+  expect(types.length).toBeGreaterThan(15);
+  for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
+});
+
+test("addresses name pages, and a job's id may hold anything", () => {
+  expect(["", "#", "#/"].map(parseRoute)).toEqual([{ page: "overview" }, { page: "overview" }, { page: "overview" }]);
+  expect(parseRoute(jobHref("job-1"))).toEqual({ page: "job", id: "job-1" });
+  expect(parseRoute(jobHref("a/b c"))).toEqual({ page: "job", id: "a/b c" });
+  expect(parseRoute("#/jobs/%E0%A4%A")).toMatchObject({ page: "unknown" });
+  expect(parseRoute("#/nodes")).toEqual({ page: "unknown", path: "/nodes" });
+});
+
+test("a token leaves the address, the page stays", () => {
+  expect(splitFragment("#token=a%2Bb")).toEqual({ token: "a+b", rest: "#/" });
+  expect(splitFragment("#/jobs/job-1&token=x")).toEqual({ token: "x", rest: "#/jobs/job-1" });
+  expect(splitFragment("#/jobs/job-1")).toEqual({ token: null, rest: "#/jobs/job-1" });
+});

@@ -1,0 +1,71 @@
+import { markersOf } from "~/charts/markers";
+import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
+import { inScope, matches, sorted } from "~/state/job_order";
+import { eventRate, sumPool } from "~/state/pool";
+import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
+import { columnsOf } from "~/views/job/history_data";
+import { event, job, metrics, node } from "./samples";
+
+test("slots are counted once: used, free, cordoned or lost", () => {
+  const lost = { ...node(), id: "node-2", state: "lost" };
+  const cordoned = { ...node(), id: "node-3", cordoned: true };
+  expect(sumPool([node(), lost, cordoned])).toEqual({ total: 8, used: 6, free: 1, cordoned: 1, lost: 4, nodesUp: 2, nodesLost: 1, largestFree: 1 });
+});
+
+test("the event rate counts only the window", () => {
+  expect(eventRate([0, 41_000, 50_000, 99_000], 100_000)).toBeCloseTo(3 / 60);
+});
+
+test("cost at the largest size needs a throughput there and says where it is from", () => {
+  const { sizes } = metrics();
+  const fit = { model: "usl", sigma: 0.2, kappa: 0.03, curve: [{ size: 4, samples_per_second: 10_240 }] };
+  expect(throughputAt(3, sizes, null)).toBeNull();
+  expect(throughputAt(2, sizes, fit)).toEqual({ value: 9120.5, source: "measured" });
+  // 61,440 samples at 10,240 a second are 6 s of 4 workers, at 0.0042 for 15.1 slot seconds.
+  const other = costAtMax(job(), sizes, fit);
+  expect(other?.seconds).toBeCloseTo(6);
+  expect(other?.amount).toBeCloseTo((6 * 4 * 0.0042) / 15.1, 9);
+  expect(other?.source).toBe("fitted");
+  expect(costAtMax(job(), sizes, null)).toBeNull();
+});
+
+test("time left follows from the steps still to do", () => {
+  expect(secondsLeft(job())).toBeCloseTo((280 * 56.1) / 1000);
+  expect(secondsLeft(job({ size: 0 }))).toBeNull();
+});
+
+test("the table filters by words and sorts to one order", () => {
+  const jobs = [job({ id: "job-2", name: "b" }), job({ id: "job-10", name: "a", state: "succeeded" }), job({ id: "job-3", name: "b", state: "pending" })];
+  expect(jobs.filter((entry) => inScope(entry, "active")).map((entry) => entry.id)).toEqual(["job-2", "job-3"]);
+  expect(jobs.filter((entry) => matches(entry, "DEMO pending")).map((entry) => entry.id)).toEqual(["job-3"]);
+  expect(matches(job(), "project=demo 62")).toBe(true);
+  expect(sorted(jobs, { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);
+  expect(sorted([...jobs].reverse(), { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);
+});
+
+test("marks that would cover each other become one, with the gravest tone", () => {
+  const at = (second: number) => ({ at: new Date(second * 1000).toISOString() });
+  const marks = markersOf([
+    event(1, "job.resizing", { from: 1, to: 2 }, at(10)), event(2, "worker.lost", { worker: "w-1" }, at(10.5)), event(3, "job.progressed", {}, at(20)), event(4, "job.resizing", { from: 2, to: 1 }, at(30)),
+  ], 1);
+  expect(marks.map((mark) => [mark.at, mark.tone, mark.texts.length])).toEqual([[10, "bad", 2], [30, "change", 1]]);
+});
+
+test("chart columns only grow in time and keep to the window", () => {
+  const [first, second] = metrics().points;
+  if (!first || !second) throw new Error("the example has two points");
+  expect(columnsOf([first, first, second], 0).step).toEqual([10, 60]);
+  expect(columnsOf([first, second], 2).step).toEqual([60]);
+});
+
+test("a thousand nodes fit, and every slot is found under its own point", () => {
+  const nodes = Array.from({ length: 1000 }, () => ({ ...node(), slots: Array.from({ length: 8 }, (_, index) => ({ index, job: null, worker: null })) }));
+  const layout = layOut(nodes.length, 8, 960, 380);
+  expect(layout.height).toBeLessThanOrEqual(380);
+  for (const [n, s] of [[0, 0], [0, 7], [41, 3], [999, 5]] as const) {
+    const { x, y } = slotOrigin(layout, n, s);
+    expect(slotAt(layout, nodes, x + layout.cell / 2, y + layout.cell / 2)).toEqual({ node: n, slot: s });
+  }
+  expect(slotAt(layout, nodes, 960 * 2, 10)).toBeNull();
+  expect(slotAt(layout, nodes, 5, layout.height + 200)).toBeNull();
+});

@@ -1,0 +1,121 @@
+// The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
+import type {
+  ClusterNode, Decision, Explanation, Job, JobMetrics, Page, Policy, Problem, TideEvent, Worker,
+} from "./types";
+
+export class ApiError extends Error {
+  readonly status: number; // 0 = the daemon did not answer
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const kRequestTimeoutMs = 15_000;
+const kPageLimit = 500;
+
+function sentence(problem: Partial<Problem>, status: number): string {
+  const parts = [problem.detail ?? problem.title ?? `the daemon answered ${status}`];
+  for (const error of problem.errors ?? []) parts.push(`${error.pointer}: ${error.message}`);
+  if (problem.hint) parts.push(problem.hint);
+  return parts.join("; ");
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  let problem: Partial<Problem> = {};
+  try {
+    problem = (await response.json()) as Partial<Problem>;
+  } catch {
+    // A proxy in between may answer with something else than problem+json; the status is enough.
+  }
+  return new ApiError(response.status, problem.code ?? "Http", sentence(problem, response.status));
+}
+
+export class Client {
+  private readonly token: string | null;
+  private readonly base: string;
+  constructor(token: string | null, base = "") {
+    this.token = token;
+    this.base = base;
+  }
+
+  headers(extra: Record<string, string> = {}): Record<string, string> {
+    return this.token ? { ...extra, Authorization: `Bearer ${this.token}` } : extra;
+  }
+
+  // Opens the event stream; the caller reads the body. No time limit: a stream is meant to stay.
+  async openStream(after: number, signal: AbortSignal): Promise<Response> {
+    const response = await this.send(`/v1/events/stream?after=${after}`, {
+      headers: this.headers({ Accept: "text/event-stream", "Last-Event-ID": String(after) }),
+      signal,
+      cache: "no-store",
+    });
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+
+  private async send(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(this.base + path, init);
+    } catch (failure) {
+      if (init.signal?.aborted && !(init.signal.reason instanceof DOMException && init.signal.reason.name === "TimeoutError")) {
+        throw failure;
+      }
+      throw new ApiError(0, "Unreachable", "the daemon does not answer");
+    }
+  }
+
+  private async get<T>(path: string): Promise<T> {
+    const response = await this.send(path, {
+      headers: this.headers({ Accept: "application/json" }),
+      signal: AbortSignal.timeout(kRequestTimeoutMs),
+    });
+    if (!response.ok) throw await errorOf(response);
+    return (await response.json()) as T;
+  }
+
+  private async command(method: string, path: string, body?: unknown): Promise<void> {
+    const headers: Record<string, string> = { Accept: "application/json", "Idempotency-Key": crypto.randomUUID() };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    const response = await this.send(path, {
+      method,
+      headers: this.headers(headers),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(kRequestTimeoutMs),
+    });
+    if (!response.ok) throw await errorOf(response);
+  }
+
+  // Walks the cursor to the end. `as_of_seq` is the first page's: events after it repeat nothing harmful,
+  // while the last page's could skip one that changed an item of the first.
+  private async all<T>(path: string): Promise<Page<T>> {
+    const separator = path.includes("?") ? "&" : "?";
+    const first = await this.get<Page<T>>(`${path}${separator}limit=${kPageLimit}`);
+    const items = [...first.items];
+    let cursor = first.next_cursor;
+    while (cursor !== null) {
+      const next = await this.get<Page<T>>(`${path}${separator}limit=${kPageLimit}&cursor=${encodeURIComponent(cursor)}`);
+      items.push(...next.items);
+      cursor = next.next_cursor;
+    }
+    return { items, next_cursor: null, as_of_seq: first.as_of_seq };
+  }
+
+  jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
+  job(id: string): Promise<Job> { return this.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`); }
+  nodes(): Promise<Page<ClusterNode>> { return this.all<ClusterNode>("/v1/nodes"); }
+  policies(): Promise<Page<Policy>> { return this.all<Policy>("/v1/policies"); }
+  workers(job: string): Promise<Page<Worker>> { return this.all<Worker>(`/v1/jobs/${encodeURIComponent(job)}/workers`); }
+  metrics(job: string): Promise<JobMetrics> { return this.get<JobMetrics>(`/v1/jobs/${encodeURIComponent(job)}/metrics`); }
+  explain(job: string): Promise<Explanation> { return this.get<Explanation>(`/v1/jobs/${encodeURIComponent(job)}/explain`); }
+  decisions(limit: number): Promise<Page<Decision>> { return this.get<Page<Decision>>(`/v1/decisions?limit=${limit}`); }
+  jobEvents(job: string): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events`); }
+  eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
+
+  resize(job: string, size: number): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/resize`, { size }); }
+  suspend(job: string): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/suspend`); }
+  resume(job: string): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/resume`); }
+  cancel(job: string): Promise<void> { return this.command("DELETE", `/v1/jobs/${encodeURIComponent(job)}`); }
+}

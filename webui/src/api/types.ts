@@ -1,0 +1,202 @@
+// What `/v1` sends, field for field as in api/examples. Nothing here is computed.
+
+export type JobState =
+  | "pending"
+  | "starting"
+  | "running"
+  | "resizing"
+  | "suspending"
+  | "suspended"
+  | "succeeded"
+  | "failed"
+  | "cancelled";
+
+export interface Reason {
+  code: string;
+  numbers: Record<string, number>;
+  text: string;
+}
+
+// One size that was measured. `efficiency` is that of the last worker added, null for the smallest size.
+export interface MeasuredSize {
+  size: number;
+  steps: number;
+  step_ms: number;
+  samples_per_second: number;
+  efficiency: number | null;
+}
+
+export interface Progress {
+  step: number;
+  steps_total: number | null;
+  fraction: number | null;
+  samples: number;
+  samples_total: number | null;
+  epoch: number;
+  loss: number | null;
+  first_loss: number | null;
+  samples_per_second: number;
+  step_ms: number;
+}
+
+// Money is a decimal string; it is parsed only to be drawn.
+export interface Cost {
+  amount: string;
+  currency: string;
+  slot_seconds: number;
+  per_hour: string;
+}
+
+export interface Job {
+  id: string;
+  name: string;
+  tenant: string;
+  state: JobState;
+  submitted_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  size: number;
+  target_size: number;
+  pinned_size: number | null;
+  min: number;
+  max: number;
+  generation: number;
+  priority: number;
+  progress: Progress;
+  cost: Cost;
+  reason: Reason | null;
+  sizes: MeasuredSize[];
+  error: string | null;
+  labels: Record<string, string>;
+  spec: { resources?: { gpus_per_worker?: number } }; // the job file as submitted; only what is drawn is named here
+}
+
+export interface Slot {
+  index: number;
+  job: string | null;
+  worker: string | null;
+}
+
+export interface ClusterNode {
+  id: string;
+  name: string;
+  state: string; // "up", "lost"
+  cordoned: boolean;
+  slot_type: string;
+  price_per_slot_hour: string;
+  slots: Slot[];
+}
+
+export interface Worker {
+  id: string;
+  job: string;
+  node: string;
+  node_name: string;
+  slots: number[];
+  rank: number | null;
+  phase: string;
+  started_at: string | null;
+  compute_ms: number | null;
+  straggler_score: number | null;
+  straggler: boolean;
+}
+
+export interface MetricPoint {
+  at: string;
+  step: number;
+  size: number;
+  generation: number;
+  samples_per_second: number;
+  step_ms: number;
+  loss: number | null;
+  compute_ms: number[];
+}
+
+export interface ThroughputFit {
+  model: string;
+  sigma: number;
+  kappa: number;
+  curve: { size: number; samples_per_second: number }[];
+}
+
+export interface JobMetrics {
+  job: string;
+  points: MetricPoint[];
+  sizes: MeasuredSize[];
+  fit: ThroughputFit | null;
+  as_of_seq: number;
+}
+
+export interface Alternative {
+  size: number;
+  score: number | null;
+  reason: Reason;
+}
+
+export interface Explanation {
+  job: string;
+  state: JobState;
+  summary: string;
+  reason: Reason | null;
+  evidence: string[];
+  unblocks: string[];
+  alternatives: Alternative[];
+  ahead: string[];
+  as_of_seq: number;
+}
+
+export interface Intent {
+  kind: string;
+  job: string | null;
+  job_name?: string;
+  workers?: string[];
+  from?: number;
+  to?: number;
+  reason?: Reason;
+}
+
+export interface Decision {
+  id: string;
+  at: string;
+  policy: string;
+  inputs_digest: string;
+  steps_counted: number;
+  intents: Intent[];
+  verdicts: { job: string; reason: Reason; lost: Alternative[] }[];
+}
+
+export interface Policy {
+  name: string;
+  kind: string;
+  active: boolean;
+  summary: string;
+  source: string;
+}
+
+// The envelope of api/examples/events.md; `data` depends on `type`.
+export interface TideEvent {
+  seq: number;
+  at: string;
+  type: string;
+  job: string | null;
+  node: string | null;
+  tenant: string | null;
+  decision: string | null;
+  data: Record<string, unknown>;
+}
+
+export interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+  as_of_seq: number;
+}
+
+export interface Problem {
+  title: string;
+  status: number;
+  code: string;
+  detail?: string;
+  hint?: string;
+  request_id?: string;
+  errors?: { pointer: string; message: string }[];
+}

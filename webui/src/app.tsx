@@ -1,0 +1,76 @@
+// The frame: signs in, starts the session, shows the page that the address names.
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { Client } from "./api/client";
+import { parseRoute, type Route } from "./router";
+import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
+import { Session } from "./state/session";
+import { store, useSelect } from "./state/store";
+import { LinkBanner } from "./views/link_banner";
+import { JobPage } from "./views/job/job_page";
+import { Overview } from "./views/overview/overview";
+import { SignIn } from "./views/sign_in";
+import { TopBar } from "./views/top_bar";
+
+interface Live {
+  client: Client;
+  session: Session;
+}
+
+function useRoute(): Route {
+  const [route, setRoute] = useState(parseRoute(location.hash));
+  useEffect(() => {
+    const follow = () => {
+      adoptFragment();
+      setRoute(parseRoute(location.hash));
+      scrollTo(0, 0);
+    };
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return route;
+}
+
+export function App() {
+  const [auth, setAuth] = useState({ token: storedToken() });
+  const [live, setLive] = useState<Live | null>(null);
+  const link = useSelect((state) => state.link);
+  const route = useRoute();
+
+  useEffect(() => {
+    const client = new Client(auth.token);
+    const session = new Session(client, store);
+    setLive({ client, session });
+    return () => {
+      session.stop();
+      store.dispatch({ type: "signed_out" });
+    };
+  }, [auth]);
+
+  const signIn = useCallback((entered: string) => { keepToken(entered); setAuth({ token: entered }); }, []);
+  const signOut = useCallback(() => { forgetToken(); setAuth({ token: null }); }, []);
+
+  if (link.kind === "refused") return <SignIn hadToken={auth.token !== null} message={link.message} onToken={signIn} />;
+  return (
+    <div class="app">
+      <a class="skip" href="#main" onClick={(click) => { click.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to content</a>
+      <TopBar route={route} signedIn={auth.token !== null} onSignOut={signOut} />
+      <LinkBanner onRetry={() => live?.session.retryNow()} />
+      <main id="main" tabIndex={-1}>
+        {live && <Page route={route} live={live} loading={link.kind === "loading"} />}
+      </main>
+    </div>
+  );
+}
+
+function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
+  if (route.page === "job") return <JobPage key={route.id} id={route.id} client={live.client} session={live.session} />;
+  if (route.page === "unknown") {
+    return (
+      <section class="empty">
+        <h1>No such page</h1>
+        <p>There is nothing at <code>{route.path}</code>. <a href="#/">Go to the overview</a>.</p>
+      </section>
+    );
+  }
+  return <Overview loading={loading} />;
+}

@@ -1,0 +1,87 @@
+// What one tab knows. Replaced, never changed in place; every change goes through reduce().
+import type {
+  ClusterNode, Explanation, Job, MeasuredSize, MetricPoint, Policy, ThroughputFit, TideEvent, Worker,
+} from "../api/types";
+
+export interface SizePoint {
+  at: number; // ms since 1970
+  size: number;
+}
+
+// A decision as the feed shows it: one sentence per intent.
+export interface DecisionLine {
+  id: string;
+  at: string;
+  policy: string;
+  intents: { kind: string; job: string | null; text: string }[];
+}
+
+export type Link =
+  | { kind: "loading" }
+  | { kind: "live" }
+  | { kind: "down"; message: string; retryAt: number }
+  | { kind: "refused"; message: string };
+
+// Everything about the one job whose page is open.
+export interface Detail {
+  job: string;
+  loaded: boolean;
+  missing: string | null; // why the job cannot be shown
+  points: readonly MetricPoint[];
+  pointsSeq: number;
+  sizes: readonly MeasuredSize[];
+  fit: ThroughputFit | null;
+  workers: readonly Worker[];
+  explanation: Explanation | null;
+  events: readonly TideEvent[]; // oldest first
+}
+
+// What events have made out of date; the loader fetches it and takes it off the list.
+export interface Needs {
+  jobs: ReadonlySet<string>;
+  nodes: boolean;
+  decisions: boolean;
+  explanation: boolean;
+  workers: boolean;
+  metrics: boolean;
+  progress: boolean; // the open job and its explanation, which may wait a few seconds
+}
+
+export interface State {
+  link: Link;
+  seq: number; // newest event applied
+  listedSeq: number; // the lists hold every event up to here
+  lastEventAt: string | null;
+  jobs: ReadonlyMap<string, Job>;
+  nodes: ReadonlyMap<string, ClusterNode>;
+  policies: readonly Policy[];
+  decisions: readonly DecisionLine[]; // newest first
+  sizeHistory: ReadonlyMap<string, readonly SizePoint[]>;
+  arrivals: readonly number[]; // when the newest events happened, ms since 1970
+  detail: Detail | null;
+  needs: Needs;
+}
+
+export const kNoNeeds: Needs = {
+  jobs: new Set(), nodes: false, decisions: false, explanation: false, workers: false, metrics: false, progress: false,
+};
+
+export const kEmptyState: State = {
+  link: { kind: "loading" }, seq: 0, listedSeq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
+  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, needs: kNoNeeds,
+};
+
+export function emptyDetail(job: string): Detail {
+  return {
+    job, loaded: false, missing: null, points: [], pointsSeq: 0, sizes: [], fit: null, workers: [], explanation: null,
+    events: [],
+  };
+}
+
+export function isOver(state: Job["state"]): boolean {
+  return state === "succeeded" || state === "failed" || state === "cancelled";
+}
+
+export function holdsSlots(state: Job["state"]): boolean {
+  return state === "starting" || state === "running" || state === "resizing" || state === "suspending";
+}

@@ -1,0 +1,204 @@
+// (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
+import type {
+  ClusterNode, Decision, Explanation, Job, JobMetrics, Policy, TideEvent, Worker,
+} from "../api/types";
+import { intents } from "./event_data";
+import {
+  type DecisionLine, emptyDetail, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
+} from "./model";
+import { patchDetail } from "./reduce_detail";
+import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
+
+export type Action =
+  | { type: "link"; link: Link }
+  | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
+  | { type: "events"; events: TideEvent[] }
+  | { type: "job"; job: Job }
+  | { type: "nodes"; nodes: ClusterNode[] }
+  | { type: "decisions"; decisions: Decision[] }
+  | { type: "open"; job: string | null }
+  | { type: "missing"; job: string; message: string }
+  | { type: "history"; job: string; events: TideEvent[] }
+  | { type: "metrics"; metrics: JobMetrics }
+  | { type: "workers"; job: string; workers: Worker[] }
+  | { type: "explanation"; explanation: Explanation }
+  | { type: "needs"; needs: Partial<Needs> }
+  | { type: "signed_out" };
+
+const kMostDecisions = 60;
+const kMostSizePoints = 96;
+const kMostArrivals = 512;
+
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case "link":
+      return { ...state, link: action.link };
+    case "listed":
+      return listed(state, action);
+    case "events":
+      return action.events.reduce(applyEvent, copyOf(state));
+    case "job":
+      return { ...state, jobs: new Map(state.jobs).set(action.job.id, action.job) };
+    case "nodes":
+      return { ...state, nodes: byId(action.nodes) };
+    case "decisions":
+      return withDecisions(state, action.decisions);
+    case "open":
+      return { ...state, detail: action.job === null ? null : emptyDetail(action.job) };
+    case "needs":
+      return { ...state, needs: { ...state.needs, ...action.needs } };
+    case "signed_out":
+      return { ...kEmptyState, needs: kNoNeeds };
+    default:
+      return reduceDetail(state, action);
+  }
+}
+
+function reduceDetail(state: State, action: Action): State {
+  const detail = state.detail;
+  if (!detail) return state;
+  if (action.type === "missing" && action.job === detail.job) {
+    return { ...state, detail: { ...detail, missing: action.message } };
+  }
+  if (action.type === "history" && action.job === detail.job) {
+    const newest = action.events[action.events.length - 1]?.seq ?? 0;
+    const events = [...action.events.filter((event) => event.type !== "job.progressed"), ...detail.events.filter((event) => event.seq > newest)];
+    const sizeHistory = new Map(state.sizeHistory).set(detail.job, sizesOf(action.events));
+    return { ...state, sizeHistory, detail: { ...detail, loaded: true, events } };
+  }
+  if (action.type === "metrics" && action.metrics.job === detail.job) {
+    const { points, sizes, fit, as_of_seq } = action.metrics;
+    const newest = points[points.length - 1]?.at ?? "";
+    const later = detail.points.filter((point) => point.at > newest);
+    return { ...state, detail: { ...detail, points: [...points, ...later], pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit } };
+  }
+  if (action.type === "workers" && action.job === detail.job) {
+    return { ...state, detail: { ...detail, workers: action.workers } };
+  }
+  if (action.type === "explanation" && action.explanation.job === detail.job) {
+    return { ...state, detail: { ...detail, explanation: action.explanation } };
+  }
+  return state;
+}
+
+// Maps are copied once for a whole batch of events.
+function copyOf(state: State): State {
+  return {
+    ...state, jobs: new Map(state.jobs), sizeHistory: new Map(state.sizeHistory), arrivals: [...state.arrivals],
+    nodes: new Map(state.nodes), needs: { ...state.needs, jobs: new Set(state.needs.jobs) },
+  };
+}
+
+// `draft` was made by copyOf(), so its maps may be written to; everything inside them may not.
+function applyEvent(draft: State, event: TideEvent): State {
+  if (event.seq <= draft.seq) return draft;
+  const next = { ...draft, seq: event.seq, lastEventAt: event.at };
+  const arrivals = next.arrivals as number[];
+  arrivals.push(Date.parse(event.at));
+  if (arrivals.length > kMostArrivals) arrivals.splice(0, arrivals.length - kMostArrivals);
+  if (event.seq > draft.listedSeq) {
+    applyToJob(next, event);
+    applyToNodes(next, event);
+  }
+  if (event.type === "decision.made") applyDecision(next, event);
+  if (next.detail) applyToDetail(next, event);
+  return next;
+}
+
+function applyToJob(draft: State, event: TideEvent): void {
+  if (event.job === null) return;
+  const job = draft.jobs.get(event.job);
+  if (job) (draft.jobs as Map<string, Job>).set(job.id, patchJob(job, event));
+  if (!job || changesMoreThanItSays(event)) (draft.needs.jobs as Set<string>).add(event.job);
+  const sizes = withSize(draft.sizeHistory.get(event.job) ?? [], event);
+  (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
+}
+
+const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched|node\.joined)$/;
+
+function applyToNodes(draft: State, event: TideEvent): void {
+  const node = event.node === null ? undefined : draft.nodes.get(event.node);
+  const nodes = draft.nodes as Map<string, ClusterNode>;
+  if (node && event.type === "node.lost") nodes.set(node.id, { ...node, state: "lost" });
+  if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
+  if (kMovesSlots.test(event.type) || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
+}
+
+function applyDecision(draft: State, event: TideEvent): void {
+  const id = event.decision ?? `event-${event.seq}`;
+  const line: DecisionLine = { id, at: event.at, policy: String(event.data.policy ?? ""), intents: intents(event) };
+  draft.decisions = [line, ...draft.decisions.filter((known) => known.id !== id)].slice(0, kMostDecisions);
+  const jobs = draft.needs.jobs as Set<string>;
+  for (const intent of line.intents) if (intent.job !== null) jobs.add(intent.job);
+  draft.needs = { ...draft.needs, decisions: true };
+}
+
+function applyToDetail(draft: State, event: TideEvent): void {
+  const detail = draft.detail;
+  if (!detail) return;
+  draft.detail = patchDetail(detail, event);
+  const mine = event.job === detail.job;
+  const decided = event.type === "decision.made";
+  if (!mine && !decided) return;
+  const progressed = event.type === "job.progressed";
+  draft.needs = {
+    ...draft.needs,
+    explanation: draft.needs.explanation || !progressed,
+    progress: draft.needs.progress || progressed,
+    workers: draft.needs.workers || (mine && !progressed),
+    metrics: draft.needs.metrics || decided || event.type === "generation.switched" || event.type === "job.finished",
+  };
+}
+
+function withSize(history: readonly SizePoint[], event: TideEvent): readonly SizePoint[] {
+  const size = sizeAfter(event);
+  if (size === null || history[history.length - 1]?.size === size) return history;
+  return [...history, { at: Date.parse(event.at), size }].slice(-kMostSizePoints);
+}
+
+function sizesOf(events: readonly TideEvent[]): readonly SizePoint[] {
+  return events.reduce<readonly SizePoint[]>(withSize, []);
+}
+
+function listed(state: State, action: Extract<Action, { type: "listed" }>): State {
+  const sizeHistory = new Map<string, readonly SizePoint[]>();
+  for (const event of action.recent) {
+    if (event.job !== null) sizeHistory.set(event.job, withSize(sizeHistory.get(event.job) ?? [], event));
+  }
+  const base: State = {
+    ...state, seq: action.seq, listedSeq: action.seq, jobs: byId(action.jobs), nodes: byId(action.nodes),
+    policies: action.policies, decisions: [], sizeHistory, needs: kNoNeeds,
+    arrivals: action.recent.map((event) => Date.parse(event.at)).slice(-kMostArrivals),
+    lastEventAt: action.recent[action.recent.length - 1]?.at ?? state.lastEventAt,
+  };
+  return withDecisions(base, action.decisions);
+}
+
+// Stored decisions replace lines from events, and the newest verdict on a job is its reason.
+function withDecisions(state: State, decisions: readonly Decision[]): State {
+  const stored = decisions.map(lineOf);
+  const known = new Set(stored.map((line) => line.id));
+  const lines = [...stored, ...state.decisions.filter((line) => !known.has(line.id))]
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, kMostDecisions);
+  const jobs = new Map(state.jobs);
+  const seen = new Set<string>();
+  for (const decision of decisions) {
+    for (const verdict of decision.verdicts) {
+      const job = jobs.get(verdict.job);
+      if (job && !seen.has(job.id) && job.finished_at === null) jobs.set(job.id, { ...job, reason: verdict.reason });
+      seen.add(verdict.job);
+    }
+  }
+  return { ...state, decisions: lines, jobs };
+}
+
+export function lineOf(decision: Decision): DecisionLine {
+  return {
+    id: decision.id, at: decision.at, policy: decision.policy,
+    intents: decision.intents.map((intent) => ({ kind: intent.kind, job: intent.job, text: intent.reason?.text ?? "" })),
+  };
+}
+
+function byId<T extends { id: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.map((item) => [item.id, item]));
+}

@@ -1,0 +1,184 @@
+// Keeps the store true: lists once, follows the stream, fetches what events have made out of date.
+// One at a time; stop() ends everything it started.
+import { ApiError, type Client } from "../api/client";
+import { EventStream } from "../api/event_stream";
+import type { TideEvent } from "../api/types";
+import { kNoNeeds } from "./model";
+import type { Store } from "./store";
+
+const kBatchMs = 80; // events are shown together, at most twelve times a second
+const kRefetchMs = 400; // the pause before what events made stale is fetched
+const kProgressMs = 3_000; // the same when the job has only made steps
+const kRelistMs = 5_000; // the pause before a failed first list is tried again
+const kRecentEvents = 500;
+const kDecisionsShown = 40;
+
+export class Session {
+  private readonly client: Client;
+  private readonly store: Store;
+  private stream: EventStream | undefined;
+  private pending: TideEvent[] = [];
+  private batch: ReturnType<typeof setTimeout> | undefined;
+  private refetch: ReturnType<typeof setTimeout> | undefined;
+  private relist: ReturnType<typeof setTimeout> | undefined;
+  private refetchAt = 0;
+  private fetching = false;
+  private listed = false;
+  private stopped = false;
+  private wasDown = false;
+
+  constructor(client: Client, store: Store) {
+    this.client = client;
+    this.store = store;
+    void this.start();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.stream?.close();
+    clearTimeout(this.batch);
+    clearTimeout(this.refetch);
+    clearTimeout(this.relist);
+  }
+
+  retryNow(): void {
+    clearTimeout(this.relist);
+    if (this.stream) this.stream.retryNow();
+    else void this.start();
+  }
+
+  // Lists everything, then streams from where the oldest of the lists ends, so that nothing falls between.
+  private async start(): Promise<void> {
+    this.stream?.close();
+    this.stream = undefined;
+    this.pending = [];
+    this.listed = false;
+    try {
+      const [jobs, nodes, policies, decisions] = await Promise.all([
+        this.client.jobs(), this.client.nodes(), this.client.policies(), this.client.decisions(kDecisionsShown),
+      ]);
+      const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
+      const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
+      if (this.stopped) return;
+      this.store.dispatch({
+        type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions: decisions.items,
+        recent: recent.items.filter((event) => event.seq <= seq),
+      });
+      this.listed = true;
+      const open = this.store.state.detail?.job;
+      if (open !== undefined) void this.load(open);
+      this.follow(seq);
+    } catch (failure) {
+      this.failedToList(failure);
+    }
+  }
+
+  private failedToList(failure: unknown): void {
+    if (this.stopped) return;
+    const error = failure instanceof ApiError ? failure : new ApiError(0, "Failed", String(failure));
+    if (error.status === 401 || error.status === 403) {
+      return this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } });
+    }
+    this.relist = setTimeout(() => { void this.start(); }, kRelistMs);
+    this.store.dispatch({ type: "link", link: { kind: "down", message: error.message, retryAt: Date.now() + kRelistMs } });
+  }
+
+  private follow(after: number): void {
+    this.stream = new EventStream(this.client, after, {
+      onOpen: () => {
+        this.store.dispatch({ type: "link", link: { kind: "live" } });
+        if (this.wasDown) this.refreshOpenJob();
+        this.wasDown = false;
+      },
+      onEvents: (events) => this.collect(events),
+      onReset: () => { void this.start(); },
+      onDown: (error, wait) => {
+        this.wasDown = true;
+        this.store.dispatch({ type: "link", link: { kind: "down", message: error.message, retryAt: Date.now() + wait } });
+      },
+      onRefused: (error) => this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } }),
+    });
+  }
+
+  private collect(events: TideEvent[]): void {
+    this.pending.push(...events);
+    this.batch ??= setTimeout(() => {
+      this.batch = undefined;
+      const batch = this.pending;
+      this.pending = [];
+      if (batch.length > 0) this.store.dispatch({ type: "events", events: batch });
+      this.refetchSoon();
+    }, kBatchMs);
+  }
+
+  private refreshOpenJob(): void {
+    if (!this.store.state.detail) return;
+    this.store.dispatch({ type: "needs", needs: { explanation: true, workers: true, metrics: true } });
+    this.refetchSoon();
+  }
+
+  // Fetches what is on the list of needs, each thing once however many events asked for it.
+  private refetchSoon(): void {
+    const { needs } = this.store.state;
+    const soon = needs.jobs.size > 0 || needs.nodes || needs.decisions || needs.explanation || needs.workers || needs.metrics;
+    if ((!soon && !needs.progress) || this.fetching || this.stopped) return;
+    const at = Date.now() + (soon ? kRefetchMs : kProgressMs);
+    if (this.refetch !== undefined && this.refetchAt <= at) return;
+    clearTimeout(this.refetch);
+    this.refetchAt = at;
+    this.refetch = setTimeout(() => { void this.fetchNeeds(); }, at - Date.now());
+  }
+
+  private async fetchNeeds(): Promise<void> {
+    const { needs, detail } = this.store.state;
+    this.fetching = true;
+    this.refetch = undefined;
+    this.store.dispatch({ type: "needs", needs: kNoNeeds });
+    const job = detail?.job;
+    const jobs = new Set(needs.jobs);
+    if (job !== undefined && needs.progress) jobs.add(job);
+    const work: Promise<void>[] = [...jobs].map((id) => this.fetchJob(id));
+    if (needs.nodes) work.push(this.client.nodes().then((page) => this.put({ type: "nodes", nodes: page.items })));
+    if (needs.decisions) {
+      work.push(this.client.decisions(kDecisionsShown).then((page) => this.put({ type: "decisions", decisions: page.items })));
+    }
+    if (job !== undefined && (needs.explanation || needs.progress)) work.push(this.fetchExplanation(job));
+    if (job !== undefined && needs.workers) work.push(this.fetchWorkers(job));
+    if (job !== undefined && needs.metrics) work.push(this.fetchMetrics(job));
+    // A failure here needs no word of its own: the stream notices the same outage and shows it.
+    await Promise.allSettled(work);
+    this.fetching = false;
+    this.refetchSoon();
+  }
+
+  private put(action: Parameters<Store["dispatch"]>[0]): void {
+    if (!this.stopped) this.store.dispatch(action);
+  }
+  private async fetchJob(id: string): Promise<void> { this.put({ type: "job", job: await this.client.job(id) }); }
+  private async fetchExplanation(id: string): Promise<void> {
+    this.put({ type: "explanation", explanation: await this.client.explain(id) });
+  }
+  private async fetchWorkers(id: string): Promise<void> {
+    this.put({ type: "workers", job: id, workers: (await this.client.workers(id)).items });
+  }
+  private async fetchMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
+
+  // Opens a job's page (null closes it). What only that page shows is read after the lists, never before:
+  // otherwise an event between the two would be in neither.
+  open(id: string | null): void {
+    this.store.dispatch({ type: "open", job: id });
+    if (id !== null && this.listed) void this.load(id);
+  }
+
+  private async load(id: string): Promise<void> {
+    try {
+      await Promise.all([
+        this.fetchJob(id), this.fetchMetrics(id), this.fetchWorkers(id), this.fetchExplanation(id),
+        this.client.jobEvents(id).then((page) => this.put({ type: "history", job: id, events: page.items })),
+      ]);
+    } catch (failure) {
+      const message = failure instanceof ApiError ? failure.message : String(failure);
+      if (!(failure instanceof ApiError) || failure.status !== 0) this.put({ type: "missing", job: id, message });
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// Each event as a sentence. An unknown type shows its name, so a newer daemon loses nothing here.
+import type { TideEvent } from "../api/types";
+import { bool, intents, num, reason, str } from "../state/event_data";
+import { count, milliseconds, quantity } from "./format";
+
+const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
+
+export function describe(event: TideEvent): string {
+  const say = kSentences[event.type];
+  return say ? say(event) : event.type;
+}
+
+const kSentences: Record<string, (e: TideEvent) => string> = {
+  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${num(e, "min")} to ${workers(num(e, "max"))}`,
+  "job.started": (e) => `first step done with ${workers(num(e, "size"))}`,
+  "job.resize_requested": (e) => (num(e, "size") ? `asked to hold ${workers(num(e, "size"))}` : "wish for a size taken back"),
+  "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
+  "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
+  "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
+  "job.suspended": () => "suspended; its state is kept",
+  "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
+  "job.finished": (e) => finished(e),
+  "generation.switched": (e) =>
+    `generation ${num(e, "generation")}: ${num(e, "from_size")} → ${workers(num(e, "to_size"))} in ${milliseconds(num(e, "stall_ms"))}, ${count(num(e, "steps_redone"))} steps redone`,
+  "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
+  "worker.lost": (e) => lost(e),
+  "worker.straggling": (e) => `worker ${str(e, "worker")} is slow: score ${quantity(num(e, "score"))}, below ${quantity(num(e, "threshold"))}`,
+  "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
+  "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
+  "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
+  "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
+  "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
+  "data.epoch_audited": (e) =>
+    `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
+};
+
+function finished(e: TideEvent): string {
+  const state = str(e, "state") ?? "finished";
+  const error = str(e, "error");
+  if (error) return `${state}: ${error}`;
+  const steps = num(e, "steps");
+  return `${state}${steps === null ? "" : ` after ${count(steps)} steps`}${num(e, "loss") === null ? "" : `, loss ${quantity(num(e, "loss"))}`}`;
+}
+
+function lost(e: TideEvent): string {
+  const signal = num(e, "signal");
+  const code = num(e, "exit_code");
+  const how = signal ? `signal ${signal}` : code !== null ? `exit code ${code}` : "no answer";
+  const detail = str(e, "detail");
+  return `worker ${str(e, "worker")} lost (${how})${detail ? `: ${detail}` : ""}`;
+}
+
+// How an event is marked in lists and charts: what went well, what asks for a look, what hurts.
+export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "plain" {
+  switch (event.type) {
+    case "worker.lost":
+    case "node.lost":
+      return "bad";
+    case "worker.straggling":
+      return "warn";
+    case "job.finished":
+      return str(event, "state") === "failed" ? "bad" : "good";
+    case "data.epoch_audited":
+      return bool(event, "checksum_ok") === false ? "bad" : "good";
+    case "job.resizing":
+    case "job.resized":
+    case "generation.switched":
+    case "worker.replaced":
+      return "change";
+    default:
+      return "plain";
+  }
+}

@@ -1,0 +1,100 @@
+// Numbers, money and times as people read them. Every function is total: null and NaN become a dash.
+
+const kDash = "–";
+
+function known(value: number | null | undefined): value is number {
+  return value !== null && value !== undefined && Number.isFinite(value);
+}
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+export function count(value: number | null | undefined): string {
+  return known(value) ? whole.format(value) : kDash;
+}
+
+// Three significant digits for small values, thousands separators for large ones.
+export function quantity(value: number | null | undefined): string {
+  if (!known(value)) return kDash;
+  const size = Math.abs(value);
+  if (size >= 100 || value === 0) return whole.format(value);
+  return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
+
+// 12,300 -> "12.3k": for axis labels.
+export function compact(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${trimmed(value / 1e9)}G`;
+  if (size >= 1e6) return `${trimmed(value / 1e6)}M`;
+  if (size >= 1e3) return `${trimmed(value / 1e3)}k`;
+  return trimmed(value);
+}
+
+function trimmed(value: number): string {
+  return Number(value.toPrecision(3)).toString();
+}
+
+export function percent(fraction: number | null | undefined, digits = 0): string {
+  return known(fraction) ? `${(fraction * 100).toFixed(digits)} %` : kDash;
+}
+
+export function rate(samplesPerSecond: number | null | undefined): string {
+  return known(samplesPerSecond) && samplesPerSecond > 0 ? `${quantity(samplesPerSecond)}/s` : kDash;
+}
+
+export function milliseconds(value: number | null | undefined): string {
+  if (!known(value)) return kDash;
+  return value >= 1000 ? duration(value / 1000) : `${quantity(value)} ms`;
+}
+
+const kSymbols: Record<string, string> = { USD: "$", EUR: "€", GBP: "£" };
+
+// Cents only become visible above a dollar; below it the first three significant digits count.
+export function money(amount: string | number | null | undefined, currency = "USD"): string {
+  const value = typeof amount === "string" ? Number(amount) : amount;
+  if (!known(value)) return kDash;
+  const size = Math.abs(value);
+  const digits = size === 0 || size >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)));
+  const text = size >= 1000 ? whole.format(value) : value.toFixed(digits);
+  const symbol = kSymbols[currency];
+  return symbol ? `${symbol}${text}` : `${text} ${currency}`;
+}
+
+export function duration(seconds: number | null | undefined): string {
+  if (!known(seconds)) return kDash;
+  const s = Math.max(0, seconds);
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 90) return `${Math.round(s)} s`;
+  const minutes = Math.round(s / 60);
+  if (s < 5400) return s < 600 ? `${Math.floor(s / 60)} min ${Math.round(s % 60)} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.round(hours / 24)} days`;
+}
+
+// "12 s ago". A clock that runs ahead of this one gives "now", not the future.
+export function ago(at: string | null, now: number): string {
+  if (at === null) return kDash;
+  const seconds = Math.floor((now - Date.parse(at)) / 1000);
+  if (!Number.isFinite(seconds)) return kDash;
+  if (seconds < 2) return "now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} days ago`;
+}
+
+export function absolute(at: string | number | null): string {
+  if (at === null) return kDash;
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? kDash : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+export function clock(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { hour12: false });
+}
+
+// "2 (1–4)", and while a resize is under way "2 → 3 (1–4)".
+export function sizeText(job: { size: number; target_size: number; min: number; max: number; state: string }): string {
+  const moving = job.state === "resizing" && job.target_size !== job.size;
+  return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min}–${job.max})`;
+}

@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import type { TideEvent } from "../../api/types";
+import { When } from "../../parts/when";
+import { describe, toneOf } from "../../text/event_text";
+
+const kShown = 14;
+
+export function EventList({ events }: { events: readonly TideEvent[] }) {
+  const [all, setAll] = useState(false);
+  const newest = [...events].reverse();
+  const shown = all ? newest : newest.slice(0, kShown);
+  return (
+    <section class="card" aria-labelledby="events-title">
+      <header class="card-head"><h2 id="events-title">Events</h2><span class="quiet">newest first</span></header>
+      {newest.length === 0 && <p class="empty-line">Nothing has happened yet.</p>}
+      <ol class="event-list">
+        {shown.map((event) => (
+          <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>
+            <When at={event.at} /><span>{describe(event)}</span>
+          </li>
+        ))}
+      </ol>
+      {newest.length > kShown && (
+        <button class="text-button" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${newest.length}`}</button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+// Every change of membership and what it cost in time and repeated work.
+import type { TideEvent } from "../../api/types";
+import { num, str } from "../../state/event_data";
+import { count, milliseconds } from "../../text/format";
+import { When } from "../../parts/when";
+
+const kUnits: [number, string][] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
+
+export function bytes(value: number | null): string {
+  if (value === null) return "–";
+  const unit = kUnits.find(([size]) => value >= size);
+  return unit ? `${(value / unit[0]).toFixed(1)} ${unit[1]}` : `${value} B`;
+}
+
+export function Generations({ events }: { events: readonly TideEvent[] }) {
+  const switches = events.filter((event) => event.type === "generation.switched").reverse();
+  return (
+    <section class="card" aria-labelledby="generations-title">
+      <header class="card-head"><h2 id="generations-title">Generations</h2><span class="quiet">changes of membership, newest first</span></header>
+      {switches.length === 0 ? <p class="empty-line">The job has kept its first membership.</p> : (
+        <div class="table-scroll">
+          <table class="plain" data-testid="generations">
+            <thead>
+              <tr>
+                <th scope="col">No.</th><th scope="col">Size</th><th scope="col">Reason</th>
+                <th scope="col" class="number" title="Time in which no rank made a step">Stall</th>
+                <th scope="col" class="number">Redone</th><th scope="col" class="number moved">Moved</th><th scope="col" class="number">When</th>
+              </tr>
+            </thead>
+            <tbody>{switches.map((event) => <Row key={event.seq} event={event} />)}</tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Row({ event }: { event: TideEvent }) {
+  return (
+    <tr>
+      <th scope="row">{count(num(event, "generation"))}</th>
+      <td class="nowrap">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
+      <td>{str(event, "reason") ?? "–"}</td>
+      <td class="number nowrap">{milliseconds(num(event, "stall_ms"))}</td>
+      <td class="number nowrap" title="steps redone, samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
+      <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>
+      <td class="number nowrap"><When at={event.at} /></td>
+    </tr>
+  );
+}

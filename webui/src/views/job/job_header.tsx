@@ -1,0 +1,60 @@
+import type { Client } from "../../api/client";
+import type { Job } from "../../api/types";
+import { jobColour } from "../../palette";
+import { StateChip } from "../../parts/state_chip";
+import { When } from "../../parts/when";
+import { secondsLeft } from "../../state/cost";
+import { holdsSlots } from "../../state/model";
+import { count, duration, money, percent, quantity, sizeText } from "../../text/format";
+import { useDark } from "../../theme";
+import { JobActions } from "./job_actions";
+
+export function JobHeader({ job, client }: { job: Job; client: Client }) {
+  const dark = useDark();
+  return (
+    <header class="job-head">
+      <div class="job-title">
+        <h1><i class="swatch" style={{ background: jobColour(job.id, dark) }} aria-hidden="true" />{job.name}</h1>
+        <StateChip state={job.state} />
+        {job.pinned_size !== null && <span class="tag">held at {job.pinned_size} by request</span>}
+      </div>
+      <p class="quiet job-sub">
+        {job.id} · tenant {job.tenant} · submitted <When at={job.submitted_at} />
+        {job.finished_at !== null && <> · ended <When at={job.finished_at} /></>}
+        {Object.entries(job.labels).map(([key, value]) => <span class="tag" key={key}>{key}: {value}</span>)}
+      </p>
+      <JobActions job={job} client={client} />
+      {job.error !== null && <p class="notice bad" role="alert">{job.error}</p>}
+    </header>
+  );
+}
+
+export function JobFigures({ job }: { job: Job }) {
+  const { progress } = job;
+  const left = secondsLeft(job);
+  const fallen = progress.first_loss !== null && progress.loss !== null && progress.first_loss > 0 ? progress.loss / progress.first_loss - 1 : null;
+  const total = progress.steps_total === null ? "" : ` of ${count(progress.steps_total)}`;
+  return (
+    <dl class="card figures">
+      <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min}–${job.max} allowed, generation ${job.generation}`} testid="size" />
+      <Figure name="Throughput" value={holdsSlots(job.state) ? quantity(progress.samples_per_second) : "–"} note={`samples/s, ${quantity(progress.step_ms)} ms a step`} />
+      <Figure name="Progress" value={progress.fraction === null ? `step ${count(progress.step)}` : percent(progress.fraction)}
+        note={`step ${count(progress.step)}${total}${left === null ? "" : `, ${duration(left)} left`}`} testid="progress" bar={progress.fraction} />
+      <Figure name="Loss" value={quantity(progress.loss)} note={fallen === null ? "" : `${fallen <= 0 ? "−" : "+"}${percent(Math.abs(fallen))} since ${quantity(progress.first_loss)}`} />
+      <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={`${money(job.cost.per_hour, job.cost.currency)} per hour`} />
+    </dl>
+  );
+}
+
+function Figure({ name, value, note, testid, bar }: { name: string; value: string; note: string; testid?: string; bar?: number | null }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <span class="value" data-testid={testid}>{value}</span>
+        {bar !== undefined && bar !== null && <span class="bar" aria-hidden="true"><i style={{ width: `${bar * 100}%` }} /></span>}
+        <span class="quiet">{note}</span>
+      </dd>
+    </div>
+  );
+}

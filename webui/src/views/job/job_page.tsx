@@ -1,0 +1,55 @@
+// One job: what it does, how it got there, why it has the size it has.
+import { useEffect } from "preact/hooks";
+import type { Client } from "../../api/client";
+import type { Session } from "../../state/session";
+import { useSelect } from "../../state/store";
+import { CostPanel } from "./cost_panel";
+import { EventList } from "./event_list";
+import { Generations } from "./generations";
+import { HistoryCharts } from "./history_charts";
+import { JobFigures, JobHeader } from "./job_header";
+import { RankTimes } from "./rank_times";
+import { SizeCurve } from "./size_curve";
+import { WhyPanel } from "./why_panel";
+
+interface Props {
+  id: string;
+  client: Client;
+  session: Session;
+}
+
+export function JobPage({ id, client, session }: Props) {
+  const job = useSelect((state) => state.jobs.get(id));
+  const detail = useSelect((state) => (state.detail?.job === id ? state.detail : null));
+  useEffect(() => {
+    session.open(id);
+    return () => session.open(null);
+  }, [id, session]);
+
+  if (detail?.missing && !job) {
+    return <section class="empty"><h1>Cannot show {id}</h1><p>{detail.missing}. <a href="#/">Go to the overview</a>.</p></section>;
+  }
+  if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
+  const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
+  return (
+    <div class="job-page">
+      <JobHeader job={job} client={client} />
+      <JobFigures job={job} />
+      <div class="columns">
+        <div class="column">
+          <HistoryCharts detail={detail} max={job.max} />
+          <div class="pair">
+            <SizeCurve job={job} sizes={sizes} fit={detail.fit} />
+            <RankTimes workers={detail.workers} points={detail.points} />
+          </div>
+          <Generations events={detail.events} />
+        </div>
+        <aside class="column side">
+          <WhyPanel explanation={detail.explanation} />
+          <CostPanel job={job} sizes={sizes} fit={detail.fit} />
+          <EventList events={detail.events} />
+        </aside>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+// The decisions above the charts: a mark each, its sentence on hover and on focus.
+import { useState } from "preact/hooks";
+import type { Marker } from "../../charts/markers";
+import { clock } from "../../text/format";
+
+interface Props {
+  markers: readonly Marker[];
+  from: number;
+  to: number;
+}
+
+export function MarkerRail({ markers, from, to }: Props) {
+  const [open, setOpen] = useState<number | null>(null);
+  const shown = open === null ? null : markers.find((marker) => marker.at === open);
+  const place = (at: number) => `${(Math.max(0, Math.min(1, (at - from) / Math.max(1e-9, to - from))) * 100).toFixed(3)}%`;
+  return (
+    <div class="rail" role="group" aria-label={`${markers.length} decisions and events on the time line`}>
+      {markers.map((marker) => (
+        <button key={marker.at} type="button" class={`marker ${marker.tone}`} style={{ left: place(marker.at) }}
+          aria-label={`${clock(marker.at * 1000)}: ${marker.texts.join("; ")}`}
+          onPointerEnter={() => setOpen(marker.at)} onPointerLeave={() => setOpen(null)}
+          onFocus={() => setOpen(marker.at)} onBlur={() => setOpen(null)} onClick={() => setOpen(marker.at)}>
+          {marker.texts.length > 1 && <span aria-hidden="true">{marker.texts.length}</span>}
+        </button>
+      ))}
+      {shown && (
+        <div class={`bubble${(shown.at - from) / Math.max(1e-9, to - from) > 0.5 ? " to-left" : ""}`} style={{ left: place(shown.at) }}>
+          <span class="quiet">{clock(shown.at * 1000)}</span>
+          {shown.texts.map((text, index) => <p key={index}>{text}</p>)}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// Compute time of each rank before the allreduce: the slowest one sets the pace, a straggler is named.
+import { useMemo } from "preact/hooks";
+import type { MetricPoint, Worker } from "../../api/types";
+import { milliseconds, quantity } from "../../text/format";
+import { RankHeat } from "./rank_heat";
+
+const kMostBars = 16;
+
+export function median(values: readonly number[]): number {
+  const ordered = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(ordered.length / 2);
+  const upper = ordered[middle] ?? 0;
+  return ordered.length % 2 === 1 ? upper : (upper + (ordered[middle - 1] ?? upper)) / 2;
+}
+
+export function RankTimes({ workers, points }: { workers: readonly Worker[]; points: readonly MetricPoint[] }) {
+  const ranked = useMemo(() => workers.filter((worker) => worker.rank !== null).sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0)), [workers]);
+  const times = ranked.flatMap((worker) => (worker.compute_ms === null ? [] : [worker.compute_ms]));
+  const middle = median(times);
+  const most = Math.max(...times, middle * 1.25, 1e-9);
+  const slowestFirst = ranked.length > kMostBars;
+  const bars = slowestFirst ? [...ranked].sort((a, b) => Number(b.straggler) - Number(a.straggler) || (b.compute_ms ?? 0) - (a.compute_ms ?? 0)).slice(0, kMostBars) : ranked;
+  const slow = ranked.filter((worker) => worker.straggler);
+  return (
+    <section class="card ranks" aria-labelledby="ranks-title">
+      <header class="card-head">
+        <h2 id="ranks-title">Compute time by rank</h2>
+        <span class="quiet">{times.length > 0 && `median ${milliseconds(middle)}`}{slowestFirst && `, slowest ${kMostBars} of ${ranked.length}`}</span>
+      </header>
+      {ranked.length === 0 ? <p class="empty-line">No worker holds a rank now.</p> : (
+        <>
+          {slow.length > 0 && <p class="notice warn">{slow.map((worker) => `rank ${worker.rank} (${worker.id} on ${worker.node_name})`).join(", ")} {slow.length === 1 ? "is" : "are"} slow: all others wait for {slow.length === 1 ? "it" : "them"} at each step.</p>}
+          <ul class="bars">
+            {bars.map((worker) => <Bar key={worker.id} worker={worker} most={most} middle={middle} />)}
+          </ul>
+          <RankHeat points={points} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Bar({ worker, most, middle }: { worker: Worker; most: number; middle: number }) {
+  const time = worker.compute_ms;
+  const title = `${worker.id} on ${worker.node_name}, ${worker.phase}${worker.straggler_score === null ? "" : `, score ${quantity(worker.straggler_score)} of the median's speed`}`;
+  return (
+    <li title={title} class={worker.straggler ? "slow" : undefined} data-rank={worker.rank}>
+      <span class="bar-name">{worker.rank} <span class="quiet">{worker.id}</span></span>
+      <span class="bar-track">
+        <i class="bar-fill" style={{ width: `${((time ?? 0) / most) * 100}%` }} />
+        <i class="bar-median" style={{ left: `${(middle / most) * 100}%` }} />
+      </span>
+      <span class="bar-value">{milliseconds(time)}{worker.straggler && <span class="tag warn">slow</span>}</span>
+    </li>
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from "preact/hooks";
+import type { Job } from "../../api/types";
+import { Dialog } from "../../parts/dialog";
+
+interface Props {
+  job: Job;
+  busy: boolean;
+  onClose(): void;
+  onSize(size: number): void;
+}
+
+// A wish pins the size until it is taken back; the engine still keeps quotas and free slots.
+export function ResizeForm({ job, busy, onClose, onSize }: Props) {
+  const [size, setSize] = useState(job.pinned_size ?? job.size);
+  const ok = Number.isInteger(size) && size >= job.min && size <= job.max;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (ok) onSize(size);
+  };
+  return (
+    <Dialog title={`Size of ${job.name}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>The job holds this size until the wish is taken back. It may have {job.min} to {job.max} workers.</p>
+        <label class="row" for="size">Workers
+          <input id="size" type="number" min={job.min} max={job.max} step={1} value={size} autofocus aria-invalid={!ok}
+            onInput={(event) => setSize(event.currentTarget.valueAsNumber)} />
+        </label>
+        <div class="dialog-buttons">
+          {job.pinned_size !== null && <button class="button" type="button" disabled={busy} onClick={() => onSize(0)}>Let the engine choose</button>}
+          <span class="grow" />
+          <button class="button" type="button" onClick={onClose}>Close</button>
+          <button class="button primary" type="submit" disabled={!ok || busy}>Hold {ok ? size : "…"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

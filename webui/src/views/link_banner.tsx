@@ -1,0 +1,24 @@
+// Shown when what is on the page may be old: says since when, and offers to try at once.
+import { useNow } from "../now";
+import { useSelect } from "../state/store";
+import { absolute, ago } from "../text/format";
+
+export function LinkBanner({ onRetry }: { onRetry(): void }) {
+  const link = useSelect((state) => state.link);
+  const lastEventAt = useSelect((state) => state.lastEventAt);
+  const now = useNow();
+  if (link.kind !== "down") return null;
+  const wait = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
+  return (
+    <div class="banner" role="alert">
+      <strong>Disconnected</strong>
+      <span class="grow">
+        {link.message}.{" "}
+        {lastEventAt && <span title={absolute(lastEventAt)}>What you see is as of {ago(lastEventAt, now)}. </span>}
+        Training goes on without this page.
+      </span>
+      <span class="quiet">{wait > 0 ? `next try in ${wait} s` : "trying …"}</span>
+      <button class="button" type="button" onClick={onRetry}>Reconnect</button>
+    </div>
+  );
+}

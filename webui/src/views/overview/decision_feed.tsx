@@ -1,0 +1,44 @@
+// What the engine did last, in its own words.
+import { jobColour } from "../../palette";
+import { When } from "../../parts/when";
+import { jobHref } from "../../router";
+import type { DecisionLine } from "../../state/model";
+import { useSelect } from "../../state/store";
+import { useDark } from "../../theme";
+
+const kShown = 12;
+
+export function DecisionFeed() {
+  const decisions = useSelect((state) => state.decisions);
+  const acting = decisions.filter((decision) => decision.intents.length > 0).slice(0, kShown);
+  return (
+    <section class="card" aria-labelledby="decisions-title">
+      <header class="card-head"><h2 id="decisions-title">Decisions</h2><span class="quiet">newest first</span></header>
+      {acting.length === 0
+        ? <p class="empty-line">Nothing decided yet. When a job starts or changes size, the reason appears here.</p>
+        : <ol class="feed" data-testid="decisions">{acting.map((decision) => <Entry key={decision.id} decision={decision} />)}</ol>}
+    </section>
+  );
+}
+
+function Entry({ decision }: { decision: DecisionLine }) {
+  const dark = useDark();
+  const jobs = useSelect((state) => state.jobs);
+  return (
+    <li title={`${decision.id}, policy ${decision.policy}`}>
+      {decision.intents.map((intent, index) => (
+        <div class="feed-line" key={index}>
+          <i class="swatch" aria-hidden="true" style={{ background: intent.job ? jobColour(intent.job, dark) : "var(--line-strong)" }} />
+          <div>
+            <p class="feed-head">
+              {intent.job && <a href={jobHref(intent.job)}>{jobs.get(intent.job)?.name ?? intent.job}</a>}
+              <span class={`kind ${intent.kind}`}>{intent.kind}</span>
+              <When at={decision.at} />
+            </p>
+            <p class="feed-text">{intent.text}</p>
+          </div>
+        </div>
+      ))}
+    </li>
+  );
+}

@@ -1,0 +1,69 @@
+// One job in two lines: the numbers, and under them why it is as it is, in words.
+import { memo } from "../../parts/memo";
+import type { Job } from "../../api/types";
+import { jobColour } from "../../palette";
+import { Sparkline } from "../../parts/sparkline";
+import { StateChip } from "../../parts/state_chip";
+import { When } from "../../parts/when";
+import { useNow } from "../../now";
+import { jobHref } from "../../router";
+import { holdsSlots } from "../../state/model";
+import { useSelect } from "../../state/store";
+import { count, money, percent, quantity, sizeText } from "../../text/format";
+import { useDark } from "../../theme";
+
+interface Props {
+  job: Job;
+  dimmed: boolean;
+  onLight(job: string | null): void;
+}
+
+function Row({ job, dimmed, onLight }: Props) {
+  const dark = useDark();
+  const colour = jobColour(job.id, dark);
+  const text = job.error ?? job.reason?.text;
+  return (
+    <tbody class={dimmed ? "dimmed" : undefined} data-job={job.id}
+      onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)}>
+      <tr onClick={() => { location.hash = jobHref(job.id); }}>
+        <td class="name" data-title="Job">
+          <i class="swatch" style={{ background: colour }} aria-hidden="true" />
+          <a href={jobHref(job.id)} onClick={(event) => event.stopPropagation()}>{job.name}</a>
+          <span class="quiet sub">{job.id} · {job.tenant}</span>
+        </td>
+        <td data-title="State"><StateChip state={job.state} /></td>
+        <td data-title="Size"><span class="size">{sizeText(job)}</span><SizeLine job={job} colour={colour} /></td>
+        <td class="number" data-title="Samples/s">{holdsSlots(job.state) ? quantity(job.progress.samples_per_second) : "–"}</td>
+        <td data-title="Progress"><ProgressCell job={job} /></td>
+        <td class="number" data-title="Cost">{money(job.cost.amount, job.cost.currency)}</td>
+        <td class="number" data-title="Age"><When at={job.submitted_at} /></td>
+      </tr>
+      {text && <tr class="why"><td colSpan={7} class={job.error ? "bad" : undefined}>{text}</td></tr>}
+    </tbody>
+  );
+}
+
+function SizeLine({ job, colour }: { job: Job; colour: string }) {
+  const points = useSelect((state) => state.sizeHistory.get(job.id));
+  const now = useNow();
+  const end = job.finished_at === null ? now : Date.parse(job.finished_at);
+  // A job older than the events that are kept has at least the size it has now.
+  const known = points ?? (job.size > 0 && job.started_at !== null ? [{ at: Date.parse(job.started_at), size: job.size }] : []);
+  return <Sparkline points={known} end={end} max={job.max} colour={colour} />;
+}
+
+function ProgressCell({ job }: { job: Job }) {
+  const { fraction, loss, step, steps_total } = job.progress;
+  const text = fraction !== null ? percent(fraction) : `step ${count(step)}`;
+  return (
+    <span class="progress-cell" title={`step ${count(step)}${steps_total ? ` of ${count(steps_total)}` : ""}`}>
+      <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100}
+        aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)} aria-label={`progress of ${job.name}`}>
+        <i style={{ width: `${(fraction ?? 0) * 100}%` }} />
+      </span>
+      <span class="progress-text">{text}{loss !== null && <span class="quiet"> loss {quantity(loss)}</span>}</span>
+    </span>
+  );
+}
+
+export const JobRow = memo(Row);

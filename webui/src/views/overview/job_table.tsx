@@ -1,0 +1,83 @@
+// The jobs: sortable, filtered as one types, a row is a link to the job.
+import { useMemo, useState } from "preact/hooks";
+import type { Job } from "../../api/types";
+import { type Column, inScope, matches, type Order, type Scope, sorted } from "../../state/job_order";
+import { useSelect } from "../../state/store";
+import { count } from "../../text/format";
+import { JobRow } from "./job_row";
+
+const kPageRows = 40;
+const kScopes: [Scope, string][] = [["active", "Active"], ["waiting", "Waiting"], ["ended", "Ended"], ["all", "All"]];
+const kColumns: { column: Column; title: string; class?: string }[] = [
+  { column: "name", title: "Job" }, { column: "state", title: "State" }, { column: "size", title: "Size" },
+  { column: "throughput", title: "Samples/s", class: "number" }, { column: "progress", title: "Progress" },
+  { column: "cost", title: "Cost", class: "number" }, { column: "age", title: "Age", class: "number" },
+];
+
+interface Props {
+  lit: string | null;
+  onLight(job: string | null): void;
+}
+
+export function JobTable({ lit, onLight }: Props) {
+  const jobMap = useSelect((state) => state.jobs);
+  const [scope, setScope] = useState<Scope | null>(null);
+  const [query, setQuery] = useState("");
+  const [order, setOrder] = useState<Order>({ column: "age", descending: true });
+  const [rows, setRows] = useState(kPageRows);
+  const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
+  // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
+  const shown = scope ?? (jobs.some((job) => inScope(job, "active")) ? "active" : "all");
+  const list = useMemo(
+    () => sorted(jobs.filter((job) => inScope(job, shown) && matches(job, query)), order), [jobs, shown, query, order]);
+  const sortBy = (column: Column) =>
+    setOrder((now) => ({ column, descending: now.column === column ? !now.descending : column !== "name" && column !== "state" }));
+  return (
+    <section class="card jobs" aria-labelledby="jobs-title">
+      <header class="card-head">
+        <h2 id="jobs-title">Jobs</h2>
+        <div class="segments" role="group" aria-label="Which jobs">
+          {kScopes.map(([key, word]) => (
+            <button key={key} type="button" aria-pressed={shown === key} onClick={() => setScope(key)}>
+              {word} <span class="count">{count(jobs.filter((job) => inScope(job, key)).length)}</span>
+            </button>
+          ))}
+        </div>
+        <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)} />
+      </header>
+      {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list: list.slice(0, rows), order, sortBy, lit, onLight }} />}
+      {list.length > rows && (
+        <button class="button more" type="button" onClick={() => setRows(rows + kPageRows)}>
+          Show {Math.min(kPageRows, list.length - rows)} more of {count(list.length)}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Table({ list, order, sortBy, lit, onLight }: Props & { list: Job[]; order: Order; sortBy(column: Column): void }) {
+  return (
+    <div class="table-scroll">
+      <table class="job-table">
+        <thead>
+          <tr>
+            {kColumns.map(({ column, title, class: kind }) => (
+              <th key={column} scope="col" class={kind} aria-sort={order.column !== column ? "none" : order.descending ? "descending" : "ascending"}>
+                <button type="button" onClick={() => sortBy(column)}>
+                  {title}<span class="arrow" aria-hidden="true">{order.column !== column ? "" : order.descending ? "↓" : "↑"}</span>
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {list.map((job) => <JobRow key={job.id} job={job} dimmed={lit !== null && lit !== job.id} onLight={onLight} />)}
+      </table>
+    </div>
+  );
+}
+
+function Nothing({ any }: { any: boolean }) {
+  if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
+  return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself.</p>;
+}

@@ -1,0 +1,42 @@
+// The page an operator leaves open: who holds what, who waits and why, what was decided last.
+import { useState } from "preact/hooks";
+import { useSelect } from "../../state/store";
+import { DecisionFeed } from "./decision_feed";
+import { Health } from "./health";
+import { JobTable } from "./job_table";
+import { PoolStrip } from "./pool_strip";
+import { SlotPanel } from "./slot_panel";
+
+export function Overview({ loading }: { loading: boolean }) {
+  // The job under the pointer, in the table or among the slots: the others step back.
+  const [lit, setLit] = useState<string | null>(null);
+  const neverListed = useSelect((state) => state.seq === 0 && state.nodes.size === 0 && state.jobs.size === 0);
+  const down = useSelect((state) => state.link.kind === "down");
+  if (neverListed && (loading || down)) return <Loading down={down} />;
+  return (
+    <div class="overview">
+      <h1 class="visually-hidden">Overview</h1>
+      <PoolStrip />
+      <div class="columns">
+        <div class="column">
+          <SlotPanel lit={lit} onLight={setLit} />
+          <JobTable lit={lit} onLight={setLit} />
+        </div>
+        <aside class="column side">
+          <DecisionFeed />
+          <Health />
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+function Loading({ down }: { down: boolean }) {
+  return (
+    <div class="overview" aria-busy={!down}>
+      <p class="visually-hidden" role="status">{down ? "The daemon does not answer yet." : "Loading jobs and nodes"}</p>
+      <div class="skeleton strip" />
+      <div class="columns"><div class="column"><div class="skeleton tall" /></div><aside class="column side"><div class="skeleton tall" /></aside></div>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import type { ClusterNode, Slot } from "../../api/types";
+import { jobColour } from "../../palette";
+import { jobHref } from "../../router";
+import { useDark } from "../../theme";
+import { money } from "../../text/format";
+import type { SlotViewProps } from "./slot_panel";
+
+export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
+  return (
+    <ul class="node-rows">
+      {nodes.map((node) => (
+        <li key={node.id} class={node.state === "up" ? undefined : "lost"}>
+          <span class="node-name"><b>{node.name}</b> <NodeNote node={node} /></span>
+          <span class="cells">
+            {node.slots.map((slot) => <Cell key={slot.index} {...{ node, slot, names, lit, onLight }} />)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function NodeNote({ node }: { node: ClusterNode }) {
+  if (node.state !== "up") return <span class="tag bad">lost</span>;
+  if (node.cordoned) return <span class="tag">cordoned</span>;
+  const used = node.slots.filter((slot) => slot.job !== null).length;
+  return (
+    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour`}>
+      {used} of {node.slots.length} {node.slot_type}
+    </span>
+  );
+}
+
+interface CellProps extends Omit<SlotViewProps, "nodes"> {
+  node: ClusterNode;
+  slot: Slot;
+}
+
+function Cell({ node, slot, names, lit, onLight }: CellProps) {
+  const dark = useDark();
+  if (slot.job === null) {
+    const word = node.state !== "up" ? "lost" : node.cordoned ? "cordoned" : "free";
+    return <span class={`cell ${word}`} title={`slot ${slot.index}: ${word}`}><span class="visually-hidden">{word}</span></span>;
+  }
+  const job = slot.job;
+  const name = names.get(job) ?? job;
+  const label = `${name}, worker ${slot.worker ?? "?"}, slot ${slot.index} of ${node.name}`;
+  return (
+    <a class={`cell held${lit !== null && lit !== job ? " dimmed" : ""}`} href={jobHref(job)} title={label} aria-label={label}
+      style={{ background: jobColour(job, dark) }} data-job={job}
+      onPointerEnter={() => onLight(job)} onPointerLeave={() => onLight(null)} onFocus={() => onLight(job)} onBlur={() => onLight(null)}>
+      <span class="cell-job">{name}</span><span class="cell-worker">{slot.worker}</span>
+    </a>
+  );
+}
