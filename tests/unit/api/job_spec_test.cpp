@@ -1,0 +1,207 @@
+#include "api/v1/job_spec.hpp"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::api::v1 {
+namespace {
+
+using nlohmann::json;
+
+// The job file of the documentation, as JSON.
+json full_document() {
+  return json::parse(R"({
+    "name": "charlm-demo", "tenant": "demo",
+    "run": {"trainer": "charlm", "args": {"data": "README.md", "steps": 400, "hidden": 256}, "env": {"OMP_NUM_THREADS": "1"}},
+    "resources": {"gpus_per_worker": 1, "gpu": {"type": ["any"]}, "cpus": 1},
+    "elastic": {"min": 1, "max": 4, "preferred": 2, "sizes": [1, 2, 4], "step": null,
+                "min_runtime": "30s", "cooldown": "20s", "grace": "30s"},
+    "batch": {"global": 512, "per_worker_max": 256, "on_resize": "constant"},
+    "scaling": {"policy": "default", "every_steps": 20, "efficiency_threshold": 0.1,
+                "utility": {"linear": {"value": 100, "zero_at": "3h"}}, "price_cap": 3.5},
+    "work": {"samples": 2000000}, "priority": "normal", "preemptible": true,
+    "checkpoint": {"every": "10m", "dir": "./ckpt"}, "budget": {"ref": "demo-monthly", "on_exhaust": "shrink"},
+    "topology": {"pack": "node"}, "limits": {"max_duration": "2h", "max_restarts": 3}, "labels": {"project": "demo"}
+  })");
+}
+
+json with(const char* pointer, json value) {
+  json document = full_document();
+  document[json::json_pointer(pointer)] = std::move(value);
+  return document;
+}
+
+bool has_finding(const JobSpecFindings& findings, const std::string& pointer, const std::string& code) {
+  return std::any_of(findings.errors.begin(), findings.errors.end(),
+                     [&](const FieldError& error) { return error.pointer == pointer && error.code == code; });
+}
+
+TEST_CASE("the job file of the documentation is read without a finding") {
+  const auto findings = read_job_spec(full_document());
+  for (const auto& error : findings.errors) UNSCOPED_INFO(error.pointer << ": " << error.message);
+  REQUIRE(findings.errors.empty());
+  const auto& spec = findings.spec;
+  CHECK(spec.elastic.sizes == std::vector<int>{1, 2, 4});
+  CHECK(spec.scaling.utility_linear_zero_at == Duration::seconds(3 * 3600));
+  CHECK(spec.scaling.price_cap == Money::micros(3'500'000));
+  CHECK(spec.work_samples == 2'000'000);
+  CHECK(spec.checkpoint_every == "10m");
+  CHECK(spec.pack_node);
+  CHECK(spec.labels.at("project") == "demo");
+}
+
+TEST_CASE("a job needs nothing but what to run") {
+  const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}}}});
+  REQUIRE(findings.errors.empty());
+  const auto& spec = findings.spec;
+  CHECK(spec.name == "mlp");
+  CHECK(spec.tenant == "default");
+  CHECK(spec.elastic.sizes == std::vector<int>{1});
+  CHECK(spec.elastic.cooldown == Duration::seconds(20));
+  CHECK(spec.max_restarts == 3);
+}
+
+TEST_CASE("max and preferred default to min, and sizes to all between") {
+  const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 2}, {"max", 4}}}});
+  REQUIRE(findings.errors.empty());
+  CHECK(findings.spec.elastic.preferred == 2);
+  CHECK(findings.spec.elastic.sizes == std::vector<int>{2, 3, 4});
+  const auto stepped =
+      read_job_spec({{"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 2}, {"max", 9}, {"step", 3}}}});
+  REQUIRE(stepped.errors.empty());
+  CHECK(stepped.spec.elastic.sizes == std::vector<int>{2, 5, 8});
+}
+
+TEST_CASE("the effective document reads back as the same spec and the same document") {
+  const auto once = read_job_spec(full_document());
+  const json document = effective_document(once.spec);
+  const auto twice = read_job_spec(document);
+  for (const auto& error : twice.errors) UNSCOPED_INFO(error.pointer << ": " << error.message);
+  REQUIRE(twice.errors.empty());
+  CHECK(effective_document(twice.spec) == document);
+
+  for (const char* other :
+       {R"({"run": {"command": ["python3", "train.py"], "workdir": "/data"}})",
+        R"({"run": {"trainer": "mlp"}, "elastic": {"min": 1, "max": 7, "step": 2}})",
+        R"({"run": {"trainer": "mlp"}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})"}) {
+    const auto first = read_job_spec(json::parse(other));
+    REQUIRE(first.errors.empty());
+    const auto again = read_job_spec(effective_document(first.spec));
+    REQUIRE(again.errors.empty());
+    CHECK(effective_document(again.spec) == effective_document(first.spec));
+  }
+}
+
+TEST_CASE("an unknown field is a finding that names the nearest known one") {
+  json document = full_document();
+  document["elastc"] = document["elastic"];
+  document["elastic"]["minn"] = 3;
+  const auto findings = read_job_spec(document);
+  REQUIRE(findings.errors.size() == 2);
+  CHECK(has_finding(findings, "/elastc", "UnknownField"));
+  CHECK(has_finding(findings, "/elastic/minn", "UnknownField"));
+  CHECK(findings.errors[0].message.find("did you mean \"min\"?") != std::string::npos);
+}
+
+TEST_CASE("all findings come at once, none hidden by another") {
+  json document = full_document();
+  document["name"] = "Not A Name";
+  document["elastic"]["min"] = 8;
+  document["batch"]["on_resize"] = "linaer";
+  document["scaling"]["every_steps"] = 0;
+  document["limits"]["max_duration"] = "soon";
+  const auto findings = read_job_spec(document);
+  CHECK(has_finding(findings, "/name", "Invalid"));
+  CHECK(has_finding(findings, "/elastic/min", "OutOfRange"));
+  CHECK(has_finding(findings, "/batch/on_resize", "Invalid"));
+  CHECK(has_finding(findings, "/scaling/every_steps", "OutOfRange"));
+  CHECK(has_finding(findings, "/limits/max_duration", "Invalid"));
+  CHECK(findings.errors.size() == 5);
+}
+
+TEST_CASE("each rule of the job file is held, with the pointer of the field") {
+  struct Case {
+    const char* set;  // this field
+    json value;       // to this value
+    const char* pointer;
+    const char* code;
+  };
+  const std::vector<Case> cases = {
+      {"/elastic/min", 5, "/elastic/min", "OutOfRange"},
+      {"/elastic/min", 0, "/elastic/min", "OutOfRange"},
+      {"/elastic/min", 1.5, "/elastic/min", "WrongType"},
+      {"/elastic/max", 5000, "/elastic/max", "OutOfRange"},
+      {"/elastic/preferred", 5, "/elastic/preferred", "OutOfRange"},
+      {"/elastic/preferred", 3, "/elastic/preferred", "Invalid"},
+      {"/elastic/sizes", {1, 4, 2}, "/elastic/sizes", "Invalid"},
+      {"/elastic/sizes", {1, 1, 2}, "/elastic/sizes", "Invalid"},
+      {"/elastic/sizes", {2, 4}, "/elastic/sizes", "Invalid"},
+      {"/elastic/sizes", {1, 2, 8}, "/elastic/sizes", "OutOfRange"},
+      {"/elastic/sizes", "all", "/elastic/sizes", "WrongType"},
+      {"/elastic/step", 1, "/elastic/step", "Invalid"},
+      {"/elastic/grace", 30, "/elastic/grace", "WrongType"},
+      {"/batch/global", 3, "/batch/global", "OutOfRange"},
+      {"/batch/per_worker_max", 0, "/batch/per_worker_max", "OutOfRange"},
+      {"/run/trainer", "charml", "/run/trainer", "Invalid"},
+      {"/run/command", json::array({"true"}), "/run/command", "Invalid"},
+      {"/run/command", json::array(), "/run/command", "WrongType"},
+      {"/run/env/LD_PRELOAD", "x.so", "/run/env", "Invalid"},
+      {"/run/env/PATH", "/bin", "/run/env", "Invalid"},
+      {"/run/env/TIDEPOOL_JOB", "job-1", "/run/env", "Invalid"},
+      {"/run/env/lower", "x", "/run/env", "Invalid"},
+      {"/run/env/NUMBER", 1, "/run/env", "WrongType"},
+      {"/run/workdir", "relative", "/run/workdir", "Invalid"},
+      {"/run/args/steps", 0, "/run/args", "OutOfRange"},
+      {"/run/args/nested", json::object(), "/run/args", "WrongType"},
+      {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
+      {"/resources/gpu/type", "any", "/resources/gpu/type", "WrongType"},
+      {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
+      {"/scaling/price_cap", "a lot", "/scaling/price_cap", "Invalid"},
+      {"/scaling/price_cap", -1, "/scaling/price_cap", "Invalid"},
+      {"/scaling/utility/linear/zero_at", "0s", "/scaling/utility/linear/zero_at", "OutOfRange"},
+      {"/scaling/utility/linear", {{"value", 1}}, "/scaling/utility/linear/zero_at", "Missing"},
+      {"/scaling/utility", {{"piecewise", {{"0s", 1}}}}, "/scaling/utility/piecewise", "WrongType"},
+      {"/scaling/utility",
+       {{"piecewise", json::array({json::array({"0s", 1}), json::array({"1h", 1})})}},
+       "/scaling/utility/piecewise",
+       "Invalid"},
+      {"/scaling/utility/piecewise", json::array({json::array({"0s", 2}), json::array({"1h", 1})}),
+       "/scaling/utility/piecewise", "Invalid"},
+      {"/priority", "urgent", "/priority", "Invalid"},
+      {"/priority", 1001, "/priority", "OutOfRange"},
+      {"/preemptible", "yes", "/preemptible", "WrongType"},
+      {"/budget/on_exhaust", "beg", "/budget/on_exhaust", "Invalid"},
+      {"/topology/pack", "rack", "/topology/pack", "Invalid"},
+      {"/work/samples", 0, "/work/samples", "OutOfRange"},
+      {"/tenant", "a//b", "/tenant", "Invalid"},
+      {"/name", std::string(64, 'a'), "/name", "Invalid"},
+      {"/labels", {{"n", 1}}, "/labels", "WrongType"},
+  };
+  for (const auto& entry : cases) {
+    const auto findings = read_job_spec(with(entry.set, entry.value));
+    INFO(entry.set << " = " << entry.value.dump());
+    for (const auto& error : findings.errors)
+      UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
+    CHECK(has_finding(findings, entry.pointer, entry.code));
+  }
+}
+
+TEST_CASE("priority is a word or a number") {
+  CHECK(read_job_spec(with("/priority", "high")).spec.priority == 10);
+  CHECK(read_job_spec(with("/priority", "low")).spec.priority == -10);
+  CHECK(read_job_spec(with("/priority", -7)).spec.priority == -7);
+}
+
+TEST_CASE("what is no object, or says nothing to run, is one clear finding") {
+  CHECK(read_job_spec(json::array()).errors.size() == 1);
+  const auto empty = read_job_spec(json::object());
+  REQUIRE(empty.errors.size() == 1);
+  CHECK(empty.errors[0].pointer == "/run");
+  CHECK(empty.errors[0].code == "Missing");
+  const auto neither = read_job_spec({{"run", json::object()}});
+  CHECK(has_finding(neither, "/run/trainer", "Missing"));
+}
+
+}  // namespace
+}  // namespace tidepool::api::v1
