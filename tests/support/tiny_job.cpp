@@ -1,0 +1,115 @@
+#include "tests/support/tiny_job.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <thread>
+
+#include "base/check.hpp"
+
+namespace tidepool::test {
+
+inline constexpr std::size_t kNumbers = 64;
+
+struct TinyModel {
+  std::array<float, kNumbers> parameters{};
+  std::array<float, kNumbers> momentum{};
+  std::int64_t applied = 0;
+
+  static void add_gradient(std::uint64_t sample, std::span<float> gradient) {
+    for (std::size_t j = 0; j < kNumbers; ++j) {
+      gradient[j] += static_cast<float>(static_cast<int>((sample * (j + 3)) % 17) - 8);
+    }
+  }
+  void apply(std::span<const float> gradient, std::uint64_t samples) {
+    for (std::size_t j = 0; j < kNumbers; ++j) {
+      momentum[j] = 0.9F * momentum[j] + gradient[j] / static_cast<float>(samples);
+      parameters[j] -= 0.1F * momentum[j];
+    }
+    ++applied;
+  }
+};
+
+namespace {
+
+void write_commit(Diary& diary, const runtime::Session& session) {
+  const auto step = static_cast<std::size_t>(session.steps_committed());
+  const std::int64_t now = runtime::micros_between({}, runtime::Clock::now());
+  const std::int64_t gap = diary.last_commit_us == 0 ? 0 : now - diary.last_commit_us;
+  if (gap > diary.worst_gap_us) diary.worst_gap_us = gap;
+  diary.last_commit_us = now;
+  diary.digest_after[step] = session.state_digest();
+  diary.generation_of[step] = session.generation();
+  ++diary.times_committed[step];
+  diary.generation = session.generation();
+  diary.steps = session.steps_committed();
+}
+
+}  // namespace
+
+TinyJob::TinyJob(TinyJobOptions options) : options_(options) {
+  TP_CHECK(static_cast<std::size_t>(options.steps) < kDiarySteps, "the diary holds every step");
+  void* memory =
+      ::mmap(nullptr, kDiaryWorkers * sizeof(Diary), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  TP_CHECK(memory != MAP_FAILED, "the test has shared memory");
+  diaries_ = static_cast<Diary*>(memory);
+  for (std::size_t i = 0; i < kDiaryWorkers; ++i) new (diaries_ + i) Diary;
+}
+
+TinyJob::~TinyJob() {
+  ::munmap(diaries_, kDiaryWorkers * sizeof(Diary));
+}
+
+int TinyJob::work(const WorkerPlace& place) const {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive a test that crashed
+  TP_CHECK(place.worker.number() < kDiaryWorkers, "there is a diary for each worker");
+  auto session = runtime::Session::open({.samples = options_.samples,
+                                         .global_batch = options_.global_batch,
+                                         .seed = options_.seed,
+                                         .steps = options_.steps,
+                                         .build = options_.build,
+                                         .agent_socket = place.socket_path,
+                                         .worker = place.worker,
+                                         .patience = runtime::Millis{30'000}});
+  if (!session.ok()) return 2;
+  TinyModel model;
+  return train(**session, model, &diary(place.worker));
+}
+
+int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) const {
+  session.register_values("parameters", std::span(model.parameters));
+  session.register_values("momentum", std::span(model.momentum));
+  session.register_values("applied", std::span(&model.applied, 1));
+  if (!session.join().ok()) return 1;
+  while (const auto step = session.next_step()) {
+    if (diary != nullptr) diary->generation = session.generation();
+    const std::span<float> gradient = session.gradients(kNumbers);
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
+    if (diary != nullptr) std::this_thread::sleep_for(std::chrono::microseconds(options_.step_us));
+    if (session.reduce(static_cast<double>(step->samples.size())) == runtime::Reduced::kRetry) {
+      if (diary != nullptr) ++diary->retries;
+      continue;
+    }
+    model.apply(gradient, session.totals().samples);
+    session.commit();
+    if (diary != nullptr) write_commit(*diary, session);
+  }
+  if (diary != nullptr) diary->ending = static_cast<int>(session.ending());
+  return session.ending() == runtime::Ending::kFailed ? 1 : 0;
+}
+
+std::uint64_t TinyJob::reference_digest() const {
+  auto session = runtime::Session::open({.samples = options_.samples,
+                                         .global_batch = options_.global_batch,
+                                         .seed = options_.seed,
+                                         .steps = options_.steps});
+  TinyModel model;
+  TP_CHECK(session.ok() && train(**session, model, nullptr) == 0, "a worker alone reaches its end");
+  return (*session)->state_digest();
+}
+
+}  // namespace tidepool::test

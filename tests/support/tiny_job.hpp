@@ -1,0 +1,65 @@
+// A training job of 64 numbers whose every sum is a small whole number, so that its result is exactly
+// the same for every number of workers and every history. Its workers keep a public diary in shared
+// memory, which outlives them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/test_leader.hpp"
+#include "workers/runtime/session.hpp"
+
+namespace tidepool::test {
+
+struct TinyJobOptions {
+  std::uint64_t samples = 1'000;
+  std::uint64_t global_batch = 37;
+  std::uint64_t seed = 7;
+  std::int64_t steps = 200;
+  std::int64_t step_us = 500;  // how long a step pretends to compute
+  runtime::BuildMode build = runtime::BuildMode::kBackground;
+};
+
+struct TinyModel;
+
+inline constexpr std::size_t kDiarySteps = 8'192;
+inline constexpr std::size_t kDiaryWorkers = 64;
+
+// Of one worker. Written by the worker alone; read by the test at any time.
+struct Diary {
+  std::atomic<std::int64_t> steps{0};           // committed
+  std::atomic<std::uint32_t> generation{0};     // that it is in
+  std::atomic<int> ending{0};                   // runtime::Ending
+  std::atomic<std::int64_t> last_commit_us{0};  // on the monotonic clock
+  std::atomic<std::int64_t> worst_gap_us{0};    // between two commits
+  std::atomic<std::int64_t> retries{0};
+  std::array<std::atomic<std::uint64_t>, kDiarySteps> digest_after{};   // by committed steps
+  std::array<std::atomic<std::uint32_t>, kDiarySteps> generation_of{};  // in which the step was committed
+  std::array<std::atomic<std::uint32_t>, kDiarySteps> times_committed{};
+};
+
+class TinyJob {
+ public:
+  explicit TinyJob(TinyJobOptions options);
+  ~TinyJob();
+  TinyJob(const TinyJob&) = delete;
+  TinyJob& operator=(const TinyJob&) = delete;
+
+  // What a worker process does; its exit code.
+  [[nodiscard]] int work(const WorkerPlace& place) const;
+  [[nodiscard]] Diary& diary(WorkerId worker) const { return diaries_[worker.number()]; }
+  [[nodiscard]] const TinyJobOptions& options() const { return options_; }
+
+  // The state's digest after all steps, from one worker in this process with no events at all.
+  [[nodiscard]] std::uint64_t reference_digest() const;
+
+ private:
+  [[nodiscard]] int train(runtime::Session& session, TinyModel& model, Diary* diary) const;
+
+  TinyJobOptions options_;
+  Diary* diaries_;  // kDiaryWorkers of them, shared with the children
+};
+
+}  // namespace tidepool::test

@@ -1,0 +1,196 @@
+#include "workers/runtime/agent_link.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/overloaded.hpp"
+#include "workers/runtime/log.hpp"
+
+namespace tidepool::runtime {
+
+AgentLink::AgentLink(AgentLinkOptions options, Membership& membership)
+    : options_(std::move(options)),
+      membership_(membership),
+      wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      thread_([this] { run(); }) {}
+
+AgentLink::~AgentLink() {
+  {
+    std::unique_lock lock(mutex_);
+    sent_all_.wait_for(lock, options_.flush_at_end, [this] { return queue_.empty(); });
+    stopping_ = true;
+  }
+  wake();
+  thread_.join();
+  ::close(wake_fd_);
+}
+
+void AgentLink::send(const api::FromWorker& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({api::encode(api::WorkerToAgent{message}), std::holds_alternative<api::StepsMessage>(message)});
+    if (queue_.size() > options_.queue_max) drop_oldest_steps();
+  }
+  wake();
+}
+
+void AgentLink::send_address(api::AddressMessage message) {
+  {
+    const std::lock_guard lock(mutex_);
+    address_ = message;
+  }
+  send(message);
+}
+
+void AgentLink::set_generation(GenerationNumber generation) {
+  const std::lock_guard lock(mutex_);
+  generation_ = generation;
+}
+
+void AgentLink::drop_oldest_steps() {
+  // The first line may be half written, and a greeting belongs to the connection: both stay.
+  const auto first = queue_.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(greeting_, 1));
+  const auto oldest = std::find_if(first, queue_.end(), [](const Outgoing& out) { return out.is_steps; });
+  if (oldest != queue_.end()) queue_.erase(oldest);
+}
+
+void AgentLink::wake() const {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(wake_fd_, &one, sizeof one));
+}
+
+void AgentLink::run() {
+  Millis backoff = options_.backoff_first;
+  while (pause(Millis{0})) {
+    const int fd = connect_once();
+    if (fd >= 0) {
+      backoff = options_.backoff_first;
+      serve(fd);
+      ::close(fd);
+    }
+    if (!pause(backoff)) return;
+    backoff = std::min(backoff * 2, options_.backoff_max);
+  }
+}
+
+// Waits, unless told to stop; false if told so.
+bool AgentLink::pause(Millis backoff) {
+  const TimePoint until = Clock::now() + backoff;
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return false;
+    }
+    const auto left = std::chrono::duration_cast<Millis>(until - Clock::now());
+    if (left.count() <= 0) return true;
+    pollfd waiting{wake_fd_, POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(left.count())) > 0) {
+      std::uint64_t count = 0;
+      static_cast<void>(!::read(wake_fd_, &count, sizeof count));
+    }
+  }
+}
+
+int AgentLink::connect_once() const {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (options_.socket_path.size() >= sizeof address.sun_path) return -1;
+  std::memcpy(address.sun_path, options_.socket_path.c_str(), options_.socket_path.size() + 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+void AgentLink::queue_greeting() {
+  const std::lock_guard lock(mutex_);
+  written_ = 0;  // a line that was cut off is sent again as a whole
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(greeting_));
+  std::vector<Outgoing> greeting;
+  const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message), false}); };
+  add(api::WorkerHello{.worker = options_.worker, .pid = ::getpid()});
+  add(api::FromWorker{api::ReadyMessage{.generation = generation_}});
+  if (address_ && !membership_.has_addresses(address_->generation)) {
+    add(api::FromWorker{*address_});
+    std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });
+  }
+  greeting_ = greeting.size();
+  queue_.insert(queue_.begin(), greeting.begin(), greeting.end());
+}
+
+// Talks on one connection until it breaks or the link is to stop.
+void AgentLink::serve(int fd) {
+  queue_greeting();
+  api::LineBuffer lines;
+  for (;;) {
+    bool has_output = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      has_output = !queue_.empty();
+    }
+    pollfd polled[2] = {{fd, static_cast<short>(has_output ? POLLIN | POLLOUT : POLLIN), 0}, {wake_fd_, POLLIN, 0}};
+    if (::poll(polled, 2, -1) < 0 && errno != EINTR) return;
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(wake_fd_, &count, sizeof count));
+    if ((polled[0].revents & POLLOUT) != 0 && !write_some(fd)) return;
+    if ((polled[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !read_some(fd, lines)) return;
+  }
+}
+
+bool AgentLink::write_some(int fd) {
+  const std::lock_guard lock(mutex_);
+  while (!queue_.empty()) {
+    const std::string& line = queue_.front().line;
+    const ssize_t sent = ::send(fd, line.data() + written_, line.size() - written_, MSG_NOSIGNAL);
+    if (sent < 0) return errno == EAGAIN || errno == EINTR;
+    written_ += static_cast<std::size_t>(sent);
+    if (written_ < line.size()) continue;
+    queue_.pop_front();
+    written_ = 0;
+    if (greeting_ > 0) --greeting_;
+  }
+  sent_all_.notify_all();
+  return true;
+}
+
+bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
+  char bytes[16'384];
+  const ssize_t received = ::recv(fd, bytes, sizeof bytes, 0);
+  if (received < 0) return errno == EAGAIN || errno == EINTR;
+  if (received == 0) return false;
+  if (const Status status = lines.append({bytes, static_cast<std::size_t>(received)}); !status.ok()) {
+    log_warning("closing the link to the agent: " + status.error().message);
+    return false;
+  }
+  std::string line;
+  while (lines.next(line)) {
+    if (!obey(line)) return false;
+  }
+  return true;
+}
+
+bool AgentLink::obey(const std::string& line) {
+  auto message = api::decode_to_worker(line);
+  if (!message.ok()) {
+    log_warning("closing the link to the agent: " + message.error().message);
+    return false;
+  }
+  std::visit(Overloaded{[this](const api::GenerationMessage& news) {
+                          membership_.announce({.number = news.number, .members = news.members}, news.after_failure);
+                        },
+                        [this](const api::AddressesMessage& news) {
+                          membership_.announce_addresses(news.generation, news.blobs);
+                        }},
+             *message);
+  return true;
+}
+
+}  // namespace tidepool::runtime

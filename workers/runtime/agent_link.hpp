@@ -1,0 +1,79 @@
+// The worker's end of the Unix socket to the agent of its node, with a thread of its own. It hears
+// generations and addresses for the Membership board and carries reports out.
+//
+// Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
+// `ready` again, and repeats an address that the daemon may have lost.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "api/worker_protocol.hpp"
+#include "base/ids.hpp"
+#include "workers/runtime/clock.hpp"
+#include "workers/runtime/membership.hpp"
+
+namespace tidepool::runtime {
+
+struct AgentLinkOptions {
+  std::string socket_path;
+  WorkerId worker;
+  Millis backoff_first{20};
+  Millis backoff_max{1'000};
+  Millis flush_at_end{5'000};     // how long the destructor waits for what is still to be sent
+  std::size_t queue_max = 1'024;  // messages kept while the agent is away; beyond it `steps` are dropped first
+};
+
+class AgentLink {
+ public:
+  // Starts connecting; `membership` must outlive the link.
+  AgentLink(AgentLinkOptions options, Membership& membership);
+  ~AgentLink();
+  AgentLink(const AgentLink&) = delete;
+  AgentLink& operator=(const AgentLink&) = delete;
+
+  // From any thread; never blocks.
+  void send(const api::FromWorker& message);
+
+  // Sends where this rank listens, again after each reconnect until all addresses have come.
+  void send_address(api::AddressMessage message);
+
+  // The generation that the worker is in, told with `ready` after each reconnect.
+  void set_generation(GenerationNumber generation);
+
+ private:
+  void run();
+  void serve(int fd);
+  [[nodiscard]] int connect_once() const;
+  [[nodiscard]] bool pause(Millis backoff);
+  void queue_greeting();
+  void drop_oldest_steps();
+  [[nodiscard]] bool write_some(int fd);
+  [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);
+  [[nodiscard]] bool obey(const std::string& line);
+  void wake() const;
+
+  struct Outgoing {
+    std::string line;
+    bool is_steps = false;
+  };
+
+  AgentLinkOptions options_;
+  Membership& membership_;
+  int wake_fd_ = -1;
+  std::mutex mutex_;
+  std::condition_variable sent_all_;
+  std::deque<Outgoing> queue_;
+  std::size_t written_ = 0;   // bytes of the first line that are out already
+  std::size_t greeting_ = 0;  // lines at the front that belong to this connection only
+  std::optional<api::AddressMessage> address_;
+  GenerationNumber generation_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,45 @@
+// The collective operations of one generation. Used by one thread at a time; only abort() may come
+// from another. After the first error a Comm is of no more use: drop it, then build the next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tidepool::runtime {
+
+class Comm {
+ public:
+  Comm() = default;
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  virtual ~Comm() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  // In place: every rank ends with the same bytes, the sum over the ranks.
+  [[nodiscard]] virtual Status allreduce(std::span<float> values) = 0;
+
+  // Overwrites `bytes` everywhere with those of `root`; all ranks pass the same length.
+  [[nodiscard]] virtual Status broadcast(std::span<std::byte> bytes, int root) = 0;
+
+  // Everybody's numbers, rank by rank; all ranks pass the same count.
+  [[nodiscard]] virtual Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) = 0;
+
+  // Called before a planned drop: returns once every rank has finished its earlier operations, or has
+  // gone, or after a few seconds. Without it, closing early could cut off a rank that still reads.
+  virtual void settle() = 0;
+
+  // Makes a blocked and every later operation fail at once, here and at the peers. Any thread.
+  virtual void abort() noexcept = 0;
+};
+
+// The Comm of a single worker: nothing to exchange.
+[[nodiscard]] std::unique_ptr<Comm> make_solo_comm();
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,76 @@
+// Builds the Comm of the next generation in a thread of its own, beside the one at work, so that
+// training goes on meanwhile. A build that a newer generation supersedes ends by itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "api/worker_protocol.hpp"
+#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm.hpp"
+#include "workers/runtime/generation.hpp"
+#include "workers/runtime/membership.hpp"
+
+namespace tidepool::runtime {
+
+struct CommBuilderOptions {
+  WorkerId self;
+  std::string host = "127.0.0.1";
+  Millis address_timeout{600'000};  // until all members have said where they listen
+  Millis connect_timeout{30'000};
+  Millis collective_timeout{600'000};
+};
+
+class CommBuilder {
+ public:
+  enum class State { kIdle, kBuilding, kReady, kFailed };
+  using Publish = std::function<void(api::AddressMessage)>;
+
+  // `membership` must outlive the builder; `publish` is called from the building thread.
+  CommBuilder(CommBuilderOptions options, Membership& membership, Publish publish);
+  ~CommBuilder();
+  CommBuilder(const CommBuilder&) = delete;
+  CommBuilder& operator=(const CommBuilder&) = delete;
+
+  // Abandons what it has and builds for `target`, which must have this worker as a member and be
+  // above every earlier target.
+  void start(const Generation& target);
+
+  [[nodiscard]] State state() const;
+  [[nodiscard]] GenerationNumber target() const { return target_.number; }
+
+  // Waits while it is building. Bounded by the timeouts, cut short by a newer generation.
+  void wait();
+
+  // What was built; from then on only a death ends it. Requires: kReady.
+  struct Built {
+    Generation generation;
+    std::shared_ptr<Comm> comm;
+    double build_ms = 0;
+  };
+  [[nodiscard]] Built take();
+
+  // Why the last build failed, in words. Requires: kFailed.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  void build(Generation target);
+  [[nodiscard]] Result<std::shared_ptr<Comm>> connect(const Generation& target, Membership::WatchId& watch);
+  void abandon();
+
+  CommBuilderOptions options_;
+  Membership& membership_;
+  Publish publish_;
+  Generation target_;
+  std::thread thread_;
+  mutable std::mutex mutex_;
+  State state_ = State::kIdle;
+  std::shared_ptr<Comm> comm_;
+  std::string failure_;
+  double build_ms_ = 0;
+};
+
+}  // namespace tidepool::runtime

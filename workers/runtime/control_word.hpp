@@ -1,0 +1,53 @@
+// The few floats that ride at the end of the gradients in the same allreduce. Every rank reads the
+// same sums, so all ranks decide alike without a further barrier.
+//
+// Whole numbers travel as 16-bit limbs: a float32 sum of up to 256 of them is below 2^24 and exact.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "workers/runtime/data_ledger.hpp"
+
+namespace tidepool::runtime {
+
+inline constexpr int kRanksMax = 256;
+
+// What one rank says in one step.
+struct ControlReport {
+  GenerationNumber ready_for = 0;  // newer generation that it is ready to enter; 0 = none
+  AuditSum fed;                    // samples given to the model in this step
+  double loss_sum = 0;             // over these samples
+  std::int64_t compute_us = 0;     // from the step's start to the allreduce; exact below 2^24 (16 s)
+};
+
+// What all ranks read.
+struct ControlSums {
+  std::vector<GenerationNumber> ready_for;  // by rank
+  std::vector<std::int64_t> compute_us;     // by rank
+  AuditSum fed;
+  double loss_sum = 0;
+
+  // knows_next: how many ranks are ready to leave the present generation.
+  [[nodiscard]] int knows_next() const;
+  // The generation to switch to at this step's end: set when all ranks are ready for the same one.
+  [[nodiscard]] std::optional<GenerationNumber> agreed_next() const;
+};
+
+// Floats that the word needs for `size` ranks, 1..kRanksMax.
+[[nodiscard]] std::size_t control_word_floats(int size);
+
+// `current` is the generation that the allreduce runs in; both sides must pass the same.
+struct ControlPlace {
+  GenerationNumber current = 0;
+  int rank = 0;
+  int size = 1;
+};
+void write_control_word(const ControlReport& report, const ControlPlace& place, std::span<float> word);
+[[nodiscard]] ControlSums read_control_word(std::span<const float> word, const ControlPlace& place);
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,72 @@
+#include "workers/runtime/data_ledger.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/rng.hpp"
+
+namespace tidepool::runtime {
+
+void AuditSum::add(std::uint64_t sample) {
+  ++count;
+  checksum += Rng(sample).next();
+}
+
+DataLedger::DataLedger(LedgerOptions options) : options_(options), order_(options.seed, 0, options.samples) {
+  TP_CHECK(options.global_batch > 0, "a step uses at least one sample");
+}
+
+Lease DataLedger::lease() const {
+  const std::uint64_t end = std::min(state_.cursor + options_.global_batch, options_.samples);
+  return {.epoch = state_.epoch, .begin = state_.cursor, .end = end};
+}
+
+std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, int size) const {
+  TP_CHECK(rank >= 0 && rank < size, "a rank lies inside its generation");
+  TP_CHECK(lease.epoch == state_.epoch, "only the epoch under way is leased");
+  const auto part = [&](int r) {
+    return lease.begin + (lease.end - lease.begin) * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(size);
+  };
+  std::vector<std::uint64_t> samples;
+  samples.reserve(part(rank + 1) - part(rank));
+  for (std::uint64_t position = part(rank); position < part(rank + 1); ++position) {
+    samples.push_back(order_.at(position));
+  }
+  return samples;
+}
+
+std::optional<EpochAudit> DataLedger::commit(AuditSum fed) {
+  state_.cursor = lease().end;
+  state_.used.count += fed.count;
+  state_.used.checksum += fed.checksum;
+  if (state_.cursor < options_.samples) return std::nullopt;
+  const EpochAudit audit = audit_so_far();
+  adopt({.epoch = state_.epoch + 1, .cursor = 0, .used = {}});
+  return audit;
+}
+
+EpochAudit DataLedger::audit_so_far() const {
+  const AuditSum expected = expected_up_to(state_.cursor);
+  return {.epoch = state_.epoch,
+          .expected = expected.count,
+          .used = state_.used.count,
+          .checksum_ok = expected == state_.used};
+}
+
+AuditSum DataLedger::expected_up_to(std::uint64_t end) const {
+  AuditSum expected;
+  // A whole epoch is every sample once, in whatever order: no need to compute the order again.
+  const bool whole = end == options_.samples;
+  for (std::uint64_t position = 0; position < end; ++position) expected.add(whole ? position : order_.at(position));
+  return expected;
+}
+
+void DataLedger::adopt(const State& state) {
+  TP_CHECK(state.cursor < options_.samples, "the cursor stays inside its epoch");
+  if (state.epoch != state_.epoch) {
+    order_ = Permutation(options_.seed, static_cast<std::uint64_t>(state.epoch), options_.samples);
+  }
+  state_ = state;
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,80 @@
+// Which samples each step uses, and the proof that each was used exactly once. A step's samples are
+// leased when it starts and acknowledged when it commits; what was never acknowledged is leased again.
+//
+// The k-th sample of an epoch is the same for every number of workers; only the split of a step's
+// range over the ranks depends on the size. The ledger's state is part of the replicated state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "workers/runtime/permutation.hpp"
+
+namespace tidepool::runtime {
+
+// How many samples, and the sum of their marks modulo 2^64; two ranks' sums add up.
+struct AuditSum {
+  std::uint64_t count = 0;
+  std::uint64_t checksum = 0;
+
+  void add(std::uint64_t sample);
+  bool operator==(const AuditSum&) const = default;
+};
+
+// Positions [begin, end) of an epoch's order: all ranks' samples of one step.
+struct Lease {
+  std::int64_t epoch = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct EpochAudit {
+  std::int64_t epoch = 0;
+  std::uint64_t expected = 0;  // samples that should have been used: all, or in an unfinished epoch all leased
+  std::uint64_t used = 0;      // samples that committed steps were fed
+  bool checksum_ok = false;    // the samples used are exactly the expected ones
+};
+
+struct LedgerOptions {
+  std::uint64_t samples = 1;       // in one epoch, > 0
+  std::uint64_t global_batch = 1;  // samples a step over all ranks, > 0; an epoch's last step may be shorter
+  std::uint64_t seed = 1;
+};
+
+class DataLedger {
+ public:
+  struct State {
+    std::int64_t epoch = 0;
+    std::uint64_t cursor = 0;  // first position that no committed step has used
+    AuditSum used;             // of this epoch's committed steps, over all ranks
+
+    bool operator==(const State&) const = default;
+  };
+
+  explicit DataLedger(LedgerOptions options);
+
+  // The range of the step in flight: the same answer until it commits.
+  [[nodiscard]] Lease lease() const;
+
+  // The samples of `rank` in that range. Shares of the ranks differ by at most one and cover it exactly.
+  [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, int size) const;
+
+  // Acknowledges the lease; `fed` is what all ranks together were fed. Returns the audit at an epoch's end.
+  std::optional<EpochAudit> commit(AuditSum fed);
+
+  // The audit of the epoch that is under way, up to the cursor.
+  [[nodiscard]] EpochAudit audit_so_far() const;
+
+  [[nodiscard]] const State& state() const { return state_; }
+  void adopt(const State& state);
+
+ private:
+  [[nodiscard]] AuditSum expected_up_to(std::uint64_t end) const;
+
+  LedgerOptions options_;
+  State state_;
+  Permutation order_;
+};
+
+}  // namespace tidepool::runtime

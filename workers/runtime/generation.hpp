@@ -1,0 +1,25 @@
+// One immutable membership of a job as a worker sees it. Numbers only grow: a message that carries an
+// older number changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace tidepool::runtime {
+
+struct Generation {
+  GenerationNumber number = 0;    // 0 = none yet
+  std::vector<WorkerId> members;  // rank order
+
+  [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+
+  // The worker's rank, or -1 if it is not a member.
+  [[nodiscard]] int rank_of(WorkerId worker) const {
+    const auto found = std::find(members.begin(), members.end(), worker);
+    return found == members.end() ? -1 : static_cast<int>(found - members.begin());
+  }
+};
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,169 @@
+#include "workers/runtime/gloo_comm.hpp"
+
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/broadcast.h>
+#include <gloo/context.h>
+#include <gloo/math.h>
+#include <gloo/transport/tcp/address.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <csignal>
+
+#include "workers/runtime/gloo_transport.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+constexpr Millis kSettleTimeout{5'000};
+
+// Gloo writes to its sockets without MSG_NOSIGNAL, so a peer's death would kill us too. A program that
+// handles SIGPIPE itself keeps its handler.
+void outlive_broken_connections() {
+  struct sigaction present{};
+  if (::sigaction(SIGPIPE, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
+// Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
+class MeshContext final : public gloo::Context {
+ public:
+  MeshContext(int rank, int size) : gloo::Context(rank, size) {}
+  void set_transport(std::shared_ptr<gloo::transport::Device> device,
+                     std::shared_ptr<gloo::transport::Context> transport) {
+    device_ = std::move(device);
+    transportContext_ = std::move(transport);
+  }
+};
+
+class Mesh final : public GlooComm {
+ public:
+  explicit Mesh(const GlooOptions& options)
+      : options_(options), context_(std::make_shared<MeshContext>(options.rank, options.size)) {
+    gloo::transport::tcp::attr attributes;
+    attributes.hostname = options.host;
+    auto device = gloo::transport::tcp::CreateDevice(attributes);
+    transport_ = std::make_shared<BreakableTransport>(device, options.rank, options.size);
+    transport_->set_connect_timeout(options.connect_timeout);
+    for (int peer = 0; peer < options.size; ++peer) {
+      if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
+    }
+    context_->set_transport(std::move(device), transport_);
+    context_->setTimeout(options.collective_timeout);
+  }
+
+  ~Mesh() override { transport_->abort(); }
+
+  [[nodiscard]] int rank() const override { return options_.rank; }
+  [[nodiscard]] int size() const override { return options_.size; }
+
+  // Fixed-length entries by rank: where we listen for each peer, zeros for ourselves.
+  [[nodiscard]] std::string address() const override {
+    std::string blob;
+    for (int peer = 0; peer < options_.size; ++peer) {
+      if (peer == options_.rank) {
+        blob.append(entry_bytes(), '\0');
+      } else {
+        const std::vector<char> bytes = transport_->getPair(peer)->address().bytes();
+        blob.append(bytes.begin(), bytes.end());
+      }
+    }
+    return blob;
+  }
+
+  [[nodiscard]] Status connect(const std::vector<std::string>& addresses) override {
+    const std::size_t expected = entry_bytes() * static_cast<std::size_t>(options_.size);
+    return guarded("connecting to the other workers", [&] {
+      for (int peer = 0; peer < options_.size; ++peer) {
+        if (peer == options_.rank) continue;
+        const std::string& blob = addresses.at(static_cast<std::size_t>(peer));
+        if (blob.size() != expected) throw std::runtime_error("rank " + std::to_string(peer) + " sent a bad address");
+        const char* entry = blob.data() + entry_bytes() * static_cast<std::size_t>(options_.rank);
+        transport_->getPair(peer)->connect(std::vector<char>(entry, entry + entry_bytes()));
+      }
+      transport_->watch_connections();
+    });
+  }
+
+  [[nodiscard]] Status allreduce(std::span<float> values) override {
+    return guarded("allreduce", [&] {
+      gloo::AllreduceOptions call(context_);
+      call.setOutput(values.data(), values.size());
+      call.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
+      call.setReduceFunction(static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+      call.setTag(++tag_);
+      gloo::allreduce(call);
+    });
+  }
+
+  [[nodiscard]] Status broadcast(std::span<std::byte> bytes, int root) override {
+    if (bytes.empty()) return ok_status();
+    return guarded("broadcast", [&] {
+      gloo::BroadcastOptions call(context_);
+      call.setOutput(reinterpret_cast<char*>(bytes.data()), bytes.size());
+      call.setRoot(root);
+      call.setTag(++tag_);
+      gloo::broadcast(call);
+    });
+  }
+
+  [[nodiscard]] Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) override {
+    std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(options_.size));
+    const Status status = gather(mine, all, options_.collective_timeout);
+    if (!status.ok()) return status.error();
+    return all;
+  }
+
+  void settle() override {
+    const std::int64_t nothing = 0;
+    std::vector<std::int64_t> all(static_cast<std::size_t>(options_.size));
+    // A failure says that somebody has settled and gone already, which is what we wait for.
+    static_cast<void>(gather({&nothing, 1}, all, kSettleTimeout).ok());
+  }
+
+  void abort() noexcept override { transport_->abort(); }
+
+ private:
+  static std::size_t entry_bytes() { return gloo::transport::tcp::Address().bytes().size(); }
+
+  Status gather(std::span<const std::int64_t> mine, std::span<std::int64_t> all, Millis timeout) {
+    return guarded("allgather", [&] {
+      gloo::AllgatherOptions call(context_);
+      call.setInput(const_cast<std::int64_t*>(mine.data()), mine.size());  // Gloo only reads it
+      call.setOutput(all.data(), all.size());
+      call.setTag(++tag_);
+      call.setTimeout(timeout);
+      gloo::allgather(call);
+    });
+  }
+
+  template <class Call>
+  Status guarded(const char* what, Call call) {
+    try {
+      call();
+      // Broken in its last wait, it may have returned without an exception.
+      if (!transport_->aborted()) return ok_status();
+      return Error{ErrorCode::kUnavailable, std::string(what) + ": a member is gone"};
+    } catch (const std::exception& error) {
+      return Error{ErrorCode::kUnavailable, std::string(what) + " failed: " + error.what()};
+    }
+  }
+
+  GlooOptions options_;
+  std::shared_ptr<MeshContext> context_;
+  std::shared_ptr<BreakableTransport> transport_;
+  std::uint32_t tag_ = 0;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<GlooComm>> GlooComm::open(const GlooOptions& options) {
+  outlive_broken_connections();
+  try {
+    return std::shared_ptr<GlooComm>(std::make_shared<Mesh>(options));
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::kUnavailable,
+                 "cannot listen on " + options.host + " for the other workers: " + error.what()};
+  }
+}
+
+}  // namespace tidepool::runtime

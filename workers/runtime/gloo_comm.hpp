@@ -1,0 +1,36 @@
+// A Comm over Gloo's TCP transport: a full mesh of connections, one context per generation. Listening
+// starts with open(); addresses are exchanged by the caller; connect() then joins the mesh.
+//
+// Gloo's own headers stay in the .cpp: nothing else of the project depends on them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm.hpp"
+
+namespace tidepool::runtime {
+
+struct GlooOptions {
+  int rank = 0;
+  int size = 2;                        // >= 2
+  std::string host = "127.0.0.1";      // address to listen on
+  Millis connect_timeout{30'000};      // for each peer, once its address is known
+  Millis collective_timeout{600'000};  // a peer that hangs without dying; deaths are pushed by the daemon
+};
+
+class GlooComm : public Comm {
+ public:
+  // Listens on one free port per peer.
+  [[nodiscard]] static Result<std::shared_ptr<GlooComm>> open(const GlooOptions& options);
+
+  // What the peers must know to connect; opaque bytes.
+  [[nodiscard]] virtual std::string address() const = 0;
+
+  // Connects to everybody; `addresses` in rank order. abort() from another thread ends the wait.
+  [[nodiscard]] virtual Status connect(const std::vector<std::string>& addresses) = 0;
+};
+
+}  // namespace tidepool::runtime

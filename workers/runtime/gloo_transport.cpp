@@ -1,0 +1,105 @@
+#include "workers/runtime/gloo_transport.hpp"
+
+#include <gloo/common/error.h>
+
+namespace tidepool::runtime {
+namespace {
+
+// Gloo's collectives number their slots from zero in the high bits; this one is out of their way.
+constexpr std::uint64_t kCanarySlot = ~0ULL;
+constexpr Millis kForever = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+// Passes everything on to Gloo's buffer; a wait that was broken throws instead of returning false,
+// which Gloo's algorithms do not look at.
+class BreakableTransport::Buffer final : public gloo::transport::UnboundBuffer {
+ public:
+  Buffer(BreakableTransport& transport, std::unique_ptr<gloo::transport::UnboundBuffer> inner)
+      : gloo::transport::UnboundBuffer(inner->ptr, inner->size), transport_(transport), inner_(std::move(inner)) {
+    const std::lock_guard lock(transport_.mutex_);
+    transport_.live_.insert(inner_.get());
+  }
+  ~Buffer() override {
+    const std::lock_guard lock(transport_.mutex_);
+    transport_.live_.erase(inner_.get());
+  }
+
+  bool waitRecv(int* peer, Millis timeout) override { return unbroken(inner_->waitRecv(peer, timeout)); }
+  bool waitSend(int* peer, Millis timeout) override { return unbroken(inner_->waitSend(peer, timeout)); }
+  void abortWaitRecv() override { inner_->abortWaitRecv(); }
+  void abortWaitSend() override { inner_->abortWaitSend(); }
+  void send(int peer, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
+    inner_->send(peer, slot, offset, bytes);
+  }
+  void recv(int peer, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
+    inner_->recv(peer, slot, offset, bytes);
+  }
+  void recv(std::vector<int> peers, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
+    inner_->recv(std::move(peers), slot, offset, bytes);
+  }
+
+ private:
+  static bool unbroken(bool completed) {
+    if (!completed) throw gloo::IoException("a member is gone");
+    return true;
+  }
+
+  BreakableTransport& transport_;
+  std::unique_ptr<gloo::transport::UnboundBuffer> inner_;
+};
+
+BreakableTransport::BreakableTransport(const std::shared_ptr<gloo::transport::Device>& device, int rank_here,
+                                       int size_here)
+    : gloo::transport::Context(rank_here, size_here), inner_(device->createContext(rank_here, size_here)) {}
+
+BreakableTransport::~BreakableTransport() {
+  abort();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+void BreakableTransport::set_connect_timeout(Millis timeout) {
+  inner_->setTimeout(timeout / 5);  // Gloo waits five times the timeout for a first connection
+}
+
+std::unique_ptr<gloo::transport::UnboundBuffer> BreakableTransport::createUnboundBuffer(void* memory,
+                                                                                        std::size_t bytes) {
+  auto buffer = std::make_unique<Buffer>(*this, inner_->createUnboundBuffer(memory, bytes));
+  // After it is known to abort(): a buffer is either broken there or refused here.
+  if (aborted_) throw gloo::IoException("a member is gone");
+  return buffer;
+}
+
+void BreakableTransport::watch_connections() {
+  canary_ = inner_->createUnboundBuffer(&canary_byte_, sizeof canary_byte_);
+  for (int peer = 0; peer < size; ++peer) {
+    if (peer != rank) canary_->recv(peer, kCanarySlot, 0, sizeof canary_byte_);
+  }
+  watcher_ = std::thread([this] {
+    try {
+      canary_->waitRecv(nullptr, kForever);
+    } catch (const std::exception&) {
+      // A connection is lost: that is what it waits for.
+    }
+    abort();
+  });
+}
+
+void BreakableTransport::abort() noexcept {
+  if (aborted_.exchange(true)) return;
+  try {
+    // A wait that times out makes Gloo close every pair and wake whoever is blocked on one: its one
+    // public way to do so. The buffer waits for nothing, so the time-out is immediate and ours alone.
+    char nothing = 0;
+    inner_->createUnboundBuffer(&nothing, sizeof nothing)->waitRecv(nullptr, Millis{1});
+  } catch (const std::exception&) {
+    // The time-out itself, always.
+  }
+  const std::lock_guard lock(mutex_);
+  for (gloo::transport::UnboundBuffer* buffer : live_) {
+    buffer->abortWaitRecv();
+    buffer->abortWaitSend();
+  }
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,12 @@
+// The runtime's own voice: lines on standard error, where the agent keeps the last one as the reason
+// of an exit. Standard output belongs to the training program.
+#pragma once
+
+#include <string>
+
+namespace tidepool::runtime {
+
+void log_info(const std::string& line);
+void log_warning(const std::string& line);
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,73 @@
+// The board between the thread that hears the daemon and the thread that trains: the newest generation
+// and the addresses of its members. It only moves forward; an older number changes nothing.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "workers/runtime/clock.hpp"
+#include "workers/runtime/generation.hpp"
+
+namespace tidepool::runtime {
+
+class Membership {
+ public:
+  // --- the link's thread ---
+  void announce(const Generation& generation, bool after_failure);
+  void announce_addresses(GenerationNumber generation, std::vector<std::string> blobs);
+
+  // --- any thread ---
+  [[nodiscard]] Generation newest() const;
+
+  // A member of `generation` was declared dead: a generation above it was formed after a failure.
+  [[nodiscard]] bool failed_since(GenerationNumber generation) const;
+
+  // Waits until a generation above `number` is known; false at the deadline.
+  [[nodiscard]] bool wait_newer(GenerationNumber number, TimePoint deadline) const;
+
+  // Waits for the addresses of `generation`; nothing if a newer generation supersedes it or at the deadline.
+  [[nodiscard]] std::optional<std::vector<std::string>> wait_addresses(GenerationNumber generation,
+                                                                       TimePoint deadline) const;
+
+  // Whether the addresses of `generation` are here, so that ours need not be told again.
+  [[nodiscard]] bool has_addresses(GenerationNumber generation) const;
+
+  // Calls `act` once, from the thread that brings the news, as soon as the board says that `generation`
+  // is over: at once if it already is. Never called after unwatch() has returned.
+  enum class Over { kByFailure, kByAnyNewer };
+  using WatchId = std::uint64_t;
+  [[nodiscard]] WatchId watch(GenerationNumber generation, Over over, std::function<void()> act);
+  void unwatch(WatchId id);
+
+  // The worker ends: whoever waits stops waiting, and every watched generation is over.
+  void close();
+
+ private:
+  struct Watch {
+    GenerationNumber generation = 0;
+    Over over = Over::kByFailure;
+    std::function<void()> act;
+  };
+
+  [[nodiscard]] bool is_over(const Watch& watch) const;
+  void run_watches();
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  Generation newest_;
+  GenerationNumber newest_failure_ = 0;  // the newest generation formed after a failure
+  GenerationNumber addresses_of_ = 0;
+  std::vector<std::string> addresses_;
+  bool closed_ = false;
+  WatchId last_watch_ = 0;
+  std::map<WatchId, Watch> watches_;
+};
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,67 @@
+#include "workers/runtime/replica_state.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/digest.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+// A death is noticed between two buckets at the latest.
+constexpr std::size_t kBucketBytes = 8U << 20U;
+
+Status broadcast_in_buckets(Comm& comm, std::span<std::byte> bytes, int root) {
+  while (!bytes.empty()) {
+    const std::size_t length = std::min(bytes.size(), kBucketBytes);
+    TP_TRY(comm.broadcast(bytes.first(length), root));
+    bytes = bytes.subspan(length);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+void ReplicaState::add(std::string name, std::span<std::byte> memory) {
+  pieces_.push_back({std::move(name), memory});
+}
+
+std::int64_t ReplicaState::bytes() const {
+  std::size_t total = 0;
+  for (const Piece& piece : pieces_) total += piece.memory.size();
+  return static_cast<std::int64_t>(total);
+}
+
+std::uint64_t ReplicaState::layout() const {
+  Digest digest;
+  for (const Piece& piece : pieces_) digest.mix(piece.name).mix(piece.memory.size());
+  return digest.value();
+}
+
+std::uint64_t ReplicaState::content() const {
+  Digest digest;
+  for (const Piece& piece : pieces_) {
+    digest.mix(std::string_view(reinterpret_cast<const char*>(piece.memory.data()), piece.memory.size()));
+  }
+  return digest.value();
+}
+
+Status ReplicaState::hand_over(Comm& comm, int root, bool receives) {
+  const bool sends = comm.rank() == root;
+  std::vector<std::byte> staging(sends ? 0 : static_cast<std::size_t>(bytes()));
+  std::size_t offset = 0;
+  for (const Piece& piece : pieces_) {
+    const std::span<std::byte> target = sends ? piece.memory : std::span(staging).subspan(offset, piece.memory.size());
+    TP_TRY(broadcast_in_buckets(comm, target, root));
+    offset += piece.memory.size();
+  }
+  if (sends || !receives) return ok_status();
+  const std::byte* next = staging.data();
+  for (const Piece& piece : pieces_) {
+    std::copy_n(next, piece.memory.size(), piece.memory.data());
+    next += piece.memory.size();
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,124 @@
+// The face of the runtime: what a training loop calls. The loop never sees a switch of generations; it
+// sees a step's samples, and after the reduce whether to apply the step or to try again.
+//
+//   auto session = Session::open(options);                      // samples, batch, seed, steps
+//   session->register_values("parameters", parameters);         // everything a replica needs
+//   TP_TRY(session->join());                                     // waits until a generation names us
+//   while (auto step = session->next_step()) {
+//     const double loss_sum = model.gradient(step->samples, session->gradients(n));   // sums, not means
+//     if (session->reduce(loss_sum) == Reduced::kRetry) continue;  // a worker died: same samples again
+//     optimizer.apply(session->gradients(n), session->totals().samples);
+//     session->commit();
+//   }
+//
+// The rule that keeps it safe: registered memory changes only between a reduce() that said kCommit and
+// its commit(). Then a replica is always exactly at a committed step, whenever a worker dies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "workers/runtime/clock.hpp"
+
+namespace tidepool::runtime {
+
+// When the next generation's communicator is built: beside the working one, or at the switch itself.
+// All workers of a job must choose the same.
+enum class BuildMode { kBackground, kWindow };
+
+struct SessionOptions {
+  std::uint64_t samples = 1;       // in one epoch
+  std::uint64_t global_batch = 1;  // samples a step over all workers, constant under every size
+  std::uint64_t seed = 1;          // of the order of the samples
+  std::int64_t steps = 0;          // the program's end; 0 = until finish()
+  BuildMode build = BuildMode::kBackground;
+
+  std::string agent_socket;  // empty: this worker runs alone, without agent and daemon
+  WorkerId worker{1};
+  std::string host = "127.0.0.1";  // where this worker listens for the others
+  // How long to wait for the daemon to say who is left after a death, or for a first generation. A
+  // daemon that is away for less than this costs nothing.
+  Millis patience{600'000};
+  Millis connect_timeout{30'000};
+  Millis collective_timeout{600'000};
+
+  // The same with agent_socket and worker from TIDEPOOL_AGENT_SOCKET and TIDEPOOL_WORKER.
+  [[nodiscard]] static Result<SessionOptions> from_environment();
+};
+
+struct Step {
+  std::int64_t number = 0;  // committed steps before this one
+  std::int64_t epoch = 0;
+  std::vector<std::uint64_t> samples;  // this worker's share, indices below SessionOptions::samples
+};
+
+enum class Reduced { kCommit, kRetry };
+
+// Sums over all workers, valid after a reduce() that said kCommit.
+struct StepTotals {
+  std::uint64_t samples = 0;
+  double mean_loss = 0;
+};
+
+enum class Ending {
+  kNone,      // still training
+  kFinished,  // the program's end, reached by all workers together
+  kLeft,      // the newest generation goes on without this worker, as told
+  kFailed,    // failure() says why
+};
+
+class Session {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(SessionOptions options);
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Before join(): memory that makes up a replica; the same names and sizes on every worker.
+  virtual void register_state(std::string name, std::span<std::byte> memory) = 0;
+  // `values`: a vector, array or span of plain numbers that keeps its place and length.
+  template <class Values>
+  void register_values(std::string name, Values&& values) {
+    register_state(std::move(name), std::as_writable_bytes(std::span(values)));
+  }
+
+  // The buffer that reduce() sums: `count` floats, the same on every call and every worker.
+  [[nodiscard]] virtual std::span<float> gradients(std::size_t count) = 0;
+
+  // Tells the daemon that this worker is ready, and waits for its first generation and its state.
+  [[nodiscard]] virtual Status join() = 0;
+
+  // Carries out a switch if one is agreed; then the next step. Nothing: see ending().
+  [[nodiscard]] virtual std::optional<Step> next_step() = 0;
+
+  // Sums gradients over the workers; `loss_sum` is the sum over this worker's samples.
+  [[nodiscard]] virtual Reduced reduce(double loss_sum) = 0;
+  [[nodiscard]] virtual const StepTotals& totals() const = 0;
+
+  // The step has been applied to the registered memory.
+  virtual void commit() = 0;
+
+  // For a program without a fixed number of steps: this was the last one, on every worker alike.
+  virtual void finish() = 0;
+
+  [[nodiscard]] virtual Ending ending() const = 0;
+  [[nodiscard]] virtual const Error& failure() const = 0;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  [[nodiscard]] virtual GenerationNumber generation() const = 0;
+  [[nodiscard]] virtual std::int64_t steps_committed() const = 0;
+  // Equal on all ranks between the same two steps.
+  [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
+
+ protected:
+  Session() = default;
+};
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,34 @@
+#include "workers/runtime/step_reports.hpp"
+
+#include <utility>
+
+namespace tidepool::runtime {
+
+void StepReports::restart(TimePoint now) {
+  gathered_ = {};
+  loss_sum_ = 0;
+  since_ = now;
+}
+
+std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, TimePoint now) {
+  gathered_.generation = record.generation;
+  gathered_.last_step = record.steps_committed;
+  gathered_.epoch = record.epoch;
+  gathered_.samples += static_cast<std::int64_t>(record.samples);
+  gathered_.compute_us.insert(gathered_.compute_us.end(), record.compute_us.begin(), record.compute_us.end());
+  loss_sum_ += record.loss_sum;
+  ++gathered_.steps;
+  if (gathered_.steps < kStepsMax && now - since_ < kIntervalMax) return std::nullopt;
+  return take(now);
+}
+
+std::optional<api::StepsMessage> StepReports::take(TimePoint now) {
+  if (gathered_.steps == 0) return std::nullopt;
+  gathered_.elapsed_us = micros_between(since_, now);
+  gathered_.loss = loss_sum_ / static_cast<double>(gathered_.samples);
+  api::StepsMessage message = std::move(gathered_);
+  restart(now);
+  return message;
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,43 @@
+// Rank 0's account of the steps, gathered into few messages: at most 64 steps each, and at least one
+// every 500 ms while steps commit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+#include "workers/runtime/clock.hpp"
+
+namespace tidepool::runtime {
+
+struct StepRecord {
+  GenerationNumber generation = 0;
+  std::int64_t steps_committed = 0;  // with this one
+  std::int64_t epoch = 0;
+  std::uint64_t samples = 0;
+  double loss_sum = 0;
+  std::vector<std::int64_t> compute_us;  // by rank
+};
+
+class StepReports {
+ public:
+  static constexpr std::int64_t kStepsMax = 64;
+  static constexpr Millis kIntervalMax{500};
+
+  // Time before `now` does not count as stepping: call when a generation starts.
+  void restart(TimePoint now);
+
+  // Adds a committed step; returns a message when one is due.
+  [[nodiscard]] std::optional<api::StepsMessage> add(const StepRecord& record, TimePoint now);
+
+  // What has gathered so far, if anything.
+  [[nodiscard]] std::optional<api::StepsMessage> take(TimePoint now);
+
+ private:
+  api::StepsMessage gathered_;
+  double loss_sum_ = 0;
+  TimePoint since_;
+};
+
+}  // namespace tidepool::runtime
