@@ -1,5 +1,6 @@
 #include "schedulerd/ctl/http_client.hpp"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 
 #include <exception>
@@ -68,13 +69,6 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
   return size;
 }
 
-bool is_loopback(std::string_view url) {
-  for (const std::string_view host : {"127.", "localhost", "[::1]"}) {
-    if (url.starts_with("http://" + std::string(host)) || url.starts_with("https://" + std::string(host))) return true;
-  }
-  return false;
-}
-
 [[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -126,7 +120,7 @@ struct HttpClient::Handle {
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
     // A proxy in the environment cannot reach this machine's own loopback.
-    if (is_loopback(endpoint.url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    if (is_loopback_url(endpoint.url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
     if (request.method != "GET") curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (!request.body.empty() || request.method == "POST") {
       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
@@ -184,6 +178,18 @@ HttpReply HttpClient::stream(const std::string& path, const std::function<bool(s
   const bool began = reply.status == 200;  // what breaks later is the end of a stream, not a failure
   if (code != CURLE_OK && !sink.stopped && !began) explain_and_fail(code, endpoint_, handle_->detail);
   return reply;
+}
+
+bool is_loopback_url(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), curl_url_cleanup);
+  char* text = nullptr;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return false;
+  if (curl_url_get(parsed.get(), CURLUPART_HOST, &text, 0) != CURLUE_OK) return false;
+  const std::string host(text);
+  curl_free(text);
+  in_addr address{};
+  const bool is_ipv4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return host == "localhost" || host == "[::1]" || (is_ipv4 && (ntohl(address.s_addr) >> 24U) == 127);
 }
 
 std::string escape_url(std::string_view text) {

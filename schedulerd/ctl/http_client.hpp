@@ -55,6 +55,10 @@ class HttpClient {
   Endpoint endpoint_;
 };
 
+// Whether the host is this machine by its own address, judged by the parser that will connect: a name that
+// merely begins like one ("127.example.org", "localhost@example.org") is not.
+[[nodiscard]] bool is_loopback_url(const std::string& url);
+
 // Percent-encodes everything but RFC 3986's unreserved characters.
 [[nodiscard]] std::string escape_url(std::string_view text);
 

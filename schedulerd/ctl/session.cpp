@@ -29,10 +29,6 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-bool is_loopback(const std::string& url) {
-  return url.starts_with("http://127.") || url.starts_with("http://localhost") || url.starts_with("http://[::1]");
-}
-
 int terminal_width(bool on_terminal) {
   if (const int columns = std::atoi(environment("COLUMNS").c_str()); columns >= 20) return columns;
   winsize size{};
@@ -63,7 +59,7 @@ std::string token_from(const Settings& settings, const std::string& url) {
   std::string line;
   const std::string home = environment("HOME");
   // Never to another machine: the file holds the administrator's token of this one.
-  if (!home.empty() && is_loopback(url)) {
+  if (!home.empty() && is_loopback_url(url)) {
     std::ifstream file(home + "/.local/share/tidepool/admin.token");
     std::getline(file, line);
   }

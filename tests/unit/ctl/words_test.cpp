@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/ctl/http_client.hpp"
-
 namespace tidepool::ctl {
 namespace {
 
@@ -54,11 +52,6 @@ TEST_CASE("lines break at blanks and stay within the width") {
 TEST_CASE("colours appear only where they may") {
   CHECK(coloured_state("running ", "running", {.colour = false}) == "running ");
   CHECK(coloured_state("running ", "running", {.colour = true}) == "\033[32mrunning \033[0m");
-}
-
-TEST_CASE("a URL keeps only unreserved characters") {
-  CHECK(escape_url("job-1_a.b~c") == "job-1_a.b~c");
-  CHECK(escape_url("a b/é?") == "a%20b%2F%C3%A9%3F");
 }
 
 }  // namespace
