@@ -1,0 +1,181 @@
+// An agent ends, well or badly; its workers must not notice, and the next agent must know them.
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "tests/integration/agent/daemon_stand_in.hpp"
+
+namespace tidepool {
+namespace {
+
+using test::AgentProcess;
+using test::DaemonStandIn;
+using test::eventually;
+using test::process_lives;
+
+const WorkerId kW1(1);
+
+// A node whose agent the test starts and ends.
+struct Node {
+  AgentProcess agent(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"--daemon-socket", (folder / "d.sock").string(),
+                                    "--state-dir",     (folder / "s").string(),
+                                    "--node",          "here",
+                                    "--slots",         "2"};
+    all.insert(all.end(), more.begin(), more.end());
+    return AgentProcess(folder.path(), std::move(all));
+  }
+  // Starts a worker that ends when it is told to; its pid.
+  pid_t start_waiting_worker(const std::string& then) {
+    REQUIRE(::mkfifo((folder / "gate").c_str(), 0600) == 0);
+    daemon.start(kW1, "echo pid $$; cat " + (folder / "gate").string() + "; " + then);
+    const std::string log = daemon.log_with(kW1, "pid");
+    return static_cast<pid_t>(std::stol(log.substr(4)));
+  }
+  void open_the_gate() const { const std::ofstream gate(folder / "gate"); }
+
+  test::TemporaryFolder folder;
+  DaemonStandIn daemon{folder / "d.sock"};
+};
+
+void kill_hard(AgentProcess& agent) {
+  agent.signal(SIGKILL);
+  CHECK(agent.wait() == -SIGKILL);
+}
+
+}  // namespace
+
+TEST_CASE("a killed agent's workers go on, and the next agent adopts them and tells their exit") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  const pid_t worker = node.start_waiting_worker("echo after; exit 5");
+  kill_hard(first);
+  CHECK(process_lives(worker));
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  node.open_the_gate();
+  const auto report = node.daemon.exit_of(kW1);
+  // The kernel may be too old to say how a process ended that is not the agent's child.
+  if (report.exit_code == -1) {
+    CHECK(report.detail == "exited while adopted; exit code unknown");
+  } else {
+    CHECK(report.exit_code == 5);
+    CHECK(report.detail == "after");
+  }
+  CHECK_THAT(node.daemon.read_log(kW1, 0).data, Catch::EndsWith("after\n"));
+  node.daemon.start(kW1, "exit 0");
+  CHECK(node.daemon.exit_of(kW1).report == report.report);
+}
+
+TEST_CASE("an adopted worker is stopped like any other, with its children") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  node.daemon.start(kW1, "sh -c 'trap \"\" TERM; echo child $$; while :; do sleep 60; done' & wait");
+  const std::string log = node.daemon.log_with(kW1, "child");
+  const auto child = static_cast<pid_t>(std::stol(log.substr(6)));
+  kill_hard(first);
+  auto second = node.agent();
+  (void)node.daemon.welcome();
+  node.daemon.send(api::StopWorker{.worker = kW1, .grace_ms = 60'000});
+  (void)node.daemon.exit_of(kW1);
+  eventually("the child to end", [&] { return !process_lives(child); });
+}
+
+TEST_CASE("a worker that ended while no agent ran is told by the next one, and what it left is cleared") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  node.daemon.start(kW1, "echo pid $$; sleep 600 & echo child $!; wait");
+  const std::string log = node.daemon.log_with(kW1, "child");
+  const auto worker = static_cast<pid_t>(std::stol(log.substr(4)));
+  const auto child = static_cast<pid_t>(std::stol(log.substr(log.find("child ") + 6)));
+  kill_hard(first);
+  REQUIRE(::kill(worker, SIGKILL) == 0);
+  eventually("the worker to end", [&] { return !process_lives(worker); });
+  CHECK(process_lives(child));
+
+  auto second = node.agent();
+  (void)node.daemon.welcome();
+  CHECK(node.daemon.exit_of(kW1).exit_code == -1);
+  eventually("the child to end", [&] { return !process_lives(child); });
+}
+
+TEST_CASE("an exit that was not acknowledged before the agent died is told by the next one") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  node.daemon.start(kW1, "echo why >&2; exit 4");
+  const auto report = node.daemon.exit_of(kW1);
+  kill_hard(first);
+  auto second = node.agent();
+  (void)node.daemon.welcome();
+  const auto again = node.daemon.exit_of(kW1);
+  CHECK(again.report == report.report);
+  CHECK(again.exit_code == 4);
+  CHECK(again.detail == "why");
+}
+
+TEST_CASE("told to end, an agent leaves its workers alive; with --stop-workers it stops them") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  const pid_t worker = node.start_waiting_worker("exit 0");
+  first.signal(SIGTERM);
+  CHECK(first.wait() == 0);
+  CHECK(process_lives(worker));
+
+  auto second = node.agent({"--stop-workers"});
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  second.signal(SIGTERM);
+  CHECK(node.daemon.exit_of(kW1).worker == kW1);
+  CHECK(second.wait() == 0);
+  eventually("the worker to end", [&] { return !process_lives(worker); });
+}
+
+TEST_CASE("a second agent on one state directory is turned away and told who is there") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  auto second = node.agent();
+  CHECK(second.wait() == 1);
+  CHECK_THAT(second.output(), Catch::Contains("another agent (pid "));
+  auto embedded = node.agent({"--exit-when-idle", "1h"});
+  CHECK(embedded.wait() == 0);
+  node.daemon.start(kW1, "exit 0");
+  CHECK(node.daemon.exit_of(kW1).exit_code == 0);
+}
+
+TEST_CASE("an agent that has neither daemon nor worker ends by itself when told so") {
+  Node node;
+  node.daemon.die();
+  auto agent = node.agent({"--exit-when-idle", "200ms"});
+  CHECK(agent.wait() == 0);
+  CHECK_THAT(agent.output(), Catch::Contains("no daemon and no worker for 200ms"));
+}
+
+TEST_CASE("an agent that cannot run says what to do") {
+  Node node;
+  const auto token = node.folder / "token";
+  std::ofstream(token) << "secret\n";
+  std::filesystem::permissions(token, std::filesystem::perms::owner_all | std::filesystem::perms::group_read);
+  auto open_token = node.agent({"--token-file", token.string()});
+  CHECK(open_token.wait() == 1);
+  CHECK_THAT(open_token.output(), Catch::Contains("chmod 600"));
+
+  std::ofstream(node.folder / "file") << "";
+  AgentProcess no_folder(node.folder.path(), {"--daemon-socket", "/d", "--state-dir", (node.folder / "file").string()});
+  CHECK(no_folder.wait() == 1);
+  CHECK_THAT(no_folder.output(), Catch::Contains("is not a folder"));
+
+  AgentProcess too_long(node.folder.path(), {"--daemon-socket", "/d", "--slots", "1", "--state-dir",
+                                             (node.folder / std::string(100, 'x')).string()});
+  CHECK(too_long.wait() == 1);
+  CHECK_THAT(too_long.output(), Catch::Contains("choose a shorter --state-dir"));
+}
+
+}  // namespace tidepool

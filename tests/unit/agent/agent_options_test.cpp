@@ -1,0 +1,94 @@
+#include "workers/agent/agent_options.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/temporary_folder.hpp"
+#include "workers/agent/state_lock.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+using Arguments = std::vector<const char*>;
+
+std::variant<AgentOptions, int> parse(Arguments arguments) {
+  arguments.insert(arguments.begin(), "agentd");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+void write(const std::filesystem::path& path, const std::string& text, std::filesystem::perms mode) {
+  std::ofstream(path) << text;
+  std::filesystem::permissions(path, mode);
+}
+
+}  // namespace
+
+TEST_CASE("the flags that the daemon's starter uses are understood") {
+  const auto parsed =
+      parse({"--daemon-socket", "/d/agent.sock", "--state-dir", "/s/agent/", "--node", "n1", "--slots", "3",
+             "--token-file", "/s/token", "--price", "2.50", "--slot-type", "cpu", "--exit-when-idle", "30s"});
+  REQUIRE(std::holds_alternative<AgentOptions>(parsed));
+  const auto& options = std::get<AgentOptions>(parsed);
+  CHECK(std::get<UnixAddress>(options.daemon).path == "/d/agent.sock");
+  CHECK(options.state_dir == "/s/agent");
+  CHECK(options.node == "n1");
+  CHECK(options.cpu_slots == 3);
+  CHECK(options.price_per_slot_hour == "2.50");
+  CHECK(options.exit_when_idle == Duration::seconds(30));
+  CHECK_FALSE(options.stop_workers);
+}
+
+TEST_CASE("a wrong command line ends with exit code 2") {
+  const Arguments wrong[] = {
+      {},
+      {"--state-dir", "/s"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--daemon", "127.0.0.1:1", "--token-file", "/t"},
+      {"--state-dir", "/s", "--daemon", "127.0.0.1:7481"},  // a token must go with it
+      {"--state-dir", "/s", "--daemon", "127.0.0.1", "--token-file", "/t"},
+      {"--state-dir", "/s", "--daemon", "127.0.0.1:99999", "--token-file", "/t"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "0"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--price", "-1"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
+  };
+  for (const auto& arguments : wrong) {
+    const auto parsed = parse(arguments);
+    REQUIRE(std::holds_alternative<int>(parsed));
+    CHECK(std::get<int>(parsed) == 2);
+  }
+}
+
+TEST_CASE("an address may name an IPv6 host in brackets") {
+  const auto address = parse_tcp_address("[::1]:7481");
+  REQUIRE(address.ok());
+  CHECK(address->host == "::1");
+  CHECK(address->port == "7481");
+}
+
+TEST_CASE("a token that others can read is refused, with what to do") {
+  const test::TemporaryFolder folder;
+  using std::filesystem::perms;
+  write(folder / "good", "secret\n", perms::owner_read | perms::owner_write);
+  write(folder / "open", "secret\n", perms::owner_read | perms::owner_write | perms::group_read);
+  write(folder / "empty", "\n", perms::owner_read);
+  CHECK(read_token(folder / "good").value() == "secret");
+  CHECK(read_token("").value().empty());
+  CHECK_THAT(read_token(folder / "open").error().message, Catch::Contains("chmod 600"));
+  CHECK_THAT(read_token(folder / "empty").error().message, Catch::Contains("is empty"));
+  CHECK_THAT(read_token(folder / "none").error().message, Catch::Contains("No such file"));
+}
+
+TEST_CASE("one state directory has one agent, and the second is told who has it") {
+  const test::TemporaryFolder folder;
+  auto first = lock_state_dir(folder / "agent");
+  REQUIRE(first.ok());
+  const auto second = lock_state_dir(folder / "agent");
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == ErrorCode::kConflict);
+  CHECK_THAT(second.error().message, Catch::Contains("pid " + std::to_string(::getpid())));
+  first->reset();
+  CHECK(lock_state_dir(folder / "agent").ok());
+}
+
+}  // namespace tidepool::agent

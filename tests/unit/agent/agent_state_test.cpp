@@ -1,0 +1,294 @@
+// What an agent decides, shown without a process: facts in, actions out.
+#include "workers/agent/agent_state.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+namespace tidepool::agent {
+namespace {
+
+const WorkerId kW1(1);
+const WorkerId kW2(2);
+
+// An agent under a clock that the test turns.
+struct Bench {
+  explicit Bench(History history = {}, AgentTimes times = {}) : state(times, std::move(history), 1, now) {}
+
+  std::vector<Action> pass(Duration time) {
+    now = now + time;
+    return state.step(now, TimePassed{});
+  }
+  std::vector<Action> tell(Fact fact) { return state.step(now, std::move(fact)); }
+  std::vector<Action> order(api::DaemonToAgent message) { return tell(DaemonSaid{std::move(message)}); }
+
+  // Brings the link up; the actions of the welcome.
+  std::vector<Action> join() {
+    (void)pass(Duration::seconds(3));
+    (void)tell(LinkOpened{});
+    return order(api::AgentWelcome{.node = NodeId(1)});
+  }
+
+  Instant now = Instant::from_micros(1'000'000);
+  AgentState state;
+};
+
+template <class Kind>
+std::vector<Kind> all(const std::vector<Action>& actions) {
+  std::vector<Kind> found;
+  for (const Action& action : actions) {
+    if (const auto* kind = std::get_if<Kind>(&action)) found.push_back(*kind);
+  }
+  return found;
+}
+
+std::vector<api::WorkerExitedReport> reports(const std::vector<Action>& actions) {
+  std::vector<api::WorkerExitedReport> found;
+  for (const auto& sent : all<SendToDaemon>(actions)) {
+    if (const auto* report = std::get_if<api::WorkerExitedReport>(&sent.message)) found.push_back(*report);
+  }
+  return found;
+}
+
+api::StartWorker start_of(WorkerId worker) {
+  return {.worker = worker, .job = JobId(1), .slots = {0}, .program = "p"};
+}
+
+WorkerEnded ended(WorkerId worker, int exit_code) {
+  return {.worker = worker, .exit_code = exit_code, .signal = 0, .detail = "bye"};
+}
+
+History history_with_unconfirmed_exit() {
+  History history;
+  history.started = {kW1};
+  history.exits[kW1] = {.report = 4, .worker = kW1, .exit_code = 9, .signal = 0, .detail = "old"};
+  history.unacknowledged = {kW1};
+  history.next_report = 5;
+  return history;
+}
+
+}  // namespace
+
+TEST_CASE("a start is on disk before the process exists") {
+  Bench bench;
+  (void)bench.join();
+  const auto actions = bench.order(start_of(kW1));
+  REQUIRE(actions.size() == 2);
+  CHECK(std::get<RecordStarted>(actions[0]).worker == kW1);
+  CHECK(std::get<SpawnWorker>(actions[1]).order.worker == kW1);
+}
+
+TEST_CASE("an exit is on disk before the daemon hears of it, and is told until it is acknowledged") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  const auto actions = bench.tell(ended(kW1, 3));
+  REQUIRE(actions.size() == 2);
+  CHECK(std::get<RecordExit>(actions[0]).report.exit_code == 3);
+  const auto first = reports(actions);
+  REQUIRE(first.size() == 1);
+
+  (void)bench.tell(LinkClosed{"gone"});
+  const auto again = reports(bench.join());
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].report == first[0].report);
+  CHECK(again[0].detail == "bye");
+
+  CHECK(all<RecordAck>(bench.order(api::ReportAck{.report = first[0].report})).size() == 1);
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(reports(bench.join()).empty());
+}
+
+TEST_CASE("a worker id is never spawned twice: not while it lives, not after it ended, not after a restart") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  CHECK(bench.order(start_of(kW1)).empty());
+
+  (void)bench.tell(ended(kW1, 3));
+  (void)bench.order(api::ReportAck{.report = 1});
+  const auto actions = bench.order(start_of(kW1));
+  CHECK(all<SpawnWorker>(actions).empty());
+  REQUIRE(reports(actions).size() == 1);
+  CHECK(reports(actions)[0].exit_code == 3);
+
+  Bench restarted(history_with_unconfirmed_exit());
+  (void)restarted.join();
+  CHECK(all<SpawnWorker>(restarted.order(start_of(kW1))).empty());
+}
+
+TEST_CASE("a stop of an unknown worker ends it for good, so that a late start cannot revive it") {
+  Bench bench;
+  (void)bench.join();
+  const auto actions = bench.order(api::StopWorker{.worker = kW2, .grace_ms = 100});
+  CHECK(all<RecordStarted>(actions).size() == 1);
+  CHECK(all<SignalWorker>(actions).empty());
+  REQUIRE(reports(actions).size() == 1);
+  CHECK_THAT(reports(actions)[0].detail, Catch::Contains("before it was started"));
+  CHECK(all<SpawnWorker>(bench.order(start_of(kW2))).empty());
+}
+
+TEST_CASE("a stop asks first and kills when the grace is over; a second one may only shorten the grace") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  auto signals = all<SignalWorker>(bench.order(api::StopWorker{.worker = kW1, .grace_ms = 5'000}));
+  REQUIRE(signals.size() == 1);
+  CHECK(signals[0].signal == SIGTERM);
+  (void)bench.order(api::StopWorker{.worker = kW1, .grace_ms = 2'000});
+  (void)bench.order(api::StopWorker{.worker = kW1, .grace_ms = 60'000});
+  CHECK(all<SignalWorker>(bench.pass(Duration::millis(1'999))).empty());
+  signals = all<SignalWorker>(bench.pass(Duration::millis(1)));
+  REQUIRE(signals.size() == 1);
+  CHECK(signals[0].signal == SIGKILL);
+  CHECK(all<SignalWorker>(bench.pass(Duration::seconds(60))).empty());
+}
+
+TEST_CASE("a stop without grace kills at once, and an ended worker is not signalled") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  const auto signals = all<SignalWorker>(bench.order(api::StopWorker{.worker = kW1, .grace_ms = 0}));
+  REQUIRE(signals.size() == 1);
+  CHECK(signals[0].signal == SIGKILL);
+  (void)bench.order(start_of(kW2));
+  (void)bench.order(api::StopWorker{.worker = kW2, .grace_ms = 1'000});
+  (void)bench.tell(ended(kW2, 0));
+  CHECK(all<SignalWorker>(bench.pass(Duration::seconds(2))).empty());
+}
+
+TEST_CASE("the hello carries the inventory of every living worker") {
+  History history;
+  history.started = {kW1, kW2};
+  history.exits[kW2] = {.report = 1, .worker = kW2};
+  Bench bench(history);
+  (void)bench.pass(Duration());
+  auto hello = all<SendHello>(bench.tell(LinkOpened{}));
+  REQUIRE(hello.size() == 1);
+  CHECK(hello[0].running == std::vector<WorkerId>{kW1});
+}
+
+TEST_CASE("attempts to connect wait longer each time, with jitter, and never above two seconds") {
+  Bench bench;
+  CHECK(all<OpenLink>(bench.pass(Duration())).size() == 1);
+  Duration longest;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    (void)bench.tell(LinkClosed{"refused"});
+    REQUIRE(bench.state.deadline().has_value());
+    const Duration wait = *bench.state.deadline() - bench.now;
+    const Duration full = std::min(Duration::millis(50) * (std::int64_t{1} << attempt), Duration::seconds(2));
+    CAPTURE(attempt, wait.count_us(), full.count_us());
+    CHECK(wait <= full);
+    CHECK(wait * 2 >= full);
+    longest = std::max(longest, wait);
+    CHECK(all<OpenLink>(bench.pass(wait)).size() == 1);
+  }
+  CHECK(longest > Duration::seconds(1));
+  (void)bench.tell(LinkOpened{});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1)});
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(*bench.state.deadline() - bench.now <= Duration::millis(50));
+}
+
+TEST_CASE("heartbeats come at the daemon's pace and only while it is there") {
+  Bench bench;
+  (void)bench.pass(Duration());
+  (void)bench.tell(LinkOpened{});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = 200});
+  CHECK(all<SendToDaemon>(bench.pass(Duration::millis(199))).empty());
+  CHECK(all<SendToDaemon>(bench.pass(Duration::millis(1))).size() == 1);
+  CHECK(all<SendToDaemon>(bench.pass(Duration::millis(200))).size() == 1);
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(all<SendToDaemon>(bench.pass(Duration::seconds(1))).empty());
+}
+
+TEST_CASE("a daemon that does not answer the hello, orders before its welcome or welcomes twice is left") {
+  Bench silent;
+  (void)silent.pass(Duration());
+  (void)silent.tell(LinkOpened{});
+  CHECK(all<CloseLink>(silent.pass(Duration::seconds(10))).size() == 1);
+
+  Bench hasty;
+  (void)hasty.pass(Duration());
+  (void)hasty.tell(LinkOpened{});
+  const auto actions = hasty.order(start_of(kW1));
+  CHECK(all<CloseLink>(actions).size() == 1);
+  CHECK(all<SpawnWorker>(actions).empty());
+
+  Bench twice;
+  (void)twice.join();
+  CHECK(all<CloseLink>(twice.order(api::AgentWelcome{.node = NodeId(2)})).size() == 1);
+}
+
+TEST_CASE("what workers say while no daemon listens is kept, in order, and then they say again where they are") {
+  Bench bench;
+  (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 1}});
+  auto actions = bench.join();
+  CHECK(all<SendToDaemon>(actions).size() == 1);
+  CHECK(all<CloseWorkerLinks>(actions).empty());  // nobody had read anything that could be lost
+
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 2}});
+  (void)bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
+  actions = bench.join();
+  const auto sent = all<SendToDaemon>(actions);
+  REQUIRE(sent.size() == 2);
+  CHECK(std::holds_alternative<api::ReadyMessage>(std::get<api::FromWorkerReport>(sent[0].message).message));
+  CHECK(std::holds_alternative<api::FinishedMessage>(std::get<api::FromWorkerReport>(sent[1].message).message));
+  CHECK(std::holds_alternative<CloseWorkerLinks>(actions.back()));
+}
+
+TEST_CASE("that a worker has finished is repeated, before its exit, until the exit is acknowledged") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  CHECK(all<SendToDaemon>(bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}})).size() == 1);
+  (void)bench.tell(ended(kW1, 0));
+  for (int i = 0; i < 2; ++i) {
+    (void)bench.tell(LinkClosed{"gone"});
+    const auto sent = all<SendToDaemon>(bench.join());
+    REQUIRE(sent.size() == 2);
+    CHECK(std::holds_alternative<api::FromWorkerReport>(sent[0].message));
+    CHECK(std::holds_alternative<api::WorkerExitedReport>(sent[1].message));
+  }
+  (void)bench.order(api::ReportAck{.report = 1});
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(all<SendToDaemon>(bench.join()).empty());
+}
+
+TEST_CASE("an agent ends by itself only when it has neither daemon nor worker for the whole time") {
+  History history;
+  history.started = {kW1};
+  Bench bench(history, {.exit_when_idle = Duration::seconds(30)});
+  CHECK(all<Quit>(bench.pass(Duration::seconds(100))).empty());
+  (void)bench.tell(LinkClosed{"refused"});
+  (void)bench.tell(ended(kW1, 0));
+  CHECK(all<Quit>(bench.pass(Duration::seconds(29))).empty());
+  (void)bench.tell(LinkOpened{});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1)});
+  CHECK(all<Quit>(bench.pass(Duration::seconds(100))).empty());
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(all<Quit>(bench.pass(Duration::seconds(29))).empty());
+  CHECK(all<Quit>(bench.pass(Duration::seconds(1))).size() == 1);
+}
+
+TEST_CASE("told to quit, an agent leaves its workers alive unless told to stop them") {
+  Bench leaves;
+  (void)leaves.join();
+  (void)leaves.order(start_of(kW1));
+  auto actions = leaves.tell(QuitAsked{.stop_workers = false});
+  CHECK(all<Quit>(actions).size() == 1);
+  CHECK(all<SignalWorker>(actions).empty());
+
+  Bench stops;
+  (void)stops.join();
+  (void)stops.order(start_of(kW1));
+  actions = stops.tell(QuitAsked{.stop_workers = true});
+  CHECK(all<Quit>(actions).empty());
+  REQUIRE(all<SignalWorker>(actions).size() == 1);
+  CHECK(all<SignalWorker>(actions)[0].signal == SIGTERM);
+  CHECK(all<SpawnWorker>(stops.order(start_of(kW2))).empty());
+  CHECK(all<SignalWorker>(stops.tell(QuitAsked{.stop_workers = true})).at(0).signal == SIGKILL);
+  CHECK(all<Quit>(stops.tell(ended(kW1, -1))).size() == 1);
+}
+
+}  // namespace tidepool::agent

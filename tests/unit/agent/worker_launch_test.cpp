@@ -1,0 +1,89 @@
+#include "workers/agent/worker_launch.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+const NodeSlots kCpu{.count = 4, .type = "cpu"};
+const NodeSlots kGpus{.count = 2, .type = "h", .gpus = {{"GPU-a", "h"}, {"GPU-b", "h"}}};
+
+LaunchPlace place_in(const std::filesystem::path& programs) {
+  return {.program_folder = programs,
+          .agent_socket = "/s/w.sock",
+          .job_file = "/s/work/w-7/job.json",
+          .agent_environment = {{"HOME", "/home/agent"}, {"PATH", "/bin"}, {"AGENT_SECRET", "x"}}};
+}
+
+api::StartWorker order() {
+  return {.worker = WorkerId(7), .job = JobId(2), .slots = {0}, .program = "/bin/sh", .argv = {"-c", "true"}};
+}
+
+bool has(const ChildSpec& spec, const std::string& entry) {
+  return std::count(spec.environment.begin(), spec.environment.end(), entry) == 1;
+}
+
+void make_program(const std::filesystem::path& path) {
+  std::ofstream(path) << "#!/bin/sh\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
+}  // namespace
+
+TEST_CASE("a worker gets a small environment, the job's own and what the protocol promises") {
+  auto start = order();
+  start.env = {{"OMP_NUM_THREADS", "2"}, {"MODE", "fast"}, {"TIDEPOOL_WORKER", "w-1"}};
+  const auto spec = plan_launch(start, place_in("/p"), kCpu);
+  REQUIRE(spec.ok());
+  CHECK(spec->argv == std::vector<std::string>{"/bin/sh", "-c", "true"});
+  CHECK(has(*spec, "HOME=/home/agent"));
+  CHECK(has(*spec, "PATH=/bin"));
+  CHECK(has(*spec, "OMP_NUM_THREADS=2"));
+  CHECK(has(*spec, "MODE=fast"));
+  CHECK(has(*spec, "TIDEPOOL_WORKER=w-7"));  // a job cannot pass for another worker
+  CHECK(has(*spec, "TIDEPOOL_JOB=job-2"));
+  CHECK(has(*spec, "TIDEPOOL_JOB_FILE=/s/work/w-7/job.json"));
+  CHECK(has(*spec, "TIDEPOOL_AGENT_SOCKET=/s/w.sock"));
+  CHECK(has(*spec, "CUDA_VISIBLE_DEVICES="));
+  CHECK_FALSE(has(*spec, "AGENT_SECRET=x"));
+}
+
+TEST_CASE("a worker on GPU slots sees exactly its GPUs") {
+  auto start = order();
+  start.gpus = true;
+  start.slots = {1, 0};
+  CHECK(has(plan_launch(start, place_in("/p"), kGpus).value(), "CUDA_VISIBLE_DEVICES=GPU-b,GPU-a"));
+  start.slots = {2};
+  CHECK_THAT(plan_launch(start, place_in("/p"), kGpus).error().message, Catch::Contains("no GPU slot 2"));
+}
+
+TEST_CASE("a program without a slash is looked up beside agentd first, then on PATH") {
+  const test::TemporaryFolder folder;
+  make_program(folder / "tidepool-trainer");
+  make_program(folder / "sh");
+  auto start = order();
+  start.program = "tidepool-trainer";
+  CHECK(plan_launch(start, place_in(folder.path()), kCpu)->program == (folder / "tidepool-trainer").string());
+  start.program = "sh";
+  CHECK(plan_launch(start, place_in(folder.path()), kCpu)->program == (folder / "sh").string());
+  CHECK(plan_launch(start, place_in("/p"), kCpu)->program == "/bin/sh");
+  start.program = "no-such-program";
+  CHECK_THAT(plan_launch(start, place_in("/p"), kCpu).error().message,
+             Catch::Contains("could not start no-such-program: No such file or directory"));
+}
+
+TEST_CASE("what the kernel would silently cut is refused") {
+  auto start = order();
+  start.argv = {std::string("a\0b", 3)};
+  CHECK_THAT(plan_launch(start, place_in("/p"), kCpu).error().message, Catch::Contains("NUL byte"));
+  start = order();
+  start.env = {{"A=B", "1"}};
+  CHECK_THAT(plan_launch(start, place_in("/p"), kCpu).error().message, Catch::Contains("cannot be the name"));
+}
+
+}  // namespace tidepool::agent

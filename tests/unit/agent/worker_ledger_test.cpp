@@ -1,0 +1,86 @@
+#include "workers/agent/worker_ledger.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/temporary_folder.hpp"
+#include "workers/agent/state_files.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+api::WorkerExitedReport report_of(std::uint64_t number, WorkerId worker) {
+  return {.report = number, .worker = worker, .exit_code = 3, .signal = 0, .detail = "\"last\"\nline"};
+}
+
+WorkerLedger open_in(const test::TemporaryFolder& folder) {
+  auto ledger = WorkerLedger::open(folder.path());
+  REQUIRE(ledger.ok());
+  return std::move(*ledger);
+}
+
+}  // namespace
+
+TEST_CASE("the ledger gives back what was recorded, over any number of restarts") {
+  const test::TemporaryFolder folder;
+  {
+    WorkerLedger ledger = open_in(folder);
+    CHECK(ledger.history().started.empty());
+    REQUIRE(ledger.record_started(WorkerId(1)).ok());
+    REQUIRE(ledger.record_started(WorkerId(2)).ok());
+    REQUIRE(ledger.record_exit(report_of(8, WorkerId(2))).ok());
+    REQUIRE(ledger.record_started(WorkerId(3)).ok());
+    REQUIRE(ledger.record_exit(report_of(9, WorkerId(3))).ok());
+    REQUIRE(ledger.record_ack(WorkerId(3)).ok());
+  }
+  for (int restart = 0; restart < 3; ++restart) {
+    const WorkerLedger ledger = open_in(folder);
+    const History& history = ledger.history();
+    CHECK(history.started == std::set<WorkerId>{WorkerId(1), WorkerId(2), WorkerId(3)});
+    CHECK(history.open() == std::set<WorkerId>{WorkerId(1)});
+    CHECK(history.unacknowledged == std::set<WorkerId>{WorkerId(2)});
+    CHECK(history.exits.at(WorkerId(2)).detail == "\"last\"\nline");
+    CHECK(history.exits.at(WorkerId(3)).exit_code == 3);
+    CHECK(history.next_report == 10);
+  }
+}
+
+TEST_CASE("a line that the machine did not finish is dropped, a damaged one is not guessed") {
+  const test::TemporaryFolder folder;
+  {
+    REQUIRE(open_in(folder).record_started(WorkerId(1)).ok());
+  }
+  std::ofstream(folder / "ledger.jsonl", std::ios::app) << "{\"started\":\"w-2";
+  CHECK(open_in(folder).history().started == std::set<WorkerId>{WorkerId(1)});
+  std::ofstream(folder / "ledger.jsonl", std::ios::app) << "{\"began\":\"w-2\"}\n";
+  const auto damaged = WorkerLedger::open(folder.path());
+  REQUIRE_FALSE(damaged.ok());
+  CHECK_THAT(damaged.error().message, Catch::Contains("line 2 is damaged"));
+}
+
+TEST_CASE("a process is found again by all that tells it from another") {
+  const test::TemporaryFolder folder;
+  WorkerLedger ledger = open_in(folder);
+  CHECK_FALSE(ledger.process_of(WorkerId(4)).has_value());
+  REQUIRE(ledger.record_process({WorkerId(4), JobId(2), 77, 123'456, "boot"}).ok());
+  const auto record = ledger.process_of(WorkerId(4));
+  REQUIRE(record.has_value());
+  CHECK(record->pid == 77);
+  CHECK(record->start_time == 123'456);
+  CHECK(record->boot_id == "boot");
+  CHECK(record->job == JobId(2));
+  std::ofstream(folder / "workers/w-4.json") << "{\"pid\":1}";
+  CHECK_FALSE(ledger.process_of(WorkerId(4)).has_value());
+  ledger.forget_process(WorkerId(4));
+  CHECK_FALSE(std::filesystem::exists(folder / "workers/w-4.json"));
+}
+
+TEST_CASE("a state directory that others may write to is refused") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "workers");
+  std::filesystem::permissions(folder / "workers", std::filesystem::perms::all);
+  CHECK_THAT(WorkerLedger::open(folder.path()).error().message, Catch::Contains("chmod 700"));
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,342 @@
+#include "workers/agent/agent_loop.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "base/json.hpp"
+#include "base/overloaded.hpp"
+#include "workers/agent/agent_state.hpp"
+#include "workers/agent/daemon_link.hpp"
+#include "workers/agent/process_runner.hpp"
+#include "workers/agent/state_files.hpp"
+#include "workers/agent/worker_launch.hpp"
+#include "workers/agent/worker_ledger.hpp"
+#include "workers/agent/worker_logs.hpp"
+#include "workers/agent/worker_socket.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using boost::system::error_code;
+
+constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not try again"
+constexpr auto kLogCutPeriod = std::chrono::seconds(2);
+constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
+
+Instant monotonic_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant::from_micros(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) result[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return result;
+}
+
+class Loop : public AgentLoop {
+ public:
+  Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger ledger, WorkerLogs logs);
+
+  [[nodiscard]] Status prepare();
+  void run() override;
+
+ private:
+  void feed(Fact fact);
+  void arm_timer();
+  void watch_signals();
+  void watch_logs();
+  void adopt_workers();
+  void on_process_end(const ProcessEnd& end);
+  void on_daemon_message(api::DaemonToAgent message);
+  void on_link_closed(const std::string& why);
+
+  void carry_out(const OpenLink&) { link_.open(); }
+  void carry_out(const CloseLink& action) { link_.close(action.why); }
+  void carry_out(const SendHello& action);
+  void carry_out(const SendToDaemon& action) { link_.send(action.message); }
+  void carry_out(const SendToWorker& action) { socket_.send(action.worker, action.message); }
+  void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
+  void carry_out(const SpawnWorker& action);
+  void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
+  void carry_out(const ReadLog& action);
+  void carry_out(const RecordStarted& action);
+  void carry_out(const RecordExit& action);
+  void carry_out(const RecordAck& action);
+  void carry_out(const Quit& action);
+
+  [[nodiscard]] Status spawn(const api::StartWorker& order);
+
+  AgentOptions options_;
+  NodeSlots slots_;
+  WorkerLedger ledger_;
+  WorkerLogs logs_;
+  std::map<std::string, std::string> environment_ = own_environment();
+
+  asio::io_context io_{1};
+  asio::steady_timer timer_{io_};
+  asio::steady_timer log_timer_{io_};
+  asio::steady_timer farewell_{io_};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  AgentState state_;
+  DaemonLink link_;
+  WorkerSocket socket_;
+  ProcessRunner runner_;
+
+  std::deque<Fact> facts_;
+  bool feeding_ = false;
+  std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
+  std::string last_loss_;
+  bool log_trouble_told_ = false;
+  bool ending_ = false;
+};
+
+AgentTimes times_of(const AgentOptions& options) {
+  AgentTimes times;
+  times.exit_when_idle = options.exit_when_idle;
+  return times;
+}
+
+Loop::Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger ledger, WorkerLogs logs)
+    : options_(options),
+      slots_(slots),
+      ledger_(std::move(ledger)),
+      logs_(std::move(logs)),
+      state_(times_of(options), ledger_.history(), std::random_device{}(), monotonic_now()),
+      link_(io_, options.daemon,
+            {.on_opened = [this] { feed(LinkOpened{}); },
+             .on_message = [this](api::DaemonToAgent message) { on_daemon_message(std::move(message)); },
+             .on_closed = [this](const std::string& why) { on_link_closed(why); }}),
+      socket_(io_, {.lives = [this](WorkerId worker) { return state_.lives(worker); },
+                    .on_message = [this](WorkerId worker,
+                                         api::FromWorker message) { feed(WorkerSaid{worker, std::move(message)}); },
+                    .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
+      runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }) {}
+
+Status Loop::prepare() {
+  TP_TRY(make_private_folder(options_.state_dir / "work"));
+  TP_TRY(socket_.listen(options_.state_dir / "w.sock"));
+  adopt_workers();
+  return ok_status();
+}
+
+void Loop::adopt_workers() {
+  for (const WorkerId worker : ledger_.history().open()) {
+    const auto record = ledger_.process_of(worker);
+    if (record && runner_.adopt(*record)) {
+      spdlog::info("{} (pid {}) of {} goes on; adopted", worker.text(), record->pid, record->job.text());
+      continue;
+    }
+    feed(WorkerEnded{.worker = worker,
+                     .detail = record ? "exited while no agent watched it; exit code unknown"
+                                      : "the agent ended before this worker could start"});
+  }
+}
+
+void Loop::run() {
+  watch_signals();
+  watch_logs();
+  arm_timer();
+  io_.run();
+}
+
+// Facts that arise while actions are carried out wait their turn, so that actions keep their order.
+void Loop::feed(Fact fact) {
+  facts_.push_back(std::move(fact));
+  if (std::exchange(feeding_, true)) return;
+  while (!facts_.empty()) {
+    Fact next = std::move(facts_.front());
+    facts_.pop_front();
+    for (const Action& action : state_.step(monotonic_now(), std::move(next))) {
+      std::visit([this](const auto& body) { carry_out(body); }, action);
+    }
+  }
+  feeding_ = false;
+  arm_timer();
+}
+
+void Loop::arm_timer() {
+  const auto deadline = state_.deadline();
+  if (!deadline) {
+    timer_.cancel();
+    return;
+  }
+  timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::microseconds(deadline->count_us())));
+  timer_.async_wait([this](error_code error) {
+    if (!error) feed(TimePassed{});
+  });
+}
+
+void Loop::watch_signals() {
+  signals_.async_wait([this](error_code error, int) {
+    if (error) return;
+    watch_signals();
+    feed(QuitAsked{.stop_workers = options_.stop_workers});
+  });
+}
+
+void Loop::watch_logs() {
+  log_timer_.expires_after(kLogCutPeriod);
+  log_timer_.async_wait([this](error_code error) {
+    if (error) return;
+    for (const WorkerId worker : runner_.workers()) {
+      const auto status = logs_.cut(worker);
+      if (!status.ok() && !std::exchange(log_trouble_told_, true)) {
+        spdlog::warn("logs of workers grow without bound: {}", status.error().message);
+      }
+    }
+    watch_logs();
+  });
+}
+
+void Loop::on_process_end(const ProcessEnd& end) {
+  WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
+  fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
+  // What it said before it ended comes first: `finished` before its exit.
+  socket_.when_drained(end.worker, [this, fact] {
+    socket_.forget(fact.worker);
+    feed(fact);
+  });
+}
+
+void Loop::carry_out(const SendHello& action) {
+  auto token = read_token(options_.token_file);
+  if (!token) {
+    link_.close(token.error().message);
+    return;
+  }
+  link_.send(api::AgentHello{.token = std::move(*token),
+                             .node = options_.node,
+                             .slots = slots_.count,
+                             .slot_type = slots_.type,
+                             .price_per_slot_hour = options_.price_per_slot_hour,
+                             .running = action.running});
+}
+
+void Loop::carry_out(const SpawnWorker& action) {
+  const api::StartWorker& order = action.order;
+  if (unrecorded_.erase(order.worker) > 0) {
+    feed(WorkerEnded{.worker = order.worker,
+                     .detail = "this node cannot write its state directory; nothing was started"});
+    return;
+  }
+  const auto status = spawn(order);
+  if (status.ok()) {
+    spdlog::info("{} of {} started: {}", order.worker.text(), order.job.text(), order.program);
+    return;
+  }
+  const bool settings =
+      status.error().code == ErrorCode::kInvalidArgument || status.error().code == ErrorCode::kNotFound;
+  feed(WorkerEnded{
+      .worker = order.worker, .exit_code = settings ? kSettingsAreWrong : -1, .detail = status.error().message});
+}
+
+Status Loop::spawn(const api::StartWorker& order) {
+  const fs::path folder = options_.state_dir / "work" / order.worker.text();
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  auto spec = plan_launch(order,
+                          {.program_folder = self.parent_path(),
+                           .agent_socket = options_.state_dir / "w.sock",
+                           .job_file = folder / "job.json",
+                           .agent_environment = environment_},
+                          slots_);
+  if (!spec) return spec.error();
+  TP_TRY(make_private_folder(folder));
+  TP_TRY(replace_file(folder / "job.json", canonical_json(order.spec) + "\n"));
+  auto output = logs_.writer(order.worker);
+  if (!output) return output.error();
+  spec->output = output->get();
+  return runner_.start({.worker = order.worker, .job = order.job}, *spec,
+                       [this](const ProcessRecord& record) { return ledger_.record_process(record); });
+}
+
+void Loop::carry_out(const ReadLog& action) {
+  link_.send(logs_.read(action.order, state_.lives(action.order.worker)));
+}
+
+void Loop::carry_out(const RecordStarted& action) {
+  const auto status = ledger_.record_started(action.worker);
+  if (status.ok()) return;
+  spdlog::error("{}: {}", action.worker.text(), status.error().message);
+  unrecorded_.insert(action.worker);
+}
+
+void Loop::carry_out(const RecordExit& action) {
+  const auto& report = action.report;
+  spdlog::info("{} ended: exit code {}, signal {}, \"{}\"", report.worker.text(), report.exit_code, report.signal,
+               report.detail);
+  // Reported all the same: without the record, the next agent would only report it less exactly.
+  if (const auto status = ledger_.record_exit(report); !status.ok()) spdlog::error(status.error().message);
+}
+
+void Loop::carry_out(const RecordAck& action) {
+  // Without the record, the next agent would report once more, and the daemon acknowledge once more.
+  if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
+  ledger_.forget_process(action.worker);
+  std::error_code error;
+  fs::remove_all(options_.state_dir / "work" / action.worker.text(), error);
+  logs_.prune([this](WorkerId worker) { return state_.lives(worker); });
+}
+
+void Loop::carry_out(const Quit& action) {
+  if (std::exchange(ending_, true)) return;
+  spdlog::info("agent ends: {}", action.why);
+  if (!link_.is_open()) {
+    io_.stop();
+    return;
+  }
+  // The last reports get a moment to leave; what does not is reported by the next agent.
+  link_.finish();
+  farewell_.expires_after(kFarewellPatience);
+  farewell_.async_wait([this](error_code) { io_.stop(); });
+}
+
+void Loop::on_daemon_message(api::DaemonToAgent message) {
+  if (const auto* welcome = std::get_if<api::AgentWelcome>(&message)) {
+    spdlog::info("the daemon knows this node as {}", welcome->node.text());
+    last_loss_.clear();
+  }
+  feed(DaemonSaid{std::move(message)});
+}
+
+void Loop::on_link_closed(const std::string& why) {
+  if (ending_) {
+    io_.stop();
+    return;
+  }
+  // Said once, not at every attempt.
+  if (std::exchange(last_loss_, why) != why) spdlog::warn("no link to the daemon: {}; trying again", why);
+  feed(LinkClosed{why});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots) {
+  auto ledger = WorkerLedger::open(options.state_dir);
+  if (!ledger) return ledger.error();
+  auto logs = WorkerLogs::open(options.state_dir / "logs");
+  if (!logs) return logs.error();
+  auto loop = std::make_unique<Loop>(options, slots, std::move(*ledger), std::move(*logs));
+  TP_TRY(loop->prepare());
+  return std::unique_ptr<AgentLoop>(std::move(loop));
+}
+
+}  // namespace tidepool::agent

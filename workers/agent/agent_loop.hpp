@@ -1,0 +1,30 @@
+// The agent's one thread: brings facts from the link, the workers and the kernel to AgentState and
+// carries its actions out, in order.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "workers/agent/agent_options.hpp"
+#include "workers/agent/node_slots.hpp"
+
+namespace tidepool::agent {
+
+class AgentLoop {
+ public:
+  // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts
+  // their workers and opens the socket for them.
+  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, const NodeSlots& slots);
+
+  AgentLoop(const AgentLoop&) = delete;
+  AgentLoop& operator=(const AgentLoop&) = delete;
+  virtual ~AgentLoop() = default;
+
+  // Returns when the agent has been told to end, or has been idle for long enough.
+  virtual void run() = 0;
+
+ protected:
+  AgentLoop() = default;
+};
+
+}  // namespace tidepool::agent

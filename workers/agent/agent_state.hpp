@@ -1,0 +1,172 @@
+// What an agent knows and decides, without a process, socket or clock: facts go in, actions come out.
+// Its safety: a worker id is spawned at most once in the life of a state directory, and an exit is
+// reported until the daemon has acknowledged it. The caller carries the actions out in their order, so
+// a Record action is durable before the action that relies on it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+#include "base/ids.hpp"
+#include "base/rng.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::agent {
+
+// What the state directory remembers of earlier runs.
+struct History {
+  std::set<WorkerId> started;                         // ever, ended or not
+  std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
+  std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed
+  std::uint64_t next_report = 1;
+
+  // Started and not known to have ended.
+  [[nodiscard]] std::set<WorkerId> open() const;
+};
+
+// --- facts --------------------------------------------------------------------------------------
+struct LinkOpened {};
+struct LinkClosed {
+  std::string why;
+};
+struct DaemonSaid {
+  api::DaemonToAgent message;
+};
+struct WorkerSaid {
+  WorkerId worker;
+  api::FromWorker message;
+};
+// A process has been reaped, or could not be started.
+struct WorkerEnded {
+  WorkerId worker;
+  int exit_code = -1;
+  int signal = 0;
+  std::string detail;
+};
+struct TimePassed {};
+// The operator's SIGTERM. A second one while workers are being stopped kills them.
+struct QuitAsked {
+  bool stop_workers = false;
+};
+using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerEnded, TimePassed, QuitAsked>;
+
+// --- actions ------------------------------------------------------------------------------------
+struct OpenLink {};
+struct CloseLink {
+  std::string why;
+};
+struct SendHello {
+  std::vector<WorkerId> running;
+};
+struct SendToDaemon {
+  api::AgentToDaemon message;
+};
+struct SendToWorker {
+  WorkerId worker;
+  api::ToWorker message;
+};
+// So that each worker connects again and says in which generation it is.
+struct CloseWorkerLinks {};
+struct SpawnWorker {
+  api::StartWorker order;
+};
+struct SignalWorker {
+  WorkerId worker;
+  int signal = 0;
+};
+struct ReadLog {
+  api::LogRead order;
+};
+struct RecordStarted {
+  WorkerId worker;
+};
+struct RecordExit {
+  api::WorkerExitedReport report;
+};
+struct RecordAck {
+  WorkerId worker;
+};
+struct Quit {
+  std::string why;
+};
+using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                            SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck, Quit>;
+
+struct AgentTimes {
+  Duration backoff_min = Duration::millis(50);
+  Duration backoff_max = Duration::seconds(2);
+  Duration welcome_patience = Duration::seconds(10);
+  Duration stop_grace = Duration::seconds(10);  // of workers when the agent itself is told to stop them
+  std::optional<Duration> exit_when_idle;       // without daemon and without worker for that long
+};
+
+class AgentState {
+ public:
+  // Every worker in history.open() counts as living until a WorkerEnded says otherwise.
+  AgentState(AgentTimes times, History history, std::uint64_t seed, Instant now);
+
+  [[nodiscard]] std::vector<Action> step(Instant now, Fact fact);
+
+  // When the next TimePassed is due; nothing if only other facts can change anything.
+  [[nodiscard]] std::optional<Instant> deadline() const;
+  [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
+  [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
+
+ private:
+  enum class Link { kDown, kConnecting, kGreeted, kWelcomed };
+  struct Living {
+    std::optional<Instant> kill_at;
+  };
+
+  void on(const LinkOpened& fact);
+  void on(const LinkClosed& fact);
+  void on(DaemonSaid& fact);
+  void on(WorkerSaid& fact);
+  void on(const WorkerEnded& fact);
+  void on(const TimePassed& fact);
+  void on(const QuitAsked& fact);
+
+  void obey(api::AgentWelcome& order);
+  void obey(api::AgentRefuse& order);
+  void obey(api::StartWorker& order);
+  void obey(api::StopWorker& order);
+  void obey(api::ReportAck& order);
+  void obey(api::ToWorkerOrder& order);
+  void obey(api::LogRead& order);
+
+  void stop(WorkerId worker, Duration grace);
+  void end(const WorkerEnded& outcome);
+  void report_again(WorkerId worker);
+  void send(api::AgentToDaemon message);
+  void look_at_idleness();
+  void act(Action action) { actions_.push_back(std::move(action)); }
+
+  AgentTimes times_;
+  History history_;
+  Rng rng_;
+  Instant now_;
+  std::map<WorkerId, Living> living_;
+  std::vector<api::FromWorkerReport> outbox_;  // said while no daemon listened, oldest first
+  // Repeated after each reconnect until the worker's exit is acknowledged: a daemon that died before it
+  // was durable would otherwise train the whole job again.
+  std::map<WorkerId, api::FinishedMessage> finished_;
+  bool workers_were_heard_ = false;  // by a daemon, on an earlier or this link
+  bool quitting_ = false;
+
+  Link link_ = Link::kDown;
+  int failed_attempts_ = 0;
+  Duration heartbeat_ = Duration::seconds(1);
+  std::optional<Instant> connect_at_;
+  std::optional<Instant> give_up_at_;  // on a daemon that has not answered the hello
+  std::optional<Instant> heartbeat_at_;
+  std::optional<Instant> idle_at_;
+  std::vector<Action> actions_;
+};
+
+}  // namespace tidepool::agent

@@ -1,0 +1,36 @@
+// Starts one process in a session and group of its own. It holds no descriptor of the agent but its
+// log, does not run before the caller has recorded it, and outlives the agent.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "workers/agent/unique_fd.hpp"
+
+namespace tidepool::agent {
+
+struct ChildSpec {
+  std::string program;                   // a path
+  std::vector<std::string> argv;         // with the program's name first
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string workdir;                   // empty = the agent's own
+  int output = -1;                       // becomes stdout and stderr; stays the caller's
+};
+
+struct ChildProcess {
+  pid_t pid = 0;  // also the id of its group
+  UniqueFd pidfd;
+};
+
+// `record` runs while the child waits; if it fails the child ends without having run. An error with
+// code kInvalidArgument means that the program or the folder is wrong; any other, that this node could not.
+[[nodiscard]] Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Status(pid_t)>& record);
+
+// pidfd_open(2); invalid when there is no such process.
+[[nodiscard]] UniqueFd open_pidfd(pid_t pid);
+
+}  // namespace tidepool::agent

@@ -1,0 +1,140 @@
+#include "workers/agent/daemon_link.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "base/overloaded.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using LocalSocket = asio::local::stream_protocol::socket;
+using TcpSocket = asio::ip::tcp::socket;
+
+constexpr std::size_t kUnsentMax = 64U << 20U;
+constexpr auto kConnectPatience = std::chrono::seconds(10);
+constexpr int kSilencePatienceMs = 15'000;
+
+// A daemon whose machine is gone sends no close: let the kernel find out within seconds.
+void watch_for_silence(TcpSocket& socket) {
+  error_code ignored;
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  const int values[][2] = {
+      {TCP_KEEPIDLE, 5}, {TCP_KEEPINTVL, 3}, {TCP_KEEPCNT, 3}, {TCP_USER_TIMEOUT, kSilencePatienceMs}};
+  for (const auto& [option, value] : values) {
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof value);
+  }
+}
+
+}  // namespace
+
+Result<TcpAddress> parse_tcp_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  std::string host = text.substr(0, colon);
+  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty() || !number || std::stoi(port) < 1 || std::stoi(port) > 65'535) {
+    return invalid_argument("\"" + text + "\" is no address; write HOST:PORT, such as 127.0.0.1:7481");
+  }
+  return TcpAddress{.host = host, .port = port};
+}
+
+DaemonLink::DaemonLink(asio::io_context& io, DaemonAddress address, Handlers handlers)
+    : io_(io), address_(std::move(address)), handlers_(std::move(handlers)), resolver_(io), patience_(io) {}
+
+void DaemonLink::open() {
+  std::visit(Overloaded{[this](const UnixAddress& address) { connect_unix(address); },
+                        [this](const TcpAddress& address) { resolve_tcp(address); }},
+             address_);
+}
+
+// A Unix socket answers at once: there is a listener with room, or there is none.
+void DaemonLink::connect_unix(const UnixAddress& address) {
+  LocalSocket socket(io_);
+  error_code error;
+  try {
+    socket.connect(asio::local::stream_protocol::endpoint(address.path), error);
+  } catch (const boost::system::system_error& too_long) {
+    error = too_long.code();
+  }
+  if (error) {
+    failed("cannot reach the daemon at " + address.path + ": " + error.message());
+  } else {
+    connected(std::move(socket));
+  }
+}
+
+void DaemonLink::resolve_tcp(const TcpAddress& address) {
+  resolver_.async_resolve(address.host, address.port, [this](error_code error, const auto& endpoints) {
+    if (error) {
+      failed("cannot find the daemon's host: " + error.message());
+    } else {
+      connect_tcp(endpoints);
+    }
+  });
+}
+
+void DaemonLink::connect_tcp(const asio::ip::tcp::resolver::results_type& endpoints) {
+  auto socket = std::make_shared<TcpSocket>(io_);
+  patience_.expires_after(kConnectPatience);
+  patience_.async_wait([socket](error_code error) {
+    error_code ignored;
+    if (!error) socket->close(ignored);  // ends the attempt below
+  });
+  asio::async_connect(*socket, endpoints, [this, socket](error_code error, const asio::ip::tcp::endpoint&) {
+    patience_.cancel();
+    if (error || !socket->is_open()) {
+      failed("cannot reach the daemon: " + (error ? error.message() : "no answer"));
+      return;
+    }
+    watch_for_silence(*socket);
+    connected(std::move(*socket));
+  });
+}
+
+void DaemonLink::connected(LineStream::Socket socket) {
+  stream_ = std::make_shared<LineStream>(std::move(socket), kUnsentMax);
+  stream_->start({.on_line =
+                      [this](const std::string& line) {
+                        auto message = api::decode_daemon_to_agent(line);
+                        if (message) {
+                          handlers_.on_message(std::move(*message));
+                        } else {
+                          close("the daemon's line was not understood: " + message.error().message);
+                        }
+                      },
+                  .on_closed =
+                      [this](const std::string& why) {
+                        stream_.reset();
+                        handlers_.on_closed(why);
+                      }});
+  handlers_.on_opened();
+}
+
+void DaemonLink::failed(const std::string& why) {
+  asio::post(io_, [this, why] { handlers_.on_closed(why); });
+}
+
+void DaemonLink::send(const api::AgentToDaemon& message) {
+  if (stream_) stream_->send(api::encode(message));
+}
+
+void DaemonLink::close(const std::string& why) {
+  if (stream_) stream_->close(why);
+}
+
+void DaemonLink::finish() {
+  if (stream_) stream_->finish("this agent ends");
+}
+
+}  // namespace tidepool::agent

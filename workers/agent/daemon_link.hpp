@@ -1,0 +1,62 @@
+// The one connection of a node to the daemon. It connects when told and reports how that went; when to
+// try again, and what to say, is the agent state's affair.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "api/worker_protocol.hpp"
+#include "base/result.hpp"
+#include "workers/agent/line_stream.hpp"
+
+namespace tidepool::agent {
+
+struct UnixAddress {
+  std::string path;
+};
+struct TcpAddress {
+  std::string host;
+  std::string port;
+};
+using DaemonAddress = std::variant<UnixAddress, TcpAddress>;
+
+// "HOST:PORT", "[::1]:7481".
+[[nodiscard]] Result<TcpAddress> parse_tcp_address(const std::string& text);
+
+class DaemonLink {
+ public:
+  struct Handlers {
+    std::function<void()> on_opened;
+    std::function<void(api::DaemonToAgent)> on_message;
+    std::function<void(std::string why)> on_closed;  // once per open(), also when it could not connect
+  };
+  DaemonLink(boost::asio::io_context& io, DaemonAddress address, Handlers handlers);
+
+  void open();
+  [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
+  void send(const api::AgentToDaemon& message);
+  void close(const std::string& why);
+  // Sends what waits, then closes.
+  void finish();
+
+ private:
+  void connect_unix(const UnixAddress& address);
+  void resolve_tcp(const TcpAddress& address);
+  void connect_tcp(const boost::asio::ip::tcp::resolver::results_type& endpoints);
+  void connected(LineStream::Socket socket);
+  void failed(const std::string& why);
+
+  boost::asio::io_context& io_;
+  DaemonAddress address_;
+  Handlers handlers_;
+  boost::asio::ip::tcp::resolver resolver_;
+  boost::asio::steady_timer patience_;  // of an attempt to connect
+  std::shared_ptr<LineStream> stream_;
+};
+
+}  // namespace tidepool::agent

@@ -1,0 +1,55 @@
+// One connection that carries lines both ways, over TCP or a Unix socket. Everything runs on the thread
+// of its io_context. After on_closed nothing is called any more; a peer that does not read is cut off
+// rather than buffered without bound.
+#pragma once
+
+#include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::agent {
+
+class LineStream : public std::enable_shared_from_this<LineStream> {
+ public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  struct Handlers {
+    std::function<void(const std::string& line)> on_line;
+    std::function<void(const std::string& why)> on_closed;  // once, and never from inside send() or close()
+  };
+
+  // `socket` is connected; `unsent_max` bounds the bytes that wait for the peer.
+  LineStream(Socket socket, std::size_t unsent_max);
+
+  void start(Handlers handlers);
+  void send(std::string line);
+  // Sends what waits, then closes.
+  void finish(std::string why);
+  // Sends what waits, then tells the peer that no more comes; what the peer still says is heard.
+  void finish_sending();
+  void close(std::string why);
+  [[nodiscard]] Socket& socket() { return socket_; }
+
+ private:
+  void read_more();
+  void write_more();
+  void flushed();
+
+  Socket socket_;
+  std::size_t unsent_max_;
+  Handlers handlers_;
+  api::LineBuffer incoming_;
+  std::array<char, 16'384> buffer_{};
+  std::deque<std::string> unsent_;
+  std::size_t unsent_bytes_ = 0;
+  std::string finish_why_;
+  bool finishing_ = false;
+  bool half_closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace tidepool::agent

@@ -1,0 +1,22 @@
+// What a node offers: its GPUs, or declared CPU slots. Slot i is the i-th of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workers/agent/gpu_probe.hpp"
+
+namespace tidepool::agent {
+
+struct NodeSlots {
+  int count = 0;
+  std::string type;       // "cpu", "nvidia-h200"
+  std::vector<Gpu> gpus;  // empty = CPU slots
+  std::string note;       // for the log: what was found, or why there are no GPUs
+};
+
+// With `cpu_slots` the probe is not asked; without, GPUs if there are any, else four CPU slots.
+[[nodiscard]] NodeSlots find_slots(std::optional<int> cpu_slots, const std::string& type, GpuProbe& probe);
+
+}  // namespace tidepool::agent

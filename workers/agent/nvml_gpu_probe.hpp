@@ -1,0 +1,20 @@
+// Asks the NVIDIA driver through NVML. The library is loaded at run time, so that the same binary runs
+// on a node without a driver and then says so.
+#pragma once
+
+#include <string>
+
+#include "workers/agent/gpu_probe.hpp"
+
+namespace tidepool::agent {
+
+class NvmlGpuProbe : public GpuProbe {
+ public:
+  explicit NvmlGpuProbe(std::string library = "libnvidia-ml.so.1");
+  [[nodiscard]] Result<std::vector<Gpu>> list() override;
+
+ private:
+  std::string library_;
+};
+
+}  // namespace tidepool::agent

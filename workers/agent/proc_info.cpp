@@ -1,0 +1,85 @@
+#include "workers/agent/proc_info.hpp"
+
+#include <sys/ioctl.h>
+
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "workers/agent/state_files.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+// linux/pidfd.h of 6.15, first version of the structure (64 bytes); Debian 12's header has none.
+struct PidfdInfo {
+  std::uint64_t mask = 0;
+  std::uint64_t cgroup_id = 0;
+  std::uint32_t ids[11] = {};
+  std::int32_t wait_status = 0;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr std::uint64_t kPidfdInfoExit = 1U << 3U;
+constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
+
+}  // namespace
+
+// proc(5): "pid (comm) state ppid pgrp ... starttime(22) ... exit_code(52)"; comm may hold any character.
+std::optional<ProcStat> read_proc_stat(pid_t pid) {
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return std::nullopt;
+  const std::size_t comm_end = text->rfind(')');
+  if (comm_end == std::string::npos) return std::nullopt;
+  std::istringstream words(text->substr(comm_end + 1));
+  ProcStat stat;
+  std::string word;
+  for (int field = 3; words >> word; ++field) {
+    const auto number = [&word](auto& into) {
+      return std::from_chars(word.data(), word.data() + word.size(), into).ec == std::errc{};
+    };
+    if (field == 3) stat.state = word.front();
+    if (field == 5 && !number(stat.group)) return std::nullopt;
+    if (field == 22 && !number(stat.start_time)) return std::nullopt;
+    if (field == 52) return number(stat.wait_status) ? std::optional(stat) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string boot_id() {
+  auto text = read_file("/proc/sys/kernel/random/boot_id");
+  if (!text) return {};
+  while (text->ends_with('\n')) text->pop_back();
+  return *text;
+}
+
+std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd) {
+  PidfdInfo info{.mask = kPidfdInfoExit};
+  // Asked first: from the moment it answers, the pid may belong to another process.
+  if (::ioctl(pidfd, kPidfdGetInfo, &info) == 0 && (info.mask & kPidfdInfoExit) != 0) return info.wait_status;
+  const auto stat = read_proc_stat(pid);
+  if (stat && stat->state == 'Z') return stat->wait_status;
+  // It may have been reaped between the two questions.
+  info = {.mask = kPidfdInfoExit};
+  if (::ioctl(pidfd, kPidfdGetInfo, &info) == 0 && (info.mask & kPidfdInfoExit) != 0) return info.wait_status;
+  return std::nullopt;
+}
+
+std::vector<pid_t> group_members(pid_t group, WorkerId worker) {
+  namespace fs = std::filesystem;
+  const std::string mark = "TIDEPOOL_WORKER=" + worker.text() + '\0';
+  std::vector<pid_t> members;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    pid_t pid = 0;
+    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (bad != std::errc{} || stop != name.data() + name.size()) continue;
+    const auto stat = read_proc_stat(pid);
+    if (!stat || stat->group != group) continue;
+    const auto environment = read_file(entry->path() / "environ");
+    if (environment && ('\0' + *environment).find('\0' + mark) != std::string::npos) members.push_back(pid);
+  }
+  return members;
+}
+
+}  // namespace tidepool::agent

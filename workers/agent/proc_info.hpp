@@ -1,0 +1,34 @@
+// What the kernel tells about processes that may not be our children: read from /proc and pidfds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace tidepool::agent {
+
+struct ProcStat {
+  char state = '?';  // 'Z' = ended, not yet reaped by its parent
+  pid_t group = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot
+  int wait_status = 0;           // meaningful for a zombie
+};
+
+[[nodiscard]] std::optional<ProcStat> read_proc_stat(pid_t pid);
+
+// Changes at every boot, so that pids and start times of an earlier boot are never taken for ours.
+[[nodiscard]] std::string boot_id();
+
+// The wait status of an ended process that is not our child: while it is a zombie from /proc, after
+// that from its pidfd where the kernel can tell (Linux 6.15). Nothing if nobody can know.
+[[nodiscard]] std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd);
+
+// Members of `group` that carry this worker's id in their environment: its own, however late we look.
+[[nodiscard]] std::vector<pid_t> group_members(pid_t group, WorkerId worker);
+
+}  // namespace tidepool::agent

@@ -1,0 +1,113 @@
+#include "workers/agent/process_runner.hpp"
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "workers/agent/proc_info.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace asio = boost::asio;
+
+// waitid's idtype for a pidfd; glibc 2.36 names it only with its own header.
+constexpr auto kIdOfPidfd = static_cast<idtype_t>(3);
+
+ProcessEnd end_of(WorkerId worker, int wait_status) {
+  if (WIFEXITED(wait_status)) return {.worker = worker, .exit_code = WEXITSTATUS(wait_status)};
+  return {.worker = worker, .signal = WTERMSIG(wait_status)};
+}
+
+void kill_leftovers(const ProcessRecord& record) {
+  for (const pid_t member : group_members(record.pid, record.worker)) ::kill(member, SIGKILL);
+}
+
+}  // namespace
+
+ProcessRunner::ProcessRunner(asio::io_context& io, std::function<void(const ProcessEnd&)> on_end)
+    : io_(io), on_end_(std::move(on_end)), boot_id_(boot_id()) {}
+
+Status ProcessRunner::start(const ProcessRecord& identity, const ChildSpec& spec,
+                            const std::function<Status(const ProcessRecord&)>& record) {
+  ProcessRecord process = identity;
+  process.boot_id = boot_id_;
+  auto child = start_child(spec, [&](pid_t pid) -> Status {
+    const auto stat = read_proc_stat(pid);
+    if (!stat) return io_error("/proc does not show the new process; is /proc mounted?");
+    process.pid = pid;
+    process.start_time = stat->start_time;
+    return record(process);
+  });
+  if (!child) return child.error();
+  watch(process, std::move(child->pidfd), true);
+  return ok_status();
+}
+
+bool ProcessRunner::adopt(const ProcessRecord& record) {
+  if (record.boot_id != boot_id_) return false;
+  UniqueFd pidfd = open_pidfd(record.pid);
+  // Compared after the pidfd is held, so that the pid cannot change hands in between.
+  const auto stat = read_proc_stat(record.pid);
+  if (!pidfd || !stat || stat->start_time != record.start_time) {
+    kill_leftovers(record);
+    return false;
+  }
+  watch(record, std::move(pidfd), false);
+  return true;
+}
+
+void ProcessRunner::watch(const ProcessRecord& record, UniqueFd pidfd, bool ours) {
+  const WorkerId worker = record.worker;
+  auto descriptor = std::make_unique<asio::posix::stream_descriptor>(io_, pidfd.release());
+  descriptor->async_wait(asio::posix::stream_descriptor::wait_read, [this, worker](boost::system::error_code error) {
+    if (!error) on_ended(worker);
+  });
+  running_[worker] = Running{.record = record, .ours = ours, .pidfd = std::move(descriptor)};
+}
+
+void ProcessRunner::signal(WorkerId worker, int signal) {
+  const auto found = running_.find(worker);
+  if (found == running_.end()) return;
+  const Running& running = found->second;
+  // The group's id is the leader's: its own while the leader lives, or is ended but not yet reaped.
+  const bool held =
+      running.ours || ::syscall(SYS_pidfd_send_signal, running.pidfd->native_handle(), 0, nullptr, 0) == 0;
+  if (held) ::kill(-running.record.pid, signal);
+}
+
+std::vector<WorkerId> ProcessRunner::workers() const {
+  std::vector<WorkerId> workers;
+  for (const auto& [worker, ignored] : running_) workers.push_back(worker);
+  return workers;
+}
+
+void ProcessRunner::on_ended(WorkerId worker) {
+  auto node = running_.extract(worker);
+  if (node.empty()) return;
+  const ProcessEnd end = reap(node.mapped());
+  on_end_(end);
+}
+
+ProcessEnd ProcessRunner::reap(const Running& running) {
+  const ProcessRecord& record = running.record;
+  if (!running.ours) {
+    const auto status = wait_status_of_stranger(record.pid, running.pidfd->native_handle());
+    kill_leftovers(record);
+    return status ? end_of(record.worker, *status) : ProcessEnd{.worker = record.worker, .known = false};
+  }
+  // While the leader is an unreaped zombie nobody else can have its id as a group.
+  ::kill(-record.pid, SIGKILL);
+  siginfo_t info{};
+  while (::waitid(kIdOfPidfd, static_cast<id_t>(running.pidfd->native_handle()), &info, WEXITED) < 0 &&
+         errno == EINTR) {
+  }
+  if (info.si_code == CLD_EXITED) return {.worker = record.worker, .exit_code = info.si_status};
+  return {.worker = record.worker, .signal = info.si_status};
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,70 @@
+#include "workers/agent/state_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "workers/agent/unique_fd.hpp"
+
+namespace tidepool::agent {
+
+Error errno_error(const std::string& attempt) {
+  const int error = errno;
+  return io_error("cannot " + attempt + ": " + std::generic_category().message(error));
+}
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return errno_error("open " + path.string());
+  std::string text;
+  char buffer[16'384];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("read " + path.string());
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+Status write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("write to the state directory");
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return ok_status();
+}
+
+Status replace_file(const std::filesystem::path& path, std::string_view text) {
+  const std::string temporary = path.string() + ".new";
+  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return errno_error("create " + temporary);
+  TP_TRY(write_all(file.get(), text));
+  if (::fdatasync(file.get()) != 0) return errno_error("flush " + temporary);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("replace " + path.string());
+  const UniqueFd folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::fsync(folder.get()) != 0) return errno_error("flush " + path.parent_path().string());
+  return ok_status();
+}
+
+Status make_private_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("create the folder " + path.string());
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return errno_error("look at " + path.string());
+  if (!S_ISDIR(info.st_mode)) return io_error(path.string() + " is not a folder; remove it or choose another one");
+  if (info.st_uid != ::geteuid() || (info.st_mode & S_IWOTH) != 0) {
+    return io_error("the folder " + path.string() +
+                    " belongs to another user or can be written by everybody; chmod 700 it or choose another one");
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::agent

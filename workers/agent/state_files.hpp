@@ -1,0 +1,25 @@
+// Small private files (mode 0600) of the agent's state directory, read and replaced whole.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace tidepool::agent {
+
+// "open the ledger: No such file or directory", from errno.
+[[nodiscard]] Error errno_error(const std::string& attempt);
+
+[[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
+
+// Readers see the old text or the new one, also after a crash of the machine.
+[[nodiscard]] Status replace_file(const std::filesystem::path& path, std::string_view text);
+
+[[nodiscard]] Status write_all(int fd, std::string_view bytes);
+
+// Creates `path` with mode 0700 where it is missing; refuses what belongs to another user or is open to all.
+[[nodiscard]] Status make_private_folder(const std::filesystem::path& path);
+
+}  // namespace tidepool::agent

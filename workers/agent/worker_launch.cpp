@@ -1,0 +1,90 @@
+#include "workers/agent/worker_launch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tidepool::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using Environment = std::map<std::string, std::string>;
+
+constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+// Nothing else of the agent's own environment reaches a tenant's program.
+Environment base_environment(const Environment& agent) {
+  Environment result{{"PATH", kDefaultPath}, {"OMP_NUM_THREADS", "1"}};
+  for (const char* name : {"PATH", "HOME", "LANG", "TZ"}) {
+    if (const auto found = agent.find(name); found != agent.end()) result[name] = found->second;
+  }
+  return result;
+}
+
+Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlots& slots) {
+  std::string devices;
+  if (!order.gpus) return devices;  // hides every GPU from a worker that has none
+  for (const int slot : order.slots) {
+    if (static_cast<std::size_t>(slot) >= slots.gpus.size()) {
+      return invalid_argument("this node has no GPU slot " + std::to_string(slot) + "; it offers " +
+                              std::to_string(slots.gpus.size()) + " GPUs");
+    }
+    devices += (devices.empty() ? "" : ",") + slots.gpus[static_cast<std::size_t>(slot)].uuid;
+  }
+  return devices;
+}
+
+bool runnable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// Beside agentd first, so that a node's own trainer wins over one that happens to be on PATH.
+Result<std::string> find_program(const std::string& program, const fs::path& folder, const std::string& path) {
+  if (program.find('/') != std::string::npos) return program;
+  if (runnable(folder / program)) return (folder / program).string();
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
+    if (candidate.is_absolute() && runnable(candidate)) return candidate.string();
+    begin = end + 1;
+  }
+  return not_found("could not start " + program + ": No such file or directory beside agentd or on PATH");
+}
+
+// The kernel would silently take only what stands before it.
+bool holds_nul(const ChildSpec& spec) {
+  const auto nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  return nul(spec.program) || nul(spec.workdir) || std::any_of(spec.argv.begin(), spec.argv.end(), nul) ||
+         std::any_of(spec.environment.begin(), spec.environment.end(), nul);
+}
+
+}  // namespace
+
+Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place, const NodeSlots& slots) {
+  const auto devices = visible_devices(order, slots);
+  if (!devices) return devices.error();
+  Environment environment = base_environment(place.agent_environment);
+  for (const auto& [name, value] : order.env) {
+    if (name.empty() || name.find('=') != std::string::npos) {
+      return invalid_argument("\"" + name + "\" cannot be the name of an environment variable");
+    }
+    environment[name] = value;
+  }
+  environment["CUDA_VISIBLE_DEVICES"] = *devices;
+  environment["TIDEPOOL_AGENT_SOCKET"] = place.agent_socket.string();
+  environment["TIDEPOOL_WORKER"] = order.worker.text();
+  environment["TIDEPOOL_JOB"] = order.job.text();
+  environment["TIDEPOOL_JOB_FILE"] = place.job_file.string();
+
+  auto program = find_program(order.program, place.program_folder, environment["PATH"]);
+  if (!program) return program.error();
+  ChildSpec spec{.program = std::move(*program), .argv = {order.program}, .workdir = order.workdir};
+  spec.argv.insert(spec.argv.end(), order.argv.begin(), order.argv.end());
+  for (const auto& [name, value] : environment) spec.environment.push_back(name + "=" + value);
+  if (holds_nul(spec)) return invalid_argument("a NUL byte cannot be passed to a program; remove it from run");
+  return spec;
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,27 @@
+// Turns a `start` order into a process to start: which program, which environment. Pure but for the look
+// whether a file exists.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+#include "base/result.hpp"
+#include "workers/agent/child_process.hpp"
+#include "workers/agent/node_slots.hpp"
+
+namespace tidepool::agent {
+
+struct LaunchPlace {
+  std::filesystem::path program_folder;                  // where agentd itself lies
+  std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET
+  std::filesystem::path job_file;                        // for TIDEPOOL_JOB_FILE
+  std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
+};
+
+// An error means that the order cannot be carried out as it is written. Leaves `output` to the caller.
+[[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,
+                                            const NodeSlots& slots);
+
+}  // namespace tidepool::agent

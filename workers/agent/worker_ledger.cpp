@@ -1,0 +1,178 @@
+#include "workers/agent/worker_ledger.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/json.hpp"
+#include "workers/agent/state_files.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string started_line(WorkerId worker) {
+  return canonical_json({{"started", worker.text()}}) + "\n";
+}
+
+std::string exit_line(const api::WorkerExitedReport& report) {
+  return canonical_json({{"ended", report.worker.text()},
+                         {"report", report.report},
+                         {"exit_code", report.exit_code},
+                         {"signal", report.signal},
+                         {"detail", report.detail}}) +
+         "\n";
+}
+
+std::string ack_line(WorkerId worker) {
+  return canonical_json({{"acknowledged", worker.text()}}) + "\n";
+}
+
+std::optional<WorkerId> worker_in(ObjectReader& in, std::string_view field) {
+  return in.has(field) ? WorkerId::parse(in.text(field, "")) : std::nullopt;
+}
+
+// False if the line is none of the three that this file writes.
+bool replay(const json& line, History& history) {
+  std::vector<FieldError> errors;
+  ObjectReader in(line, "", errors);
+  if (const auto worker = worker_in(in, "started")) {
+    history.started.insert(*worker);
+  } else if (const auto ended = worker_in(in, "ended")) {
+    const api::WorkerExitedReport report{
+        .report = static_cast<std::uint64_t>(in.required_integer("report", {.low = 1, .high = INT64_MAX})),
+        .worker = *ended,
+        .exit_code = static_cast<int>(in.integer("exit_code", -1, {.low = -1, .high = 255})),
+        .signal = static_cast<int>(in.integer("signal", 0, {.low = 0, .high = 127})),
+        .detail = in.text("detail", "")};
+    history.started.insert(*ended);
+    history.exits[*ended] = report;
+    history.unacknowledged.insert(*ended);
+    history.next_report = std::max(history.next_report, report.report + 1);
+  } else if (const auto confirmed = worker_in(in, "acknowledged")) {
+    history.unacknowledged.erase(*confirmed);
+  } else {
+    return false;
+  }
+  in.finish();
+  return errors.empty();
+}
+
+Result<History> read_history(const fs::path& path) {
+  History history;
+  std::error_code error;
+  if (!fs::exists(path, error)) return history;
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  std::size_t begin = 0;
+  for (std::size_t number = 1; begin < text->size(); ++number) {
+    const std::size_t end = text->find('\n', begin);
+    if (end == std::string::npos) break;  // torn: its action was never taken
+    const auto line = parse_json(std::string_view(*text).substr(begin, end - begin));
+    if (!line || !replay(*line, history)) {
+      return io_error(path.string() + ", line " + std::to_string(number) +
+                      " is damaged; restore the file, or move the state directory away once no worker runs");
+    }
+    begin = end + 1;
+  }
+  return history;
+}
+
+}  // namespace
+
+WorkerLedger::WorkerLedger(fs::path state_dir, History history)
+    : state_dir_(std::move(state_dir)), history_(std::move(history)) {}
+
+Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
+  TP_TRY(make_private_folder(state_dir / "workers"));
+  auto history = read_history(state_dir / "ledger.jsonl");
+  if (!history) return history.error();
+  WorkerLedger ledger(state_dir, std::move(*history));
+  TP_TRY(ledger.compact());
+  ledger.file_.reset(::open((state_dir / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!ledger.file_) return errno_error("open the ledger in " + state_dir.string());
+  return ledger;
+}
+
+// What was confirmed needs its outcome, not its words: a `start` that comes again is answered with it.
+Status WorkerLedger::compact() {
+  std::string text;
+  for (const WorkerId worker : history_.started) {
+    const auto ended = history_.exits.find(worker);
+    if (ended == history_.exits.end()) {
+      text += started_line(worker);
+      continue;
+    }
+    const bool confirmed = !history_.unacknowledged.contains(worker);
+    if (confirmed) ended->second.detail.clear();
+    text += exit_line(ended->second);
+    if (confirmed) text += ack_line(worker);
+  }
+  return replace_file(state_dir_ / "ledger.jsonl", text);
+}
+
+Status WorkerLedger::append(const std::string& line) {
+  const off_t end = ::lseek(file_.get(), 0, SEEK_END);
+  Status status = write_all(file_.get(), line);
+  if (status.ok() && ::fdatasync(file_.get()) != 0) {
+    status = errno_error("flush the ledger in " + state_dir_.string());
+  }
+  // Half a line would damage the next one.
+  if (!status.ok() && end >= 0 && ::ftruncate(file_.get(), end) != 0) return errno_error("mend the ledger");
+  return status;
+}
+
+Status WorkerLedger::record_started(WorkerId worker) {
+  return append(started_line(worker));
+}
+
+Status WorkerLedger::record_exit(const api::WorkerExitedReport& report) {
+  return append(exit_line(report));
+}
+
+Status WorkerLedger::record_ack(WorkerId worker) {
+  return append(ack_line(worker));
+}
+
+fs::path WorkerLedger::process_path(WorkerId worker) const {
+  return state_dir_ / "workers" / (worker.text() + ".json");
+}
+
+Status WorkerLedger::record_process(const ProcessRecord& record) {
+  return replace_file(process_path(record.worker), canonical_json({{"worker", record.worker.text()},
+                                                                   {"job", record.job.text()},
+                                                                   {"pid", record.pid},
+                                                                   {"start_time", record.start_time},
+                                                                   {"boot_id", record.boot_id}}) +
+                                                       "\n");
+}
+
+std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
+  const auto text = read_file(process_path(worker));
+  if (!text) return std::nullopt;
+  const auto parsed = parse_json(*text);
+  if (!parsed) return std::nullopt;
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  const auto named = WorkerId::parse(in.required_text("worker"));
+  const auto job = JobId::parse(in.required_text("job"));
+  ProcessRecord record{
+      .worker = worker,
+      .job = job.value_or(JobId()),
+      .pid = static_cast<pid_t>(in.required_integer("pid", {.low = 2, .high = INT32_MAX})),
+      .start_time = static_cast<std::uint64_t>(in.required_integer("start_time", {.low = 0, .high = INT64_MAX})),
+      .boot_id = in.required_text("boot_id")};
+  in.finish();
+  if (!errors.empty() || named != worker) return std::nullopt;
+  return record;
+}
+
+void WorkerLedger::forget_process(WorkerId worker) {
+  std::error_code error;
+  fs::remove(process_path(worker), error);
+}
+
+}  // namespace tidepool::agent

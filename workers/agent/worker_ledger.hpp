@@ -1,0 +1,55 @@
+// The agent's memory on disk: which worker ids were ever started here, how they ended, which exits the
+// daemon has confirmed, and which process each living worker is. Every record is on disk when its call
+// returns; a torn last line (the machine died while it was written) is dropped at the next start.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "workers/agent/agent_state.hpp"
+#include "workers/agent/unique_fd.hpp"
+
+namespace tidepool::agent {
+
+// Enough to find a process again and to know that a recycled pid is somebody else.
+struct ProcessRecord {
+  WorkerId worker;
+  JobId job;
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot, /proc/<pid>/stat field 22
+  std::string boot_id;           // /proc/sys/kernel/random/boot_id
+};
+
+class WorkerLedger {
+ public:
+  // Reads `state_dir`/ledger.jsonl, drops what acknowledged exits no longer need, and opens it for writing.
+  [[nodiscard]] static Result<WorkerLedger> open(const std::filesystem::path& state_dir);
+
+  [[nodiscard]] const History& history() const { return history_; }
+
+  [[nodiscard]] Status record_started(WorkerId worker);
+  [[nodiscard]] Status record_exit(const api::WorkerExitedReport& report);
+  [[nodiscard]] Status record_ack(WorkerId worker);
+
+  [[nodiscard]] Status record_process(const ProcessRecord& record);
+  [[nodiscard]] std::optional<ProcessRecord> process_of(WorkerId worker) const;
+  void forget_process(WorkerId worker);
+
+ private:
+  WorkerLedger(std::filesystem::path state_dir, History history);
+  [[nodiscard]] Status compact();
+  [[nodiscard]] Status append(const std::string& line);
+  [[nodiscard]] std::filesystem::path process_path(WorkerId worker) const;
+
+  std::filesystem::path state_dir_;
+  History history_;  // as read at open
+  UniqueFd file_;
+};
+
+}  // namespace tidepool::agent

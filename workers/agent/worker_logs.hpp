@@ -1,0 +1,53 @@
+// The captured output of workers: one file each, written by the workers themselves, so that it goes on
+// while no agent runs. Offsets count from the first byte ever written and never change: what exceeds the
+// cap is cut away at the front as a hole, and readers are moved past it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "workers/agent/unique_fd.hpp"
+
+namespace tidepool::agent {
+
+struct LogLimits {
+  std::int64_t bytes_max = 32 << 20;  // kept of one worker; up to twice that on disk between two cuts
+  std::size_t files_max = 200;        // of ended workers
+};
+
+class WorkerLogs {
+ public:
+  [[nodiscard]] static Result<WorkerLogs> open(const std::filesystem::path& folder, LogLimits limits = {});
+
+  // For the worker's stdout and stderr.
+  [[nodiscard]] Result<UniqueFd> writer(WorkerId worker) const;
+
+  // `lives`: more may come, so the page is not the end and a character cut in half waits for its rest.
+  [[nodiscard]] api::LogChunk read(const api::LogRead& order, bool lives) const;
+
+  // The last line with anything on it, at most 300 bytes, without control characters.
+  [[nodiscard]] std::string last_line(WorkerId worker) const;
+
+  // Frees the front of a log that has outgrown the cap. An error if the file system cannot.
+  [[nodiscard]] Status cut(WorkerId worker) const;
+
+  // Removes the oldest logs beyond the limit, but none for which `keep` is true.
+  void prune(const std::function<bool(WorkerId)>& keep) const;
+
+ private:
+  WorkerLogs(std::filesystem::path folder, LogLimits limits);
+  [[nodiscard]] std::filesystem::path path_of(WorkerId worker) const;
+
+  std::filesystem::path folder_;
+  LogLimits limits_;
+};
+
+// The length of `text` without a UTF-8 sequence that is cut off at its end.
+[[nodiscard]] std::size_t whole_utf8_length(std::string_view text);
+
+}  // namespace tidepool::agent

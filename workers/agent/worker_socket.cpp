@@ -1,0 +1,214 @@
+#include "workers/agent/worker_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "workers/agent/state_files.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using LocalSocket = asio::local::stream_protocol::socket;
+
+constexpr std::size_t kUnsentMax = 16U << 20U;
+constexpr std::size_t kWaitingMax = 256;      // messages for one worker that is not connected
+constexpr std::size_t kStrangersMax = 1'024;  // connections without a hello
+constexpr auto kDrainPatience = std::chrono::seconds(1);
+
+bool same_user(LocalSocket& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
+}
+
+}  // namespace
+
+struct WorkerSocket::Drain {
+  Drain(asio::io_context& io, std::function<void()> callback) : timer(io), done(std::move(callback)) {}
+  asio::steady_timer timer;
+  std::function<void()> done;
+};
+
+WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers)
+    : io_(io), handlers_(std::move(handlers)), acceptor_(io) {}
+
+Status WorkerSocket::listen(const std::filesystem::path& path) {
+  constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.string().size() > kPathMax) {
+    return invalid_argument("the path " + path.string() + " is longer than the " + std::to_string(kPathMax) +
+                            " bytes a socket may have; choose a shorter --state-dir");
+  }
+  ::unlink(path.c_str());  // of an earlier agent; the lock says that it no longer runs
+  error_code error;
+  acceptor_.open(asio::local::stream_protocol(), error);
+  if (!error) acceptor_.bind(asio::local::stream_protocol::endpoint(path.string()), error);
+  if (!error && ::chmod(path.c_str(), 0600) != 0) return errno_error("protect " + path.string());
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor_.non_blocking(true, error);
+  if (error) return io_error("cannot listen on " + path.string() + ": " + error.message());
+  accept_next();
+  return ok_status();
+}
+
+void WorkerSocket::accept_next() {
+  acceptor_.async_accept([this](error_code error, LocalSocket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error) admit(std::move(socket));
+    accept_next();
+  });
+}
+
+void WorkerSocket::accept_waiting() {
+  for (;;) {
+    LocalSocket socket(io_);
+    error_code error;
+    acceptor_.accept(socket, error);
+    if (error) return;
+    admit(std::move(socket));
+  }
+}
+
+void WorkerSocket::admit(LocalSocket socket) {
+  if (!same_user(socket)) {
+    handlers_.on_trouble("a process of another user tried to speak as a worker; it was sent away");
+    return;
+  }
+  if (strangers_.size() >= kStrangersMax) {
+    handlers_.on_trouble("too many connections without a hello; one was sent away");
+    return;
+  }
+  auto stream = std::make_shared<LineStream>(LineStream::Socket(std::move(socket)), kUnsentMax);
+  strangers_.insert(stream);
+  // Weak: the stream owns these handlers.
+  const std::weak_ptr<LineStream> weak = stream;
+  stream->start({.on_line =
+                     [this, weak](const std::string& line) {
+                       const auto self = weak.lock();
+                       if (strangers_.contains(self)) {
+                         greet(self, line);
+                       } else {
+                         hear(self, line);
+                       }
+                     },
+                 .on_closed =
+                     [this, weak](const std::string&) {
+                       if (const auto self = weak.lock()) lost(self);
+                     }});
+}
+
+void WorkerSocket::greet(const Stream& stream, const std::string& line) {
+  const auto message = api::decode_worker_to_agent(line);
+  const auto* hello = message ? std::get_if<api::WorkerHello>(&*message) : nullptr;
+  std::string trouble;
+  if (!message) {
+    trouble = message.error().message;
+  } else if (hello == nullptr) {
+    trouble = "a worker must say hello first";
+  } else if (hello->protocol != api::kWorkerProtocol) {
+    trouble = "a worker speaks protocol " + std::to_string(hello->protocol) + "; this agent speaks " +
+              std::to_string(api::kWorkerProtocol);
+  } else if (!handlers_.lives(hello->worker)) {
+    trouble = hello->worker.text() + " does not live on this node";
+  }
+  if (!trouble.empty()) {
+    handlers_.on_trouble(trouble);
+    stream->close(trouble);
+    return;
+  }
+  strangers_.erase(stream);
+  retire(hello->worker);
+  links_[hello->worker] = stream;
+  for (auto& text : std::exchange(waiting_[hello->worker], {})) stream->send(std::move(text));
+  waiting_.erase(hello->worker);
+}
+
+WorkerId WorkerSocket::speaker(const Stream& stream) const {
+  if (const auto left = leaving_.find(stream); left != leaving_.end()) return left->second;
+  for (const auto& [worker, link] : links_) {
+    if (link == stream) return worker;
+  }
+  return {};
+}
+
+void WorkerSocket::hear(const Stream& stream, const std::string& line) {
+  const WorkerId worker = speaker(stream);
+  auto message = api::decode_worker_to_agent(line);
+  auto* said = message ? std::get_if<api::FromWorker>(&*message) : nullptr;
+  if (said != nullptr) {
+    handlers_.on_message(worker, std::move(*said));
+    return;
+  }
+  const std::string trouble = message ? "a second hello" : message.error().message;
+  handlers_.on_trouble(worker.text() + ": " + trouble);
+  stream->close(trouble);
+}
+
+void WorkerSocket::retire(WorkerId worker) {
+  auto link = links_.extract(worker);
+  if (link.empty()) return;
+  leaving_[link.mapped()] = worker;
+  link.mapped()->finish_sending();
+}
+
+void WorkerSocket::lost(const Stream& stream) {
+  strangers_.erase(stream);
+  leaving_.erase(stream);
+  std::erase_if(links_, [&](const auto& entry) { return entry.second == stream; });
+  look_at_drains();
+}
+
+void WorkerSocket::send(WorkerId worker, const api::ToWorker& message) {
+  std::string line = api::encode(message);
+  if (const auto link = links_.find(worker); link != links_.end()) {
+    link->second->send(std::move(line));
+    return;
+  }
+  auto& queue = waiting_[worker];
+  // The newest generation is what counts, so the oldest message goes first.
+  if (queue.size() >= kWaitingMax) queue.pop_front();
+  queue.push_back(std::move(line));
+}
+
+void WorkerSocket::close_links() {
+  // From now on messages for these workers wait until they are back.
+  while (!links_.empty()) retire(links_.begin()->first);
+}
+
+void WorkerSocket::when_drained(WorkerId worker, std::function<void()> done) {
+  auto drain = std::make_shared<Drain>(io_, std::move(done));
+  drains_[worker] = drain;
+  drain->timer.expires_after(kDrainPatience);
+  drain->timer.async_wait([this, worker, drain](error_code) {
+    if (drains_.erase(worker) > 0) drain->done();
+  });
+  // Its hello may still wait in the listener's queue.
+  accept_waiting();
+  look_at_drains();
+}
+
+bool WorkerSocket::connected(WorkerId worker) const {
+  const auto of_worker = [&](const auto& entry) { return entry.second == worker; };
+  return links_.contains(worker) || std::any_of(leaving_.begin(), leaving_.end(), of_worker);
+}
+
+void WorkerSocket::look_at_drains() {
+  for (auto& [worker, drain] : drains_) {
+    // A stranger may be this worker's link whose hello has not been read yet.
+    if (!connected(worker) && strangers_.empty()) drain->timer.cancel();
+  }
+}
+
+void WorkerSocket::forget(WorkerId worker) {
+  waiting_.erase(worker);
+}
+
+}  // namespace tidepool::agent
