@@ -465,6 +465,33 @@ class SchedctlTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("has no workers with output yet", err)
 
+    # --- offline ---
+
+    def test_the_simulator_prints_one_object_and_the_same_digest_for_the_same_seed(self):
+        args = ["sim", "run", "--workload", "generated", "--jobs", "12", "--cluster", "2x4", "--seed", "7"]
+        code, out, err = self.run_ctl(*args, "--per-job", "jobs.csv", "--decisions", "decisions.jsonl")
+        self.assertEqual((code, err), (0, ""))
+        [line] = out.splitlines()
+        board = json.loads(line)
+        self.assertEqual((board["jobs"], board["completed"]), (12, 12))
+        self.assertEqual(list(board)[:3], ["policy", "workload", "cluster"])
+        self.assertEqual(len((self.folder / "jobs.csv").read_text().splitlines()), 13)
+        for decision in (self.folder / "decisions.jsonl").read_text().splitlines():
+            json.loads(decision)
+        self.assertEqual(json.loads(self.run_ctl(*args, "-o", "json")[1])["digest"], board["digest"])
+        self.assertNotEqual(json.loads(self.run_ctl(*args[:-1], "8")[1])["digest"], board["digest"])
+        self.assertEqual(self.daemon.requests, [])
+
+    def test_the_simulators_options_are_checked(self):
+        for args, words in [(["--cluster", "0x4"], "cluster"), (["--policy", "no_such"], "no_such"),
+                            (["--workload", "missing.csv"], "missing.csv cannot be read"),
+                            (["--cooldown", "soon"], "--cooldown"), (["--semantics", "dreamt"], "dreamt"),
+                            (["--jobs", "0"], "1 to 1000000"),
+                            (["--jobs", "2", "--per-job", "/missing/jobs.csv"], "cannot be written")]:
+            code, out, err = self.run_ctl("sim", "run", *args)
+            self.assertEqual((code, out), (2, ""), args)
+            self.assertIn(words, err)
+
     # --- trouble ---
 
     def test_no_daemon_says_how_to_start_one(self):
