@@ -89,6 +89,15 @@ struct Transition {
   Reason reason;
   int from_size = 0;
   int to_size = 0;
+  bool committed = false;  // its generation is committed; it ends when the members have switched
+};
+
+// How the newest generation came about.
+struct Commit {
+  Instant at;
+  Reason reason;
+  int from_size = 0;           // size at the last switch; 0 = first generation since a start
+  bool after_failure = false;  // survivors went on without a dead member
 };
 
 struct Job {
@@ -106,6 +115,7 @@ struct Job {
   std::vector<WorkerId> members;    // in rank order
   bool switched = false;            // the members have reported that they step at `generation`
   std::int64_t switch_step = 0;     // first step of `generation`, once switched
+  Commit commit;
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
@@ -137,7 +147,7 @@ struct Job {
   Money cost;
   std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
 
-  Verdict verdict;  // newest
+  Verdict verdict;  // newest; names no job until the first decision about it
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 };
@@ -164,5 +174,10 @@ struct ClusterState {
   [[nodiscard]] int slots_total() const;  // of nodes that are up
   [[nodiscard]] int slots_free() const;   // of nodes that are up and not cordoned
 };
+
+// Of the workers that a node's agent says it runs, those that the state does not place there: they are to
+// be killed, whoever started them.
+[[nodiscard]] std::vector<WorkerId> strangers(const ClusterState& state, NodeId node,
+                                              const std::vector<WorkerId>& running);
 
 }  // namespace tidepool::core

@@ -30,6 +30,7 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kNoSlotsToGrow, "NoSlotsToGrow"},
     CodeName{ReasonCode::kPriceCap, "PriceCap"},
     CodeName{ReasonCode::kBatchTooSmall, "BatchTooSmall"},
+    CodeName{ReasonCode::kTransitionTooDear, "TransitionTooDear"},
     CodeName{ReasonCode::kStarted, "Started"},
     CodeName{ReasonCode::kExploreUp, "ExploreUp"},
     CodeName{ReasonCode::kExploreDown, "ExploreDown"},

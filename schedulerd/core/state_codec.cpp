@@ -1,6 +1,7 @@
 // The whole state as JSON: the journal's snapshot.
 #include "base/digest.hpp"
 #include "base/json.hpp"
+#include "schedulerd/core/cluster_invariants.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/codec_fields.hpp"
 
@@ -65,6 +66,14 @@ void fields(auto& archive, codec::Like<Transition> auto& transition) {
   archive("reason", transition.reason);
   archive("from_size", transition.from_size);
   archive("to_size", transition.to_size);
+  archive("committed", transition.committed);
+}
+
+void fields(auto& archive, codec::Like<Commit> auto& commit) {
+  archive("at", commit.at);
+  archive("reason", commit.reason);
+  archive("from_size", commit.from_size);
+  archive("after_failure", commit.after_failure);
 }
 
 namespace {
@@ -74,6 +83,7 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("members", job.members);
   archive("switched", job.switched);
   archive("switch_step", job.switch_step);
+  archive("commit", job.commit);
   archive("transition", job.transition);
   archive("workers", job.workers);
   archive("pinned_size", job.pinned_size);
@@ -183,6 +193,7 @@ Result<ClusterState> state_from_json(const nlohmann::json& value) {
   state.nodes = unboxed(std::move(nodes));
   state.workers = unboxed(std::move(workers));
   state.jobs.insert(jobs.begin(), jobs.end());
+  if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
   return state;
 }
 

@@ -1,0 +1,169 @@
+#include "schedulerd/core/apply_plan.hpp"
+
+#include "base/check.hpp"
+#include "base/overloaded.hpp"
+#include "schedulerd/core/event_data.hpp"
+#include "schedulerd/core/job_state.hpp"
+#include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/worker_exit.hpp"
+
+namespace tidepool::core {
+namespace {
+
+void conclude(Job& job, const Reason& reason) {
+  if (job.verdict.reason.code != reason.code) job.verdict.lost.clear();
+  job.verdict.job = job.id;
+  job.verdict.reason = reason;
+}
+
+std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<WorkerPlacement>& placements, int size) {
+  std::vector<WorkerId> ids;
+  for (const auto& placement : placements) {
+    change.add_worker(job, placement);
+    ids.push_back(placement.worker);
+    change.emit("worker.started", change.job(job), {{"worker", placement.worker.text()}, {"size", size}});
+  }
+  return ids;
+}
+
+void begin_resize(StateChange& change, Job& job, Transition transition) {
+  transition.since = change.at();
+  transition.from_size = job.size();
+  transition.to_size =
+      job.size() + static_cast<int>(transition.newcomers.size()) - static_cast<int>(transition.leavers.size());
+  job.transition = std::move(transition);
+  become(job, JobState::kResizing);
+  change.emit("job.resizing", job, resizing_data(*job.transition));
+}
+
+void apply(StateChange& change, const StartIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  const int size = static_cast<int>(intent.newcomers.size());
+  become(job, JobState::kStarting);
+  job.last_start_at = change.at();
+  job.cooldown_waived = false;
+  Transition transition;
+  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.since = change.at();
+  transition.reason = reason;
+  transition.to_size = size;
+  job.transition = std::move(transition);
+}
+
+void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  const int size = job.size() + static_cast<int>(intent.newcomers.size());
+  Transition transition;
+  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  Transition transition;
+  transition.leavers = intent.leavers;
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  change.emit("worker.straggling", job, straggling_data(reason));
+  Transition transition;
+  transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
+  transition.leavers = {intent.leaver};
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  if (intent.after_failure) conclude(job, reason);
+  // A failure during a switch does not hide from which size the job came.
+  const int before = job.switched ? job.size() : job.commit.from_size;
+  job.commit = {change.at(), reason, job.members.empty() ? 0 : before, intent.after_failure};
+  for (const WorkerId id : job.workers) {
+    if (contains(intent.members, id)) {
+      change.worker(id).phase = WorkerPhase::kMember;
+    } else if (contains(job.members, id)) {
+      write_off(change, id, std::nullopt);
+    }
+    // Leavers of a switch that never came leave now.
+    const Worker& worker = change.worker(id);
+    const bool stranded = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
+    if (intent.after_failure && stranded) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+  }
+  job.generation = intent.number;
+  job.members = intent.members;
+  job.switched = false;
+  if (job.transition && !intent.after_failure) job.transition->committed = true;
+}
+
+void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  become(job, JobState::kSuspending);
+  job.members.clear();
+  job.switched = false;
+  job.transition.reset();
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+}
+
+void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& reason) {
+  const Job& job = change.job(intent.job);
+  Worker& worker = change.worker(intent.worker);
+  worker.kill_at = change.at() + intent.grace;
+  // A newcomer that is late stays in its transition until it is gone, and then counts as lost.
+  const bool late =
+      reason.code == ReasonCode::kStartTimeout && job.transition && contains(job.transition->newcomers, intent.worker);
+  if (!late) worker.phase = WorkerPhase::kLeaving;
+}
+
+JobState state_of(JobEnd end) {
+  switch (end) {
+    case JobEnd::kSucceeded: return JobState::kSucceeded;
+    case JobEnd::kFailed: return JobState::kFailed;
+    case JobEnd::kCancelled: return JobState::kCancelled;
+  }
+  return JobState::kFailed;
+}
+
+void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  become(job, state_of(intent.end));
+  job.finished_at = change.at();
+  job.members.clear();
+  job.switched = false;
+  job.transition.reset();
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  change.capacity_changed();
+  change.emit("job.finished", job, finished_data(job));
+}
+
+}  // namespace
+
+void apply_decision(StateChange& change, const Decision& decision) {
+  if (decision.empty()) return;
+  TP_CHECK(decision.id.number() == change.state().next_decision, "decisions are numbered in order");
+  ++change.state().next_decision;
+  change.follow(decision.id);
+  if (!decision.plan.empty()) change.emit("decision.made", decision_data(decision, change.state()));
+  for (const auto& planned : decision.plan) {
+    std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
+  }
+  for (const auto& verdict : decision.verdicts) {
+    Job& job = change.job(verdict.job);
+    job.verdict = verdict;
+    if (verdict.reason.code == ReasonCode::kStragglerNoSpare) {
+      change.emit("worker.straggling", job, straggling_data(verdict.reason));
+    }
+  }
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,105 @@
+#include "schedulerd/core/decision_draft.hpp"
+
+#include <utility>
+
+#include "base/digest.hpp"
+#include "schedulerd/core/account.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 4;
+
+// Of what the decision speaks about, not of the whole state: O(change).
+std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
+  Digest digest;
+  digest.mix(state.next_event).mix(state.next_decision).mix(static_cast<std::uint64_t>(decision.at.count_us()));
+  std::set<JobId> jobs;
+  for (const auto& planned : decision.plan) jobs.insert(job_of(planned.intent));
+  for (const auto& verdict : decision.verdicts) jobs.insert(verdict.job);
+  for (const JobId id : jobs) {
+    const Job& job = *state.find_job(id);
+    digest.mix(id.number()).mix(job.generation).mix(static_cast<std::uint64_t>(job.last_step));
+    for (const auto& [size, record] : job.sizes) {
+      digest.mix(static_cast<std::uint64_t>(size)).mix(static_cast<std::uint64_t>(record.steps));
+      digest.mix(static_cast<std::uint64_t>(record.measured_at.count_us()));
+    }
+  }
+  return digest.value();
+}
+
+}  // namespace
+
+DecisionDraft::DecisionDraft(const ClusterState& state, const Engine::Parts& parts, Instant now)
+    : state_(state), parts_(parts), now_(now), budget_(parts.config.step_budget), next_worker_(state.next_worker) {
+  decision_.at = now;
+  decision_.policy = default_policy().name();
+}
+
+const Policy& DecisionDraft::default_policy() const {
+  return *parts_.policies.at("default");
+}
+
+const Policy& DecisionDraft::policy_of(const Job& job) const {
+  const auto found = parts_.policies.find(job.spec.scaling.policy);
+  return found == parts_.policies.end() ? default_policy() : *found->second;
+}
+
+void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost) {
+  if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job.id);
+  carry_out(std::move(intent), reason);
+  find(job, reason, std::move(lost));
+}
+
+void DecisionDraft::carry_out(Intent intent, Reason reason) {
+  decision_.plan.push_back({std::move(intent), std::move(reason)});
+}
+
+void DecisionDraft::find(const Job& job, const Reason& reason, std::vector<Alternative> lost) {
+  const bool judged = static_cast<bool>(job.verdict.job);  // the first verdict is always news
+  if (judged && job.verdict.reason.code == reason.code) return;
+  if (lost.size() > kAlternativesMax) lost.resize(kAlternativesMax);
+  decision_.verdicts.push_back({job.id, reason, std::move(lost)});
+}
+
+FreeSlots& DecisionDraft::free_slots() {
+  if (!free_) free_.emplace(state_);
+  return *free_;
+}
+
+int DecisionDraft::capacity(int slots_per_worker) {
+  const auto [found, is_new] = capacity_.try_emplace(slots_per_worker, 0);
+  if (is_new) found->second = empty_cluster_capacity(state_, slots_per_worker);
+  return found->second;
+}
+
+DecisionDraft::Placed DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
+  FreeSlots& free = free_slots();
+  const int workers = request.workers;
+  auto gang = free.take(std::move(request), next_worker_);
+  if (!gang) {
+    const auto wanted = static_cast<double>(workers) * job.spec.gpus_per_worker;
+    return {std::nullopt,
+            {ReasonCode::kNoSlotsToGrow, {{"wanted", wanted}, {"free", static_cast<double>(free.free())}}}};
+  }
+  Money price = price_per_hour(state_, job);
+  for (const auto& placement : *gang) {
+    const Money per_slot = state_.find_node(placement.node)->price_per_slot_hour;
+    price += Money::micros(per_slot.count_micros() * static_cast<std::int64_t>(placement.slots.size()));
+  }
+  const auto& cap = job.spec.scaling.price_cap;
+  if (cap && price > *cap) {
+    free.give_back(*gang, next_worker_);
+    return {std::nullopt, {ReasonCode::kPriceCap, {{"cap", cap->to_units()}, {"price", price.to_units()}}}};
+  }
+  return {std::move(gang), {}};
+}
+
+Decision DecisionDraft::finish() && {
+  decision_.steps_counted = budget_.used();
+  decision_.inputs_digest = digest_of_inputs(state_, decision_);
+  if (!decision_.empty()) decision_.id = DecisionId(state_.next_decision);
+  return std::move(decision_);
+}
+
+}  // namespace tidepool::core

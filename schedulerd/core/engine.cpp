@@ -1,0 +1,167 @@
+#include "schedulerd/core/engine.hpp"
+
+#include <set>
+#include <utility>
+
+#include "base/check.hpp"
+#include "schedulerd/core/apply_fact.hpp"
+#include "schedulerd/core/apply_plan.hpp"
+#include "schedulerd/core/cluster_invariants.hpp"
+#include "schedulerd/core/decision_draft.hpp"
+#include "schedulerd/core/plan_validator.hpp"
+#include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/transition_planner.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Membership of one job in one index.
+void put(std::set<JobId>& index, JobId job, bool belongs) {
+  if (belongs) {
+    index.insert(job);
+  } else {
+    index.erase(job);
+  }
+}
+
+}  // namespace
+
+// Beside the state, indexes that say which jobs to look at. They follow from the state and from what has
+// been looked at, are not part of it, and a restart begins with everything to be looked at.
+struct Engine::Impl {
+  Parts parts;
+  ClusterState state;
+
+  Touched unseen;             // changed since the last accept
+  std::set<JobId> pending;    // jobs that wait
+  std::set<JobId> claiming;   // those of them that slots would help
+  std::set<JobId> held_back;  // running jobs that free slots would let change
+  std::set<std::pair<Instant, JobId>> due;
+  std::map<JobId, Instant> due_of;
+
+  void index(JobId id, Instant seen_until) {
+    const Job& job = *state.find_job(id);
+    put(pending, id, job.state == JobState::kPending);
+    put(claiming, id, claims_free_slots(job));
+    put(held_back, id, waits_for_capacity(job));
+    if (const auto old = due_of.find(id); old != due_of.end()) {
+      due.erase({old->second, id});
+      due_of.erase(old);
+    }
+    if (const auto when = tidepool::core::next_due(state, job, parts.config, seen_until)) {
+      due.emplace(*when, id);
+      due_of.emplace(id, *when);
+    }
+  }
+
+  void check_books(const std::set<JobId>& jobs) const {
+    for (const JobId id : jobs) {
+      const auto broken = broken_invariant_of(state, id);
+      TP_CHECK(!broken, broken->c_str());
+    }
+  }
+
+  [[nodiscard]] std::set<JobId> to_look_at(Instant now) const {
+    std::set<JobId> jobs = unseen.jobs;
+    for (const auto& [when, id] : due) {
+      if (when > now) break;
+      jobs.insert(id);
+    }
+    return jobs;
+  }
+
+  [[nodiscard]] Decision decide(std::set<JobId> jobs, bool queue_changed, Instant now) const {
+    TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
+    DecisionDraft draft(state, parts, now);
+    draft.set_queue_waits(!claiming.empty());
+    for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
+    for (const JobId id : draft.ended()) queue_changed = queue_changed || pending.contains(id);
+    if (queue_changed) {
+      plan_queue(draft, pending);
+      jobs.insert(held_back.begin(), held_back.end());
+    }
+    for (const JobId id : jobs) plan_size(draft, *state.find_job(id));
+    return std::move(draft).finish();
+  }
+};
+
+Engine::Engine(Parts parts) : Engine(std::move(parts), ClusterState{}) {}
+
+Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()) {
+  TP_CHECK(parts.policies.contains("default"), "there is a policy called default");
+  TP_CHECK(parts.detector != nullptr, "there is a straggler detector");
+  impl_->parts = std::move(parts);
+  impl_->state = std::move(state);
+  impl_->unseen.capacity = true;
+  for (const auto& [id, job] : impl_->state.jobs) {
+    impl_->unseen.jobs.insert(id);
+    impl_->index(id, impl_->state.now);
+  }
+}
+
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
+  if (fact.at < impl_->state.now) {
+    return invalid_argument("a fact lies before the newest one; time does not go back");
+  }
+  StateChange change(impl_->state, fact.at);
+  TP_TRY(apply_fact(change, fact.fact, *impl_->parts.detector));
+  impl_->state.now = fact.at;
+  impl_->unseen.add(change.touched());
+  for (const JobId id : change.touched().jobs) impl_->index(id, fact.at);
+  impl_->check_books(change.touched().jobs);
+  return change.take_events();
+}
+
+Decision Engine::decide(Instant now) const {
+  return impl_->decide(impl_->to_look_at(now), impl_->unseen.capacity, now);
+}
+
+Decision Engine::decide_anew(Instant now) const {
+  std::set<JobId> jobs;
+  for (const auto& [id, job] : impl_->state.jobs) {
+    if (!is_final(job->state) || !job->workers.empty()) jobs.insert(jobs.end(), id);
+  }
+  return impl_->decide(std::move(jobs), true, now);
+}
+
+Status Engine::validate(const Decision& decision) const {
+  return validate_decision(impl_->state, decision);
+}
+
+std::vector<Event> Engine::accept(const Decision& decision) {
+  StateChange change(impl_->state, decision.at);
+  std::set<JobId> looked_at = impl_->to_look_at(decision.at);
+  apply_decision(change, decision);
+  looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
+  impl_->unseen = {};
+  for (const JobId id : looked_at) impl_->index(id, decision.at);
+  impl_->check_books(change.touched().jobs);
+  return change.take_events();
+}
+
+const ClusterState& Engine::view() const {
+  return impl_->state;
+}
+
+std::optional<Instant> Engine::next_due() const {
+  if (impl_->due.empty()) return std::nullopt;
+  return impl_->due.begin()->first;
+}
+
+JobId Engine::next_job_id() const {
+  return JobId(impl_->state.next_job);
+}
+
+NodeId Engine::node_id_for(const std::string& name) const {
+  for (const auto& [id, node] : impl_->state.nodes) {
+    if (node.name == name) return id;
+  }
+  return NodeId(impl_->state.next_node);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,94 @@
+#include "schedulerd/core/event_data.hpp"
+
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/core/explain.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Mean over the report's steps of each rank's compute time, in milliseconds.
+nlohmann::json compute_ms(const StepsMeasured& report) {
+  auto means = nlohmann::json::array();
+  if (report.compute_us.empty()) return means;
+  const std::size_t steps = static_cast<std::size_t>(report.steps);
+  const std::size_t ranks = report.compute_us.size() / steps;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    double sum_us = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      sum_us += static_cast<double>(report.compute_us[step * ranks + rank]);
+    }
+    means.push_back(sum_us / static_cast<double>(steps) / 1000.0);
+  }
+  return means;
+}
+
+}  // namespace
+
+nlohmann::json reason_data(const Reason& reason) {
+  auto data = to_json(reason);
+  data["text"] = sentence(reason);
+  return data;
+}
+
+nlohmann::json submitted_data(const JobSpec& spec) {
+  return {
+      {"name", spec.name}, {"min", spec.elastic.min}, {"max", spec.elastic.max}, {"preferred", spec.elastic.preferred}};
+}
+
+nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
+  const double seconds = report.elapsed.to_seconds();
+  return {{"step", report.last_step},
+          {"size", job.size()},
+          {"generation", report.generation},
+          {"samples_per_second", static_cast<double>(report.samples) / seconds},
+          {"step_ms", seconds * 1000.0 / static_cast<double>(report.steps)},
+          {"loss", report.loss},
+          {"epoch", report.epoch},
+          {"cost", to_text(job.cost)},
+          {"compute_ms", compute_ms(report)}};
+}
+
+nlohmann::json finished_data(const Job& job) {
+  return {{"state", to_text(job.state)},
+          {"steps", job.last_step},
+          {"loss", job.last_loss},
+          {"reason", reason_data(job.verdict.reason)},
+          {"cost", to_text(job.cost)},
+          {"error", job.last_error.empty() || job.state != JobState::kFailed ? nlohmann::json(nullptr)
+                                                                             : nlohmann::json(job.last_error)}};
+}
+
+nlohmann::json resizing_data(const Transition& transition) {
+  return {{"from", transition.from_size}, {"to", transition.to_size}, {"reason", reason_data(transition.reason)}};
+}
+
+nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact) {
+  return {{"generation", fact.generation},
+          {"reason", reason_data(job.commit.reason)},
+          {"from_size", job.commit.from_size},
+          {"to_size", job.size()},
+          {"stall_ms", fact.stall_ms},
+          {"steps_redone", fact.steps_redone},
+          {"samples_repeated", fact.samples_repeated},
+          {"build_ms", fact.build_ms},
+          {"bytes_moved", fact.bytes_moved},
+          {"switch_step", fact.switch_step}};
+}
+
+nlohmann::json straggling_data(const Reason& reason) {
+  return {{"worker", WorkerId(static_cast<std::uint64_t>(reason.number("worker"))).text()},
+          {"score", reason.number("score")},
+          {"threshold", reason.number("threshold")}};
+}
+
+nlohmann::json decision_data(const Decision& decision, const ClusterState& state) {
+  auto intents = nlohmann::json::array();
+  for (const auto& planned : decision.plan) {
+    intents.push_back({{"kind", name_of(planned.intent)},
+                       {"job", job_of(planned.intent).text()},
+                       {"text", sentence(planned, state)}});
+  }
+  return {{"policy", decision.policy}, {"intents", std::move(intents)}};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,24 @@
+// The data of each event, field by field as api/examples/events.md promises.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/plan.hpp"
+
+namespace tidepool::core {
+
+// {code, numbers, text}
+[[nodiscard]] nlohmann::json reason_data(const Reason& reason);
+
+[[nodiscard]] nlohmann::json submitted_data(const JobSpec& spec);
+[[nodiscard]] nlohmann::json progressed_data(const Job& job, const StepsMeasured& report);
+[[nodiscard]] nlohmann::json finished_data(const Job& job);
+[[nodiscard]] nlohmann::json resizing_data(const Transition& transition);
+[[nodiscard]] nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact);
+// From the reason of a straggler's replacement, or of its being kept.
+[[nodiscard]] nlohmann::json straggling_data(const Reason& reason);
+[[nodiscard]] nlohmann::json decision_data(const Decision& decision, const ClusterState& state);
+
+}  // namespace tidepool::core

@@ -1,0 +1,149 @@
+#include "schedulerd/core/explain.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "schedulerd/core/placement.hpp"
+#include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kSuggestionsMax = 4;
+
+int slots_held(const ClusterState& state, const Job& job) {
+  std::size_t slots = 0;
+  for (const WorkerId id : job.workers) slots += state.find_worker(id)->slots.size();
+  return static_cast<int>(slots);
+}
+
+// One line a measured size, smallest first: "2 workers: 9,121 samples/s over 60 steps".
+void add_measurements(const Job& job, Explanation& out) {
+  for (const auto& [size, record] : job.sizes) {
+    out.evidence.push_back(counted(size, "worker") + ": " + grouped(record.samples_per_second) + " samples/s over " +
+                           counted(static_cast<double>(record.steps), "step"));
+  }
+}
+
+void add_transition_costs(const Job& job, Explanation& out) {
+  const auto tell = [&](const char* what, const TransitionCost& cost) {
+    if (cost.count == 0) return;
+    out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
+                           " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
+  };
+  tell("growing", job.grow_cost);
+  tell("shrinking", job.shrink_cost);
+  tell("losing a worker", job.failure_cost);
+}
+
+// Jobs that go first: those that wait with a higher priority, or as high and submitted earlier.
+void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || !claims_free_slots(*other)) continue;
+    const bool first =
+        other->spec.priority > job.spec.priority || (other->spec.priority == job.spec.priority && id < job.id);
+    if (first) out.ahead.push_back(id);
+  }
+}
+
+// Running jobs whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, int slots_short, Explanation& out) {
+  std::vector<std::pair<int, JobId>> victims;
+  for (const auto& [id, job] : state.jobs) {
+    const int held = slots_held(state, *job);
+    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
+  }
+  std::sort(victims.begin(), victims.end());
+  for (const auto& [held, id] : victims) {
+    if (out.unblocks.size() >= 2) return;
+    out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
+  }
+}
+
+void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int needed = job.spec.elastic.sizes.front() * slots;
+  const FreeSlots free(state);
+  const int fits = free.room_for(slots);
+  suggest_victims(state, needed - free.free(), out);
+  if (fits >= 1 && fits < job.spec.elastic.min) {
+    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  }
+  const int short_by = std::max(slots, needed - fits * slots);
+  out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
+  for (const auto& [id, node] : state.nodes) {
+    if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
+    if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
+  }
+}
+
+void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int fits = static_cast<int>(reason.number("cluster")) / slots;
+  if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  const double short_by = reason.number("needed") - reason.number("cluster");
+  out.unblocks.push_back("add a node with " + counted(short_by, "slot"));
+  if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
+}
+
+void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
+  const Reason& why = job.verdict.reason;
+  switch (why.code) {
+    case ReasonCode::kWaitingForSlots:
+    case ReasonCode::kBehindOlderJob: suggest_room(state, job, out); break;
+    case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
+    case ReasonCode::kNoNodes: out.unblocks.push_back("start an agent: agentd --daemon ADDRESS --token TOKEN"); break;
+    case ReasonCode::kSuspendedByUser: out.unblocks.push_back("schedctl resume " + job.id.text()); break;
+    case ReasonCode::kNoSlotsToGrow:
+    case ReasonCode::kStragglerNoSpare:
+      out.unblocks.push_back("add a node with " + counted(std::max(1.0, why.number("wanted", 1)), "free slot"));
+      break;
+    case ReasonCode::kCooldown:
+      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + " for the cooldown");
+      break;
+    case ReasonCode::kMinRuntime:
+      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + " for elastic.min_runtime");
+      break;
+    case ReasonCode::kEfficiencySettled:
+      out.unblocks.push_back("lower scaling.efficiency_threshold below " + decimal(why.number("efficiency")));
+      break;
+    case ReasonCode::kPriceCap:
+      out.unblocks.push_back("raise scaling.price_cap to " + decimal(why.number("price")));
+      break;
+    case ReasonCode::kAtMax: out.unblocks.push_back("raise elastic.max"); break;
+    case ReasonCode::kAtMin: out.unblocks.push_back("lower elastic.min"); break;
+    case ReasonCode::kPinnedByUser: out.unblocks.push_back("schedctl resize " + job.id.text() + " 0"); break;
+    case ReasonCode::kBatchTooSmall: out.unblocks.push_back("raise batch.global"); break;
+    case ReasonCode::kMeasuring: {
+      const double left = why.number("of") - static_cast<double>(job.steps_since_switch);
+      if (left > 0) out.unblocks.push_back("wait for " + counted(left, "more step"));
+      break;
+    }
+    default: break;
+  }
+  if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
+}
+
+}  // namespace
+
+Explanation explain(const ClusterState& state, JobId id) {
+  const Job* job = state.find_job(id);
+  TP_CHECK(job != nullptr, "a job that is explained exists");
+  Explanation out;
+  out.reason = job->verdict.reason;
+  out.lost = job->verdict.lost;
+  const bool judged = static_cast<bool>(job->verdict.job);
+  out.summary = judged ? sentence(out.reason) : "submitted; the next decision will place it";
+  if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
+  add_measurements(*job, out);
+  add_transition_costs(*job, out);
+  if (job->restarts > 0) {
+    out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
+  }
+  if (job->state == JobState::kPending) add_ahead(state, *job, out);
+  if (judged && !is_final(job->state)) add_unblocks(state, *job, out);
+  return out;
+}
+
+}  // namespace tidepool::core

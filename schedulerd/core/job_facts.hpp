@@ -1,0 +1,19 @@
+// What users' requests do to the state.
+#pragma once
+
+#include "base/result.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/state_change.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] Status apply(StateChange& change, const JobSubmitted& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobCancelRequested& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobResizeRequested& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobSuspendRequested& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobResumeRequested& fact);
+
+// The job, or an error that names it.
+[[nodiscard]] Result<const Job*> known_job(const ClusterState& state, JobId id);
+
+}  // namespace tidepool::core

@@ -1,0 +1,37 @@
+#include "schedulerd/core/membership.hpp"
+
+#include <algorithm>
+
+namespace tidepool::core {
+
+bool is_live(const ClusterState& state, WorkerId id) {
+  const Worker* worker = state.find_worker(id);
+  return worker != nullptr && !worker->node_lost;
+}
+
+bool has_live_workers(const ClusterState& state, const Job& job) {
+  return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) { return is_live(state, id); });
+}
+
+std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
+  std::vector<WorkerId> alive;
+  for (const WorkerId id : job.members) {
+    if (is_live(state, id)) alive.push_back(id);
+  }
+  return alive;
+}
+
+bool awaits_switch(const Job& job) {
+  return !job.members.empty() && !job.switched;
+}
+
+bool winds_down(const Job& job) {
+  return is_final(job.state) || job.state == JobState::kSuspending || job.finished_training || job.cancel_requested ||
+         job.misconfigured || job.restarts > job.spec.max_restarts;
+}
+
+bool contains(const std::vector<WorkerId>& list, WorkerId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,26 @@
+// Who is in a job, who has left, who is on the way: questions about a job's workers that step, accept
+// and the planner must answer alike.
+#pragma once
+
+#include <vector>
+
+#include "schedulerd/core/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// A worker that still runs, as far as anybody knows: it holds slots and its node is not lost.
+[[nodiscard]] bool is_live(const ClusterState& state, WorkerId id);
+[[nodiscard]] bool has_live_workers(const ClusterState& state, const Job& job);
+
+// Members that still run, in rank order.
+[[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
+
+// A transition whose generation has been committed and waits for the members to switch.
+[[nodiscard]] bool awaits_switch(const Job& job);
+
+// The job ends, or will hold nothing soon: its workers' exits are expected.
+[[nodiscard]] bool winds_down(const Job& job);
+
+[[nodiscard]] bool contains(const std::vector<WorkerId>& list, WorkerId id);
+
+}  // namespace tidepool::core

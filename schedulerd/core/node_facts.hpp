@@ -1,0 +1,16 @@
+// What agents report about nodes and the processes on them.
+#pragma once
+
+#include "base/result.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/state_change.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] Status apply(StateChange& change, const NodeJoined& fact);
+[[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
+[[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);
+[[nodiscard]] Status apply(StateChange& change, const WorkerReady& fact);
+[[nodiscard]] Status apply(StateChange& change, const WorkerExited& fact);
+
+}  // namespace tidepool::core

@@ -1,0 +1,123 @@
+#include "schedulerd/core/placement.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace tidepool::core {
+namespace {
+
+bool usable(const Node& node) {
+  return node.state == NodeState::kUp && !node.cordoned;
+}
+
+std::size_t free_in(const Node& node) {
+  return static_cast<std::size_t>(std::count(node.owners.begin(), node.owners.end(), WorkerId()));
+}
+
+}  // namespace
+
+FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
+  for (const auto& [id, node] : state.nodes) {
+    if (!usable(node)) continue;
+    const std::size_t free = free_in(node);
+    if (free >= nodes_with_.size()) nodes_with_.resize(free + 1);
+    nodes_with_[free].push_back(id);
+    free_ += static_cast<int>(free);
+  }
+}
+
+int FreeSlots::room_for(int slots_per_worker) const {
+  std::size_t workers = 0;
+  for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
+    workers += nodes_with_[free].size() * (free / static_cast<std::size_t>(slots_per_worker));
+  }
+  return static_cast<int>(workers);
+}
+
+std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
+  if (gang.workers < 1 || room_for(gang.slots_per_worker) < gang.workers) return std::nullopt;
+  std::vector<WorkerPlacement> placements;
+  for (int left = gang.workers; left > 0; --left) {
+    const NodeId node = choose(gang, left);
+    TP_CHECK(node, "a gang that fits finds a node for each worker");
+    const auto slots = static_cast<std::size_t>(gang.slots_per_worker);
+    const std::size_t free = free_on(node);
+    auto& taken = taken_on_[node];
+    const auto& owners = state_.find_node(node)->owners;
+    WorkerPlacement placement{WorkerId(next_worker++), node, {}};
+    for (std::size_t slot = 0; placement.slots.size() < slots; ++slot) {
+      const int index = static_cast<int>(slot);
+      if (!owners.at(slot) && !std::binary_search(taken.begin(), taken.end(), index)) placement.slots.push_back(index);
+    }
+    taken.insert(taken.end(), placement.slots.begin(), placement.slots.end());
+    std::sort(taken.begin(), taken.end());
+    move(node, free, free - slots);
+    if (gang.pack) gang.prefer.insert(node);
+    placements.push_back(std::move(placement));
+  }
+  return placements;
+}
+
+void FreeSlots::give_back(const std::vector<WorkerPlacement>& gang, std::uint64_t& next_worker) {
+  for (const auto& placement : gang) {
+    const std::size_t free = free_on(placement.node);
+    auto& taken = taken_on_[placement.node];
+    std::erase_if(taken, [&](int slot) {
+      return std::find(placement.slots.begin(), placement.slots.end(), slot) != placement.slots.end();
+    });
+    move(placement.node, free, free + placement.slots.size());
+  }
+  next_worker -= gang.size();
+}
+
+NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
+  const auto need = static_cast<std::size_t>(gang.slots_per_worker);
+  if (gang.pack) {
+    for (const NodeId id : gang.prefer) {
+      const Node* node = state_.find_node(id);
+      if (node != nullptr && usable(*node) && id != gang.avoid && free_on(id) >= need) return id;
+    }
+    // The smallest node that takes all that is left, else the emptiest one.
+    for (std::size_t free = need * static_cast<std::size_t>(workers_left); free < nodes_with_.size(); ++free) {
+      if (const NodeId id = first_with(free, gang.avoid)) return id;
+    }
+    for (std::size_t free = nodes_with_.size(); free-- > need;) {
+      if (const NodeId id = first_with(free, gang.avoid)) return id;
+    }
+    return gang.avoid;
+  }
+  for (std::size_t free = need; free < nodes_with_.size(); ++free) {
+    if (const NodeId id = first_with(free, gang.avoid)) return id;
+  }
+  return gang.avoid;
+}
+
+NodeId FreeSlots::first_with(std::size_t slots, NodeId avoid) const {
+  for (const NodeId id : nodes_with_[slots]) {
+    if (id != avoid) return id;
+  }
+  return {};
+}
+
+std::size_t FreeSlots::free_on(NodeId node) const {
+  const auto taken = taken_on_.find(node);
+  return free_in(*state_.find_node(node)) - (taken == taken_on_.end() ? 0 : taken->second.size());
+}
+
+void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
+  std::erase(nodes_with_[from], node);
+  auto& target = nodes_with_[to];
+  target.insert(std::lower_bound(target.begin(), target.end(), node), node);
+  free_ += static_cast<int>(to) - static_cast<int>(from);
+}
+
+int empty_cluster_capacity(const ClusterState& state, int slots_per_worker) {
+  int workers = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (usable(node)) workers += static_cast<int>(node.owners.size()) / slots_per_worker;
+  }
+  return workers;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,54 @@
+// Where workers go: each worker's slots on one node, a gang whole or not at all. Deterministic: ties
+// end at the lower node id and the lower slot.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/plan.hpp"
+
+namespace tidepool::core {
+
+struct GangRequest {
+  int workers = 1;
+  int slots_per_worker = 1;
+  bool pack = false;        // fewest nodes; otherwise the smallest holes are filled first
+  std::set<NodeId> prefer;  // with pack: nodes that the job is on already, filled first
+  NodeId avoid;             // used only if nothing else has room; none = no node
+};
+
+// The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
+// decision, in O(nodes); the state must outlive it and not change meanwhile.
+class FreeSlots {
+ public:
+  explicit FreeSlots(const ClusterState& state);
+
+  // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
+  // is taken if the gang does not fit whole.
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
+  // Gives back what the last take() took.
+  void give_back(const std::vector<WorkerPlacement>& gang, std::uint64_t& next_worker);
+
+  // Workers of this many slots that still fit.
+  [[nodiscard]] int room_for(int slots_per_worker) const;
+  [[nodiscard]] int free() const { return free_; }
+
+ private:
+  [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
+  [[nodiscard]] NodeId first_with(std::size_t slots, NodeId avoid) const;
+  [[nodiscard]] std::size_t free_on(NodeId node) const;
+  void move(NodeId node, std::size_t from, std::size_t to);
+
+  const ClusterState& state_;
+  std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
+  std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
+  int free_ = 0;
+};
+
+// Workers of `slots_per_worker` slots that the cluster would hold if it were empty (nodes up, not cordoned).
+[[nodiscard]] int empty_cluster_capacity(const ClusterState& state, int slots_per_worker);
+
+}  // namespace tidepool::core

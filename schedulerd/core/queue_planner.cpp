@@ -1,0 +1,95 @@
+#include "schedulerd/core/queue_planner.hpp"
+
+#include <algorithm>
+
+namespace tidepool::core {
+namespace {
+
+// The policy's order, made whole: ids that do not wait or come twice are left out, forgotten ones follow.
+std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending) {
+  std::set<JobId> left;
+  for (const JobId id : pending) {
+    if (!draft.ended().contains(id)) left.insert(id);
+  }
+  if (left.empty()) return {};
+  std::vector<JobId> queue;
+  for (const JobId id : draft.default_policy().order(draft.view(), draft.budget())) {
+    if (left.erase(id) > 0) queue.push_back(id);
+  }
+  queue.insert(queue.end(), left.begin(), left.end());
+  return queue;
+}
+
+SizeWish wish_of(DecisionDraft& draft, const Job& job) {
+  if (job.pinned_size > 0) return {job.id, job.pinned_size, {}, {}};
+  return draft.policy_of(job).size(draft.view(), job, draft.budget());
+}
+
+class Queue {
+ public:
+  explicit Queue(DecisionDraft& draft)
+      : draft_(draft), strict_(draft.default_policy().strict_order()), no_nodes_(draft.state().slots_total() == 0) {}
+
+  void consider(const Job& job) {
+    const int slots = job.spec.gpus_per_worker;
+    const int min = job.spec.elastic.sizes.front();
+    if (no_nodes_) return draft_.find(job, {ReasonCode::kNoNodes, {}});
+    const auto needed = static_cast<double>(min) * slots;
+    if (draft_.capacity(slots) < min) {
+      const auto cluster = static_cast<double>(draft_.capacity(slots)) * slots;
+      return draft_.find(job, {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", cluster}}});
+    }
+    const auto free = static_cast<double>(draft_.free_slots().free());
+    if (strict_ && waiting_ > 0) {
+      const Reason reason{ReasonCode::kBehindOlderJob,
+                          {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
+      return draft_.find(job, reason);
+    }
+    if (draft_.free_slots().room_for(slots) >= min) return start(job);
+    ++waiting_;
+    draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
+  }
+
+  [[nodiscard]] bool waits() const { return waiting_ > 0; }
+
+ private:
+  // At the largest allowed size up to the wish that there is room for and that the price cap allows. A job
+  // whose smallest size is too dear waits without holding up the ones behind it.
+  void start(const Job& job) {
+    const int room = draft_.free_slots().room_for(job.spec.gpus_per_worker);
+    const SizeWish wish = wish_of(draft_, job);
+    const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
+    int size = allowed_size(job, std::min(batch, room));
+    while (true) {
+      auto placed = draft_.place_within_cap(job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}});
+      if (placed.gang) {
+        const ReasonCode code = job.last_start_at ? ReasonCode::kResumed : ReasonCode::kStarted;
+        const Reason reason{code, {{"size", static_cast<double>(size)}}};
+        return draft_.conclude(job, StartIntent{job.id, std::move(*placed.gang)}, reason, wish.lost);
+      }
+      if (size == job.spec.elastic.sizes.front()) return draft_.find(job, placed.refused);
+      size = allowed_size(job, size - 1);
+    }
+  }
+
+  DecisionDraft& draft_;
+  bool strict_;
+  bool no_nodes_;
+  int waiting_ = 0;
+};
+
+}  // namespace
+
+void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending) {
+  Queue queue(draft);
+  for (const JobId id : queue_of(draft, pending)) queue.consider(*draft.state().find_job(id));
+  draft.set_queue_waits(queue.waits());
+}
+
+int allowed_size(const Job& job, int wish) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), wish);
+  return above == sizes.begin() ? sizes.front() : *std::prev(above);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,17 @@
+// The jobs that wait: in the policy's order, each starts whole or not at all.
+#pragma once
+
+#include <set>
+
+#include "schedulerd/core/decision_draft.hpp"
+
+namespace tidepool::core {
+
+// `pending` = ids of the jobs in state pending. Tells the draft whether any of them goes on waiting for
+// slots that the cluster has.
+void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending);
+
+// The largest size of the job that is not above `wish`, or its smallest one.
+[[nodiscard]] int allowed_size(const Job& job, int wish);
+
+}  // namespace tidepool::core

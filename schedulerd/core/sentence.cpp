@@ -1,0 +1,208 @@
+// Each reason code as a sentence. The numbers a code carries are listed in reason.hpp.
+#include <cmath>
+
+#include "base/overloaded.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+class Words {
+ public:
+  explicit Words(const Reason& reason) : reason_(reason) {}
+
+  [[nodiscard]] double value(std::string_view name) const { return reason_.number(name); }
+  [[nodiscard]] int whole(std::string_view name) const { return static_cast<int>(std::lround(value(name))); }
+  [[nodiscard]] std::string number(std::string_view name) const { return grouped(value(name)); }
+  [[nodiscard]] std::string share(std::string_view name) const { return percent(value(name)); }
+  [[nodiscard]] std::string money(std::string_view name) const { return decimal(value(name)); }
+  [[nodiscard]] std::string time(std::string_view name) const { return waiting_time(value(name)); }
+  [[nodiscard]] std::string workers(std::string_view name) const { return counted(value(name), "worker"); }
+  [[nodiscard]] std::string slots(std::string_view name) const { return counted(value(name), "slot"); }
+  [[nodiscard]] std::string id(std::string_view name) const {
+    return WorkerId(static_cast<std::uint64_t>(whole(name))).text();
+  }
+  [[nodiscard]] std::string from_to() const { return number("from") + " -> " + number("to"); }
+
+ private:
+  const Reason& reason_;
+};
+
+std::string waiting_sentence(ReasonCode code, const Words& w) {
+  switch (code) {
+    case ReasonCode::kWaitingForSlots: return "waits for " + w.slots("needed") + "; " + w.number("free") + " are free";
+    case ReasonCode::kNeverFits:
+      return "cannot start: it needs " + w.slots("needed") + ", and the whole cluster has room for " +
+             w.number("cluster");
+    case ReasonCode::kBehindOlderJob:
+      return "waits behind " + counted(w.value("ahead"), "job") + " in the queue; it needs " + w.slots("needed") +
+             ", " + w.number("free") + " are free";
+    case ReasonCode::kSuspendedByUser: return "suspended by its user";
+    default: return "waits: no node has joined, or all are lost";
+  }
+}
+
+std::string holding_sentence(ReasonCode code, const Words& w) {
+  switch (code) {
+    case ReasonCode::kMeasuring:
+      return "measuring this size: " + w.number("steps") + " of " + w.number("of") + " steps seen";
+    case ReasonCode::kCooldown: return "keeps its size for now: the cooldown ends in " + w.time("seconds_left");
+    case ReasonCode::kMinRuntime:
+      return "keeps its size for now: its minimum run time ends in " + w.time("seconds_left");
+    case ReasonCode::kTransitionInProgress: return "is changing its size, " + w.from_to();
+    case ReasonCode::kFixedSize: return "keeps " + w.workers("size") + ": its size is fixed";
+    case ReasonCode::kPinnedByUser: return "keeps " + w.workers("size") + ", as its user asked";
+    case ReasonCode::kEfficiencySettled:
+      return "keeps " + w.workers("size") + ": a " + ordinal(w.whole("next")) + " would add " + w.share("efficiency") +
+             " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
+    case ReasonCode::kUtilitySettled:
+      return "keeps " + w.workers("size") + ": going to " + w.number("next") + " would gain " +
+             w.money("utility_gain") + " in utility and cost " + w.money("cost_gain") + " more";
+    case ReasonCode::kAtMax: return "keeps " + w.workers("size") + ": it may not have more";
+    case ReasonCode::kAtMin: return "keeps " + w.workers("size") + ": it may not have fewer";
+    case ReasonCode::kNoSlotsToGrow:
+      if (w.value("queue") > 0) {
+        return "would take " + w.slots("wanted") + " more, but jobs in the queue come first";
+      }
+      return "would take " + w.slots("wanted") + " more; " + w.number("free") + " are free";
+    case ReasonCode::kPriceCap:
+      return "stays as it is: the next size would cost " + w.money("price") + " an hour, above its cap of " +
+             w.money("cap");
+    case ReasonCode::kTransitionTooDear:
+      return "stays as it is: going " + w.from_to() + " would save " + w.time("gain_s") + " and pause it for " +
+             w.time("stall_s");
+    default:
+      return "stays as it is: with " + w.workers("size") + " a global batch of " + w.number("global") +
+             " leaves some without a sample";
+  }
+}
+
+std::string changing_sentence(ReasonCode code, const Words& w) {
+  const std::string growing = "growing " + w.from_to() + ": ";
+  const std::string shrinking = "shrinking " + w.from_to() + ": ";
+  const std::string trade = w.money("utility_gain") + " in utility for " + w.money("cost_gain") + " in cost";
+  switch (code) {
+    case ReasonCode::kStarted: return "started with " + w.workers("size");
+    case ReasonCode::kResumed: return "started again with " + w.workers("size");
+    case ReasonCode::kExploreUp: return growing + "only one size has been measured so far";
+    case ReasonCode::kExploreDown: return shrinking + "to see whether fewer workers do almost as well";
+    case ReasonCode::kEfficientUp:
+      return growing + "the last worker added " + w.share("efficiency") + " of a worker's throughput, more than the " +
+             w.share("threshold") + " asked for";
+    case ReasonCode::kInefficientDown:
+      return shrinking + "the last worker added only " + w.share("efficiency") +
+             " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
+    case ReasonCode::kUtilityUp: return growing + "it gains " + trade;
+    case ReasonCode::kUtilityDown: return shrinking + "the larger size gained only " + trade;
+    case ReasonCode::kGatherEvidence:
+      return "going " + w.from_to() + ": too little has been measured there (" + counted(w.value("steps"), "step") +
+             ")";
+    case ReasonCode::kResizedByUser: return "going " + w.from_to() + ", as its user asked";
+    case ReasonCode::kStragglerReplaced:
+      return "replacing " + w.id("worker") + ": it computes at " + w.share("score") + " of the others' speed, below " +
+             w.share("threshold");
+    default:
+      return w.id("worker") + " computes at " + w.share("score") + " of the others' speed, below " +
+             w.share("threshold") + "; no slot is free for a replacement";
+  }
+}
+
+std::string losing_sentence(ReasonCode code, const Words& w) {
+  switch (code) {
+    case ReasonCode::kWorkerLost: return w.id("worker") + " was lost; " + w.workers("survivors") + " go on";
+    case ReasonCode::kBelowMinimum:
+      return "goes back to the queue: " + w.workers("survivors") + " left, and it needs " + w.number("min");
+    case ReasonCode::kStartTimeout: return w.id("worker") + " was not ready within " + w.time("seconds");
+    case ReasonCode::kLeftBehind: return w.id("worker") + " no longer belongs to the job and has not left by itself";
+    case ReasonCode::kPreempted: return "preempted for " + JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text();
+    case ReasonCode::kFinished: return "finished after " + counted(w.value("steps"), "step");
+    case ReasonCode::kCancelledByUser: return "cancelled by its user";
+    case ReasonCode::kMaxDuration: return "ended: it ran longer than " + w.time("limit_s");
+    default:
+      if (w.value("restarts") <= w.value("limit")) return "failed: its own settings are wrong";
+      return "failed: it lost workers " + counted(w.value("restarts"), "time") + ", and " + w.number("limit") +
+             " are allowed";
+  }
+}
+
+}  // namespace
+
+std::string sentence(const Reason& reason) {
+  const Words words(reason);
+  switch (reason.code) {
+    case ReasonCode::kWaitingForSlots:
+    case ReasonCode::kNeverFits:
+    case ReasonCode::kBehindOlderJob:
+    case ReasonCode::kSuspendedByUser:
+    case ReasonCode::kNoNodes: return waiting_sentence(reason.code, words);
+    case ReasonCode::kMeasuring:
+    case ReasonCode::kCooldown:
+    case ReasonCode::kMinRuntime:
+    case ReasonCode::kTransitionInProgress:
+    case ReasonCode::kFixedSize:
+    case ReasonCode::kPinnedByUser:
+    case ReasonCode::kEfficiencySettled:
+    case ReasonCode::kUtilitySettled:
+    case ReasonCode::kAtMax:
+    case ReasonCode::kAtMin:
+    case ReasonCode::kNoSlotsToGrow:
+    case ReasonCode::kPriceCap:
+    case ReasonCode::kTransitionTooDear:
+    case ReasonCode::kBatchTooSmall: return holding_sentence(reason.code, words);
+    case ReasonCode::kStarted:
+    case ReasonCode::kResumed:
+    case ReasonCode::kExploreUp:
+    case ReasonCode::kExploreDown:
+    case ReasonCode::kEfficientUp:
+    case ReasonCode::kInefficientDown:
+    case ReasonCode::kUtilityUp:
+    case ReasonCode::kUtilityDown:
+    case ReasonCode::kGatherEvidence:
+    case ReasonCode::kResizedByUser:
+    case ReasonCode::kStragglerReplaced:
+    case ReasonCode::kStragglerNoSpare: return changing_sentence(reason.code, words);
+    case ReasonCode::kWorkerLost:
+    case ReasonCode::kBelowMinimum:
+    case ReasonCode::kStartTimeout:
+    case ReasonCode::kLeftBehind:
+    case ReasonCode::kPreempted:
+    case ReasonCode::kFinished:
+    case ReasonCode::kCancelledByUser:
+    case ReasonCode::kWorkersFailed:
+    case ReasonCode::kMaxDuration: return losing_sentence(reason.code, words);
+  }
+  return "for a reason this version does not know";
+}
+
+std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
+  const JobId id = job_of(planned.intent);
+  const Job* job = state.find_job(id);
+  const std::string name = job == nullptr || job->spec.name.empty() ? id.text() : job->spec.name;
+  const std::string why = sentence(planned.reason);
+  const auto places = [](const std::vector<WorkerPlacement>& newcomers) {
+    std::string text;
+    for (const auto& placement : newcomers) {
+      text += (text.empty() ? "" : ", ") + placement.worker.text() + " on " + placement.node.text();
+    }
+    return text;
+  };
+  return name + ": " +
+         std::visit(Overloaded{
+                        [&](const StartIntent& start) { return why + " (" + places(start.newcomers) + ")"; },
+                        [&](const GrowIntent& grow) { return why + " (" + places(grow.newcomers) + ")"; },
+                        [&](const ShrinkIntent&) { return why; },
+                        [&](const ReplaceIntent& replace) { return why + " (" + places({replace.newcomer}) + ")"; },
+                        [&](const SwitchIntent& next) {
+                          const std::string step = "generation " + std::to_string(next.number) + " with " +
+                                                   counted(static_cast<double>(next.members.size()), "worker");
+                          return next.after_failure ? why + "; " + step : step;
+                        },
+                        [&](const PreemptIntent&) { return why; },
+                        [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
+                        [&](const EndJobIntent&) { return why; },
+                    },
+                    planned.intent);
+}
+
+}  // namespace tidepool::core

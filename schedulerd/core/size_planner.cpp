@@ -1,0 +1,186 @@
+#include "schedulerd/core/size_planner.hpp"
+
+#include <algorithm>
+
+#include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/queue_planner.hpp"
+
+namespace tidepool::core {
+namespace {
+
+double number(int value) {
+  return static_cast<double>(value);
+}
+
+std::optional<Duration> left_of(std::optional<Instant> since, Duration length, Instant now) {
+  if (!since || now >= *since + length) return std::nullopt;
+  return *since + length - now;
+}
+
+std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
+  if (job.cooldown_waived) return std::nullopt;
+  const auto left = left_of(job.last_resize_at, job.spec.elastic.cooldown, draft.now());
+  if (!left) return std::nullopt;
+  return Reason{ReasonCode::kCooldown, {{"seconds_left", left->to_seconds()}}};
+}
+
+// A node the job is on already is preferred when it wants to be packed.
+GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers) {
+  GangRequest request{workers, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}};
+  for (const WorkerId id : job.members) {
+    if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
+  }
+  return request;
+}
+
+const Worker* slowest_straggler(const DecisionDraft& draft, const Job& job) {
+  const auto& parts = draft.parts();
+  const Worker* slowest = nullptr;
+  if (!parts.detector || !parts.config.replace_stragglers || job.size() < 2) return nullptr;
+  std::vector<WorkerId> members = job.members;
+  std::sort(members.begin(), members.end());
+  for (const WorkerId id : members) {
+    const Worker* worker = draft.state().find_worker(id);
+    if (!parts.detector->is_straggler(worker->straggler_score, worker->straggler_steps)) continue;
+    if (slowest == nullptr || worker->straggler_score < slowest->straggler_score) slowest = worker;
+  }
+  return slowest;
+}
+
+Reason straggler_reason(const DecisionDraft& draft, ReasonCode code, const Worker& worker) {
+  return {code,
+          {{"worker", as_number(worker.id)},
+           {"score", worker.straggler_score},
+           {"threshold", draft.parts().detector->threshold()}}};
+}
+
+bool replace(DecisionDraft& draft, const Job& job, const Worker& slow) {
+  GangRequest request = request_for(draft, job, 1);
+  request.avoid = slow.node;
+  auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
+  if (!spare) return false;
+  draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
+                 straggler_reason(draft, ReasonCode::kStragglerReplaced, slow));
+  return true;
+}
+
+struct Wish {
+  int size = 0;  // allowed
+  Reason grow_or_shrink;
+  Reason keep;
+  std::vector<Alternative> lost;
+};
+
+Wish wish_of(DecisionDraft& draft, const Job& job) {
+  const int size = job.size();
+  if (job.pinned_size > 0) {
+    const int pinned = job.pinned_size;
+    return {pinned,
+            {ReasonCode::kResizedByUser, {{"from", number(size)}, {"to", number(pinned)}}},
+            {ReasonCode::kPinnedByUser, {{"size", number(pinned)}}},
+            {}};
+  }
+  SizeWish wish = draft.policy_of(job).size(draft.view(), job, draft.budget());
+  // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
+  int allowed = wish.size == size ? size : allowed_size(job, wish.size);
+  if (wish.size > size) allowed = std::max(allowed, size);
+  Reason keep = wish.reason;
+  // A wish that the job's sizes cut back to where it stands is no reason to move.
+  if (allowed == size && wish.size > size) keep = {ReasonCode::kAtMax, {{"size", number(size)}}};
+  if (allowed == size && wish.size < size) keep = {ReasonCode::kAtMin, {{"size", number(size)}}};
+  return {allowed, std::move(wish.reason), std::move(keep), std::move(wish.lost)};
+}
+
+// Tries one larger size: places the newcomers, or gives the reason why not.
+std::optional<Reason> try_grow(DecisionDraft& draft, const Job& job, int to, const Wish& wish) {
+  const int more = to - job.size();
+  auto placed = draft.place_within_cap(job, request_for(draft, job, more));
+  if (!placed.gang) return std::move(placed.refused);
+  Reason reason = wish.grow_or_shrink;
+  for (auto& entry : reason.numbers) {
+    if (entry.name == "to") entry.value = number(to);  // as far as slots and price allow
+  }
+  draft.conclude(job, GrowIntent{job.id, std::move(*placed.gang)}, reason, wish.lost);
+  return std::nullopt;
+}
+
+// Grows as far as an allowed size goes through; otherwise the reason that held back the largest one.
+std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (auto reason = cooling_down(draft, job)) return reason;
+  const auto& sizes = job.spec.elastic.sizes;
+  std::optional<Reason> first;
+  if (draft.queue_waits()) {
+    const int wanted = (wish.size - job.size()) * job.spec.gpus_per_worker;
+    return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", 0}, {"queue", 1}}};
+  }
+  for (auto size = sizes.rbegin(); size != sizes.rend() && *size > job.size(); ++size) {
+    if (*size > wish.size) continue;
+    std::optional<Reason> refused;
+    if (*size > job.spec.batch.global) {
+      refused = Reason{ReasonCode::kBatchTooSmall,
+                       {{"size", number(*size)}, {"global", static_cast<double>(job.spec.batch.global)}}};
+    } else {
+      refused = try_grow(draft, job, *size, wish);
+    }
+    if (!refused) return std::nullopt;
+    // What slots or price hold back is told before what the batch does: that may change.
+    if (!first || first->code == ReasonCode::kBatchTooSmall) first = std::move(refused);
+  }
+  return first;
+}
+
+// Leavers are taken from the end of the rank order, so that rank 0 stays.
+std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (auto reason = cooling_down(draft, job)) return reason;
+  const bool by_policy = job.pinned_size == 0;
+  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
+  if (by_policy && left) return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+  const auto stays = static_cast<std::ptrdiff_t>(wish.size);
+  std::vector<WorkerId> members(job.members.begin(), job.members.begin() + stays);
+  std::vector<WorkerId> leavers(job.members.begin() + stays, job.members.end());
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, wish.grow_or_shrink, wish.lost);
+  // Nobody has to boot: the switch follows at once.
+  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, wish.grow_or_shrink);
+  return std::nullopt;
+}
+
+bool can_change(const DecisionDraft& draft, const Job& job) {
+  if (job.state != JobState::kRunning || !job.switched || job.transition || winds_down(job) || job.suspend_requested) {
+    return false;
+  }
+  const auto& limit = job.spec.max_duration;
+  if (limit && job.started_at && draft.now() >= *job.started_at + *limit) return false;
+  return survivors(draft.state(), job).size() == job.members.size();
+}
+
+}  // namespace
+
+void plan_size(DecisionDraft& draft, const Job& job) {
+  if (!can_change(draft, job)) return;
+  const Worker* straggler = cooling_down(draft, job) ? nullptr : slowest_straggler(draft, job);
+  if (straggler != nullptr && replace(draft, job, *straggler)) return;
+  Wish wish = wish_of(draft, job);
+  std::optional<Reason> held = wish.keep;
+  if (wish.size > job.size()) {
+    held = straggler != nullptr ? held : grow(draft, job, wish);
+  } else if (wish.size < job.size()) {
+    held = shrink(draft, job, wish);
+  }
+  if (!held) return;
+  if (straggler != nullptr) held = straggler_reason(draft, ReasonCode::kStragglerNoSpare, *straggler);
+  draft.find(job, *held, std::move(wish.lost));
+}
+
+bool waits_for_capacity(const Job& job) {
+  const ReasonCode code = job.verdict.reason.code;
+  return job.state == JobState::kRunning &&
+         (code == ReasonCode::kNoSlotsToGrow || code == ReasonCode::kStragglerNoSpare || code == ReasonCode::kPriceCap);
+}
+
+bool claims_free_slots(const Job& job) {
+  const ReasonCode code = job.verdict.reason.code;
+  return job.state == JobState::kPending &&
+         (code == ReasonCode::kWaitingForSlots || code == ReasonCode::kBehindOlderJob);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,22 @@
+// What has been measured at one size: means in which the last steps weigh most and old ones fade, so
+// that a size judged an hour ago is judged again rather than believed for ever.
+#pragma once
+
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/fact.hpp"
+
+namespace tidepool::core {
+
+// At most this many steps of the past weigh against new ones.
+inline constexpr std::int64_t kMemorySteps = 100;
+// The past's weight halves each time this long goes by without a measurement.
+inline constexpr Duration kMemoryHalfLife = Duration::seconds(600);
+
+// Adds `counted` steps of the report (the rest was left out) to the record.
+// Requires: 1 <= counted <= report.steps, report.elapsed > 0.
+void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64_t counted, Instant at);
+
+// How many steps of the report count: the first step after a switch also pays for the switch.
+[[nodiscard]] std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step);
+
+}  // namespace tidepool::core

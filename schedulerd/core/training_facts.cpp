@@ -1,0 +1,170 @@
+#include "schedulerd/core/training_facts.hpp"
+
+#include "schedulerd/core/event_data.hpp"
+#include "schedulerd/core/job_facts.hpp"
+#include "schedulerd/core/job_state.hpp"
+#include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/throughput.hpp"
+#include "schedulerd/core/worker_exit.hpp"
+
+namespace tidepool::core {
+namespace {
+
+Status check_generation(const Job& job, GenerationNumber generation) {
+  if (generation <= job.generation) return ok_status();
+  return conflict(job.id.text() + " is at generation " + std::to_string(job.generation) + "; a report of generation " +
+                  std::to_string(generation) + " comes from the future");
+}
+
+// The report speaks of the members as they are now.
+bool is_current(const Job& job, GenerationNumber generation) {
+  return generation == job.generation && !job.members.empty() && is_active(job.state);
+}
+
+void add_cost(TransitionCost& cost, double stall_ms) {
+  ++cost.count;
+  cost.mean_stall_ms += (stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
+}
+
+void record_cost(Job& job, double stall_ms) {
+  const int before = job.commit.from_size;
+  if (before == 0) return;  // a start stalls nobody
+  if (job.commit.after_failure) {
+    add_cost(job.failure_cost, stall_ms);
+  } else {
+    add_cost(job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
+  }
+}
+
+void emit_replaced(StateChange& change, const Job& job) {
+  const Transition& transition = *job.transition;
+  if (transition.reason.code != ReasonCode::kStragglerReplaced || transition.newcomers.empty()) return;
+  for (const WorkerId leaver : transition.leavers) {
+    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.newcomers.front().text()}});
+  }
+}
+
+// The members step together at the newest generation.
+void mark_switched(StateChange& change, Job& job, std::int64_t switch_step) {
+  job.switched = true;
+  job.switch_step = switch_step;
+  job.steps_since_switch = 0;
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = change.worker(id);
+    const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
+    if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+  }
+  if (job.commit.from_size == 0) {
+    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}});
+  } else {
+    job.last_resize_at = change.at();
+    job.cooldown_waived = job.commit.after_failure;
+    if (job.commit.from_size != job.size()) {
+      change.emit("job.resized", job, {{"from", job.commit.from_size}, {"to", job.size()}});
+    }
+  }
+  if (job.transition && job.transition->committed) {
+    emit_replaced(change, job);
+    job.transition.reset();
+  }
+  become(job, job.transition ? JobState::kResizing : JobState::kRunning);
+}
+
+// Each member's compute time against its peers', step by step; steps that paid for a switch left out.
+void score_members(StateChange& change, const Job& job, const StepsMeasured& fact, std::int64_t counted,
+                   const StragglerDetector& detector) {
+  const std::size_t ranks = job.members.size();
+  const auto steps = static_cast<std::size_t>(fact.steps);
+  if (fact.compute_us.size() != ranks * steps) return;
+  for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
+    const auto begin = fact.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
+    const std::vector<std::int64_t> all(begin, begin + static_cast<std::ptrdiff_t>(ranks));
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (change.state().find_worker(job.members[rank]) == nullptr) continue;
+      Worker& worker = change.worker(job.members[rank]);
+      worker.straggler_score = detector.score(worker.straggler_score, worker.straggler_steps, all[rank], all);
+      ++worker.straggler_steps;
+    }
+  }
+}
+
+Status check_report(const Job& job, const StepsMeasured& fact) {
+  TP_TRY(check_generation(job, fact.generation));
+  const bool shaped = fact.steps >= 1 && fact.last_step >= fact.steps && fact.elapsed > Duration() && fact.samples >= 0;
+  if (!shaped) return invalid_argument("a report of " + job.id.text() + " needs steps >= 1 and elapsed time > 0");
+  const std::size_t entries = fact.compute_us.size();
+  const std::size_t wanted = job.members.size() * static_cast<std::size_t>(fact.steps);
+  if (is_current(job, fact.generation) && entries != 0 && entries != wanted) {
+    return invalid_argument("a report of " + job.id.text() + " has " + std::to_string(entries) +
+                            " compute times; steps x ranks is " + std::to_string(wanted));
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const GenerationSwitched& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  TP_TRY(check_generation(**known, fact.generation));
+  if (!is_current(**known, fact.generation) || (*known)->switched) return ok_status();
+  Job& job = change.job(fact.job);
+  record_cost(job, fact.stall_ms);
+  change.emit("generation.switched", job, switched_data(job, fact));
+  mark_switched(change, job, fact.switch_step);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDetector& detector) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  TP_TRY(check_report(**known, fact));
+  if (!is_current(**known, fact.generation)) return ok_status();
+  Job& job = change.job(fact.job);
+  // The report of the switch may have been lost with a connection; who steps has switched.
+  if (!job.switched) mark_switched(change, job, fact.last_step - fact.steps + 1);
+  if (!job.started_at) {
+    job.started_at = change.at();
+    job.first_loss = fact.loss;
+    change.emit("job.started", job, {{"size", job.size()}});
+  }
+  job.last_step = fact.last_step;
+  job.samples_done += fact.samples;
+  job.epoch = fact.epoch;
+  job.last_loss = fact.loss;
+  const std::int64_t counted = counted_steps(fact, job.switch_step);
+  job.steps_since_switch += counted;
+  if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
+  score_members(change, job, fact, counted, detector);
+  change.emit("job.progressed", job, progressed_data(job, fact));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const DataEpochAudited& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  change.emit(
+      "data.epoch_audited", **known,
+      {{"epoch", fact.epoch}, {"expected", fact.expected}, {"used", fact.used}, {"checksum_ok", fact.checksum_ok}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const TrainingFinished& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  if ((*known)->finished_training || (*known)->members.empty() || is_final((*known)->state)) return ok_status();
+  Job& job = change.job(fact.job);
+  job.finished_training = true;
+  job.last_step = fact.last_step;
+  job.last_loss = fact.loss;
+  job.transition.reset();
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  for (const WorkerId id : job.workers) {
+    // Members exit by themselves; newcomers on their way would not, and are stopped at once.
+    const bool member = contains(job.members, id);
+    write_off(change, id, member ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,23 @@
+// Numbers as people read them: "9,121", "62 %", "12 s", "3 workers". Used by explain only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tidepool::core {
+
+// Rounded to a whole number with commas: 9121.4 -> "9,121".
+[[nodiscard]] std::string grouped(double value);
+// At most two decimals, no trailing zeros: 0.5 -> "0.5", 12 -> "12".
+[[nodiscard]] std::string decimal(double value);
+// 0.042 -> "4.2 %", 0.62 -> "62 %".
+[[nodiscard]] std::string percent(double share);
+// Rounded up, so that a wait is never called shorter than it is: 11.2 -> "12 s", 300 -> "5 min".
+[[nodiscard]] std::string waiting_time(double seconds);
+// "1 worker", "3 workers".
+[[nodiscard]] std::string counted(double count, std::string_view noun);
+// "second", "third", "fourth", "5th": the n-th worker.
+[[nodiscard]] std::string ordinal(int n);
+
+}  // namespace tidepool::core

@@ -1,0 +1,121 @@
+#include "schedulerd/core/worker_exit.hpp"
+
+#include "schedulerd/core/job_state.hpp"
+#include "schedulerd/core/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Exit code of a worker that found the job's own settings wrong (api/worker_protocol.md).
+constexpr int kExitMisconfigured = 2;
+
+bool was_expected(const Worker& worker, const Job& job) {
+  // A lost node has been counted when it was lost.
+  return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state);
+}
+
+std::string describe(const Worker& worker, const ExitNotice& notice) {
+  std::string text = worker.id.text();
+  if (notice.signal != 0) {
+    text += " was ended by signal " + std::to_string(notice.signal);
+  } else if (notice.exit_code >= 0) {
+    text += " exited with code " + std::to_string(notice.exit_code);
+  } else {
+    text += worker.kill_at ? " was not ready in time and was stopped" : " is gone";
+  }
+  return notice.detail.empty() ? text : text + ": " + notice.detail;
+}
+
+void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {
+  change.emit("worker.lost", job,
+              {{"worker", worker.text()},
+               {"exit_code", notice.exit_code},
+               {"signal", notice.signal},
+               {"detail", notice.detail}});
+}
+
+// Counts a loss once for each job, however many of its workers went together.
+void count_loss(Job& job, std::set<JobId>& counted, std::string how) {
+  if (counted.insert(job.id).second) ++job.restarts;
+  job.last_error = std::move(how);
+}
+
+}  // namespace
+
+void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
+  std::set<JobId> counted;
+  std::set<JobId> jobs;
+  for (const WorkerId id : ids) {
+    const Worker worker = change.worker(id);
+    Job& job = change.job(worker.job);
+    jobs.insert(job.id);
+    const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
+    change.remove_worker(id);
+    if (lost) {
+      const bool first_worker = worker.phase != WorkerPhase::kMember && job.members.empty();
+      if (first_worker && notice.exit_code == kExitMisconfigured) job.misconfigured = true;
+      count_loss(job, counted, describe(worker, notice));
+      emit_lost(change, job, id, notice);
+    }
+    drop_from_transition(change, job, id);
+  }
+  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+}
+
+void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
+  std::set<JobId> counted;
+  std::set<JobId> jobs;
+  for (const WorkerId id : ids) {
+    Worker& worker = change.worker(id);
+    Job& job = change.job(worker.job);
+    jobs.insert(job.id);
+    const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
+    worker.node_lost = true;
+    if (lost) {
+      count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
+      emit_lost(change, job, id, {.detail = why});
+    }
+    const bool on_its_way = job.transition && !job.transition->committed && contains(job.transition->newcomers, id);
+    if (on_its_way) write_off(change, id, std::nullopt);
+    drop_from_transition(change, job, id);
+  }
+  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+}
+
+void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
+  if (!job.transition || job.transition->committed) return;
+  Transition& transition = *job.transition;
+  const bool was_newcomer = std::erase(transition.newcomers, id) > 0;
+  const bool was_leaver = std::erase(transition.leavers, id) > 0;
+  if (!was_newcomer && !was_leaver) return;
+  const auto newcomers = static_cast<int>(transition.newcomers.size());
+  const auto leavers = static_cast<int>(transition.leavers.size());
+  transition.to_size = transition.from_size + newcomers - leavers;
+  if (newcomers > 0 || job.members.empty()) return;
+  job.transition.reset();
+  job.last_resize_at = change.at();  // a cooldown before the next try
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+}
+
+void settle_if_deserted(StateChange& change, Job& job) {
+  const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
+  if (!held_workers || has_live_workers(change.state(), job)) return;
+  job.members.clear();
+  job.switched = false;
+  job.transition.reset();
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  change.capacity_changed();
+  const bool ends =
+      job.finished_training || job.cancel_requested || job.misconfigured || job.restarts > job.spec.max_restarts;
+  if (ends) return;
+  become(job, job.suspend_requested ? JobState::kSuspended : JobState::kPending);
+  if (job.state == JobState::kSuspended) change.emit("job.suspended", job, {{"size", 0}});
+}
+
+void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {
+  Worker& worker = change.worker(id);
+  worker.phase = WorkerPhase::kLeaving;
+  worker.stop_due = stop_due;
+}
+
+}  // namespace tidepool::core
