@@ -91,7 +91,7 @@ function seedHistory(world, job, straggler) {
     const kind = to > from ? "grow" : "shrink";
     world.decisions.unshift({ ...example("decision"), id, at: at(second - 0.4), intents: [{ kind, job: job.id, job_name: job.name, workers: ["w-3"], from, to, reason }], verdicts: [] });
     put(second - 0.4, "job.resizing", { from, to, reason }, { decision: id });
-    put(second, "generation.switched", { generation: index + 2, reason: kind, from_size: from, to_size: to, stall_ms: 31.5 + 8 * index, steps_redone: 0, samples_repeated: 0, build_ms: 412, bytes_moved: to > from ? 1_843_200 : 0, switch_step: 300 * (index + 1) });
+    put(second, "generation.switched", { generation: index + 2, reason, from_size: from, to_size: to, stall_ms: 31.5 + 8 * index, steps_redone: 0, samples_repeated: 0, build_ms: 412, bytes_moved: to > from ? 1_843_200 : 0, switch_step: 300 * (index + 1) });
     put(second + 0.1, "job.resized", { from, to });
   });
   put(96, "data.epoch_audited", { epoch: 1, expected: 65536, used: 65536, checksum_ok: true });

@@ -66,7 +66,7 @@ test("an outage is said, and what was missed arrives when it ends", () => {
     server.down(true);
     const banner = page.getByRole("alert");
     await banner.getByText("Disconnected").waitFor();
-    assert.match(await banner.innerText(), /What you see is as of .* ago/);
+    assert.match(await banner.innerText(), /The connection was lost\. What you see is as of \d\d:\d\d:\d\d, (now|\d+ s ago)/);
     await shoot(page, "disconnected-wide-light");
     world.jobs.get("job-1").size = 4;
     world.emit("job.resized", { job: "job-1" }, { from: 2, to: 4 });

@@ -74,7 +74,7 @@ test("a decision shows at once from its event and is replaced by the stored one"
 
 test("the open job's points hold each report once", () => {
   const opened = reduce(reduce(listed(), { type: "open", job: "job-1" }), { type: "metrics", metrics: metrics() });
-  const repeated = apply({ ...opened, seq: 80, listedSeq: 80 }, event(81, "job.progressed", progress));
+  const repeated = apply({ ...opened, seq: 80 }, event(81, "job.progressed", progress));
   expect(repeated.detail?.points).toHaveLength(2);
   const fresh = apply(repeated, event(82, "job.progressed", progress, { at: "2026-11-20T21:53:33.000Z" }));
   expect(fresh.detail?.points).toHaveLength(3);
@@ -85,7 +85,7 @@ test("the open job's points hold each report once", () => {
 test("events of the open job are listed in order without its reports, others stay out", () => {
   let state = reduce(listed(), { type: "open", job: "job-1" });
   state = apply(state, event(82, "job.progressed", progress), event(83, "worker.lost", { worker: "w-1" }), event(84, "worker.lost", { worker: "w-8" }, { job: "job-2" }));
-  state = reduce(state, { type: "history", job: "job-1", events: [event(60, "job.started", { size: 1 }), event(83, "worker.lost", { worker: "w-1" })] });
+  state = reduce(state, { type: "history", job: "job-1", after: 0, events: [event(60, "job.started", { size: 1 }), event(83, "worker.lost", { worker: "w-1" })] });
   expect(state.detail?.events.map((entry) => entry.seq)).toEqual([60, 83]);
 });
 

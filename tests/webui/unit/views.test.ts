@@ -12,6 +12,11 @@ test("slots are counted once: used, free, cordoned or lost", () => {
   expect(sumPool([node(), lost, cordoned])).toEqual({ total: 8, used: 6, free: 1, cordoned: 1, lost: 4, nodesUp: 2, nodesLost: 1, largestFree: 1 });
 });
 
+test("a slot that another tenant holds is in use, though its job is not named", () => {
+  const slots = [{ index: 0, job: null, worker: null, busy: true }, { index: 1, job: null, worker: null, busy: false }];
+  expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 2, used: 1, free: 1 });
+});
+
 test("the event rate counts only the window", () => {
   expect(eventRate([0, 41_000, 50_000, 99_000], 100_000)).toBeCloseTo(3 / 60);
 });

@@ -33,6 +33,11 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, problem.code ?? "Http", sentence(problem, response.status));
 }
 
+// Not randomUUID(), which browsers only have on https and loopback.
+function freshKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 export class Client {
   private readonly token: string | null;
   private readonly base: string;
@@ -77,7 +82,7 @@ export class Client {
   }
 
   private async command(method: string, path: string, body?: unknown): Promise<void> {
-    const headers: Record<string, string> = { Accept: "application/json", "Idempotency-Key": crypto.randomUUID() };
+    const headers: Record<string, string> = { Accept: "application/json", "Idempotency-Key": freshKey() };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const response = await this.send(path, {
       method,
@@ -108,10 +113,10 @@ export class Client {
   nodes(): Promise<Page<ClusterNode>> { return this.all<ClusterNode>("/v1/nodes"); }
   policies(): Promise<Page<Policy>> { return this.all<Policy>("/v1/policies"); }
   workers(job: string): Promise<Page<Worker>> { return this.all<Worker>(`/v1/jobs/${encodeURIComponent(job)}/workers`); }
-  metrics(job: string): Promise<JobMetrics> { return this.get<JobMetrics>(`/v1/jobs/${encodeURIComponent(job)}/metrics`); }
+  metrics(job: string): Promise<JobMetrics> { return this.get<JobMetrics>(`/v1/jobs/${encodeURIComponent(job)}/metrics?limit=1000`); }
   explain(job: string): Promise<Explanation> { return this.get<Explanation>(`/v1/jobs/${encodeURIComponent(job)}/explain`); }
   decisions(limit: number): Promise<Page<Decision>> { return this.get<Page<Decision>>(`/v1/decisions?limit=${limit}`); }
-  jobEvents(job: string): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events`); }
+  jobEvents(job: string, after: number): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events?after=${after}`); }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
 
   resize(job: string, size: number): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/resize`, { size }); }

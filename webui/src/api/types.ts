@@ -75,6 +75,7 @@ export interface Slot {
   index: number;
   job: string | null;
   worker: string | null;
+  busy?: boolean; // held, though by whom may be another tenant's business
 }
 
 export interface ClusterNode {
@@ -153,6 +154,7 @@ export interface Intent {
   from?: number;
   to?: number;
   reason?: Reason;
+  text?: string;
 }
 
 export interface Decision {

@@ -19,7 +19,7 @@ export interface DecisionLine {
 export type Link =
   | { kind: "loading" }
   | { kind: "live" }
-  | { kind: "down"; message: string; retryAt: number }
+  | { kind: "down"; message: string; since: number | null; retryAt: number } // since: the last moment it was live
   | { kind: "refused"; message: string };
 
 // Everything about the one job whose page is open.
@@ -34,6 +34,7 @@ export interface Detail {
   workers: readonly Worker[];
   explanation: Explanation | null;
   events: readonly TideEvent[]; // oldest first
+  eventsAfter: number; // none up to this one was read; 0 = all of them
 }
 
 // What events have made out of date; the loader fetches it and takes it off the list.
@@ -49,8 +50,7 @@ export interface Needs {
 
 export interface State {
   link: Link;
-  seq: number; // newest event applied
-  listedSeq: number; // the lists hold every event up to here
+  seq: number; // newest event that the lists or the stream have brought
   lastEventAt: string | null;
   jobs: ReadonlyMap<string, Job>;
   nodes: ReadonlyMap<string, ClusterNode>;
@@ -67,14 +67,14 @@ export const kNoNeeds: Needs = {
 };
 
 export const kEmptyState: State = {
-  link: { kind: "loading" }, seq: 0, listedSeq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
+  link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
   decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, needs: kNoNeeds,
 };
 
 export function emptyDetail(job: string): Detail {
   return {
     job, loaded: false, missing: null, points: [], pointsSeq: 0, sizes: [], fit: null, workers: [], explanation: null,
-    events: [],
+    events: [], eventsAfter: 0,
   };
 }
 

@@ -1,5 +1,5 @@
 // Sums over nodes and jobs that the overview shows. Pure.
-import type { ClusterNode, Job } from "../api/types";
+import type { ClusterNode, Job, Slot } from "../api/types";
 import { holdsSlots } from "./model";
 
 export interface PoolSums {
@@ -13,6 +13,10 @@ export interface PoolSums {
   largestFree: number; // most free slots on one node: the largest gang that fits together
 }
 
+export function isHeld(slot: Slot): boolean {
+  return slot.job !== null || slot.busy === true;
+}
+
 export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
   const sums: PoolSums = { total: 0, used: 0, free: 0, cordoned: 0, lost: 0, nodesUp: 0, nodesLost: 0, largestFree: 0 };
   for (const node of nodes) {
@@ -21,7 +25,7 @@ export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
       sums.nodesLost += 1;
       continue;
     }
-    const used = node.slots.reduce((n, slot) => n + (slot.job === null ? 0 : 1), 0);
+    const used = node.slots.reduce((n, slot) => n + (isHeld(slot) ? 1 : 0), 0);
     const empty = node.slots.length - used;
     sums.total += node.slots.length;
     sums.used += used;

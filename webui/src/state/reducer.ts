@@ -18,7 +18,7 @@ export type Action =
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
   | { type: "missing"; job: string; message: string }
-  | { type: "history"; job: string; events: TideEvent[] }
+  | { type: "history"; job: string; after: number; events: TideEvent[] }
   | { type: "metrics"; metrics: JobMetrics }
   | { type: "workers"; job: string; workers: Worker[] }
   | { type: "explanation"; explanation: Explanation }
@@ -64,7 +64,7 @@ function reduceDetail(state: State, action: Action): State {
     const newest = action.events[action.events.length - 1]?.seq ?? 0;
     const events = [...action.events.filter((event) => event.type !== "job.progressed"), ...detail.events.filter((event) => event.seq > newest)];
     const sizeHistory = new Map(state.sizeHistory).set(detail.job, sizesOf(action.events));
-    return { ...state, sizeHistory, detail: { ...detail, loaded: true, events } };
+    return { ...state, sizeHistory, detail: { ...detail, loaded: true, events, eventsAfter: action.after } };
   }
   if (action.type === "metrics" && action.metrics.job === detail.job) {
     const { points, sizes, fit, as_of_seq } = action.metrics;
@@ -96,10 +96,8 @@ function applyEvent(draft: State, event: TideEvent): State {
   const arrivals = next.arrivals as number[];
   arrivals.push(Date.parse(event.at));
   if (arrivals.length > kMostArrivals) arrivals.splice(0, arrivals.length - kMostArrivals);
-  if (event.seq > draft.listedSeq) {
-    applyToJob(next, event);
-    applyToNodes(next, event);
-  }
+  applyToJob(next, event);
+  applyToNodes(next, event);
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
@@ -166,7 +164,7 @@ function listed(state: State, action: Extract<Action, { type: "listed" }>): Stat
     if (event.job !== null) sizeHistory.set(event.job, withSize(sizeHistory.get(event.job) ?? [], event));
   }
   const base: State = {
-    ...state, seq: action.seq, listedSeq: action.seq, jobs: byId(action.jobs), nodes: byId(action.nodes),
+    ...state, seq: action.seq, jobs: byId(action.jobs), nodes: byId(action.nodes),
     policies: action.policies, decisions: [], sizeHistory, needs: kNoNeeds,
     arrivals: action.recent.map((event) => Date.parse(event.at)).slice(-kMostArrivals),
     lastEventAt: action.recent[action.recent.length - 1]?.at ?? state.lastEventAt,
@@ -195,7 +193,7 @@ function withDecisions(state: State, decisions: readonly Decision[]): State {
 export function lineOf(decision: Decision): DecisionLine {
   return {
     id: decision.id, at: decision.at, policy: decision.policy,
-    intents: decision.intents.map((intent) => ({ kind: intent.kind, job: intent.job, text: intent.reason?.text ?? "" })),
+    intents: decision.intents.map((intent) => ({ kind: intent.kind, job: intent.job, text: intent.text ?? intent.reason?.text ?? "" })),
   };
 }
 

@@ -12,6 +12,7 @@ const kProgressMs = 3_000; // the same when the job has only made steps
 const kRelistMs = 5_000; // the pause before a failed first list is tried again
 const kRecentEvents = 500;
 const kDecisionsShown = 40;
+const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
 
 export class Session {
   private readonly client: Client;
@@ -80,7 +81,13 @@ export class Session {
       return this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } });
     }
     this.relist = setTimeout(() => { void this.start(); }, kRelistMs);
-    this.store.dispatch({ type: "link", link: { kind: "down", message: error.message, retryAt: Date.now() + kRelistMs } });
+    this.down(error, kRelistMs);
+  }
+
+  private down(error: ApiError, wait: number): void {
+    const { link } = this.store.state;
+    const since = link.kind === "live" ? Date.now() : link.kind === "down" ? link.since : null;
+    this.store.dispatch({ type: "link", link: { kind: "down", message: error.message, since, retryAt: Date.now() + wait } });
   }
 
   private follow(after: number): void {
@@ -94,7 +101,7 @@ export class Session {
       onReset: () => { void this.start(); },
       onDown: (error, wait) => {
         this.wasDown = true;
-        this.store.dispatch({ type: "link", link: { kind: "down", message: error.message, retryAt: Date.now() + wait } });
+        this.down(error, wait);
       },
       onRefused: (error) => this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } }),
     });
@@ -171,10 +178,11 @@ export class Session {
   }
 
   private async load(id: string): Promise<void> {
+    const after = Math.max(0, this.store.state.seq - kJobEvents);
     try {
       await Promise.all([
         this.fetchJob(id), this.fetchMetrics(id), this.fetchWorkers(id), this.fetchExplanation(id),
-        this.client.jobEvents(id).then((page) => this.put({ type: "history", job: id, events: page.items })),
+        this.client.jobEvents(id, after).then((page) => this.put({ type: "history", job: id, after, events: page.items })),
       ]);
     } catch (failure) {
       const message = failure instanceof ApiError ? failure.message : String(failure);

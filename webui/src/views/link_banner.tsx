@@ -1,11 +1,10 @@
 // Shown when what is on the page may be old: says since when, and offers to try at once.
 import { useNow } from "../now";
 import { useSelect } from "../state/store";
-import { absolute, ago } from "../text/format";
+import { absolute, ago, clock } from "../text/format";
 
 export function LinkBanner({ onRetry }: { onRetry(): void }) {
   const link = useSelect((state) => state.link);
-  const lastEventAt = useSelect((state) => state.lastEventAt);
   const now = useNow();
   if (link.kind !== "down") return null;
   const wait = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
@@ -13,8 +12,8 @@ export function LinkBanner({ onRetry }: { onRetry(): void }) {
     <div class="banner" role="alert">
       <strong>Disconnected</strong>
       <span class="grow">
-        {link.message}.{" "}
-        {lastEventAt && <span title={absolute(lastEventAt)}>What you see is as of {ago(lastEventAt, now)}. </span>}
+        {link.message[0]?.toUpperCase()}{link.message.slice(1)}.{" "}
+        {link.since !== null && <span title={absolute(link.since)}>What you see is as of {clock(link.since)}, {ago(new Date(link.since).toISOString(), now)}. </span>}
         Training goes on without this page.
       </span>
       <span class="quiet">{wait > 0 ? `next try in ${wait} s` : "trying …"}</span>

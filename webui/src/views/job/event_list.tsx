@@ -5,7 +5,7 @@ import { describe, toneOf } from "../../text/event_text";
 
 const kShown = 14;
 
-export function EventList({ events }: { events: readonly TideEvent[] }) {
+export function EventList({ events, older }: { events: readonly TideEvent[]; older: boolean }) {
   const [all, setAll] = useState(false);
   const newest = [...events].reverse();
   const shown = all ? newest : newest.slice(0, kShown);
@@ -20,6 +20,7 @@ export function EventList({ events }: { events: readonly TideEvent[] }) {
           </li>
         ))}
       </ol>
+      {older && <p class="quiet small">Older events are in <code>schedctl events</code>.</p>}
       {newest.length > kShown && (
         <button class="text-button" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${newest.length}`}</button>
       )}

@@ -1,6 +1,6 @@
 // Every change of membership and what it cost in time and repeated work.
 import type { TideEvent } from "../../api/types";
-import { num, str } from "../../state/event_data";
+import { num, reason, str } from "../../state/event_data";
 import { count, milliseconds } from "../../text/format";
 import { When } from "../../parts/when";
 
@@ -40,7 +40,7 @@ function Row({ event }: { event: TideEvent }) {
     <tr>
       <th scope="row">{count(num(event, "generation"))}</th>
       <td class="nowrap">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
-      <td>{str(event, "reason") ?? "–"}</td>
+      <td>{reason(event)?.text ?? str(event, "reason") ?? "–"}</td>
       <td class="number nowrap">{milliseconds(num(event, "stall_ms"))}</td>
       <td class="number nowrap" title="steps redone, samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
       <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>

@@ -47,7 +47,7 @@ export function JobPage({ id, client, session }: Props) {
         <aside class="column side">
           <WhyPanel explanation={detail.explanation} />
           <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-          <EventList events={detail.events} />
+          <EventList events={detail.events} older={detail.eventsAfter > 0} />
         </aside>
       </div>
     </div>

@@ -1,5 +1,6 @@
 import type { ClusterNode, Slot } from "../../api/types";
 import { jobColour } from "../../palette";
+import { isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
 import { money } from "../../text/format";
@@ -23,7 +24,7 @@ export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
 function NodeNote({ node }: { node: ClusterNode }) {
   if (node.state !== "up") return <span class="tag bad">lost</span>;
   if (node.cordoned) return <span class="tag">cordoned</span>;
-  const used = node.slots.filter((slot) => slot.job !== null).length;
+  const used = node.slots.filter(isHeld).length;
   return (
     <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour`}>
       {used} of {node.slots.length} {node.slot_type}
@@ -36,11 +37,13 @@ interface CellProps extends Omit<SlotViewProps, "nodes"> {
   slot: Slot;
 }
 
+const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordoned", free: "free" };
+
 function Cell({ node, slot, names, lit, onLight }: CellProps) {
   const dark = useDark();
   if (slot.job === null) {
-    const word = node.state !== "up" ? "lost" : node.cordoned ? "cordoned" : "free";
-    return <span class={`cell ${word}`} title={`slot ${slot.index}: ${word}`}><span class="visually-hidden">{word}</span></span>;
+    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : node.cordoned ? "cordoned" : "free";
+    return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
   }
   const job = slot.job;
   const name = names.get(job) ?? job;

@@ -1,0 +1,144 @@
+// The dashboard on a real daemon with a real agent and a real job, in a real browser.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { launch, openTab, shoot } from "./browser.mjs";
+
+const bin = process.env.TIDEPOOL_BIN_DIR;
+const source = process.env.TIDEPOOL_SOURCE_DIR;
+const kReadyMs = 60_000;
+const kLearnMs = 120_000; // for the engine to have tried a second size
+let daemon;
+let ready;
+let browser;
+let job;
+
+// The daemon's promise: one line "ready {…}" when it serves.
+async function startDaemon() {
+  const program = join(bin, "schedulerd");
+  assert.ok(existsSync(program), `${program} is missing: build the target schedulerd`);
+  daemon = spawn(program, ["--dev", "--listen", "127.0.0.1:0", "--local-slots", "4"], { stdio: ["ignore", "pipe", "pipe"] });
+  let complaint = "";
+  daemon.stderr.on("data", (text) => { complaint = (complaint + text).slice(-4000); });
+  const lines = createInterface({ input: daemon.stdout });
+  const found = new Promise((resolve, reject) => {
+    lines.on("line", (line) => { if (line.startsWith("ready ")) resolve(JSON.parse(line.slice(6))); });
+    daemon.once("exit", (code) => reject(new Error(`schedulerd ended with ${code}: ${complaint}`)));
+    setTimeout(() => reject(new Error(`schedulerd was not ready in ${kReadyMs} ms: ${complaint}`)), kReadyMs).unref();
+  });
+  ready = await found;
+}
+
+async function api(method, path, body) {
+  const response = await fetch(ready.url + path, {
+    method, headers: { Authorization: `Bearer ${ready.token}`, ...(body ? { "Content-Type": "application/json" } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+  return text ? JSON.parse(text) : null;
+}
+
+// Waits until `check` gives something true; asks again every 100 ms, for at most `limit`.
+async function eventually(what, check, limit = 30_000) {
+  const end = Date.now() + limit;
+  for (;;) {
+    const found = await check();
+    if (found) return found;
+    if (Date.now() > end) assert.fail(`not within ${limit} ms: ${what}`);
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+}
+
+before(async () => {
+  assert.ok(bin && source, "TIDEPOOL_BIN_DIR and TIDEPOOL_SOURCE_DIR must be set; ctest sets them");
+  browser = await launch();
+  await startDaemon();
+  const made = await api("POST", "/v1/jobs", {
+    name: "charlm-demo", tenant: "demo",
+    run: { trainer: "charlm", args: { data: [join(source, "README.md"), join(source, "docs")], steps: 100_000, hidden: 64 } },
+    resources: { gpus_per_worker: 1 }, elastic: { min: 1, max: 4, preferred: 1, cooldown: "1s" },
+    batch: { global: 256, per_worker_max: 256 }, scaling: { every_steps: 10, efficiency_threshold: 0.1 }, labels: { project: "demo" },
+  });
+  job = made.id;
+});
+
+after(async () => {
+  if (ready && job && (await api("GET", `/v1/jobs/${job}`)).finished_at === null) await api("DELETE", `/v1/jobs/${job}`);
+  await browser?.close();
+  if (daemon && daemon.exitCode === null) {
+    daemon.kill("SIGTERM");
+    await new Promise((ended) => { daemon.once("exit", ended); });
+  }
+});
+
+const dashboard = (hash = "#/") => `${ready.dashboard}${hash}&token=${encodeURIComponent(ready.token)}`;
+
+async function onPage(look, body) {
+  const tab = await openTab(browser, { url: dashboard(look.hash), ...look });
+  try {
+    await body(tab.page);
+    assert.deepEqual(tab.faults, []);
+  } finally {
+    await tab.close();
+  }
+}
+
+test("steps, size and cost move on the overview without a reload", () => onPage({}, async (page) => {
+  const row = page.locator(`tbody[data-job="${job}"]`);
+  await row.waitFor();
+  await page.evaluate(() => { window.marked = true; });
+  const step = async () => Number((/step ([\d,]+)/.exec(await row.locator(".progress-cell").getAttribute("title")) ?? [])[1]?.replaceAll(",", ""));
+  const first = await eventually("a first step", async () => (await step()) || null, 60_000);
+  await eventually("ten more steps", async () => (await step()) >= first + 10, 60_000);
+  await page.locator(`.cell[data-job="${job}"]`).first().waitFor();
+  assert.equal(await page.evaluate(() => window.marked), true);
+}));
+
+test("the job page marks each resize and says why in the engine's words", () => onPage({ hash: `#/jobs/${job}` }, async (page) => {
+  await eventually("a change of size in the job's events", async () =>
+    (await api("GET", `/v1/jobs/${job}/events?limit=1000`)).items.some((event) => event.type === "job.resized"), kLearnMs);
+  await page.locator(".rail .marker.change").first().waitFor();
+  await page.locator('[data-testid="generations"] tbody tr').first().waitFor();
+  await eventually("the panel to say what the API says", async () => {
+    const shown = await page.locator('[data-testid="why-summary"]').innerText();
+    const why = await api("GET", `/v1/jobs/${job}/explain`);
+    return shown === why.summary;
+  });
+  const marker = page.locator(".rail .marker.change").first();
+  await marker.focus();
+  const sentences = (await api("GET", `/v1/jobs/${job}/events?limit=1000`)).items.filter((event) => event.type === "job.resizing").map((event) => event.data.reason.text);
+  const bubble = await page.locator(".bubble").innerText();
+  assert.ok(sentences.some((sentence) => bubble.includes(sentence)), `${bubble} holds none of ${sentences}`);
+}));
+
+for (const size of ["wide", "narrow"]) {
+  for (const theme of ["light", "dark"]) {
+    test(`pictures of the running job, ${size} and ${theme}`, async () => {
+      for (const [name, hash, ready] of [["overview", "#/", ".job-table tbody"], ["job", `#/jobs/${job}`, ".why-summary"]]) {
+        await onPage({ hash, size, theme }, async (page) => {
+          await page.locator(ready).first().waitFor();
+          await page.locator(".link-state.live").waitFor();
+          if (name === "job") await page.locator(".history canvas").first().waitFor();
+          assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} scrolls sideways`);
+          await shoot(page, `${name}-${size}-${theme}`);
+        });
+      }
+    });
+  }
+}
+
+test("a wish for a size, and cancelling with a second question, reach the daemon", () => onPage({ hash: `#/jobs/${job}` }, async (page) => {
+  await page.getByRole("button", { name: "Resize …" }).click();
+  await page.getByLabel("Workers").fill("3");
+  await page.getByRole("button", { name: "Hold 3" }).click();
+  await page.getByText("held at 3 by request").waitFor();
+  assert.equal((await api("GET", `/v1/jobs/${job}`)).pinned_size, 3);
+  await page.locator('[data-testid="size"]', { hasText: /^3$/ }).waitFor({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Cancel …" }).click();
+  await page.getByRole("button", { name: "Cancel the job" }).click();
+  await page.locator(".chip", { hasText: "cancelled" }).waitFor({ timeout: 60_000 });
+}));
