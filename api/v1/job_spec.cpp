@@ -13,6 +13,7 @@ using Errors = std::vector<FieldError>;
 constexpr int kWorkersMax = 4096;
 constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
 constexpr std::size_t kTextMax = 4096;
+constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback"};
 const std::vector<std::string> kOnExhaust = {"shrink", "pause", "stop", "notify"};
@@ -104,9 +105,12 @@ json read_args(ObjectReader& in) {
     in.fail("args", "WrongType", "must be an object of at most 64 settings");
     return json::object();
   }
+  const auto is_plain = [](const json& entry) { return entry.is_string() || entry.is_number() || entry.is_boolean(); };
   for (const auto& [name, entry] : value.items()) {
-    const bool plain = entry.is_string() || entry.is_number() || entry.is_boolean();
-    if (!plain) in.fail("args", "WrongType", "has \"" + name + "\", which is no text, number, true or false");
+    const bool list =
+        entry.is_array() && entry.size() <= kArgListMax && std::all_of(entry.begin(), entry.end(), is_plain);
+    if (is_plain(entry) || list) continue;
+    in.fail("args", "WrongType", "has \"" + name + "\", which is no text, number, true or false, nor a list of such");
   }
   const auto steps = value.find("steps");
   const bool counted = steps == value.end() || (steps->is_number_integer() && *steps >= 1 && *steps <= kSamplesMax);

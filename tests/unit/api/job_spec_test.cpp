@@ -13,7 +13,7 @@ using nlohmann::json;
 json full_document() {
   return json::parse(R"({
     "name": "charlm-demo", "tenant": "demo",
-    "run": {"trainer": "charlm", "args": {"data": "README.md", "steps": 400, "hidden": 256}, "env": {"OMP_NUM_THREADS": "1"}},
+    "run": {"trainer": "charlm", "args": {"data": ["README.md", "docs"], "steps": 400}, "env": {"OMP_NUM_THREADS": "1"}},
     "resources": {"gpus_per_worker": 1, "gpu": {"type": ["any"]}, "cpus": 1},
     "elastic": {"min": 1, "max": 4, "preferred": 2, "sizes": [1, 2, 4], "step": null,
                 "min_runtime": "30s", "cooldown": "20s", "grace": "30s"},
@@ -154,6 +154,7 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/run/workdir", "relative", "/run/workdir", "Invalid"},
       {"/run/args/steps", 0, "/run/args", "OutOfRange"},
       {"/run/args/nested", json::object(), "/run/args", "WrongType"},
+      {"/run/args/nested", json::array({1, json::array({2})}), "/run/args", "WrongType"},
       {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
       {"/resources/gpu/type", "any", "/resources/gpu/type", "WrongType"},
       {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
