@@ -1,11 +1,14 @@
 // An agent ends, well or badly; its workers must not notice, and the next agent must know them.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 
 #include "tests/integration/agent/daemon_stand_in.hpp"
+#include "workers/agent/child_process.hpp"
 
 namespace tidepool {
 namespace {
@@ -103,6 +106,31 @@ TEST_CASE("a worker that ended while no agent ran is told by the next one, and w
   (void)node.daemon.welcome();
   CHECK(node.daemon.exit_of(kW1).exit_code == -1);
   eventually("the child to end", [&] { return !process_lives(child); });
+}
+
+TEST_CASE("a process that has a former worker's pid is neither taken for it nor harmed") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  const pid_t worker = node.start_waiting_worker("exit 0");
+  kill_hard(first);
+  REQUIRE(::kill(worker, SIGKILL) == 0);
+  // An innocent process, under the pid that the record names, with another start time.
+  const agent::UniqueFd output(::open((node.folder / "innocent.log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const agent::ChildSpec innocent{.program = "/bin/sleep", .argv = {"sleep", "600"}, .output = output.get()};
+  const auto other = agent::start_child(innocent, [](pid_t) { return ok_status(); });
+  REQUIRE(other.ok());
+  const auto path = node.folder / "s/workers/w-1.json";
+  auto record = nlohmann::json::parse(std::ifstream(path));
+  record["pid"] = other->pid;
+  std::ofstream(path) << record;
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running.empty());
+  CHECK(node.daemon.exit_of(kW1).exit_code == -1);
+  CHECK(process_lives(other->pid));
+  ::kill(other->pid, SIGKILL);
+  ::waitpid(other->pid, nullptr, 0);
 }
 
 TEST_CASE("an exit that was not acknowledged before the agent died is told by the next one") {
