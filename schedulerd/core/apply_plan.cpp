@@ -115,13 +115,15 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
 }
 
 void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& reason) {
-  const Job& job = change.job(intent.job);
+  Job& job = change.job(intent.job);
   Worker& worker = change.worker(intent.worker);
   worker.kill_at = change.at() + intent.grace;
   // A newcomer that is late stays in its transition until it is gone, and then counts as lost.
   const bool late =
       reason.code == ReasonCode::kStartTimeout && job.transition && contains(job.transition->newcomers, intent.worker);
-  if (!late) worker.phase = WorkerPhase::kLeaving;
+  if (late) return;
+  worker.phase = WorkerPhase::kLeaving;
+  drop_from_transition(change, job, intent.worker);
 }
 
 JobState state_of(JobEnd end) {

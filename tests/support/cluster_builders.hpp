@@ -1,0 +1,289 @@
+// A few words to tell a scheduling story in a test: nodes, jobs, what the workers do, and what the engine
+// then decides. Time moves only when the story says so.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "schedulerd/core/cluster_invariants.hpp"
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/core/engine.hpp"
+
+namespace tidepool::test {
+
+// Ranks by id and wishes a given size for every job; the engine's own rules do the rest.
+class WishPolicy final : public core::Policy {
+ public:
+  struct Wishes {
+    int any = 0;                // for jobs not named below; 0 = their preferred size
+    std::map<JobId, int> jobs;  // by job
+    bool strict = true;
+  };
+  explicit WishPolicy(std::shared_ptr<const Wishes> wishes) : wishes_(std::move(wishes)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "wish"; }
+  [[nodiscard]] bool strict_order() const override { return wishes_->strict; }
+  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget&) const override {
+    std::vector<JobId> ids;
+    for (const auto& [id, job] : view.state.jobs) {
+      if (job->state == core::JobState::kPending) ids.push_back(id);
+    }
+    return ids;
+  }
+  [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job,
+                                    core::StepBudget& budget) const override {
+    budget.spend();
+    const auto named = wishes_->jobs.find(job.id);
+    int wish = named != wishes_->jobs.end() ? named->second : wishes_->any;
+    if (wish == 0) wish = job.spec.elastic.preferred;
+    const auto from = static_cast<double>(job.size());
+    const auto to = static_cast<double>(wish);
+    if (wish > job.size()) return {job.id, wish, {core::ReasonCode::kExploreUp, {{"from", from}, {"to", to}}}, {}};
+    if (wish < job.size()) return {job.id, wish, {core::ReasonCode::kExploreDown, {{"from", from}, {"to", to}}}, {}};
+    return {job.id, wish, {core::ReasonCode::kFixedSize, {{"size", to}}}, {}};
+  }
+
+ private:
+  std::shared_ptr<const Wishes> wishes_;
+};
+
+// Compute throughput over the mean of the others', plainly averaged; a straggler after 3 steps below 0.8.
+class PlainDetector final : public core::StragglerDetector {
+ public:
+  [[nodiscard]] double score(double previous, std::int64_t steps_seen, std::int64_t own_us,
+                             const std::vector<std::int64_t>& all_us) const override {
+    std::vector<std::int64_t> sorted = all_us;
+    std::sort(sorted.begin(), sorted.end());
+    const auto median = static_cast<double>(sorted[(sorted.size() - 1) / 2]);
+    const double now = own_us == 0 ? 1 : median / static_cast<double>(own_us);
+    return steps_seen == 0 ? now : previous + 0.5 * (now - previous);
+  }
+  [[nodiscard]] bool is_straggler(double score, std::int64_t steps_seen) const override {
+    return steps_seen >= 3 && score < threshold();
+  }
+  [[nodiscard]] double threshold() const override { return 0.8; }
+};
+
+struct JobSketch {
+  int min = 1;
+  int max = 4;
+  int preferred = 1;
+  std::vector<int> sizes = {};  // empty = min..max
+  int gpus = 1;
+  bool pack = false;
+  int priority = 0;
+  int max_restarts = 3;
+  std::int64_t batch = 1024;
+  Duration cooldown = Duration::seconds(20);
+  Duration min_runtime = {};
+  Duration grace = Duration::seconds(30);
+  std::optional<Money> price_cap = {};
+  std::optional<Duration> max_duration = {};
+};
+
+inline core::JobSpec job_spec(const JobSketch& sketch) {
+  core::JobSpec spec;
+  spec.name = "charlm";
+  spec.tenant = "demo";
+  spec.priority = sketch.priority;
+  spec.gpus_per_worker = sketch.gpus;
+  spec.pack_node = sketch.pack;
+  spec.max_restarts = sketch.max_restarts;
+  spec.max_duration = sketch.max_duration;
+  spec.batch.global = sketch.batch;
+  spec.elastic.min = sketch.min;
+  spec.elastic.max = sketch.max;
+  spec.elastic.preferred = std::max(sketch.preferred, sketch.min);
+  spec.elastic.sizes = sketch.sizes;
+  for (int size = sketch.min; sketch.sizes.empty() && size <= sketch.max; ++size) spec.elastic.sizes.push_back(size);
+  spec.elastic.cooldown = sketch.cooldown;
+  spec.elastic.min_runtime = sketch.min_runtime;
+  spec.elastic.grace = sketch.grace;
+  spec.scaling.price_cap = sketch.price_cap;
+  spec.document = R"({"name":"charlm"})";
+  return spec;
+}
+
+inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> wishes,
+                                       core::EngineConfig config = {}) {
+  return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, std::make_shared<PlainDetector>(), config};
+}
+
+// Drives one engine. After every call all invariants are checked.
+class Story {
+ public:
+  explicit Story(core::EngineConfig config = {})
+      : wishes_(std::make_shared<WishPolicy::Wishes>()), engine_(plain_parts(wishes_, config)) {}
+
+  core::Engine& engine() { return engine_; }
+  const core::ClusterState& state() const { return engine_.view(); }
+  const core::Job& job(JobId id) const { return *state().find_job(id); }
+  const core::Worker& worker(WorkerId id) const {
+    REQUIRE(state().find_worker(id) != nullptr);
+    return *state().find_worker(id);
+  }
+  Instant now() const { return now_; }
+  void pass(Duration time) { now_ = now_ + time; }
+  void wish(int size) { wishes_->any = size; }
+  void wish(JobId job, int size) { wishes_->jobs[job] = size; }
+  void strict(bool strict) { wishes_->strict = strict; }
+
+  // --- facts ------------------------------------------------------------------------------------
+
+  // Learns a fact that must be welcome.
+  std::vector<core::Event> learn(core::Fact fact) {
+    auto events = engine_.step({now_, std::move(fact)});
+    INFO((events.ok() ? std::string() : events.error().message));
+    REQUIRE(events.ok());
+    check_books();
+    log(*events);
+    return *events;
+  }
+  // Learns a fact that must be refused; returns why. Nothing may have changed.
+  std::string refuses(core::Fact fact) {
+    const auto before = core::digest_of(state());
+    const auto events = engine_.step({now_, std::move(fact)});
+    REQUIRE_FALSE(events.ok());
+    CHECK(core::digest_of(state()) == before);
+    return events.error().message;
+  }
+
+  NodeId node(int slots, const std::string& name = "", std::vector<WorkerId> running = {}, Money price = kDollar) {
+    const std::string called = name.empty() ? "n" + std::to_string(state().next_node) : name;
+    const NodeId id = engine_.node_id_for(called);
+    learn(core::NodeJoined{id, called, slots, "cpu", price, std::move(running)});
+    return id;
+  }
+  JobId submit(const JobSketch& sketch = {}) {
+    const JobId id = engine_.next_job_id();
+    learn(core::JobSubmitted{id, job_spec(sketch)});
+    return id;
+  }
+  void ready(WorkerId worker) { learn(core::WorkerReady{worker}); }
+  void exit(WorkerId worker, int code = 0, std::string detail = "") {
+    learn(core::WorkerExited{worker, code, 0, std::move(detail)});
+  }
+  void switched(JobId id, double stall_ms = 12) {
+    learn(core::GenerationSwitched{id, job(id).generation, job(id).last_step + 1, stall_ms, 3, 0, 0, 1000});
+  }
+  // `steps` more steps of 100 ms and 64 samples each; compute times by rank (empty = equal).
+  void steps(JobId id, std::int64_t steps, std::vector<std::int64_t> compute_us = {}) {
+    compute_us.resize(job(id).members.size(), 50'000);
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < steps; ++i) all.insert(all.end(), compute_us.begin(), compute_us.end());
+    pass(Duration::millis(100 * steps));
+    learn(core::StepsMeasured{id, job(id).generation, job(id).last_step + steps, steps, Duration::millis(100 * steps),
+                              64 * steps, 2.5, 1, std::move(all)});
+  }
+
+  // --- decisions --------------------------------------------------------------------------------
+
+  // Decides, checks what must hold of every decision, accepts.
+  core::Decision decide() {
+    const core::Decision decision = engine_.decide(now_);
+    CHECK(text_of(decision) == text_of(engine_.decide(now_)));
+    CHECK(text_of(decision) == text_of(engine_.decide_anew(now_)));
+    const auto valid = engine_.validate(decision);
+    INFO((valid.ok() ? std::string() : valid.error().message));
+    REQUIRE(valid.ok());
+    log(engine_.accept(decision));
+    check_books();
+    CHECK(text_of(engine_.decide(now_)) == "");
+    CHECK(text_of(engine_.decide_anew(now_)) == "");
+    return decision;
+  }
+  // Brings every worker that boots to ready, switches and takes a first step, until nothing follows.
+  void settle(JobId id) {
+    for (int round = 0; round < 8; ++round) {
+      decide();
+      bool moved = false;
+      for (const WorkerId worker : std::vector<WorkerId>(job(id).workers)) {
+        if (this->worker(worker).phase != core::WorkerPhase::kStarting) continue;
+        ready(worker);
+        moved = true;
+      }
+      if (!job(id).members.empty() && !job(id).switched) {
+        switched(id);
+        steps(id, 2);
+        moved = true;
+      }
+      for (const WorkerId worker : std::vector<WorkerId>(job(id).workers)) {
+        const auto& seen = this->worker(worker);
+        if (seen.phase != core::WorkerPhase::kLeaving || !(seen.stop_due || seen.kill_at)) continue;
+        exit(worker);
+        moved = true;
+      }
+      if (!moved) return;
+    }
+    FAIL("the job does not settle");
+  }
+  // A job that runs at `size`, just switched.
+  JobId running(JobSketch sketch, int size) {
+    sketch.preferred = size;
+    const JobId id = submit(sketch);
+    wish(id, size);
+    settle(id);
+    REQUIRE(job(id).size() == size);
+    REQUIRE(job(id).state == core::JobState::kRunning);
+    return id;
+  }
+
+  const std::vector<core::Event>& events() const { return events_; }
+  int count(const std::string& type) const {
+    return static_cast<int>(
+        std::count_if(events_.begin(), events_.end(), [&](const core::Event& event) { return event.type == type; }));
+  }
+  const core::Event& last(const std::string& type) const {
+    const auto found =
+        std::find_if(events_.rbegin(), events_.rend(), [&](const core::Event& event) { return event.type == type; });
+    REQUIRE(found != events_.rend());
+    return *found;
+  }
+
+  // The plan and the verdicts as canonical text; "" if there are none.
+  static std::string text_of(const core::Decision& decision) {
+    if (decision.empty()) return "";
+    auto document = core::to_json(decision);
+    document.erase("steps_counted");
+    return document.dump();
+  }
+
+  void check_books() const {
+    const auto broken = core::broken_invariant(state());
+    INFO(broken.value_or(""));
+    REQUIRE_FALSE(broken);
+  }
+
+ private:
+  static constexpr Money kDollar = Money::micros(1'000'000);
+
+  void log(const std::vector<core::Event>& events) {
+    for (const auto& event : events) {
+      if (!events_.empty()) CHECK(event.seq == events_.back().seq + 1);
+      events_.push_back(event);
+    }
+  }
+
+  std::shared_ptr<WishPolicy::Wishes> wishes_;
+  core::Engine engine_;
+  Instant now_ = Instant::from_micros(1'000'000);
+  std::vector<core::Event> events_;
+};
+
+// The intents of a decision by name, "grow switch".
+inline std::string names_of(const core::Decision& decision) {
+  std::string names;
+  for (const auto& planned : decision.plan) {
+    names += (names.empty() ? "" : " ") + std::string(core::name_of(planned.intent));
+  }
+  return names;
+}
+
+}  // namespace tidepool::test

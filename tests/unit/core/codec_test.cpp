@@ -1,0 +1,122 @@
+// Facts, decisions and the state survive the journal, and a damaged journal is refused.
+#include <cmath>
+
+#include "base/json.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+core::JobSpec full_spec() {
+  core::JobSpec spec =
+      job_spec({.max = 4, .sizes = {1, 2, 4}, .price_cap = Money::micros(5), .max_duration = Duration::seconds(9)});
+  spec.batch.on_resize = core::OnResize::kAdaScale;
+  spec.scaling.linear_utility = core::LinearUtility{12.5, Duration::seconds(60)};
+  spec.scaling.piecewise_utility = core::PiecewiseUtility{{{Duration::seconds(1), 3}, {Duration::seconds(2), 1}}};
+  spec.work_samples = 1'000'000;
+  spec.preemptible = false;
+  return spec;
+}
+
+std::vector<core::Fact> one_of_each() {
+  return {core::JobSubmitted{JobId(1), full_spec()},
+          core::JobCancelRequested{JobId(2)},
+          core::JobResizeRequested{JobId(2), 3},
+          core::JobSuspendRequested{JobId(2)},
+          core::JobResumeRequested{JobId(2)},
+          core::NodeJoined{NodeId(3), "local", 4, "cpu", Money::micros(17), {WorkerId(4), WorkerId(5)}},
+          core::NodeLost{NodeId(3), "no heartbeat"},
+          core::NodeCordonChanged{NodeId(3), true},
+          core::WorkerReady{WorkerId(4)},
+          core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
+          core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20},
+          core::StepsMeasured{JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}},
+          core::DataEpochAudited{JobId(2), 3, 100, 99, false},
+          core::TrainingFinished{JobId(2), 400, -HUGE_VAL},
+          core::ClockAdvanced{}};
+}
+
+TEST_CASE("Every fact reads back as it was written") {
+  REQUIRE(one_of_each().size() == std::variant_size_v<core::Fact>);
+  for (const auto& fact : one_of_each()) {
+    const std::string written = canonical_json(core::to_json(fact));
+    INFO(written);
+    const auto read = core::fact_from_json(nlohmann::json::parse(written));
+    REQUIRE(read.ok());
+    CHECK(read->index() == fact.index());
+    CHECK(canonical_json(core::to_json(*read)) == written);
+  }
+}
+
+TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {
+  for (const auto& fact : one_of_each()) {
+    const auto good = core::to_json(fact);
+    for (const auto& [name, value] : good.items()) {
+      auto missing = good;
+      missing.erase(name);
+      CHECK_FALSE(core::fact_from_json(missing).ok());
+      auto wrong = good;
+      wrong[name] = {{"no", "such"}};
+      CHECK_FALSE(core::fact_from_json(wrong).ok());
+    }
+    auto more = good;
+    more["extra"] = 1;
+    CHECK_FALSE(core::fact_from_json(more).ok());
+  }
+  CHECK_FALSE(core::fact_from_json(nlohmann::json::array()).ok());
+  CHECK_FALSE(core::fact_from_json({{"fact", "job_cancel_requested"}, {"job", "w-1"}}).ok());
+  CHECK_FALSE(core::fact_from_json({{"fact", "job_resize_requested"}, {"job", "job-1"}, {"size", 5'000'000'000}}).ok());
+}
+
+TEST_CASE("A decision reads back as it was written") {
+  Story story;
+  story.node(8);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  story.submit({.min = 9, .max = 9});
+  story.wish(job, 4);
+  story.steps(job, 1);
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "grow");
+  const std::string written = canonical_json(core::to_json(decision));
+  const auto read = core::decision_from_json(nlohmann::json::parse(written));
+  REQUIRE(read.ok());
+  CHECK(canonical_json(core::to_json(*read)) == written);
+  auto damaged = core::to_json(decision);
+  damaged["plan"][0]["intent"] = "conquer";
+  CHECK_FALSE(core::decision_from_json(damaged).ok());
+}
+
+TEST_CASE("A state reads back as it was, and one that contradicts itself is refused") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  story.wish(job, 3);
+  story.steps(job, 3);
+  story.decide();
+  const auto written = core::to_json(story.state());
+  const auto read = core::state_from_json(written);
+  REQUIRE(read.ok());
+  CHECK(core::digest_of(*read) == core::digest_of(story.state()));
+  auto released = written;
+  released["nodes"][0]["owners"][0] = nullptr;
+  CHECK_FALSE(core::state_from_json(released).ok());
+  auto twice = written;
+  twice["jobs"].push_back(twice["jobs"][0]);
+  CHECK_FALSE(core::state_from_json(twice).ok());
+  auto unknown = written;
+  unknown["jobs"][0]["state"] = "dreaming";
+  CHECK_FALSE(core::state_from_json(unknown).ok());
+}
+
+TEST_CASE("Reason codes have a name each and read back") {
+  for (int i = 0; i <= static_cast<int>(core::ReasonCode::kMaxDuration); ++i) {
+    const auto code = static_cast<core::ReasonCode>(i);
+    core::ReasonCode read = core::ReasonCode::kMaxDuration;
+    CHECK(core::to_text(code) != "Unknown");
+    CHECK(core::parse_reason_code(core::to_text(code), read));
+    CHECK(read == code);
+  }
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,310 @@
+// How running jobs change: sizes, losses, stragglers.
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+using core::ReasonCode;
+
+TEST_CASE("Growing starts newcomers first and switches when all are ready") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  CHECK(names_of(story.decide()) == "grow");
+  CHECK(story.job(job).state == JobState::kResizing);
+  CHECK(story.job(job).size() == 1);
+  story.steps(job, 5);
+  CHECK(names_of(story.decide()).empty());
+  story.ready(WorkerId(3));
+  CHECK(names_of(story.decide()).empty());
+  story.ready(WorkerId(2));
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "switch");
+  CHECK(std::get<core::SwitchIntent>(decision.plan[0].intent).members ==
+        std::vector{WorkerId(1), WorkerId(2), WorkerId(3)});
+  story.switched(job, 40);
+  CHECK(story.last("job.resized").data == nlohmann::json({{"from", 1}, {"to", 3}}));
+  CHECK(story.last("generation.switched").data["reason"]["code"] == "ExploreUp");
+  CHECK(story.job(job).grow_cost.mean_stall_ms == 40);
+  CHECK(story.job(job).state == JobState::kRunning);
+}
+
+TEST_CASE("Shrinking switches at once and stops a leaver that stays beyond its grace") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}, .grace = Duration::seconds(9)}, 3);
+  story.wish(job, 1);
+  story.steps(job, 1);
+  CHECK(names_of(story.decide()) == "shrink switch");
+  CHECK(story.job(job).members == std::vector{WorkerId(1)});
+  CHECK(story.state().slots_free() == 1);
+  story.switched(job);
+  story.decide();
+  story.exit(WorkerId(3));
+  CHECK(story.state().slots_free() == 2);
+  CHECK(story.job(job).restarts == 0);
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::seconds(9));
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "stop_worker");
+  CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == WorkerId(2));
+  CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
+}
+
+TEST_CASE("Between two changes of size lies the cooldown, and its end is due") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4}, 1);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  story.settle(job);
+  REQUIRE(story.job(job).size() == 2);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  const auto held = story.decide();
+  CHECK(names_of(held).empty());
+  CHECK(held.verdicts.at(0).reason.code == ReasonCode::kCooldown);
+  const Instant due = story.engine().next_due().value();
+  CHECK(due == *story.job(job).last_resize_at + Duration::seconds(20));
+  story.pass(due - story.now());
+  CHECK(names_of(story.decide()) == "grow");
+}
+
+TEST_CASE("A policy cannot shrink a job within its minimum run time, its user can") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}, .min_runtime = Duration::seconds(100)}, 3);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kMinRuntime);
+  story.learn(core::JobResizeRequested{job, 2});
+  const auto decision = story.decide();
+  CHECK(names_of(decision) == "shrink switch");
+  CHECK(decision.plan[0].reason.code == ReasonCode::kResizedByUser);
+}
+
+TEST_CASE("A pinned size wins over the policy until it is cleared") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
+  story.learn(core::JobResizeRequested{job, 2});
+  story.settle(job);
+  CHECK(story.job(job).size() == 2);
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kPinnedByUser);
+  story.learn(core::JobResizeRequested{job, 0});
+  story.settle(job);
+  CHECK(story.job(job).size() == 1);
+}
+
+TEST_CASE("A job grows as far as the free slots reach and says what is missing") {
+  Story story;
+  story.node(3);
+  const JobId job = story.running({.max = 8, .sizes = {1, 2, 4, 8}, .cooldown = {}}, 1);
+  story.wish(job, 8);
+  story.steps(job, 1);
+  story.settle(job);
+  CHECK(story.job(job).size() == 2);
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kNoSlotsToGrow);
+  story.node(2);
+  story.settle(job);
+  CHECK(story.job(job).size() == 4);
+}
+
+TEST_CASE("Jobs in the queue come before jobs that grow") {
+  Story story;
+  story.node(3);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  story.submit({.min = 2, .max = 2});
+  story.wish(job, 3);
+  story.steps(job, 1);
+  story.decide();
+  CHECK(story.job(job).size() == 2);
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kNoSlotsToGrow);
+  story.learn(core::JobCancelRequested{JobId(2)});
+  CHECK(names_of(story.decide()) == "end_job grow");
+}
+
+TEST_CASE("Price cap and batch bound the size") {
+  Story story;
+  story.node(8);
+  const JobId capped = story.running({.max = 8, .cooldown = {}, .price_cap = Money::micros(2'500'000)}, 1);
+  story.wish(capped, 8);
+  story.steps(capped, 1);
+  story.settle(capped);
+  CHECK(story.job(capped).size() == 2);
+  CHECK(story.job(capped).verdict.reason.code == ReasonCode::kPriceCap);
+  const JobId tiny = story.running({.max = 4, .batch = 2, .cooldown = {}}, 2);
+  story.wish(tiny, 4);
+  story.steps(tiny, 1);
+  story.decide();
+  CHECK(story.job(tiny).verdict.reason.code == ReasonCode::kBatchTooSmall);
+}
+
+TEST_CASE("A dead member is left behind at once and the cooldown does not hold back growing back") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4}, 3);
+  story.exit(WorkerId(2), -1, "out of memory");
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "switch");
+  const auto& next = std::get<core::SwitchIntent>(decision.plan[0].intent);
+  CHECK(next.after_failure);
+  CHECK(next.members == std::vector{WorkerId(1), WorkerId(3)});
+  CHECK(story.last("worker.lost").data["detail"] == "out of memory");
+  CHECK(story.job(job).restarts == 1);
+  story.switched(job, 300);
+  CHECK(story.job(job).failure_cost.count == 1);
+  CHECK(names_of(story.decide()) == "grow");
+}
+
+TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.min = 2, .max = 2}, 2);
+  story.exit(WorkerId(1), 1);
+  const auto decision = story.decide();
+  CHECK(names_of(decision) == "preempt stop_worker");
+  CHECK(decision.plan[0].reason.code == ReasonCode::kBelowMinimum);
+  story.exit(WorkerId(2), 0);
+  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(names_of(story.decide()) == "start");
+  CHECK(story.job(job).restarts == 1);
+}
+
+TEST_CASE("A job that loses workers too often fails with the newest error") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2, .max_restarts = 1, .cooldown = {}}, 2);
+  story.exit(WorkerId(2), 1, "first");
+  story.settle(job);
+  story.exit(story.job(job).members.back(), 1, "second");
+  CHECK(names_of(story.decide()) == "stop_worker");
+  story.exit(story.job(job).workers.front(), -1);
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.job(job).state == JobState::kFailed);
+  CHECK(story.last("job.finished").data["error"].get<std::string>().find("second") != std::string::npos);
+}
+
+TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide();
+  story.exit(WorkerId(1), 2, "README.txt does not exist");
+  CHECK(names_of(story.decide()) == "stop_worker");
+  story.exit(WorkerId(2), 2, "README.txt does not exist");
+  story.decide();
+  CHECK(story.job(job).state == JobState::kFailed);
+  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kWorkersFailed);
+  CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
+}
+
+TEST_CASE("A newcomer that dies is dropped and the others join") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  story.decide();
+  story.ready(WorkerId(2));
+  story.exit(WorkerId(3), 1);
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "switch");
+  CHECK(std::get<core::SwitchIntent>(decision.plan[0].intent).members == std::vector{WorkerId(1), WorkerId(2)});
+}
+
+TEST_CASE("When the only newcomer dies the job goes on as it was and waits for the cooldown") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4}, 1);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  story.decide();
+  story.exit(WorkerId(2), 1);
+  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kCooldown);
+}
+
+TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") {
+  Story story({.start_timeout = Duration::seconds(10)});
+  story.node(4);
+  const JobId job = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(story.engine().next_due() == story.now() + Duration::seconds(10));
+  story.pass(Duration::seconds(10));
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "stop_worker");
+  CHECK(decision.plan[0].reason.code == ReasonCode::kStartTimeout);
+  story.exit(WorkerId(1), -1);
+  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).last_error.find("not ready in time") != std::string::npos);
+  CHECK(names_of(story.decide()) == "start");
+}
+
+TEST_CASE("A straggler's replacement is started first and taken from another node") {
+  Story story;
+  story.node(2);
+  story.node(2);
+  const JobId job = story.running({.min = 2, .max = 2, .pack = true}, 2);
+  story.steps(job, 4, {50'000, 120'000});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "replace");
+  const auto& replace = std::get<core::ReplaceIntent>(decision.plan[0].intent);
+  CHECK(replace.leaver == WorkerId(2));
+  CHECK(replace.newcomer.node == NodeId(2));
+  CHECK(story.last("worker.straggling").data["worker"] == "w-2");
+  CHECK(story.job(job).size() == 2);
+  story.ready(WorkerId(3));
+  story.decide();
+  CHECK(story.job(job).members == std::vector{WorkerId(1), WorkerId(3)});
+  story.switched(job);
+  CHECK(story.last("worker.replaced").data == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}}));
+}
+
+TEST_CASE("A straggler without a spare slot is named once and replaced when a slot comes") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.min = 2, .max = 2}, 2);
+  story.steps(job, 4, {50'000, 120'000});
+  story.decide();
+  story.steps(job, 4, {50'000, 120'000});
+  story.decide();
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerNoSpare);
+  CHECK(story.count("worker.straggling") == 1);
+  story.node(1);
+  CHECK(names_of(story.decide()) == "replace");
+}
+
+TEST_CASE("Two changes never run at once") {
+  Story story;
+  story.node(8);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  story.wish(job, 4);
+  story.steps(job, 1);
+  story.decide();
+  story.steps(job, 5, {50'000, 150'000});
+  CHECK(names_of(story.decide()).empty());
+}
+
+TEST_CASE("A member that dies while newcomers boot is left behind, and the newcomers still join") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  story.decide();
+  story.exit(WorkerId(1), 1);
+  CHECK(names_of(story.decide()) == "switch");
+  story.ready(WorkerId(3));
+  CHECK(names_of(story.decide()).empty());
+  story.switched(job);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.job(job).members == std::vector{WorkerId(2), WorkerId(3)});
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,236 @@
+// How jobs start, wait and end.
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+using core::ReasonCode;
+
+TEST_CASE("A job that fits starts with its preferred size, all workers at once") {
+  Story story;
+  story.node(4);
+  const JobId job = story.submit({.min = 1, .max = 4, .preferred = 2});
+  CHECK(names_of(story.decide()) == "start");
+  CHECK(story.job(job).state == JobState::kStarting);
+  CHECK(story.state().slots_free() == 2);
+  story.ready(WorkerId(1));
+  CHECK(names_of(story.decide()).empty());
+  story.ready(WorkerId(2));
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.job(job).members == std::vector{WorkerId(1), WorkerId(2)});
+  story.switched(job);
+  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.count("job.started") == 0);
+  story.steps(job, 1);
+  CHECK(story.last("job.started").data["size"] == 2);
+}
+
+TEST_CASE("A gang that does not fit whole holds no slot") {
+  Story story;
+  story.node(3);
+  const JobId job = story.submit({.min = 4, .max = 4});
+  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNeverFits);
+  CHECK(story.state().slots_free() == 3);
+  story.node(1);
+  CHECK(names_of(story.decide()) == "start");
+  CHECK(story.job(job).workers.size() == 4);
+}
+
+TEST_CASE("A worker's slots lie on one node") {
+  Story story;
+  story.node(3);
+  story.node(3);
+  const JobId job = story.submit({.min = 3, .max = 3, .gpus = 2});
+  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNeverFits);
+  story.node(2);
+  story.decide();
+  for (const WorkerId id : story.job(job).workers) CHECK(story.worker(id).slots.size() == 2);
+}
+
+TEST_CASE("A packed job takes the fewest nodes, another fills the smallest holes") {
+  Story story;
+  story.node(2);
+  story.node(4);
+  story.node(2);
+  const JobId packed = story.submit({.min = 4, .max = 4, .pack = true});
+  story.decide();
+  for (const WorkerId id : story.job(packed).workers) CHECK(story.worker(id).node == NodeId(2));
+  const JobId scattered = story.submit({.min = 3, .max = 3});
+  story.decide();
+  CHECK(story.worker(story.job(scattered).workers.back()).node == NodeId(3));
+}
+
+TEST_CASE("Cordoned and lost nodes get no work") {
+  Story story;
+  const NodeId cordoned = story.node(2);
+  const NodeId lost = story.node(2);
+  story.learn(core::NodeCordonChanged{cordoned, true});
+  story.learn(core::NodeLost{lost, "no heartbeat"});
+  const JobId job = story.submit();
+  story.decide();
+  CHECK(story.job(job).state == JobState::kPending);
+  story.learn(core::NodeCordonChanged{cordoned, false});
+  CHECK(names_of(story.decide()) == "start");
+}
+
+TEST_CASE("Without a node a job waits and says so") {
+  Story story;
+  story.submit();
+  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNoNodes);
+}
+
+TEST_CASE("In a strict queue nobody overtakes the first job that does not fit") {
+  Story story;
+  story.node(4);
+  story.running({.min = 3, .max = 3}, 3);
+  const JobId large = story.submit({.min = 2, .max = 2});
+  const JobId small = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(story.job(large).verdict.reason.code == ReasonCode::kWaitingForSlots);
+  CHECK(story.job(small).verdict.reason.code == ReasonCode::kBehindOlderJob);
+  CHECK(story.job(small).verdict.reason.number("ahead") == 1);
+  story.learn(core::JobCancelRequested{large});
+  CHECK(names_of(story.decide()) == "end_job start");
+}
+
+TEST_CASE("In a loose queue a small job overtakes") {
+  Story story;
+  story.strict(false);
+  story.node(4);
+  story.running({.min = 3, .max = 3}, 3);
+  story.submit({.min = 2, .max = 2});
+  const JobId small = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(story.job(small).state == JobState::kStarting);
+}
+
+TEST_CASE("A job that can never fit holds nobody up") {
+  Story story;
+  story.node(2);
+  story.submit({.min = 3, .max = 3});
+  const JobId small = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(story.job(small).state == JobState::kStarting);
+}
+
+TEST_CASE("A job starts smaller than it prefers if that is what fits") {
+  Story story;
+  story.node(3);
+  const JobId job = story.submit({.min = 1, .max = 4, .preferred = 4, .sizes = {1, 2, 4}});
+  story.decide();
+  CHECK(story.job(job).workers.size() == 2);
+}
+
+TEST_CASE("A job never starts above its price cap") {
+  Story story;
+  story.node(4);
+  const JobId cheap = story.submit({.min = 1, .max = 4, .preferred = 4, .price_cap = Money::micros(2'000'000)});
+  const JobId too_dear = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});
+  story.decide();
+  CHECK(story.job(cheap).workers.size() == 2);
+  CHECK(story.job(too_dear).verdict.reason.code == ReasonCode::kPriceCap);
+}
+
+TEST_CASE("When training has finished, the exits are normal and the job succeeds") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.min = 2, .max = 2}, 2);
+  story.learn(core::TrainingFinished{job, 40, 1.25});
+  CHECK(names_of(story.decide()).empty());
+  story.exit(WorkerId(1));
+  story.decide();
+  story.exit(WorkerId(2));
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.job(job).state == JobState::kSucceeded);
+  CHECK(story.job(job).restarts == 0);
+  CHECK(story.state().slots_free() == 2);
+  CHECK(story.last("job.finished").data["state"] == "succeeded");
+  CHECK(story.last("job.finished").data["error"].is_null());
+}
+
+TEST_CASE("A worker that does not exit after the end is stopped when its grace is over") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.max = 1, .grace = Duration::seconds(5)}, 1);
+  story.learn(core::TrainingFinished{job, 40, 1.25});
+  story.decide();
+  REQUIRE(story.engine().next_due());
+  story.pass(Duration::seconds(5));
+  CHECK(names_of(story.decide()) == "stop_worker");
+}
+
+TEST_CASE("Cancelling stops the workers with notice, and the job ends when they are gone") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2}, 2);
+  story.learn(core::JobCancelRequested{job});
+  const auto decision = story.decide();
+  CHECK(names_of(decision) == "stop_worker stop_worker");
+  CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration::seconds(30));
+  story.exit(WorkerId(1), -1);
+  story.exit(WorkerId(2), -1);
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.job(job).state == JobState::kCancelled);
+  CHECK(story.job(job).restarts == 0);
+  CHECK(story.refuses(core::JobCancelRequested{job}).find("already cancelled") != std::string::npos);
+}
+
+TEST_CASE("A waiting job that is cancelled ends at once") {
+  Story story;
+  const JobId job = story.submit();
+  story.decide();
+  story.learn(core::JobCancelRequested{job});
+  CHECK(names_of(story.decide()) == "end_job");
+}
+
+TEST_CASE("A job that outlives its limit is ended") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.max = 1, .max_duration = Duration::seconds(60)}, 1);
+  story.decide();
+  CHECK(story.engine().next_due() == *story.job(job).started_at + Duration::seconds(60));
+  story.pass(Duration::seconds(60));
+  CHECK(names_of(story.decide()) == "stop_worker");
+  story.exit(WorkerId(1), -1);
+  story.decide();
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kMaxDuration);
+}
+
+TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2}, 2);
+  const auto generation = story.job(job).generation;
+  story.learn(core::JobSuspendRequested{job});
+  CHECK(names_of(story.decide()) == "preempt stop_worker stop_worker");
+  CHECK(story.job(job).state == JobState::kSuspending);
+  story.exit(WorkerId(1));
+  story.exit(WorkerId(2));
+  CHECK(story.job(job).state == JobState::kSuspended);
+  CHECK(story.count("job.suspended") == 1);
+  CHECK(story.state().slots_free() == 2);
+  story.decide();
+  story.learn(core::JobResumeRequested{job});
+  const auto again = story.decide();
+  CHECK(names_of(again) == "start");
+  CHECK(again.plan[0].reason.code == ReasonCode::kResumed);
+  story.settle(job);
+  CHECK(story.job(job).generation > generation);
+  CHECK(story.refuses(core::JobResumeRequested{job}).find("only a suspended job") != std::string::npos);
+}
+
+TEST_CASE("A job suspended and resumed before its workers are gone goes back to the queue") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.max = 1}, 1);
+  story.learn(core::JobSuspendRequested{job});
+  story.decide();
+  story.learn(core::JobResumeRequested{job});
+  story.exit(WorkerId(1));
+  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(names_of(story.decide()) == "start");
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,100 @@
+// Sentences, evidence and what would help.
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/wording.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::ReasonCode;
+
+bool has(const std::vector<std::string>& lines, const std::string& line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+TEST_CASE("Every reason is a sentence without holes") {
+  for (int i = 0; i <= static_cast<int>(ReasonCode::kMaxDuration); ++i) {
+    const auto text = core::sentence(core::Reason{static_cast<ReasonCode>(i), {}});
+    INFO(core::to_text(static_cast<ReasonCode>(i)));
+    CHECK(text.size() > 10);
+    CHECK(text.find("does not know") == std::string::npos);
+  }
+}
+
+TEST_CASE("Sentences carry their numbers as people read them") {
+  CHECK(
+      core::sentence({ReasonCode::kEfficientUp, {{"from", 2}, {"to", 3}, {"efficiency", 0.62}, {"threshold", 0.1}}}) ==
+      "growing 2 -> 3: the last worker added 62 % of a worker's throughput, more than the 10 % asked for");
+  CHECK(core::sentence(
+            {ReasonCode::kEfficiencySettled, {{"size", 2}, {"next", 3}, {"efficiency", 0.04}, {"threshold", 0.1}}}) ==
+        "keeps 2 workers: a third would add 4 % of a worker's throughput, less than the 10 % asked for");
+  CHECK(core::sentence({ReasonCode::kCooldown, {{"seconds_left", 11.2}}}) ==
+        "keeps its size for now: the cooldown ends in 12 s");
+  CHECK(core::sentence({ReasonCode::kWorkerLost, {{"worker", 2}, {"survivors", 1}}}) == "w-2 was lost; 1 worker go on");
+}
+
+TEST_CASE("Numbers read well") {
+  CHECK(core::grouped(9121.4) == "9,121");
+  CHECK(core::grouped(1'234'567) == "1,234,567");
+  CHECK(core::grouped(-0.2) == "0");
+  CHECK(core::decimal(0.5) == "0.5");
+  CHECK(core::decimal(-0.001) == "0");
+  CHECK(core::percent(0.042) == "4.2 %");
+  CHECK(core::percent(0.625) == "63 %");
+  CHECK(core::waiting_time(300) == "5 min");
+  CHECK(core::waiting_time(7200) == "2 h");
+  CHECK(core::ordinal(3) == "third");
+  CHECK(core::ordinal(22) == "22nd");
+  CHECK(core::ordinal(112) == "112th");
+}
+
+TEST_CASE("A waiting job is told what would start it, and who goes first") {
+  Story story;
+  story.node(4);
+  const JobId holder = story.running({.min = 3, .max = 3}, 3);
+  const JobId first = story.submit({.min = 2, .max = 2});
+  const JobId second = story.submit({.min = 2, .max = 2});
+  story.decide();
+  const auto why = core::explain(story.state(), first);
+  CHECK(why.summary == "waits for 2 slots; 1 are free");
+  CHECK(has(why.unblocks, "cancel " + holder.text() + ", which holds 3 slots"));
+  CHECK(has(why.unblocks, "lower elastic.min to 1"));
+  CHECK(has(why.unblocks, "add a node with 1 free slot"));
+  CHECK(core::explain(story.state(), second).ahead == std::vector{first});
+}
+
+TEST_CASE("A job that cannot fit is told by how much") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({.min = 4, .max = 4});
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK(has(why.unblocks, "lower elastic.min to 2"));
+  CHECK(has(why.unblocks, "add a node with 2 slots"));
+}
+
+TEST_CASE("A running job shows what was measured and a failed one its error") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2, .max_restarts = 0}, 1);
+  story.steps(job, 40);
+  CHECK(has(core::explain(story.state(), job).evidence, "1 worker: 640 samples/s over 41 steps"));
+  story.exit(WorkerId(1), 1, "cuda error");
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary.find("failed: it lost workers 1 time, and 0 are allowed") == 0);
+  CHECK(why.summary.find("cuda error") != std::string::npos);
+  CHECK(why.unblocks.empty());
+}
+
+TEST_CASE("A planned intent names the job and the places") {
+  Story story;
+  story.node(2);
+  story.submit({.max = 2});
+  const auto decision = story.decide();
+  CHECK(core::sentence(decision.plan.at(0), story.state()) == "charlm: started with 1 worker (w-1 on node-1)");
+  CHECK(story.last("decision.made").data["intents"][0]["kind"] == "start");
+}
+
+}  // namespace
+}  // namespace tidepool::test

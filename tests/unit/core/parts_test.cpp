@@ -1,0 +1,84 @@
+// The small parts: state table, means of throughput, placement.
+#include "schedulerd/core/job_state.hpp"
+#include "schedulerd/core/placement.hpp"
+#include "schedulerd/core/throughput.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+
+TEST_CASE("A final state is left by nobody and reached from everywhere") {
+  for (int from = 0; from <= static_cast<int>(JobState::kCancelled); ++from) {
+    const auto state = static_cast<JobState>(from);
+    CHECK(core::may_become(state, JobState::kFailed) == !core::is_final(state));
+  }
+  CHECK_FALSE(core::may_become(JobState::kSucceeded, JobState::kPending));
+  CHECK_FALSE(core::may_become(JobState::kPending, JobState::kRunning));
+  CHECK_FALSE(core::may_become(JobState::kSuspended, JobState::kRunning));
+}
+
+core::StepsMeasured report(std::int64_t steps, double step_seconds) {
+  core::StepsMeasured fact;
+  fact.steps = steps;
+  fact.last_step = steps;
+  fact.elapsed = Duration::from_seconds(step_seconds * static_cast<double>(steps));
+  fact.samples = 100 * steps;
+  return fact;
+}
+
+TEST_CASE("New measurements outweigh old ones, and the more the older they are") {
+  core::SizeRecord fresh;
+  const Instant start = Instant::from_micros(0);
+  core::add_measurement(fresh, report(1000, 1.0), 1000, start);
+  core::SizeRecord stale = fresh;
+  core::add_measurement(fresh, report(20, 2.0), 20, start + Duration::seconds(1));
+  CHECK(fresh.step_seconds == Approx(1.0 + 20.0 / 120.0));
+  core::add_measurement(stale, report(20, 2.0), 20, start + core::kMemoryHalfLife * 3);
+  CHECK(stale.step_seconds == Approx(1.0 + 20.0 / 32.5));
+  CHECK(stale.steps == 1020);
+  CHECK(stale.samples_per_second < 100);
+}
+
+TEST_CASE("Only the report that holds the switch step leaves a step out") {
+  auto fact = report(5, 0.1);
+  fact.last_step = 14;
+  CHECK(core::counted_steps(fact, 10) == 4);
+  CHECK(core::counted_steps(fact, 9) == 5);
+}
+
+TEST_CASE("Slots taken and given back leave the free slots as they were") {
+  Story story;
+  story.node(2);
+  story.node(4);
+  core::FreeSlots free(story.state());
+  std::uint64_t next = 1;
+  const auto gang = free.take({3, 2, false, {}, {}}, next);
+  REQUIRE(gang);
+  CHECK(free.free() == 0);
+  CHECK(next == 4);
+  CHECK((*gang)[0].node == NodeId(1));
+  CHECK((*gang)[1].slots == std::vector{0, 1});
+  CHECK((*gang)[2].slots == std::vector{2, 3});
+  CHECK_FALSE(free.take({1, 1, false, {}, {}}, next));
+  free.give_back(*gang, next);
+  CHECK(free.free() == 6);
+  CHECK(next == 1);
+  CHECK(free.room_for(2) == 3);
+  CHECK(free.take({3, 2, false, {}, {}}, next) == gang);
+}
+
+TEST_CASE("A node to avoid is used only when nothing else has room") {
+  Story story;
+  story.node(1);
+  story.node(1);
+  core::FreeSlots free(story.state());
+  std::uint64_t next = 1;
+  const core::GangRequest elsewhere{1, 1, false, {}, NodeId(1)};
+  CHECK(free.take(elsewhere, next)->front().node == NodeId(2));
+  CHECK(free.take(elsewhere, next)->front().node == NodeId(1));
+}
+
+}  // namespace
+}  // namespace tidepool::test
