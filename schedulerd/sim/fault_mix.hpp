@@ -1,0 +1,43 @@
+// What goes wrong in a run, drawn from a seed before it starts: which node, when, for how long.
+// Daemon crashes are not here: they happen at journal writes (daemon_model.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::sim {
+
+enum class FaultKind {
+  kNodeCrash,      // the machine stops with all its processes and comes back empty
+  kNodeCutOff,     // the machine is unreachable and comes back with its processes
+  kWorkerDeath,    // one process is killed
+  kWorkerSlow,     // one process computes slower from now on, until it ends
+  kWorkerIgnores,  // one process ignores notice from now on and has to be killed
+};
+
+struct Fault {
+  Duration at;
+  FaultKind kind = FaultKind::kWorkerDeath;
+  std::uint64_t which = 0;  // picks the node or process among those there are, by remainder
+  Duration lasts;           // of node faults
+  double slowdown = 1;      // of slow workers, > 1
+};
+
+struct FaultMix {
+  // Mean time between faults of each kind over the whole cluster; zero = never.
+  Duration node_crash_every;
+  Duration node_cut_off_every;
+  Duration worker_death_every;
+  Duration worker_slow_every;
+  Duration worker_ignores_every;
+  Duration mean_node_outage = Duration::seconds(300);
+  Duration until;  // no fault starts after this
+};
+
+// By time.
+[[nodiscard]] std::vector<Fault> draw_faults(const FaultMix& mix, Rng& rng);
+
+}  // namespace tidepool::sim

@@ -1,0 +1,352 @@
+#include "schedulerd/sim/fleet.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+constexpr int kSigKill = 9;
+
+bool contains(const std::vector<WorkerId>& list, WorkerId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+}  // namespace
+
+Fleet::Fleet(Setup setup)
+    : setup_(std::move(setup)), rng_(setup_.seed), nodes_(static_cast<std::size_t>(setup_.cluster.nodes)) {}
+
+void Fleet::receive(const Outgoing& message, Instant now) {
+  std::visit([&](const auto& any) { take(any, now); }, message);
+}
+
+void Fleet::happen(const FleetEvent& event, Instant now) {
+  std::visit([&](const auto& any) { on(any, now); }, event);
+}
+
+// --- what the daemon says -----------------------------------------------------------------------
+
+void Fleet::take(const StartWorker& start, Instant now) {
+  Node& node = at(start.node);
+  if (node.processes.contains(start.worker)) return;
+  if (const auto ended = node.ended.find(start.worker); ended != node.ended.end()) {
+    report_until_heard(start.node, ended->second, now);
+    return;
+  }
+  occupy(start);
+  Process process{.job = start.job, .slots = start.slots};
+  node.processes[start.worker] = process;
+  where_[start.worker] = start.node;
+  const auto [run, is_new] = runs_.try_emplace(start.job);
+  if (is_new) {
+    run->second.job = start.job;
+    run->second.truth = setup_.truth_of(start.job_name);
+    run->second.rng = Rng(Digest().mix(setup_.seed).mix(start.job_name).value());
+  }
+  const double boot = run->second.truth.boot.to_seconds() * (0.8 + 0.4 * rng_.uniform());
+  setup_.later(now + Duration::from_seconds(boot), BootDone{start.worker});
+}
+
+// The ghost's books: every worker id has one meaning for ever, and a slot one process at a time.
+void Fleet::occupy(const StartWorker& start) {
+  const std::tuple meaning{start.job, start.node, start.slots};
+  const auto [known, is_new] = meaning_.emplace(start.worker, meaning);
+  if (!is_new && known->second != meaning) {
+    violations_.push_back(start.worker.text() + " was started twice with different meanings");
+  }
+  for (const auto& [other, process] : at(start.node).processes) {
+    for (const int slot : start.slots) {
+      if (std::find(process.slots.begin(), process.slots.end(), slot) == process.slots.end()) continue;
+      violations_.push_back("slot " + std::to_string(slot) + " of node-" + std::to_string(start.node + 1) +
+                            " was given to " + start.worker.text() + " while " + other.text() + " sits on it");
+    }
+  }
+}
+
+void Fleet::take(const StopWorker& stop, Instant now) {
+  Process* process = find(stop.worker);
+  if (process == nullptr || where_.at(stop.worker) != stop.node) return;
+  if (stop.grace <= Duration()) {
+    on(ProcessEnds{stop.worker, -1, kSigKill}, now);
+    return;
+  }
+  if (process->ending) return;
+  process->ending = true;
+  const Duration park = runs_.at(process->job).truth.park;
+  const bool in_time = !process->ignores_notice && park <= stop.grace;
+  setup_.later(now + (in_time ? park : stop.grace),
+               in_time ? ProcessEnds{stop.worker} : ProcessEnds{stop.worker, -1, kSigKill});
+}
+
+void Fleet::take(const CommitGeneration& commit, Instant now) {
+  const auto found = runs_.find(commit.job);
+  if (found == runs_.end()) return;
+  TrainingRun& run = found->second;
+  if (commit.number <= run.newest_known) {
+    if (commit.number == run.generation) dismiss_leavers(run, now);
+    return;
+  }
+  run.newest_known = commit.number;
+  run.next = commit;
+  run.switching = false;
+  try_switch(run, now);
+}
+
+void Fleet::take(const AckReport& ack, Instant) {
+  at(ack.node).unacknowledged.erase(ack.report);
+}
+
+void Fleet::take(const Submitted&, Instant) {}
+
+// --- what happens by itself ---------------------------------------------------------------------
+
+void Fleet::on(const BootDone& event, Instant now) {
+  Process* process = find(event.worker);
+  if (process == nullptr || process->ready) return;
+  process->ready = true;
+  report(where_.at(event.worker), core::WorkerReady{event.worker}, now);
+  try_switch(runs_.at(process->job), now);
+}
+
+void Fleet::on(const ProcessEnds& event, Instant now) {
+  const Process* process = find(event.worker);
+  if (process == nullptr) return;
+  const JobId job = process->job;
+  const int index = where_.at(event.worker);
+  TrainingRun& run = runs_.at(job);
+  if (contains(run.members, event.worker)) halt(run, now);
+  if (run.next && contains(run.next->members, event.worker) && run.switching) halt(run, now);
+  at(index).processes.erase(event.worker);
+  const core::WorkerExited exited{
+      .worker = event.worker, .exit_code = event.signal != 0 ? -1 : event.exit_code, .signal = event.signal};
+  at(index).ended[event.worker] = exited;
+  report_until_heard(index, exited, now);
+}
+
+void Fleet::on(const ReportDue& event, Instant now) {
+  TrainingRun& run = runs_.at(event.job);
+  if (event.token != run.token || !run.stepping) return;
+  run.advance(now);
+  send_steps(run, now);
+  if (run.step >= run.total_steps()) {
+    finish(run, now);
+    return;
+  }
+  resume(run, now);
+}
+
+void Fleet::on(const SwitchDue& event, Instant now) {
+  TrainingRun& run = runs_.at(event.job);
+  if (event.token != run.token || !run.switching) return;
+  const CommitGeneration commit = *run.next;
+  run.next.reset();
+  run.switching = false;
+  run.finished = false;  // its end may never have been heard; it is told again below
+  const bool first = run.generation == 0;
+  run.generation = commit.number;
+  run.members = commit.members;
+  for (const WorkerId member : run.members) find(member)->member_of = commit.number;
+  const double stall_ms = first ? 0 : (now - run.stalled_since).to_seconds() * 1e3;
+  report(where_.at(run.members.front()),
+         core::GenerationSwitched{.job = run.job,
+                                  .generation = commit.number,
+                                  .switch_step = run.step + 1,
+                                  .stall_ms = stall_ms,
+                                  .steps_redone = commit.after_failure ? 1 : 0},
+         now);
+  dismiss_leavers(run, now);
+  if (run.step >= run.total_steps()) {
+    finish(run, now);
+  } else {
+    resume(run, now);
+  }
+}
+
+void Fleet::on(const NodeReturns& event, Instant now) {
+  Node& node = at(event.node);
+  node.reachable = true;
+  std::set<JobId> jobs;
+  for (const auto& [id, process] : node.processes) jobs.insert(process.job);
+  for (const JobId job : jobs) {
+    TrainingRun& run = runs_.at(job);
+    if (run.next) {
+      try_switch(run, now);
+    } else if (!run.stepping && !run.finished && run.generation > 0 && all_present(run.members)) {
+      resume(run, now);
+    }
+  }
+}
+
+void Fleet::break_something(const Fault& fault, Instant now) {
+  if (fault.kind == FaultKind::kNodeCrash || fault.kind == FaultKind::kNodeCutOff) {
+    const int node = static_cast<int>(fault.which % nodes_.size());
+    if (!at(node).reachable) return;
+    cut_off(node, fault.kind == FaultKind::kNodeCrash, now);
+    setup_.later(now + fault.lasts, NodeReturns{node});
+    return;
+  }
+  std::vector<WorkerId> alive;
+  for (const Node& node : nodes_) {
+    for (const auto& [id, process] : node.processes) alive.push_back(id);
+  }
+  if (alive.empty()) return;
+  const WorkerId victim = alive[fault.which % alive.size()];
+  switch (fault.kind) {
+    case FaultKind::kWorkerDeath: on(ProcessEnds{victim, -1, kSigKill}, now); break;
+    case FaultKind::kWorkerSlow: find(victim)->slowdown = fault.slowdown; break;
+    case FaultKind::kWorkerIgnores: find(victim)->ignores_notice = true; break;
+    case FaultKind::kNodeCrash:
+    case FaultKind::kNodeCutOff: break;
+  }
+}
+
+void Fleet::cut_off(int index, bool crashed, Instant now) {
+  Node& node = at(index);
+  std::set<JobId> jobs;
+  for (const auto& [id, process] : node.processes) {
+    TrainingRun& run = runs_.at(process.job);
+    const bool matters = contains(run.members, id) || (run.next && contains(run.next->members, id));
+    if (matters) jobs.insert(process.job);
+  }
+  for (const JobId job : jobs) halt(runs_.at(job), now);
+  node.reachable = false;
+  if (!crashed) return;
+  node.processes.clear();
+  node.ended.clear();
+  node.unacknowledged.clear();
+}
+
+// --- training -----------------------------------------------------------------------------------
+
+void Fleet::halt(TrainingRun& run, Instant now) {
+  ++run.token;
+  run.switching = false;
+  if (!run.stepping) return;
+  run.advance(now);
+  send_steps(run, now);
+  run.stepping = false;
+  run.stalled_since = now;
+}
+
+void Fleet::resume(TrainingRun& run, Instant now) {
+  const std::vector<double> slow = slowdowns(run);
+  const double slowest = *std::max_element(slow.begin(), slow.end());
+  run.begin(now, draw_step(run.truth, static_cast<int>(run.members.size()), slowest, run.rng));
+  schedule_report(run);
+}
+
+void Fleet::schedule_report(TrainingRun& run) {
+  const std::int64_t steps = run.next_report_steps(setup_.report_every, setup_.report_steps_max);
+  setup_.later(run.since + run.step_time * steps, ReportDue{run.job, ++run.token});
+}
+
+void Fleet::try_switch(TrainingRun& run, Instant now) {
+  if (!run.next || run.switching || !all_present(run.next->members)) return;
+  halt(run, now);
+  run.switching = true;
+  setup_.later(now + run.truth.switch_stall, SwitchDue{run.job, ++run.token});
+}
+
+void Fleet::finish(TrainingRun& run, Instant now) {
+  ++run.token;
+  run.stepping = false;
+  run.finished = true;
+  const int node = where_.at(run.members.front());
+  report_until_heard(node, core::TrainingFinished{.job = run.job, .last_step = run.step, .loss = run.loss()}, now);
+  for (const WorkerId member : run.members) setup_.later(now + run.truth.park, ProcessEnds{member});
+}
+
+void Fleet::send_steps(TrainingRun& run, Instant now) {
+  const auto steps = run.take_report(setup_.compute_times ? slowdowns(run) : std::vector<double>{});
+  if (steps) report(where_.at(run.members.front()), *steps, now);
+}
+
+void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
+  for (const Node& node : nodes_) {
+    if (!node.reachable) continue;
+    for (const auto& [id, process] : node.processes) {
+      const bool leaves = process.job == run.job && process.member_of != 0 && !contains(run.members, id);
+      if (leaves) setup_.later(now + run.truth.park, ProcessEnds{id});
+    }
+  }
+}
+
+bool Fleet::all_present(const std::vector<WorkerId>& members) const {
+  return std::all_of(members.begin(), members.end(), [&](WorkerId id) {
+    const Process* process = find(id);
+    return process != nullptr && process->ready && at(where_.at(id)).reachable;
+  });
+}
+
+std::vector<double> Fleet::slowdowns(const TrainingRun& run) const {
+  std::vector<double> by_rank;
+  for (const WorkerId member : run.members) {
+    const Process* process = find(member);
+    by_rank.push_back(process == nullptr ? 1 : process->slowdown);
+  }
+  return by_rank;
+}
+
+// --- links --------------------------------------------------------------------------------------
+
+Hello Fleet::hello(int node) const {
+  Hello hello{.node = node};
+  for (const auto& [id, process] : at(node).processes) hello.running.push_back(id);
+  return hello;
+}
+
+void Fleet::repeat(int index, Instant now) {
+  const Node& node = at(index);
+  for (const auto& [id, process] : node.processes) {
+    if (process.ready && process.member_of == 0) report(index, core::WorkerReady{id}, now);
+    const TrainingRun& run = runs_.at(process.job);
+    if (!run.stepping || run.members.front() != id) continue;
+    report(index, core::GenerationSwitched{.job = run.job, .generation = run.generation, .switch_step = run.step + 1},
+           now);
+  }
+  for (const auto& [number, fact] : node.unacknowledged) {
+    setup_.to_daemon(now, index, AgentReport{.node = index, .fact = fact, .report = number});
+  }
+}
+
+void Fleet::report(int node, core::Fact fact, Instant now) {
+  if (at(node).reachable) setup_.to_daemon(now, node, AgentReport{.node = node, .fact = std::move(fact)});
+}
+
+void Fleet::report_until_heard(int node, core::Fact fact, Instant now) {
+  const std::uint64_t number = next_report_++;
+  at(node).unacknowledged[number] = fact;
+  if (at(node).reachable) {
+    setup_.to_daemon(now, node, AgentReport{.node = node, .fact = std::move(fact), .report = number});
+  }
+}
+
+bool Fleet::quiet() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+    return node.processes.empty() && (node.unacknowledged.empty() || !node.reachable);
+  });
+}
+
+std::int64_t Fleet::steps_done(JobId job) const {
+  const auto run = runs_.find(job);
+  return run == runs_.end() ? 0 : run->second.step;
+}
+
+Fleet::Process* Fleet::find(WorkerId worker) {
+  const auto place = where_.find(worker);
+  if (place == where_.end()) return nullptr;
+  const auto process = at(place->second).processes.find(worker);
+  return process == at(place->second).processes.end() ? nullptr : &process->second;
+}
+
+const Fleet::Process* Fleet::find(WorkerId worker) const {
+  const auto place = where_.find(worker);
+  if (place == where_.end()) return nullptr;
+  const auto process = at(place->second).processes.find(worker);
+  return process == at(place->second).processes.end() ? nullptr : &process->second;
+}
+
+}  // namespace tidepool::sim

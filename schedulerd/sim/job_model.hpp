@@ -1,0 +1,41 @@
+// What the simulator knows about a job and the engine does not: its true throughput curve, its work, how long its
+// workers boot and how long a change of size stalls it. The engine learns them only through facts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "base/time.hpp"
+#include "policies/usl_curve.hpp"
+
+namespace tidepool::sim {
+
+// The truth about one job. Throughput in samples per second, compute and waiting together.
+struct JobTruth {
+  policies::UslCurve curve;
+  std::map<int, double> table;                    // measured throughput by size; where given it overrides the curve
+  double noise = 0.02;                            // standard deviation of a report's step time, relative
+  std::int64_t work_samples = 1;                  // the job has finished after so many
+  std::int64_t global_batch = 1;                  // samples a step, at every size
+  Duration boot = Duration::seconds(10);          // process start to ready: load the data, build the model
+  Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
+  Duration park = Duration::millis(500);          // notice to exit of a worker that leaves in order
+};
+
+// Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
+// Requires: size >= 1.
+[[nodiscard]] double throughput_at(const JobTruth& truth, int size);
+
+[[nodiscard]] std::int64_t steps_of(const JobTruth& truth);
+
+// Draws the length of one step at `size` when the slowest member computes `slowdown` times longer (1 = none does):
+// the whole step waits for it. At least a microsecond.
+[[nodiscard]] Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng);
+
+// Draws compute times before the allreduce in microseconds, [step][rank], for members slowed by `slowdowns`.
+[[nodiscard]] std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps,
+                                                        const std::vector<double>& slowdowns, Rng& rng);
+
+}  // namespace tidepool::sim
