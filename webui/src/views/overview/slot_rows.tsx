@@ -1,5 +1,5 @@
 import type { ClusterNode, Slot } from "../../api/types";
-import { jobColour } from "../../palette";
+import { inkOn, jobColour } from "../../palette";
 import { isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
@@ -46,11 +46,12 @@ function Cell({ node, slot, names, lit, onLight }: CellProps) {
     return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
   }
   const job = slot.job;
+  const colour = jobColour(job, dark);
   const name = names.get(job) ?? job;
   const label = `${name}, worker ${slot.worker ?? "?"}, slot ${slot.index} of ${node.name}`;
   return (
     <a class={`cell held${lit !== null && lit !== job ? " dimmed" : ""}`} href={jobHref(job)} title={label} aria-label={label}
-      style={{ background: jobColour(job, dark) }} data-job={job}
+      style={{ background: colour, color: inkOn(colour) }} data-job={job}
       onPointerEnter={() => onLight(job)} onPointerLeave={() => onLight(null)} onFocus={() => onLight(job)} onBlur={() => onLight(null)}>
       <span class="cell-job">{name}</span><span class="cell-worker">{slot.worker}</span>
     </a>

@@ -1,0 +1,52 @@
+import { contrast, inkOn, jobColour, jobHue, kDark, kLight } from "~/palette";
+
+// Linear RGB seen by people without one kind of cone: Machado, Oliveira, Fernandes, "A Physiologically-based Model
+// for Simulation of Color Vision Deficiency", IEEE TVCG 2009, table 1, severity 1.
+const kSights: Record<string, number[][]> = {
+  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+};
+
+const linear = (hex: string): number[] => [1, 3, 5].map((from) => {
+  const value = parseInt(hex.slice(from, from + 2), 16) / 255;
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+});
+
+// Björn Ottosson's OKLab: distances in it are about as large as they look.
+function oklab(rgb: number[]): number[] {
+  const [r = 0, g = 0, b = 0] = rgb.map((value) => Math.min(1, Math.max(0, value)));
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s, 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+}
+
+function seen(hex: string, sight: number[][]): number[] {
+  const rgb = linear(hex);
+  return oklab(sight.map((row) => row.reduce((sum, weight, index) => sum + weight * (rgb[index] ?? 0), 0)));
+}
+
+const apart = (a: number[], b: number[]) => Math.hypot(...a.map((value, index) => value - (b[index] ?? 0)));
+
+test.each([["light", kLight, "#ffffff"], ["dark", kDark, "#151b1f"]] as const)("colours of jobs, %s: told apart by everybody, seen on the surface, read with text on them", (_, colours, surface) => {
+  for (const [sight, matrix] of Object.entries(kSights)) {
+    colours.forEach((one, index) => {
+      for (const other of colours.slice(index + 1)) {
+        expect(apart(seen(one, matrix), seen(other, matrix)), `${one} and ${other}, ${sight}`).toBeGreaterThan(0.09);
+      }
+    });
+  }
+  for (const colour of colours) {
+    expect(contrast(colour, surface), `${colour} on ${surface}`).toBeGreaterThanOrEqual(3);
+    expect(contrast(colour, inkOn(colour)), `text on ${colour}`).toBeGreaterThanOrEqual(4.5);
+  }
+});
+
+test("a job's colour follows from its number and neighbours in number differ", () => {
+  expect(jobHue("job-1")).toBe(0);
+  expect(jobColour("job-9", false)).toBe(jobColour("job-1", false));
+  expect(jobColour("job-2", true)).not.toBe(jobColour("job-1", true));
+  expect(jobHue("no number")).toBe(jobHue("no number"));
+});
