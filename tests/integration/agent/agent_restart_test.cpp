@@ -1,5 +1,6 @@
 // An agent ends, well or badly; its workers must not notice, and the next agent must know them.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -41,6 +42,12 @@ struct Node {
 
   test::TemporaryFolder folder;
   DaemonStandIn daemon{folder / "d.sock"};
+};
+
+// While it lives, orphans become children of this test, which decides when they are reaped.
+struct AdoptOrphans {
+  AdoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~AdoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
 };
 
 void kill_hard(AgentProcess& agent) {
@@ -90,6 +97,9 @@ TEST_CASE("an adopted worker is stopped like any other, with its children") {
 }
 
 TEST_CASE("a worker that ended while no agent ran is told by the next one, and what it left is cleared") {
+  // The next agent finds it as a zombie of ours, or finds nothing.
+  const bool reaped = GENERATE(false, true);
+  const AdoptOrphans adopt;
   Node node;
   auto first = node.agent();
   (void)node.daemon.welcome();
@@ -100,12 +110,17 @@ TEST_CASE("a worker that ended while no agent ran is told by the next one, and w
   kill_hard(first);
   REQUIRE(::kill(worker, SIGKILL) == 0);
   eventually("the worker to end", [&] { return !process_lives(worker); });
+  if (reaped) REQUIRE(::waitpid(worker, nullptr, 0) == worker);
   CHECK(process_lives(child));
 
   auto second = node.agent();
   (void)node.daemon.welcome();
-  CHECK(node.daemon.exit_of(kW1).exit_code == -1);
+  const auto report = node.daemon.exit_of(kW1);
+  CHECK(report.exit_code == -1);
+  CHECK(report.signal == (reaped ? 0 : SIGKILL));
+  if (reaped) CHECK(report.detail == "exited while no agent watched it; exit code unknown");
   eventually("the child to end", [&] { return !process_lives(child); });
+  if (!reaped) CHECK(::waitpid(worker, nullptr, 0) == worker);
 }
 
 TEST_CASE("a process that has a former worker's pid is neither taken for it nor harmed") {
