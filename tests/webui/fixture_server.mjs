@@ -183,7 +183,7 @@ function answer(world, url, request, response) {
   if (what === "policies") return send(response, 200, world.page([example("policy")]));
   if (what === "decisions") return send(response, 200, world.page(world.decisions));
   if (what !== "jobs") return problem(404, "NotFound", `there is no ${url.pathname}`);
-  if (id === undefined) return send(response, 200, world.page([...world.jobs.values()]));
+  if (id === undefined) return send(response, 200, world.page([...world.jobs.values()].map(({ spec, ...listed }) => listed)));
   const job = world.jobs.get(id);
   if (!job) return problem(404, "NotFound", `there is no job ${id}`);
   if (request.method !== "GET") return problem(403, "Forbidden", "this token's role is viewer");

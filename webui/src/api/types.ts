@@ -68,7 +68,7 @@ export interface Job {
   sizes: MeasuredSize[];
   error: string | null;
   labels: Record<string, string>;
-  spec: { resources?: { gpus_per_worker?: number } }; // the job file as submitted; only what is drawn is named here
+  spec?: { resources?: { gpus_per_worker?: number } }; // the job file, not in lists; only what is drawn is named here
 }
 
 export interface Slot {

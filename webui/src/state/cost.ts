@@ -20,7 +20,7 @@ export function costAtMax(job: Job, sizes: readonly MeasuredSize[], fit: Through
   const paid = Number(job.cost.amount);
   const at = throughputAt(job.max, sizes, fit);
   if (!at || !(paid > 0) || !(job.cost.slot_seconds > 0) || !(job.progress.samples > 0)) return null;
-  const slotsPerWorker = job.spec.resources?.gpus_per_worker ?? 1;
+  const slotsPerWorker = job.spec?.resources?.gpus_per_worker ?? 1;
   const pricePerSlotSecond = paid / job.cost.slot_seconds;
   const seconds = job.progress.samples / at.value;
   return { seconds, amount: seconds * job.max * slotsPerWorker * pricePerSlotSecond, source: at.source };
