@@ -138,14 +138,15 @@ class Mesh final : public GlooComm {
 
   template <class Call>
   Status guarded(const char* what, Call call) {
+    std::string why = "a member is gone";
     try {
       call();
       // Broken in its last wait, it may have returned without an exception.
       if (!transport_->aborted()) return ok_status();
-      return Error{ErrorCode::kUnavailable, std::string(what) + ": a member is gone"};
     } catch (const std::exception& error) {
-      return Error{ErrorCode::kUnavailable, std::string(what) + " failed: " + error.what()};
+      if (!transport_->aborted()) why = error.what();
     }
+    return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why};
   }
 
   GlooOptions options_;

@@ -7,13 +7,14 @@ namespace tidepool::runtime {
 namespace {
 
 // One rank's line in the allgather.
-enum Field : std::size_t { kHasState, kSteps, kLoss, kEpoch, kCursor, kUsed, kChecksum, kLayout, kFields };
+enum Field : std::size_t { kHasState, kSteps, kFinishing, kLoss, kEpoch, kCursor, kUsed, kChecksum, kLayout, kFields };
 using Line = std::array<std::int64_t, kFields>;
 
 Line to_line(const Progress& progress, std::uint64_t layout) {
   Line line{};
   line[kHasState] = progress.has_state ? 1 : 0;
   line[kSteps] = progress.steps;
+  line[kFinishing] = progress.finishing ? 1 : 0;
   line[kLoss] = std::bit_cast<std::int64_t>(progress.last_loss);
   line[kEpoch] = progress.ledger.epoch;
   line[kCursor] = static_cast<std::int64_t>(progress.ledger.cursor);
@@ -27,6 +28,7 @@ Progress from_line(const std::int64_t* line) {
   Progress progress;
   progress.has_state = true;
   progress.steps = line[kSteps];
+  progress.finishing = line[kFinishing] != 0;
   progress.last_loss = std::bit_cast<double>(line[kLoss]);
   progress.ledger.epoch = line[kEpoch];
   progress.ledger.cursor = static_cast<std::uint64_t>(line[kCursor]);

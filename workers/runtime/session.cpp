@@ -70,6 +70,9 @@ class LiveSession final : public Session {
   [[nodiscard]] std::uint64_t state_digest() const override { return replica_.content(); }
 
  private:
+  [[nodiscard]] bool at_end() const {
+    return progress_.finishing || (options_.steps > 0 && progress_.steps >= options_.steps);
+  }
   [[nodiscard]] bool must_enter() const {
     return broken_ || switch_agreed_ || membership_.failed_since(generation_.number);
   }
@@ -146,7 +149,7 @@ std::optional<Step> LiveSession::next_step() {
   while (ending_ == Ending::kNone) {
     if (must_enter()) {
       enter_newest();
-    } else if (options_.steps > 0 && progress_.steps >= options_.steps) {
+    } else if (at_end()) {
       finish();
     } else {
       return begin_step();
@@ -241,9 +244,10 @@ void LiveSession::report_switch(TimePoint now) {
 }
 
 // The end that all workers reach together. If one died just now, the survivors first become a
-// generation again, and the loop comes back here.
+// generation again, and next_step() comes back here.
 void LiveSession::finish() {
-  if (ending_ != Ending::kNone) return;
+  progress_.finishing = true;
+  if (ending_ != Ending::kNone || must_enter()) return;
   const std::int64_t steps = progress_.steps;
   if (!comm_->allgather({&steps, 1}).ok()) {
     broken_ = true;

@@ -1,0 +1,189 @@
+// Real worker processes, one event at a time, with the times that a user would notice.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "tests/support/test_leader.hpp"
+#include "tests/support/tiny_job.hpp"
+
+namespace tidepool::test {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;
+
+struct Scene {
+  explicit Scene(TinyJobOptions options)
+      : job(options), leader([this](const WorkerPlace& place) { return job.work(place); }) {}
+
+  WorkerId boot() {
+    const WorkerId worker = leader.spawn();
+    REQUIRE(leader.run_until([&] { return leader.ready(worker); }));
+    return worker;
+  }
+  void start(int size) {
+    for (int i = 0; i < size; ++i) workers.push_back(boot());
+    leader.commit(workers);
+    REQUIRE(reaches(workers.front(), 20));
+  }
+  [[nodiscard]] bool reaches(WorkerId worker, std::int64_t steps) {
+    return leader.run_until([&] { return job.diary(worker).steps >= steps; });
+  }
+  [[nodiscard]] bool goes_on(WorkerId worker, std::int64_t more = 20) {
+    return reaches(worker, job.diary(worker).steps + more);
+  }
+  [[nodiscard]] bool enters(WorkerId worker, GenerationNumber number) {
+    return leader.run_until([&] { return job.diary(worker).generation >= number; });
+  }
+  void finish() {
+    REQUIRE(leader.run_until([&] { return leader.living() == 0; }));
+    for (const auto& audit : leader.received<api::EpochAuditedMessage>()) CHECK(audit.checksum_ok);
+    CHECK(leader.received<api::FinishedMessage>().size() == 1);
+    const auto last = static_cast<std::size_t>(job.options().steps);
+    CHECK(job.diary(workers.front()).digest_after[last] == job.reference_digest());
+  }
+
+  TinyJob job;
+  TestLeader leader;
+  std::vector<WorkerId> workers;
+};
+
+std::int64_t gap_after(const Diary& diary, std::int64_t before_us) {
+  return diary.last_commit_us - before_us;
+}
+
+std::int64_t now_us() {
+  return runtime::micros_between({}, runtime::Clock::now());
+}
+
+}  // namespace
+
+TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit with 0") {
+  for (const auto build : {runtime::BuildMode::kBackground, runtime::BuildMode::kWindow}) {
+    Scene scene({.steps = 250, .step_us = 1'000, .build = build});
+    scene.start(1);
+    scene.workers.push_back(scene.boot());
+    scene.workers.push_back(scene.boot());
+    scene.leader.commit(scene.workers);
+    REQUIRE(scene.enters(scene.workers[2], 2));
+    REQUIRE(scene.goes_on(scene.workers[0]));
+    const WorkerId leaver = scene.workers.back();
+    scene.workers.pop_back();
+    scene.leader.commit(scene.workers);
+    REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(leaver); }));
+    CHECK(scene.leader.exits().at(leaver) == 0);
+    CHECK(scene.job.diary(leaver).ending == static_cast<int>(runtime::Ending::kLeft));
+    scene.finish();
+    const auto switches = scene.leader.received<api::SwitchedMessage>();
+    REQUIRE(switches.size() == 3);
+    for (const auto& switched : switches) {
+      CHECK(switched.steps_redone == 0);
+      CHECK(switched.samples_repeated == 0);
+      CHECK(switched.stall_ms < 1'000);
+    }
+    CHECK(switches[1].bytes_moved == 2 * (2 * 64 * 4 + 8));
+    for (const WorkerId worker : scene.workers) CHECK(scene.job.diary(worker).retries == 0);
+  }
+}
+
+TEST_CASE("after kill -9 of a worker the survivors step again within a second") {
+  for (const std::size_t victim : {0U, 2U}) {
+    CAPTURE(victim);
+    Scene scene({.steps = 150, .step_us = 1'000});
+    scene.start(4);
+    const std::int64_t before = now_us();
+    scene.leader.kill(scene.workers[victim]);
+    scene.workers.erase(scene.workers.begin() + static_cast<std::ptrdiff_t>(victim));
+    REQUIRE(scene.enters(scene.workers[0], 2));
+    REQUIRE(scene.goes_on(scene.workers[0], 1));
+    CHECK(gap_after(scene.job.diary(scene.workers[0]), before) < kSecond);
+    scene.finish();
+    for (const WorkerId worker : scene.workers) {
+      CHECK(scene.job.diary(worker).worst_gap_us < kSecond);
+      CHECK(scene.job.diary(worker).retries <= 1);
+    }
+    const auto switches = scene.leader.received<api::SwitchedMessage>();
+    REQUIRE(switches.size() == 2);
+    CHECK(switches[1].steps_redone <= 1);
+  }
+}
+
+TEST_CASE("a push frees workers that are blocked on one that hangs, long before any timeout") {
+  Scene scene({.steps = 100, .step_us = 1'000});
+  scene.start(3);
+  const WorkerId frozen = scene.workers[1];
+  scene.leader.signal(frozen, SIGSTOP);
+  // All are stuck now: the frozen worker's connections stay open and silent.
+  const WorkerId witness = scene.workers[0];
+  REQUIRE(scene.leader.run_until([&] { return now_us() - scene.job.diary(witness).last_commit_us > 300'000; }));
+  scene.workers.erase(scene.workers.begin() + 1);
+  const std::int64_t pushed = now_us();
+  scene.leader.commit(scene.workers, true);
+  REQUIRE(scene.goes_on(witness, 1));
+  CHECK(gap_after(scene.job.diary(witness), pushed) < kSecond);
+  scene.leader.kill(frozen);
+  scene.finish();
+}
+
+TEST_CASE("training goes on while the daemon is away, and membership changes again when it is back") {
+  Scene scene({.steps = 500, .step_us = 1'000});
+  scene.start(2);
+  scene.leader.go_away();
+  REQUIRE(scene.goes_on(scene.workers[0], 200));
+  scene.leader.come_back();
+  scene.workers.push_back(scene.boot());
+  REQUIRE(scene.leader.run_until([&] {
+    const auto ready = scene.leader.received<api::ReadyMessage>();
+    // Each of the two says again which generation it is in.
+    return std::count_if(ready.begin(), ready.end(), [](const auto& message) { return message.generation == 1; }) >= 2;
+  }));
+  scene.leader.commit(scene.workers);
+  REQUIRE(scene.enters(scene.workers[2], 2));
+  CHECK(scene.job.diary(scene.workers[0]).retries == 0);
+  scene.finish();
+}
+
+TEST_CASE("an agent that is stopped and reads nothing does not hold training up") {
+  Scene scene({.steps = 400, .step_us = 200});
+  scene.start(2);
+  const std::int64_t before = scene.job.diary(scene.workers[0]).steps;
+  const std::int64_t until = now_us() + kSecond / 2;
+  while (now_us() < until && scene.job.diary(scene.workers[0]).steps < before + 200) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // and nobody serves the socket
+  }
+  CHECK(scene.job.diary(scene.workers[0]).steps > before + 50);
+  scene.finish();
+}
+
+TEST_CASE("a death that happened while the daemon was away is mended when it is back") {
+  Scene scene({.steps = 200, .step_us = 500});
+  scene.start(3);
+  scene.leader.go_away();
+  scene.leader.kill(scene.workers.back());
+  scene.workers.pop_back();
+  const std::int64_t stuck = scene.job.diary(scene.workers[0]).steps;
+  // Nobody can say who is left; the survivors hold the state and wait.
+  static_cast<void>(scene.leader.run_until([&] { return scene.job.diary(scene.workers[0]).steps > stuck + 100; }, 300));
+  scene.leader.come_back();
+  REQUIRE(scene.goes_on(scene.workers[0]));
+  scene.finish();
+}
+
+TEST_CASE("a newcomer that dies while the others build with it costs nothing but the build") {
+  Scene scene({.steps = 200, .step_us = 1'000});
+  scene.start(2);
+  const WorkerId newcomer = scene.boot();
+  scene.leader.signal(newcomer, SIGSTOP);  // it never says where it listens
+  auto members = scene.workers;
+  members.push_back(newcomer);
+  scene.leader.commit(members);
+  REQUIRE(scene.goes_on(scene.workers[0], 50));  // in the old generation, which still works
+  CHECK(scene.job.diary(scene.workers[0]).generation == 1);
+  scene.leader.kill(newcomer);
+  REQUIRE(scene.enters(scene.workers[0], 3));
+  scene.finish();
+}
+
+}  // namespace tidepool::test

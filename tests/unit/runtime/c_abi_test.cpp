@@ -1,0 +1,120 @@
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "workers/runtime/tidepool.h"
+
+namespace {
+
+tidepool_options options_for(int64_t steps) {
+  ::unsetenv("TIDEPOOL_AGENT_SOCKET");
+  return {.struct_size = sizeof(tidepool_options), .samples = 20, .global_batch = 8, .seed = 3, .steps = steps};
+}
+
+bool says(const char* words) {
+  return std::string(tidepool_last_error()).find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a program in C trains alone through the shared library, to its end") {
+  const tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  float parameter = 0;
+  REQUIRE(tidepool_register(job, "parameter", &parameter, sizeof parameter) == TIDEPOOL_OK);
+  float* gradient = tidepool_gradients(job, 1);
+  REQUIRE(gradient != nullptr);
+  REQUIRE(tidepool_join(job) == TIDEPOOL_OK);
+  tidepool_step step{.struct_size = sizeof(tidepool_step)};
+  tidepool_totals totals{.struct_size = sizeof(tidepool_totals)};
+  std::vector<std::size_t> shares;
+  int result = 0;
+  while ((result = tidepool_next_step(job, &step)) == TIDEPOOL_STEP) {
+    CHECK(step.number == static_cast<int64_t>(shares.size()));
+    CHECK(step.size == 1);
+    shares.push_back(step.sample_count);
+    *gradient = static_cast<float>(step.sample_count);
+    REQUIRE(tidepool_reduce(job, 2.0 * static_cast<double>(step.sample_count), &totals) == TIDEPOOL_COMMIT);
+    CHECK(totals.samples == step.sample_count);
+    CHECK(totals.mean_loss == 2.0);
+    parameter += *gradient / static_cast<float>(totals.samples);
+    REQUIRE(tidepool_commit(job) == TIDEPOOL_OK);
+  }
+  CHECK(result == TIDEPOOL_FINISHED);
+  CHECK(shares == std::vector<std::size_t>{8, 8, 4, 8, 8});
+  CHECK(parameter == 5);
+  CHECK(tidepool_close(job) == TIDEPOOL_FINISHED);
+}
+
+TEST_CASE("a program without a fixed number of steps says when it is done") {
+  const tidepool_options options = options_for(0);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  REQUIRE(tidepool_gradients(job, 4) != nullptr);
+  REQUIRE(tidepool_join(job) == TIDEPOOL_OK);
+  tidepool_step step{.struct_size = sizeof(tidepool_step)};
+  tidepool_totals totals{.struct_size = sizeof(tidepool_totals)};
+  REQUIRE(tidepool_next_step(job, &step) == TIDEPOOL_STEP);
+  REQUIRE(tidepool_reduce(job, 0, &totals) == TIDEPOOL_COMMIT);
+  REQUIRE(tidepool_commit(job) == TIDEPOOL_OK);
+  REQUIRE(tidepool_finish(job) == TIDEPOOL_OK);
+  CHECK(tidepool_next_step(job, &step) == TIDEPOOL_FINISHED);
+  CHECK(tidepool_close(job) == TIDEPOOL_FINISHED);
+}
+
+TEST_CASE("calls out of order and bad arguments are refused in words") {
+  tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  CHECK(tidepool_open(nullptr, &job) == TIDEPOOL_INVALID);
+  options.struct_size = 3;
+  CHECK(tidepool_open(&options, &job) == TIDEPOOL_INVALID);
+  CHECK(says("struct_size"));
+  options.struct_size = sizeof options;
+  options.samples = 0;
+  CHECK(tidepool_open(&options, &job) == TIDEPOOL_INVALID);
+  CHECK(says("no sample"));
+  options.samples = 20;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  tidepool_totals totals{.struct_size = sizeof(tidepool_totals)};
+  tidepool_step step{.struct_size = sizeof(tidepool_step)};
+  CHECK(tidepool_next_step(job, &step) == TIDEPOOL_INVALID);
+  CHECK(tidepool_reduce(job, 0, &totals) == TIDEPOOL_INVALID);
+  CHECK(tidepool_commit(job) == TIDEPOOL_INVALID);
+  CHECK(says("TIDEPOOL_COMMIT"));
+  REQUIRE(tidepool_gradients(job, 4) != nullptr);
+  CHECK(tidepool_gradients(job, 5) == nullptr);
+  REQUIRE(tidepool_join(job) == TIDEPOOL_OK);
+  CHECK(tidepool_join(job) == TIDEPOOL_INVALID);
+  float late = 0;
+  CHECK(tidepool_register(job, "late", &late, sizeof late) == TIDEPOOL_INVALID);
+  CHECK(tidepool_close(job) == TIDEPOOL_OK);
+  CHECK(tidepool_close(nullptr) == TIDEPOOL_OK);
+}
+
+TEST_CASE("an agent's socket without a worker id is a mistake, not a worker alone") {
+  const tidepool_options options = options_for(5);
+  ::setenv("TIDEPOOL_AGENT_SOCKET", "/nowhere/agent.sock", 1);
+  ::unsetenv("TIDEPOOL_WORKER");
+  tidepool_session* job = nullptr;
+  CHECK(tidepool_open(&options, &job) == TIDEPOOL_INVALID);
+  CHECK(says("TIDEPOOL_WORKER"));
+  ::unsetenv("TIDEPOOL_AGENT_SOCKET");
+}
+
+TEST_CASE("a caller built with an older, shorter struct is served within its length") {
+  const tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  REQUIRE(tidepool_gradients(job, 1) != nullptr);
+  REQUIRE(tidepool_join(job) == TIDEPOOL_OK);
+  tidepool_step step{.struct_size = offsetof(tidepool_step, rank), .rank = -7, .generation = 99};
+  REQUIRE(tidepool_next_step(job, &step) == TIDEPOOL_STEP);
+  CHECK(step.sample_count == 8);
+  CHECK(step.rank == -7);
+  CHECK(step.generation == 99);
+  CHECK(tidepool_close(job) == TIDEPOOL_OK);
+}

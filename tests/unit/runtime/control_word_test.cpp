@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+
+#include "base/rng.hpp"
+#include "workers/runtime/control_word.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+// What an allreduce does: the float sum over the ranks' words.
+std::vector<float> summed(const std::vector<ControlReport>& reports, GenerationNumber current) {
+  const int size = static_cast<int>(reports.size());
+  std::vector<float> sum(control_word_floats(size), 0.0F);
+  std::vector<float> word(sum.size());
+  for (int rank = 0; rank < size; ++rank) {
+    write_control_word(reports[static_cast<std::size_t>(rank)], {.current = current, .rank = rank, .size = size}, word);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += word[i];
+  }
+  return sum;
+}
+
+ControlSums read(const std::vector<float>& sum, GenerationNumber current, std::size_t size) {
+  return read_control_word(sum, {.current = current, .rank = 0, .size = static_cast<int>(size)});
+}
+
+}  // namespace
+
+TEST_CASE("counts and checksums of 256 ranks add up exactly, modulo 2^64") {
+  Rng rng(3);
+  std::vector<ControlReport> reports(256);
+  AuditSum expected;
+  for (ControlReport& report : reports) {
+    report.fed = {.count = 0xffffffffULL - rng.below(5), .checksum = ~0ULL - rng.below(3)};
+    report.compute_us = static_cast<std::int64_t>(rng.below(1U << 24U));
+    expected.count += report.fed.count;
+    expected.checksum += report.fed.checksum;
+  }
+  const ControlSums sums = read(summed(reports, 9), 9, reports.size());
+  CHECK(sums.fed == expected);
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) CHECK(sums.compute_us[rank] == reports[rank].compute_us);
+}
+
+TEST_CASE("the switch waits until every rank is ready for the same generation") {
+  const GenerationNumber current = 4'000'000'000U;  // beyond what a float holds exactly
+  const auto agreed = [&](std::vector<GenerationNumber> ready) {
+    std::vector<ControlReport> reports;
+    for (const GenerationNumber number : ready) reports.push_back({.ready_for = number});
+    const ControlSums sums = read(summed(reports, current), current, reports.size());
+    CHECK(sums.ready_for == ready);
+    return sums.agreed_next();
+  };
+  CHECK(agreed({0, 0, 0}) == std::nullopt);
+  CHECK(agreed({current + 1, 0, current + 1}) == std::nullopt);
+  // Two ranks that know one thing, one that knows another: the sum alone could not tell this from agreement.
+  CHECK(agreed({current + 1, current + 3, current + 2}) == std::nullopt);
+  CHECK(agreed({current + 2, current + 2, current + 2}) == current + 2);
+}
+
+TEST_CASE("knows_next counts the ranks that are ready") {
+  const ControlSums sums = read(summed({{.ready_for = 6}, {}, {.ready_for = 7}}, 5), 5, 3);
+  CHECK(sums.knows_next() == 2);
+}
+
+TEST_CASE("the loss is the sum over the ranks") {
+  const ControlSums sums = read(summed({{.loss_sum = 1.5}, {.loss_sum = 2.25}}, 1), 1, 2);
+  CHECK(sums.loss_sum == 3.75);
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,40 @@
+#include <catch2/catch.hpp>
+
+#include "workers/runtime/step_reports.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+StepRecord record(std::int64_t step) {
+  return {.generation = 2, .steps_committed = step, .samples = 10, .loss_sum = 5, .compute_us = {100, 200}};
+}
+
+}  // namespace
+
+TEST_CASE("a message carries at most 64 steps") {
+  StepReports reports;
+  const TimePoint now{};
+  reports.restart(now);
+  for (std::int64_t step = 1; step < 64; ++step) CHECK(!reports.add(record(step), now));
+  const auto message = reports.add(record(64), now + Millis{10});
+  REQUIRE(message);
+  CHECK(message->steps == 64);
+  CHECK(message->last_step == 64);
+  CHECK(message->samples == 640);
+  CHECK(message->loss == 0.5);
+  CHECK(message->elapsed_us == 10'000);
+  CHECK(message->compute_us.size() == 128);
+  CHECK(!reports.take(now));
+}
+
+TEST_CASE("a message comes at least every 500 ms while steps commit") {
+  StepReports reports;
+  reports.restart(TimePoint{});
+  CHECK(!reports.add(record(1), TimePoint{} + Millis{499}));
+  const auto message = reports.add(record(2), TimePoint{} + Millis{500});
+  REQUIRE(message);
+  CHECK(message->steps == 2);
+  CHECK(message->elapsed_us == 500'000);
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "workers/runtime/session.hpp"
+#include "workers/runtime/tidepool.h"
+
+using tidepool::runtime::Ending;
+using tidepool::runtime::Reduced;
+using tidepool::runtime::Session;
+
+struct tidepool_session {
+  std::unique_ptr<Session> session;
+  std::optional<tidepool::runtime::Step> step;
+  std::size_t gradient_count = 0;
+  bool joined = false;
+  bool in_step = false;     // next_step gave one that is neither reduced nor given up
+  bool may_commit = false;  // reduce said so
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+int fail(int code, const std::string& message) {
+  last_error = message;
+  return code;
+}
+
+// No exception crosses the border to C.
+template <class Call>
+int guarded(Call call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return fail(TIDEPOOL_FAILED, error.what());
+  }
+}
+
+// A caller built against an older header has a shorter struct: fields beyond its end are not written.
+template <class Struct>
+int give(const Struct& value, Struct* out) {
+  const std::size_t size = out->struct_size;
+  if (size < sizeof(std::size_t)) return fail(TIDEPOOL_INVALID, "struct_size is not set: use sizeof of the struct");
+  std::memcpy(out, &value, std::min(size, sizeof value));
+  out->struct_size = size;
+  return TIDEPOOL_OK;
+}
+
+int ending_code(const Session& session) {
+  switch (session.ending()) {
+    case Ending::kFinished: return TIDEPOOL_FINISHED;
+    case Ending::kLeft: return TIDEPOOL_LEFT;
+    case Ending::kFailed: return fail(TIDEPOOL_FAILED, session.failure().message);
+    case Ending::kNone: break;
+  }
+  return TIDEPOOL_OK;
+}
+
+}  // namespace
+
+int tidepool_abi_version(void) {
+  return TIDEPOOL_ABI_VERSION;
+}
+
+const char* tidepool_last_error(void) {
+  return last_error.c_str();
+}
+
+int tidepool_open(const tidepool_options* options, tidepool_session** session) {
+  return guarded([&] {
+    if (options == nullptr || session == nullptr) return fail(TIDEPOOL_INVALID, "options and session must not be NULL");
+    *session = nullptr;
+    if (options->struct_size < sizeof(tidepool_options)) {
+      return fail(TIDEPOOL_INVALID, "options.struct_size is too small: use sizeof(tidepool_options)");
+    }
+    auto settings = tidepool::runtime::SessionOptions::from_environment();
+    if (!settings.ok()) return fail(TIDEPOOL_INVALID, settings.error().message);
+    settings->samples = options->samples;
+    settings->global_batch = options->global_batch;
+    settings->seed = options->seed;
+    settings->steps = options->steps;
+    auto opened = Session::open(*settings);
+    if (!opened.ok()) return fail(TIDEPOOL_INVALID, opened.error().message);
+    *session = new tidepool_session{.session = std::move(*opened)};
+    return TIDEPOOL_OK;
+  });
+}
+
+int tidepool_register(tidepool_session* session, const char* name, void* memory, size_t bytes) {
+  return guarded([&] {
+    if (session == nullptr || name == nullptr || (memory == nullptr && bytes > 0)) {
+      return fail(TIDEPOOL_INVALID, "session, name and memory must not be NULL");
+    }
+    if (session->joined) return fail(TIDEPOOL_INVALID, "state is registered before tidepool_join()");
+    session->session->register_state(name, {static_cast<std::byte*>(memory), bytes});
+    return TIDEPOOL_OK;
+  });
+}
+
+float* tidepool_gradients(tidepool_session* session, size_t count) {
+  float* buffer = nullptr;
+  static_cast<void>(guarded([&] {
+    if (session == nullptr || count == 0) return fail(TIDEPOOL_INVALID, "session and count must not be NULL and 0");
+    if (session->gradient_count != 0 && session->gradient_count != count) {
+      return fail(TIDEPOOL_INVALID, "the gradient buffer keeps its length: ask for the same count again");
+    }
+    session->gradient_count = count;
+    const auto span = session->session->gradients(count);
+    buffer = span.data();
+    return TIDEPOOL_OK;
+  }));
+  return buffer;
+}
+
+int tidepool_join(tidepool_session* session) {
+  return guarded([&] {
+    if (session == nullptr || session->joined) return fail(TIDEPOOL_INVALID, "a session joins once");
+    session->joined = true;
+    const auto status = session->session->join();
+    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_FAILED, status.error().message);
+  });
+}
+
+int tidepool_next_step(tidepool_session* session, tidepool_step* step) {
+  return guarded([&] {
+    if (session == nullptr || step == nullptr) return fail(TIDEPOOL_INVALID, "session and step must not be NULL");
+    if (!session->joined || session->may_commit) {
+      return fail(TIDEPOOL_INVALID, "tidepool_next_step() comes after join, and after the commit of the step before");
+    }
+    session->step = session->session->next_step();
+    session->in_step = session->step.has_value();
+    if (!session->step) return ending_code(*session->session);
+    const int given = give({.struct_size = 0,
+                            .number = session->step->number,
+                            .epoch = session->step->epoch,
+                            .samples = session->step->samples.data(),
+                            .sample_count = session->step->samples.size(),
+                            .rank = session->session->rank(),
+                            .size = session->session->size(),
+                            .generation = session->session->generation()},
+                           step);
+    return given == TIDEPOOL_OK ? TIDEPOOL_STEP : given;
+  });
+}
+
+int tidepool_reduce(tidepool_session* session, double loss_sum, tidepool_totals* totals) {
+  return guarded([&] {
+    if (session == nullptr || totals == nullptr) return fail(TIDEPOOL_INVALID, "session and totals must not be NULL");
+    if (!session->in_step) return fail(TIDEPOOL_INVALID, "tidepool_reduce() follows tidepool_next_step()");
+    session->in_step = false;
+    if (session->session->reduce(loss_sum) == Reduced::kRetry) return TIDEPOOL_RETRY;
+    session->may_commit = true;
+    const auto& sums = session->session->totals();
+    const int given = give({.struct_size = 0, .samples = sums.samples, .mean_loss = sums.mean_loss}, totals);
+    return given == TIDEPOOL_OK ? TIDEPOOL_COMMIT : given;
+  });
+}
+
+int tidepool_commit(tidepool_session* session) {
+  return guarded([&] {
+    if (session == nullptr || !session->may_commit) {
+      return fail(TIDEPOOL_INVALID, "tidepool_commit() follows a tidepool_reduce() that said TIDEPOOL_COMMIT");
+    }
+    session->may_commit = false;
+    session->session->commit();
+    return TIDEPOOL_OK;
+  });
+}
+
+int tidepool_finish(tidepool_session* session) {
+  return guarded([&] {
+    if (session == nullptr || !session->joined || session->may_commit) {
+      return fail(TIDEPOOL_INVALID, "tidepool_finish() comes after the commit of the last step");
+    }
+    session->session->finish();
+    return TIDEPOOL_OK;
+  });
+}
+
+int tidepool_close(tidepool_session* session) {
+  return guarded([&] {
+    if (session == nullptr) return TIDEPOOL_OK;
+    const std::unique_ptr<tidepool_session> owned(session);
+    return ending_code(*owned->session);
+  });
+}

@@ -1,0 +1,111 @@
+/* libtidepool: elastic data-parallel training from any language. One process is one worker; it keeps
+ * training while workers join, leave or die.
+ *
+ *   tidepool_options options = {sizeof options};
+ *   options.samples = 50000; options.global_batch = 512; options.seed = 1; options.steps = 1000;
+ *   tidepool_session* job;
+ *   if (tidepool_open(&options, &job) != TIDEPOOL_OK) die(tidepool_last_error());
+ *   tidepool_register(job, "parameters", parameters, bytes);
+ *   float* gradient = tidepool_gradients(job, count);
+ *   if (tidepool_join(job) != TIDEPOOL_OK) die(tidepool_last_error());
+ *   tidepool_step step = {sizeof step};
+ *   tidepool_totals totals = {sizeof totals};
+ *   while (tidepool_next_step(job, &step) == TIDEPOOL_STEP) {
+ *     double loss_sum = compute(step.samples, step.sample_count, gradient);    // sums, not means
+ *     if (tidepool_reduce(job, loss_sum, &totals) == TIDEPOOL_RETRY) continue;  // same samples again
+ *     apply(gradient, totals.samples);
+ *     tidepool_commit(job);
+ *   }
+ *   int result = tidepool_close(job);
+ *
+ * Rules: registered memory changes only between TIDEPOOL_COMMIT and tidepool_commit(); all workers of a
+ * job make the same calls; one thread uses a session. Without TIDEPOOL_AGENT_SOCKET in the environment
+ * the worker runs alone. Callers set struct_size, so that later versions can add fields at the end.
+ * The library sets SIGPIPE to "ignore" if it is at its default. */
+#ifndef TIDEPOOL_H
+#define TIDEPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TIDEPOOL_API __attribute__((visibility("default")))
+#else
+#define TIDEPOOL_API
+#endif
+
+#define TIDEPOOL_ABI_VERSION 1
+
+/* Results. Negative: an error, in words from tidepool_last_error(). */
+#define TIDEPOOL_OK 0
+#define TIDEPOOL_STEP 1     /* next_step: the struct holds a step */
+#define TIDEPOOL_FINISHED 2 /* next_step, close: all workers reached the program's end */
+#define TIDEPOOL_LEFT 3     /* next_step, close: the job goes on without this worker, as told; exit with 0 */
+#define TIDEPOOL_COMMIT 4   /* reduce: apply the step, then call commit */
+#define TIDEPOOL_RETRY 5    /* reduce: a worker died; call next_step again */
+#define TIDEPOOL_INVALID (-1)
+#define TIDEPOOL_FAILED (-2)
+
+typedef struct tidepool_session tidepool_session;
+
+typedef struct tidepool_options {
+  size_t struct_size;
+  uint64_t samples;      /* in one epoch, > 0 */
+  uint64_t global_batch; /* samples a step over all workers, > 0 */
+  uint64_t seed;         /* of the order of the samples */
+  int64_t steps;         /* the program's end; 0 = until tidepool_finish() */
+} tidepool_options;
+
+typedef struct tidepool_step {
+  size_t struct_size;
+  int64_t number; /* committed steps before this one */
+  int64_t epoch;
+  const uint64_t* samples; /* this worker's share; valid until the next call of tidepool_next_step() */
+  size_t sample_count;     /* may be 0 when there are more workers than samples */
+  int32_t rank;
+  int32_t size;
+  uint32_t generation;
+} tidepool_step;
+
+typedef struct tidepool_totals {
+  size_t struct_size;
+  uint64_t samples; /* over all workers: divide the summed gradient by it */
+  double mean_loss;
+} tidepool_totals;
+
+TIDEPOOL_API int tidepool_abi_version(void);
+
+/* What the last failed call of this thread had to say; never NULL. */
+TIDEPOOL_API const char* tidepool_last_error(void);
+
+TIDEPOOL_API int tidepool_open(const tidepool_options* options, tidepool_session** session);
+
+/* Memory that makes up a replica; before join; must stay in place until close. */
+TIDEPOOL_API int tidepool_register(tidepool_session* session, const char* name, void* memory, size_t bytes);
+
+/* The buffer that reduce sums, `count` floats; the same pointer for the same count. NULL on error. */
+TIDEPOOL_API float* tidepool_gradients(tidepool_session* session, size_t count);
+
+/* Waits for the first generation and its state. */
+TIDEPOOL_API int tidepool_join(tidepool_session* session);
+
+TIDEPOOL_API int tidepool_next_step(tidepool_session* session, tidepool_step* step);
+TIDEPOOL_API int tidepool_reduce(tidepool_session* session, double loss_sum, tidepool_totals* totals);
+TIDEPOOL_API int tidepool_commit(tidepool_session* session);
+
+/* For programs without a fixed number of steps: the last step is committed, on every worker alike. Then
+ * call next_step until it says FINISHED or LEFT. */
+TIDEPOOL_API int tidepool_finish(tidepool_session* session);
+
+/* Frees the session and says how it ended: FINISHED, LEFT, OK if it was still training, or an error. */
+TIDEPOOL_API int tidepool_close(tidepool_session* session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+// What a training run was asked to do: from the job document that the agent leaves for a worker, from
+// the command line, or both (the command line wins). Strict: an unknown argument is an error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+
+namespace tidepool::trainer {
+
+struct SlowdownSettings {
+  std::string worker;  // id such as w-2; empty = nobody
+  double factor = 2;   // compute takes this many times as long
+  std::int64_t from_step = 0;
+  std::string file;  // or told while running: a file with a line "w-2 2.5"; empty = none
+};
+
+struct Settings {
+  std::string model;              // "charlm" or "mlp"
+  std::vector<std::string> data;  // files or folders, relative to the working folder
+  std::int64_t steps = 300;
+  int hidden = 256;
+  int context = 16;    // charlm
+  int embedding = 16;  // charlm
+  std::string label;   // mlp: the label's column, empty = the last
+  double lr = 0.2;     // of the mean gradient over the global batch
+  double momentum = 0.9;
+  std::uint64_t seed = 1;
+  std::int64_t global_batch = 512;
+  std::int64_t per_worker_max = 512;  // samples computed at once; a larger share is computed in parts
+  SlowdownSettings slowdown;
+};
+
+// `args` is run.args of a job document. All findings in one message, with the nearest known name for an unknown one.
+[[nodiscard]] Result<Settings> read_settings(const std::string& model, const nlohmann::json& args);
+
+// The document named by TIDEPOOL_JOB_FILE: run.trainer, run.args and batch. `overrides` are args that win;
+// `model` wins over run.trainer unless it is empty.
+[[nodiscard]] Result<Settings> read_job_document(const std::string& text, const std::string& model,
+                                                 const nlohmann::json& overrides);
+
+}  // namespace tidepool::trainer
