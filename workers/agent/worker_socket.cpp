@@ -22,7 +22,7 @@ using LocalSocket = asio::local::stream_protocol::socket;
 constexpr std::size_t kUnsentMax = 16U << 20U;
 constexpr std::size_t kWaitingMax = 256;      // messages for one worker that is not connected
 constexpr std::size_t kStrangersMax = 1'024;  // connections without a hello
-constexpr auto kDrainPatience = std::chrono::seconds(1);
+constexpr auto kDrainPatience = std::chrono::seconds(2);
 
 bool same_user(LocalSocket& socket) {
   ucred peer{};

@@ -32,7 +32,7 @@ class WorkerSocket {
   void send(WorkerId worker, const api::ToWorker& message);
   // Ends each link on our side; what a worker still says on it is heard, and it connects again by itself.
   void close_links();
-  // Calls `done` once everything that an ended worker had said has been read, or after a second.
+  // Calls `done` once everything that an ended worker had said has been read, or after two seconds.
   void when_drained(WorkerId worker, std::function<void()> done);
   // Drops what waits for it.
   void forget(WorkerId worker);

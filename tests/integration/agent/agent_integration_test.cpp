@@ -257,16 +257,15 @@ TEST_CASE("what a worker says last comes before its exit") {
   (void)node.daemon.welcome();
   const auto gate = node.folder / "gate";
   REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
-  // The connection is held by the test, so the exit has to wait for it to close.
-  node.daemon.start(kW1, "cat " + gate.string());
+  node.daemon.start(kW1, "echo pid $$; cat " + gate.string());
+  const pid_t pid = number_after(node.daemon.log_with(kW1, "\n"), "pid ");
   auto worker = LineEnd::connect_to(node.state("w.sock"));
-  eventually("the worker to be accepted", [&] {
-    worker.send(encode(api::WorkerToAgent(api::WorkerHello{.worker = kW1, .pid = 1})));
-    return true;
-  });
+  worker.send(encode(api::WorkerToAgent(api::WorkerHello{.worker = kW1, .pid = pid})));
   {
     const std::ofstream open_the_gate(gate);
   }
+  eventually("the worker to be reaped", [&] { return ::kill(pid, 0) != 0; });
+  // The process is gone; its link, which the test holds, still has something to say.
   worker.send(encode(api::WorkerToAgent(api::FromWorker(api::FinishedMessage{.last_step = 9, .loss = 2}))));
   worker.close();
   const auto said = node.daemon.next<api::FromWorkerReport>();
