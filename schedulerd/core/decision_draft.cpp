@@ -1,5 +1,6 @@
 #include "schedulerd/core/decision_draft.hpp"
 
+#include <set>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -46,7 +47,6 @@ const Policy& DecisionDraft::policy_of(const Job& job) const {
 }
 
 void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost) {
-  if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job.id);
   carry_out(std::move(intent), reason);
   find(job, reason, std::move(lost));
 }
@@ -73,26 +73,43 @@ int DecisionDraft::capacity(int slots_per_worker) {
   return found->second;
 }
 
-DecisionDraft::Placed DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
-  FreeSlots& free = free_slots();
-  const int workers = request.workers;
-  auto gang = free.take(std::move(request), next_worker_);
-  if (!gang) {
-    const auto wanted = static_cast<double>(workers) * job.spec.gpus_per_worker;
-    return {std::nullopt,
-            {ReasonCode::kNoSlotsToGrow, {{"wanted", wanted}, {"free", static_cast<double>(free.free())}}}};
+Money DecisionDraft::cheapest_slot_hour() {
+  if (!cheapest_) {
+    cheapest_ = Money();
+    for (const auto& [id, node] : state_.nodes) {
+      const bool usable = node.state == NodeState::kUp && !node.cordoned;
+      if (usable && (*cheapest_ == Money() || node.price_per_slot_hour < *cheapest_)) {
+        cheapest_ = node.price_per_slot_hour;
+      }
+    }
   }
-  Money price = price_per_hour(state_, job);
-  for (const auto& placement : *gang) {
+  return *cheapest_;
+}
+
+std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
+  const auto& cap = job.spec.scaling.price_cap;
+  if (!cap) return std::nullopt;
+  const Money added = Money::micros(cheapest_slot_hour().count_micros() * more * job.spec.gpus_per_worker);
+  const Money price = price_per_hour(state_, job) + added;
+  if (price <= *cap) return std::nullopt;
+  return Reason{ReasonCode::kPriceCap, {{"cap", cap->to_units()}, {"price", price.to_units()}}};
+}
+
+std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
+  auto gang = free_slots().take(std::move(request), next_worker_);
+  const auto& cap = job.spec.scaling.price_cap;
+  if (!gang || !cap || price_per_hour(state_, job) + price_of(*gang) <= *cap) return gang;
+  free_slots().give_back(*gang, next_worker_);
+  return std::nullopt;
+}
+
+Money DecisionDraft::price_of(const std::vector<WorkerPlacement>& gang) const {
+  Money price;
+  for (const auto& placement : gang) {
     const Money per_slot = state_.find_node(placement.node)->price_per_slot_hour;
     price += Money::micros(per_slot.count_micros() * static_cast<std::int64_t>(placement.slots.size()));
   }
-  const auto& cap = job.spec.scaling.price_cap;
-  if (cap && price > *cap) {
-    free.give_back(*gang, next_worker_);
-    return {std::nullopt, {ReasonCode::kPriceCap, {{"cap", cap->to_units()}, {"price", price.to_units()}}}};
-  }
-  return {std::move(gang), {}};
+  return price;
 }
 
 Decision DecisionDraft::finish() && {

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -32,21 +31,16 @@ class DecisionDraft {
   // What was found about the job without an intent; kept only if it is news.
   void find(const Job& job, const Reason& reason, std::vector<Alternative> lost = {});
 
-  // The jobs that this decision ends.
-  [[nodiscard]] const std::set<JobId>& ended() const { return ended_; }
-
   // Slots as this decision uses them up; built when first asked for.
   [[nodiscard]] FreeSlots& free_slots();
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
   // Workers of this many slots that an empty cluster would hold.
   [[nodiscard]] int capacity(int slots_per_worker);
 
-  // Places more workers of the job if there is room and its price cap allows; otherwise says why not.
-  struct Placed {
-    std::optional<std::vector<WorkerPlacement>> gang;
-    Reason refused;  // if there is no gang
-  };
-  [[nodiscard]] Placed place_within_cap(const Job& job, GangRequest request);
+  // Places more workers of the job if there is room that its price cap allows.
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
+  // Why `more` workers are too dear wherever they went, if they are.
+  [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
@@ -56,14 +50,18 @@ class DecisionDraft {
   [[nodiscard]] Decision finish() &&;
 
  private:
+  // Of the nodes that are up and not cordoned.
+  [[nodiscard]] Money cheapest_slot_hour();
+  [[nodiscard]] Money price_of(const std::vector<WorkerPlacement>& gang) const;
+
   const ClusterState& state_;
   const Engine::Parts& parts_;
   Instant now_;
   StepBudget budget_;
   Decision decision_;
-  std::set<JobId> ended_;
   std::optional<FreeSlots> free_;
   std::map<int, int> capacity_;
+  std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
 };

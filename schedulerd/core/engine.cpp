@@ -76,7 +76,10 @@ struct Engine::Impl {
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!claiming.empty());
     for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
-    for (const JobId id : draft.ended()) queue_changed = queue_changed || pending.contains(id);
+    for (const JobId id : jobs) {
+      const bool leaves_queue = pending.contains(id) && is_ending(*state.find_job(id), now);
+      queue_changed = queue_changed || leaves_queue;
+    }
     if (queue_changed) {
       plan_queue(draft, pending);
       jobs.insert(held_back.begin(), held_back.end());

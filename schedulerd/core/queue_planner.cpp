@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedulerd/core/transition_planner.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending) {
   std::set<JobId> left;
   for (const JobId id : pending) {
-    if (!draft.ended().contains(id)) left.insert(id);
+    if (!is_ending(*draft.state().find_job(id), draft.now())) left.insert(id);
   }
   if (left.empty()) return {};
   std::vector<JobId> queue;
@@ -45,7 +47,7 @@ class Queue {
                           {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
       return draft_.find(job, reason);
     }
-    if (draft_.free_slots().room_for(slots) >= min) return start(job);
+    if (too_dear(job) || start(job)) return;
     ++waiting_;
     draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
   }
@@ -53,22 +55,29 @@ class Queue {
   [[nodiscard]] bool waits() const { return waiting_ > 0; }
 
  private:
-  // At the largest allowed size up to the wish that there is room for and that the price cap allows. A job
-  // whose smallest size is too dear waits without holding up the ones behind it.
-  void start(const Job& job) {
+  // A job that no slot is cheap enough for waits without holding up the ones behind it.
+  bool too_dear(const Job& job) {
+    const auto reason = draft_.above_cap(job, job.spec.elastic.sizes.front());
+    if (reason) draft_.find(job, *reason);
+    return reason.has_value();
+  }
+
+  // At the largest allowed size up to the wish that there is room for and that the price cap allows.
+  bool start(const Job& job) {
+    const int smallest = job.spec.elastic.sizes.front();
     const int room = draft_.free_slots().room_for(job.spec.gpus_per_worker);
+    if (room < smallest) return false;
     const SizeWish wish = wish_of(draft_, job);
     const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
-    int size = allowed_size(job, std::min(batch, room));
-    while (true) {
-      auto placed = draft_.place_within_cap(job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}});
-      if (placed.gang) {
+    for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
+      auto gang = draft_.place_within_cap(job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}});
+      if (gang) {
         const ReasonCode code = job.last_start_at ? ReasonCode::kResumed : ReasonCode::kStarted;
         const Reason reason{code, {{"size", static_cast<double>(size)}}};
-        return draft_.conclude(job, StartIntent{job.id, std::move(*placed.gang)}, reason, wish.lost);
+        draft_.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, wish.lost);
+        return true;
       }
-      if (size == job.spec.elastic.sizes.front()) return draft_.find(job, placed.refused);
-      size = allowed_size(job, size - 1);
+      if (size == smallest) return false;
     }
   }
 

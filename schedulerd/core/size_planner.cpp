@@ -4,6 +4,7 @@
 
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -91,42 +92,40 @@ Wish wish_of(DecisionDraft& draft, const Job& job) {
   return {allowed, std::move(wish.reason), std::move(keep), std::move(wish.lost)};
 }
 
-// Tries one larger size: places the newcomers, or gives the reason why not.
-std::optional<Reason> try_grow(DecisionDraft& draft, const Job& job, int to, const Wish& wish) {
-  const int more = to - job.size();
-  auto placed = draft.place_within_cap(job, request_for(draft, job, more));
-  if (!placed.gang) return std::move(placed.refused);
-  Reason reason = wish.grow_or_shrink;
-  for (auto& entry : reason.numbers) {
-    if (entry.name == "to") entry.value = number(to);  // as far as slots and price allow
-  }
-  draft.conclude(job, GrowIntent{job.id, std::move(*placed.gang)}, reason, wish.lost);
-  return std::nullopt;
+// The largest allowed size up to `limit`, if it is larger than the present one.
+std::optional<int> larger_size(const Job& job, std::int64_t limit) {
+  const int size = allowed_size(job, static_cast<int>(std::min<std::int64_t>(limit, job.spec.elastic.max)));
+  return size > job.size() && size <= limit ? std::optional(size) : std::nullopt;
 }
 
-// Grows as far as an allowed size goes through; otherwise the reason that held back the largest one.
+// Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
+// slots is checked first, so that the answer does not change while slots are only taken.
 std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = cooling_down(draft, job)) return reason;
-  const auto& sizes = job.spec.elastic.sizes;
-  std::optional<Reason> first;
+  std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish.size, job.spec.batch.global));
+  if (!to) {
+    return Reason{ReasonCode::kBatchTooSmall,
+                  {{"size", number(wish.size)}, {"global", static_cast<double>(job.spec.batch.global)}}};
+  }
+  std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
+  while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);
+  if (!to) return too_dear;
+  const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) {
-    const int wanted = (wish.size - job.size()) * job.spec.gpus_per_worker;
     return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", 0}, {"queue", 1}}};
   }
-  for (auto size = sizes.rbegin(); size != sizes.rend() && *size > job.size(); ++size) {
-    if (*size > wish.size) continue;
-    std::optional<Reason> refused;
-    if (*size > job.spec.batch.global) {
-      refused = Reason{ReasonCode::kBatchTooSmall,
-                       {{"size", number(*size)}, {"global", static_cast<double>(job.spec.batch.global)}}};
-    } else {
-      refused = try_grow(draft, job, *size, wish);
+  const auto free = number(draft.free_slots().free());
+  for (; to; to = larger_size(job, *to - 1)) {
+    auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
+    if (!gang) continue;
+    Reason reason = wish.grow_or_shrink;
+    for (auto& entry : reason.numbers) {
+      if (entry.name == "to") entry.value = number(*to);  // as far as slots and price allow
     }
-    if (!refused) return std::nullopt;
-    // What slots or price hold back is told before what the batch does: that may change.
-    if (!first || first->code == ReasonCode::kBatchTooSmall) first = std::move(refused);
+    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, wish.lost);
+    return std::nullopt;
   }
-  return first;
+  return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", free}}};
 }
 
 // Leavers are taken from the end of the rank order, so that rank 0 stays.
@@ -145,11 +144,8 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
 }
 
 bool can_change(const DecisionDraft& draft, const Job& job) {
-  if (job.state != JobState::kRunning || !job.switched || job.transition || winds_down(job) || job.suspend_requested) {
-    return false;
-  }
-  const auto& limit = job.spec.max_duration;
-  if (limit && job.started_at && draft.now() >= *job.started_at + *limit) return false;
+  const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
+  if (!settled || is_ending(job, draft.now()) || job.suspend_requested) return false;
   return survivors(draft.state(), job).size() == job.members.size();
 }
 

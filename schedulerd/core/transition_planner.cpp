@@ -146,6 +146,10 @@ void plan_transitions(DecisionDraft& draft, const Job& job) {
   plan_membership(draft, job);
 }
 
+bool is_ending(const Job& job, Instant now) {
+  return ending_of(job, now).has_value();
+}
+
 std::optional<Instant> next_due(const ClusterState& state, const Job& job, const EngineConfig& config, Instant after) {
   std::optional<Instant> first;
   const auto consider = [&](Instant when) {

@@ -105,6 +105,7 @@ void settle_if_deserted(StateChange& change, Job& job) {
   job.transition.reset();
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
   change.capacity_changed();
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   const bool ends =
       job.finished_training || job.cancel_requested || job.misconfigured || job.restarts > job.spec.max_restarts;
   if (ends) return;

@@ -1,0 +1,119 @@
+// Bugs planted on purpose, to show that the laws would catch them: a planner that gives a slot twice, one
+// that forgets a worker's release, one that loses a member, and one that repeats a worker's id.
+#include "schedulerd/core/plan_validator.hpp"
+#include "tests/support/seeds.hpp"
+#include "tests/support/simulated_world.hpp"
+
+namespace tidepool::test {
+namespace {
+
+std::vector<core::WorkerPlacement>* newcomers_of(core::Intent& intent) {
+  if (auto* start = std::get_if<core::StartIntent>(&intent)) return &start->newcomers;
+  if (auto* grow = std::get_if<core::GrowIntent>(&intent)) return &grow->newcomers;
+  return nullptr;
+}
+
+// Some slot of the cluster that somebody owns.
+std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state) {
+  for (const auto& [id, worker] : state.workers) {
+    if (!worker.node_lost) return std::pair(worker.node, worker.slots.front());
+  }
+  return std::nullopt;
+}
+
+// Gives the first newcomer's slot a second owner. False if the decision places nobody.
+bool give_a_slot_twice(core::Decision& decision, const core::ClusterState& state) {
+  const auto taken = owned_slot(state);
+  for (auto& planned : decision.plan) {
+    auto* newcomers = newcomers_of(planned.intent);
+    if (newcomers == nullptr) continue;
+    if (newcomers->size() > 1) {
+      (*newcomers)[1].node = (*newcomers)[0].node;
+      (*newcomers)[1].slots = (*newcomers)[0].slots;
+      return true;
+    }
+    if (!taken || (*newcomers)[0].slots.size() != 1) continue;
+    (*newcomers)[0].node = taken->first;
+    (*newcomers)[0].slots = {taken->second};
+    return true;
+  }
+  return false;
+}
+
+TEST_CASE("A slot given twice is caught by the validator, in every life") {
+  int caught = 0;
+  for_each_seed("slot given twice", 20, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 4000, true);
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      const auto decision = world.engine().decide(world.now());
+      auto spoilt = decision;
+      if (give_a_slot_twice(spoilt, world.state())) {
+        const auto refused = world.engine().validate(spoilt);
+        REQUIRE_FALSE(refused.ok());
+        REQUIRE((refused.error().message.starts_with("SlotHasOneOwner") ||
+                 refused.error().message.starts_with("NodeIsUsable")));
+        ++caught;
+      }
+      for (const auto& event : world.engine().accept(decision)) world.see(event);
+      world.carry_out(decision);
+    }
+  });
+  CHECK(caught > 20);
+}
+
+TEST_CASE("A release that is forgotten is caught by the invariants, in every life") {
+  int caught = 0;
+  for_each_seed("lost release", 20, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 5000, true);
+    for (int i = 0; i < 120; ++i) {
+      const core::ClusterState before = world.state();
+      world.tick();
+      // The mutant drops a worker from its job and from the list, but its slots keep the owner.
+      for (const auto& [id, worker] : before.workers) {
+        if (world.state().find_worker(id) != nullptr) continue;
+        core::ClusterState mutant = world.state();
+        auto& owners = mutant.nodes.at(worker.node).owners;
+        const auto slot = static_cast<std::size_t>(worker.slots.front());
+        if (slot >= owners.size() || owners[slot]) continue;
+        owners[slot] = id;
+        const auto broken = core::broken_invariant(mutant);
+        REQUIRE(broken);
+        REQUIRE(broken->starts_with("NoLostRelease"));
+        ++caught;
+      }
+      const auto decision = world.engine().decide(world.now());
+      for (const auto& event : world.engine().accept(decision)) world.see(event);
+      world.carry_out(decision);
+    }
+  });
+  CHECK(caught > 20);
+}
+
+TEST_CASE("A switch that forgets a member or counts one twice is caught") {
+  int caught = 0;
+  for_each_seed("bad switch", 20, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 6000, true);
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      const auto decision = world.engine().decide(world.now());
+      for (std::size_t at = 0; at < decision.plan.size(); ++at) {
+        const auto* next = std::get_if<core::SwitchIntent>(&decision.plan[at].intent);
+        if (next == nullptr) continue;
+        auto spoilt = decision;
+        auto& members = std::get<core::SwitchIntent>(spoilt.plan[at].intent).members;
+        members.push_back(members.front());
+        REQUIRE_FALSE(world.engine().validate(spoilt).ok());
+        members = {WorkerId(world.state().next_worker)};
+        REQUIRE_FALSE(world.engine().validate(spoilt).ok());
+        ++caught;
+      }
+      for (const auto& event : world.engine().accept(decision)) world.see(event);
+      world.carry_out(decision);
+    }
+  });
+  CHECK(caught > 20);
+}
+
+}  // namespace
+}  // namespace tidepool::test

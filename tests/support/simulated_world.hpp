@@ -1,0 +1,323 @@
+// A world for the engine to schedule: agents, processes and users that do random but possible things.
+// Messages can be late, repeated or lost with a connection; the world itself never lies about a death.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/digest.hpp"
+#include "base/overloaded.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+
+// Wishes a size that changes as the job makes progress: a pure function of the job, as policies must be.
+class RestlessPolicy final : public core::Policy {
+ public:
+  explicit RestlessPolicy(bool strict) : strict_(strict) {}
+  [[nodiscard]] std::string_view name() const override { return "restless"; }
+  [[nodiscard]] bool strict_order() const override { return strict_; }
+  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget&) const override {
+    std::vector<std::pair<int, JobId>> waiting;
+    for (const auto& [id, job] : view.state.jobs) {
+      if (job->state == core::JobState::kPending) waiting.emplace_back(-job->spec.priority, id);
+    }
+    std::sort(waiting.begin(), waiting.end());
+    std::vector<JobId> ids;
+    for (const auto& [rank, id] : waiting) ids.push_back(id);
+    return ids;
+  }
+  [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
+    Digest digest;
+    digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.last_step / 8));
+    const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
+    const int wish = static_cast<int>(digest.value() % span);
+    return {job.id, wish, {core::ReasonCode::kMeasuring, {{"steps", 1}, {"of", 2}}}, {}};
+  }
+
+ private:
+  bool strict_;
+};
+
+inline core::Engine::Parts restless_parts(bool strict) {
+  return {{{"default", std::make_shared<RestlessPolicy>(strict)}},
+          std::make_shared<PlainDetector>(),
+          {.start_timeout = Duration::seconds(40)}};
+}
+
+class SimulatedWorld {
+ public:
+  SimulatedWorld(std::uint64_t seed, bool faults)
+      : rng_(seed), faults_(faults), engine_(restless_parts(rng_.chance(0.5))) {
+    const auto nodes = rng_.between(1, 5);
+    for (std::int64_t i = 0; i < nodes; ++i) add_node();
+  }
+
+  core::Engine& engine() { return engine_; }
+  const core::ClusterState& state() const { return engine_.view(); }
+  Instant now() const { return now_; }
+  const std::vector<core::TimedFact>& facts() const { return history_; }
+
+  // One random thing happens.
+  void tick() {
+    if (rng_.chance(0.3)) pass(Duration::millis(rng_.between(1, 4000)));
+    const auto draw = rng_.below(100);
+    if (draw < 12) {
+      submit();
+    } else if (draw < 20) {
+      user_acts();
+    } else if (faults_ && draw < 26) {
+      process_dies();
+    } else if (faults_ && draw < 32) {
+      node_acts();
+    } else if (faults_ && draw < 36) {
+      repeat_an_old_fact();
+    } else {
+      work();
+    }
+  }
+
+  // No more faults and wishes of users: everything that is away comes back, everything parked goes on.
+  void calm_down() {
+    faults_ = false;
+    for (auto& [id, agent] : agents_) {
+      if (!agent.connected) rejoin(id);
+      learn(core::NodeCordonChanged{id, false});
+    }
+    for (const auto& [id, job] : std::map(state().jobs)) {
+      if (core::is_final(job->state)) continue;
+      if (job->suspend_requested) learn(core::JobResumeRequested{id});
+      // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
+      const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap;
+      if (may_not_fit) learn(core::JobCancelRequested{id});
+    }
+  }
+
+  // Everything that can go on goes on a bit. False if every job has ended.
+  bool work_a_round() {
+    pass(Duration::millis(500));
+    for (const auto& [id, job] : std::map(state().jobs)) {
+      if (!core::is_final(job->state)) advance(id);
+    }
+    for (const auto& [id, process] : std::map(processes_)) live_on(id);
+    return std::any_of(state().jobs.begin(), state().jobs.end(),
+                       [](const auto& entry) { return !core::is_final(entry.second->state); });
+  }
+
+  // Carries out what was decided: messages to agents whose connection stands.
+  void carry_out(const core::Decision& decision) {
+    for (const auto& planned : decision.plan) {
+      std::visit(Overloaded{[&](const core::StartIntent& intent) { start(intent.newcomers); },
+                            [&](const core::GrowIntent& intent) { start(intent.newcomers); },
+                            [&](const core::ReplaceIntent& intent) { start({intent.newcomer}); },
+                            [&](const core::StopWorkerIntent& intent) { stop(intent.worker); }, [](const auto&) {}},
+                 planned.intent);
+    }
+  }
+
+  // Learns a fact; whatever the engine answers, the books must stay right.
+  bool learn(core::Fact fact) {
+    const core::TimedFact timed{now_, std::move(fact)};
+    const auto before = rng_.chance(0.05) ? std::optional(core::digest_of(state())) : std::nullopt;
+    const auto answer = engine_.step(timed);
+    if (!answer.ok() && before) REQUIRE(core::digest_of(state()) == *before);
+    if (answer.ok()) {
+      history_.push_back(timed);
+      for (const auto& event : *answer) see(event);
+    }
+    return answer.ok();
+  }
+  void see(const core::Event& event) {
+    REQUIRE(event.seq == last_event_ + 1);
+    last_event_ = event.seq;
+  }
+
+ private:
+  struct Agent {
+    std::string name;
+    int slots = 0;
+    bool connected = true;
+    std::vector<core::Fact> unsent;  // exits to report once the connection is back
+  };
+  struct Process {
+    NodeId node;
+    JobId job;
+    bool told_to_stop = false;
+  };
+
+  void pass(Duration time) { now_ = now_ + time; }
+
+  template <class Map>
+  auto pick(const Map& map) {
+    return std::next(map.begin(), static_cast<std::ptrdiff_t>(rng_.below(map.size())))->first;
+  }
+
+  void add_node() {
+    const std::string name = "n" + std::to_string(agents_.size() + 1);
+    const NodeId id = engine_.node_id_for(name);
+    const int slots = static_cast<int>(rng_.between(2, 6));
+    agents_[id] = {name, slots, true, {}};
+    learn(core::NodeJoined{id, name, slots, "cpu", Money::micros(rng_.between(1, 3'000'000)), {}});
+  }
+
+  void submit() {
+    if (state().jobs.size() >= 25) return;
+    JobSketch sketch;
+    sketch.gpus = rng_.chance(0.2) ? 2 : 1;
+    sketch.min = static_cast<int>(rng_.between(1, 3));
+    sketch.max = sketch.min + static_cast<int>(rng_.between(0, 4));
+    sketch.preferred = static_cast<int>(rng_.between(sketch.min, sketch.max));
+    for (int size = sketch.min; size <= sketch.max; ++size) {
+      if (size == sketch.min || rng_.chance(0.7)) sketch.sizes.push_back(size);
+    }
+    sketch.pack = rng_.chance(0.5);
+    sketch.priority = static_cast<int>(rng_.between(-1, 1));
+    sketch.max_restarts = static_cast<int>(rng_.between(0, 5));
+    sketch.cooldown = Duration::millis(rng_.between(0, 6000));
+    sketch.min_runtime = Duration::millis(rng_.between(0, 3000));
+    sketch.grace = Duration::millis(rng_.between(0, 5000));
+    if (rng_.chance(0.1)) sketch.price_cap = Money::micros(rng_.between(1, 9'000'000));
+    if (rng_.chance(0.1)) sketch.max_duration = Duration::seconds(rng_.between(1, 60));
+    if (rng_.chance(0.1)) sketch.batch = 2;
+    learn(core::JobSubmitted{engine_.next_job_id(), job_spec(sketch)});
+  }
+
+  void user_acts() {
+    if (state().jobs.empty()) return;
+    const JobId job = pick(state().jobs);
+    const auto& sizes = state().find_job(job)->spec.elastic.sizes;
+    switch (rng_.below(6)) {
+      case 0: learn(core::JobCancelRequested{job}); break;
+      case 1: learn(core::JobSuspendRequested{job}); break;
+      case 2: learn(core::JobResumeRequested{job}); break;
+      case 3: learn(core::JobResizeRequested{job, sizes[rng_.below(sizes.size())]}); break;
+      case 4: learn(core::JobResizeRequested{job, static_cast<int>(rng_.below(9))}); break;
+      default: learn(core::NodeCordonChanged{pick(agents_), rng_.chance(0.4)}); break;
+    }
+  }
+
+  void process_dies() {
+    if (processes_.empty()) return;
+    die(pick(processes_), rng_.chance(0.1) ? 2 : 1);
+  }
+
+  void die(WorkerId id, int code) {
+    const Process process = processes_.at(id);
+    processes_.erase(id);
+    core::Fact exit = core::WorkerExited{id, code, 0, "died"};
+    Agent& agent = agents_.at(process.node);
+    if (agent.connected) {
+      learn(std::move(exit));
+    } else {
+      agent.unsent.push_back(std::move(exit));
+    }
+  }
+
+  void node_acts() {
+    const NodeId id = pick(agents_);
+    Agent& agent = agents_.at(id);
+    if (!agent.connected) return rejoin(id);
+    if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before anybody missed it
+    agent.connected = false;
+    learn(core::NodeLost{id, "no heartbeat"});
+  }
+
+  void rejoin(NodeId id) {
+    Agent& agent = agents_.at(id);
+    agent.connected = true;
+    std::vector<WorkerId> running;
+    for (const auto& [worker, process] : processes_) {
+      if (process.node == id) running.push_back(worker);
+    }
+    REQUIRE(learn(core::NodeJoined{id, agent.name, agent.slots, "cpu", Money::micros(1'000'000), running}));
+    for (const WorkerId stranger : core::strangers(state(), id, running)) processes_.erase(stranger);
+    // Starts that had not arrived are sent again.
+    std::vector<core::WorkerPlacement> again;
+    for (const auto& [worker, seen] : state().workers) {
+      const bool never_came = seen.node == id && seen.phase == core::WorkerPhase::kStarting && !seen.kill_at;
+      if (never_came && !processes_.contains(worker)) again.push_back({worker, id, seen.slots});
+    }
+    start(again);
+    for (auto& exit : std::exchange(agent.unsent, {})) learn(std::move(exit));
+  }
+
+  void start(const std::vector<core::WorkerPlacement>& placements) {
+    for (const auto& placement : placements) {
+      if (!agents_.at(placement.node).connected || (faults_ && rng_.chance(0.03))) continue;
+      processes_[placement.worker] = {placement.node, state().find_worker(placement.worker)->job};
+    }
+  }
+
+  void stop(WorkerId id) {
+    const auto found = processes_.find(id);
+    if (found != processes_.end()) {
+      if (agents_.at(found->second.node).connected) found->second.told_to_stop = true;
+      return;
+    }
+    // An agent that never got the start says so.
+    const core::Worker* worker = state().find_worker(id);
+    if (worker != nullptr && agents_.at(worker->node).connected) learn(core::WorkerExited{id, -1, 0, "never started"});
+  }
+
+  void repeat_an_old_fact() {
+    const core::Fact fact = history_[rng_.below(history_.size())].fact;
+    // What only one party can say, and says once, is not repeated by accident.
+    if (std::holds_alternative<core::JobSubmitted>(fact) || std::holds_alternative<core::NodeJoined>(fact)) return;
+    if (std::holds_alternative<core::NodeLost>(fact) || std::holds_alternative<core::TrainingFinished>(fact)) return;
+    learn(fact);
+  }
+
+  void work() {
+    if (!state().jobs.empty() && rng_.chance(0.5)) advance(pick(state().jobs));
+    if (!processes_.empty()) live_on(pick(processes_));
+  }
+
+  bool all_reachable(const core::Job& job) const {
+    return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+      const auto found = processes_.find(id);
+      return found != processes_.end() && agents_.at(found->second.node).connected;
+    });
+  }
+
+  // The members of a job do what they do: switch, step, finish.
+  void advance(JobId id) {
+    const core::Job& job = *state().find_job(id);
+    if (job.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.finished_training) return;
+    if (!job.switched && rng_.chance(0.9)) {
+      learn(core::GenerationSwitched{id, job.generation, job.last_step + 1, rng_.uniform() * 100, 5, 0, 0, 10});
+      return;
+    }
+    const std::int64_t steps = rng_.between(1, 6);
+    std::vector<std::int64_t> compute_us;
+    for (std::int64_t i = 0; i < steps * job.size(); ++i) compute_us.push_back(rng_.between(10'000, 40'000));
+    learn(core::StepsMeasured{id, job.generation, job.last_step + steps, steps, Duration::millis(100 * steps),
+                              64 * steps, rng_.uniform(), 1, std::move(compute_us)});
+    const core::Job& after = *state().find_job(id);
+    if (after.last_step >= 60) learn(core::TrainingFinished{id, after.last_step, 0.5});
+  }
+
+  // A process boots, leaves when it was told to, or goes on.
+  void live_on(WorkerId id) {
+    if (!processes_.contains(id)) return;
+    const Process process = processes_.at(id);
+    const core::Worker* seen = state().find_worker(id);
+    if (seen == nullptr || !agents_.at(process.node).connected) return;
+    const core::Job& job = *state().find_job(process.job);
+    const bool left_out = seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training);
+    if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
+    if (seen->phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{id});
+  }
+
+  Rng rng_;
+  bool faults_;
+  core::Engine engine_;
+  Instant now_ = Instant::from_micros(1);
+  std::map<NodeId, Agent> agents_;
+  std::map<WorkerId, Process> processes_;
+  std::vector<core::TimedFact> history_;
+  EventSeq last_event_ = 0;
+};
+
+}  // namespace tidepool::test
