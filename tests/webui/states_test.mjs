@@ -58,6 +58,29 @@ test("an event changes the page without a reload", () => {
   });
 });
 
+test("a reason that moves without an event of its own is read with the next steps", () => {
+  const world = demoWorld();
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.locator(".link-state.live").waitFor();
+    const job = world.jobs.get("job-1");
+    job.reason = { code: "AtMax", numbers: {}, text: "holds the largest size it may have" };
+    world.emit("job.progressed", { job: "job-1" }, { step: 2400, size: 2, generation: 4, samples_per_second: 9000, step_ms: 56, loss: 1.9, epoch: 2, cost: "0.09", compute_ms: [41, 42] });
+    await page.getByText("holds the largest size it may have").waitFor();
+  });
+});
+
+test("a page that cannot be drawn says so and leaves the rest working", () => {
+  const world = demoWorld();
+  world.jobs.get("job-2").cost = null;
+  return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
+    await page.getByText("This page could not be drawn").waitFor();
+    world.jobs.get("job-2").cost = world.jobs.get("job-1").cost;
+    await page.reload();
+    await jobLoaded(page);
+  });
+});
+
 test("an outage is said, and what was missed arrives when it ends", () => {
   const world = demoWorld();
   return onPage(world, { allow: /net::ERR_/ }, async (page, server) => {

@@ -1,6 +1,7 @@
 // The frame: signs in, starts the session, shows the page that the address names.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Client } from "./api/client";
+import { Boundary } from "./parts/boundary";
 import { parseRoute, type Route } from "./router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Session } from "./state/session";
@@ -56,7 +57,7 @@ export function App() {
       <TopBar route={route} signedIn={auth.token !== null} onSignOut={signOut} />
       <LinkBanner onRetry={() => live?.session.retryNow()} />
       <main id="main" tabIndex={-1}>
-        {live && <Page route={route} live={live} loading={link.kind === "loading"} />}
+        {live && <Boundary key={location.hash}><Page route={route} live={live} loading={link.kind === "loading"} /></Boundary>}
       </main>
     </div>
   );

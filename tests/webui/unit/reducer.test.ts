@@ -51,6 +51,12 @@ test("a job nobody listed is asked for", () => {
   expect([...after.needs.jobs]).toEqual(["job-9"]);
 });
 
+test("a job that made steps is read again later, since no event says that its reason moved", () => {
+  const after = apply(listed(), event(82, "job.progressed", progress));
+  expect([...after.needs.progressed]).toEqual(["job-1"]);
+  expect(after.needs.jobs.size).toBe(0);
+});
+
 test("what moves slots asks for the nodes once more, a step does not", () => {
   expect(apply(listed(), event(82, "job.progressed", progress)).needs.nodes).toBe(false);
   expect(apply(listed(), event(82, "worker.started", { worker: "w-3", size: 3 }, { node: "node-1" })).needs.nodes).toBe(true);

@@ -45,7 +45,7 @@ export interface Needs {
   explanation: boolean;
   workers: boolean;
   metrics: boolean;
-  progress: boolean; // the open job and its explanation, which may wait a few seconds
+  progressed: ReadonlySet<string>; // jobs that made steps: their reason may have moved, no event says so
 }
 
 export interface State {
@@ -63,7 +63,8 @@ export interface State {
 }
 
 export const kNoNeeds: Needs = {
-  jobs: new Set(), nodes: false, decisions: false, explanation: false, workers: false, metrics: false, progress: false,
+  jobs: new Set(), nodes: false, decisions: false, explanation: false, workers: false, metrics: false,
+  progressed: new Set(),
 };
 
 export const kEmptyState: State = {

@@ -85,7 +85,7 @@ function reduceDetail(state: State, action: Action): State {
 function copyOf(state: State): State {
   return {
     ...state, jobs: new Map(state.jobs), sizeHistory: new Map(state.sizeHistory), arrivals: [...state.arrivals],
-    nodes: new Map(state.nodes), needs: { ...state.needs, jobs: new Set(state.needs.jobs) },
+    nodes: new Map(state.nodes), needs: { ...state.needs, jobs: new Set(state.needs.jobs), progressed: new Set(state.needs.progressed) },
   };
 }
 
@@ -107,6 +107,7 @@ function applyToJob(draft: State, event: TideEvent): void {
   if (event.job === null) return;
   const job = draft.jobs.get(event.job);
   if (job) (draft.jobs as Map<string, Job>).set(job.id, patchJob(job, event));
+  if (event.type === "job.progressed") (draft.needs.progressed as Set<string>).add(event.job);
   if (!job || changesMoreThanItSays(event)) (draft.needs.jobs as Set<string>).add(event.job);
   const sizes = withSize(draft.sizeHistory.get(event.job) ?? [], event);
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
@@ -142,7 +143,6 @@ function applyToDetail(draft: State, event: TideEvent): void {
   draft.needs = {
     ...draft.needs,
     explanation: draft.needs.explanation || !progressed,
-    progress: draft.needs.progress || progressed,
     workers: draft.needs.workers || (mine && !progressed),
     metrics: draft.needs.metrics || decided || event.type === "generation.switched" || event.type === "job.finished",
   };

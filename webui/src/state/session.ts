@@ -8,7 +8,8 @@ import type { Store } from "./store";
 
 const kBatchMs = 80; // events are shown together, at most twelve times a second
 const kRefetchMs = 400; // the pause before what events made stale is fetched
-const kProgressMs = 3_000; // the same when the job has only made steps
+const kProgressMs = 3_000; // the same where jobs have only made steps
+const kProgressedJobs = 20; // read at most so many of those at once; the others have their turn next
 const kRelistMs = 5_000; // the pause before a failed first list is tried again
 const kRecentEvents = 500;
 const kDecisionsShown = 40;
@@ -23,6 +24,7 @@ export class Session {
   private refetch: ReturnType<typeof setTimeout> | undefined;
   private relist: ReturnType<typeof setTimeout> | undefined;
   private refetchAt = 0;
+  private progressReadAt = 0;
   private fetching = false;
   private listed = false;
   private stopped = false;
@@ -128,8 +130,8 @@ export class Session {
   private refetchSoon(): void {
     const { needs } = this.store.state;
     const soon = needs.jobs.size > 0 || needs.nodes || needs.decisions || needs.explanation || needs.workers || needs.metrics;
-    if ((!soon && !needs.progress) || this.fetching || this.stopped) return;
-    const at = Date.now() + (soon ? kRefetchMs : kProgressMs);
+    if ((!soon && needs.progressed.size === 0) || this.fetching || this.stopped) return;
+    const at = soon ? Date.now() + kRefetchMs : Math.max(Date.now(), this.progressReadAt + kProgressMs);
     if (this.refetch !== undefined && this.refetchAt <= at) return;
     clearTimeout(this.refetch);
     this.refetchAt = at;
@@ -140,22 +142,29 @@ export class Session {
     const { needs, detail } = this.store.state;
     this.fetching = true;
     this.refetch = undefined;
-    this.store.dispatch({ type: "needs", needs: kNoNeeds });
     const job = detail?.job;
-    const jobs = new Set(needs.jobs);
-    if (job !== undefined && needs.progress) jobs.add(job);
-    const work: Promise<void>[] = [...jobs].map((id) => this.fetchJob(id));
+    const progressed = this.takeProgressed(needs.progressed, job);
+    const later = new Set([...needs.progressed].filter((id) => !progressed.includes(id)));
+    this.store.dispatch({ type: "needs", needs: { ...kNoNeeds, progressed: later } });
+    const work: Promise<void>[] = [...new Set([...needs.jobs, ...progressed])].map((id) => this.fetchJob(id));
     if (needs.nodes) work.push(this.client.nodes().then((page) => this.put({ type: "nodes", nodes: page.items })));
     if (needs.decisions) {
       work.push(this.client.decisions(kDecisionsShown).then((page) => this.put({ type: "decisions", decisions: page.items })));
     }
-    if (job !== undefined && (needs.explanation || needs.progress)) work.push(this.fetchExplanation(job));
+    if (job !== undefined && (needs.explanation || progressed.includes(job))) work.push(this.fetchExplanation(job));
     if (job !== undefined && needs.workers) work.push(this.fetchWorkers(job));
     if (job !== undefined && needs.metrics) work.push(this.fetchMetrics(job));
     // A failure here needs no word of its own: the stream notices the same outage and shows it.
     await Promise.allSettled(work);
     this.fetching = false;
     this.refetchSoon();
+  }
+
+  // Which of the jobs that made steps are read now: the open one alone, else those that wait longest.
+  private takeProgressed(waiting: ReadonlySet<string>, open: string | undefined): string[] {
+    if (Date.now() < this.progressReadAt + kProgressMs) return [];
+    this.progressReadAt = Date.now();
+    return [...waiting].filter((id) => open === undefined || id === open).slice(0, kProgressedJobs);
   }
 
   private put(action: Parameters<Store["dispatch"]>[0]): void {

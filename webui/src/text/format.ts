@@ -37,6 +37,11 @@ export function percent(fraction: number | null | undefined, digits = 0): string
   return known(fraction) ? `${(fraction * 100).toFixed(digits)} %` : kDash;
 }
 
+// Progress: a job's first tenth is told in tenths of a percent.
+export function share(fraction: number): string {
+  return percent(fraction, fraction > 0 && fraction < 0.1 ? 1 : 0);
+}
+
 export function rate(samplesPerSecond: number | null | undefined): string {
   return known(samplesPerSecond) && samplesPerSecond > 0 ? `${quantity(samplesPerSecond)}/s` : kDash;
 }

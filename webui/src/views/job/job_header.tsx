@@ -5,7 +5,7 @@ import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
 import { secondsLeft } from "../../state/cost";
 import { holdsSlots } from "../../state/model";
-import { count, duration, money, percent, quantity, sizeText } from "../../text/format";
+import { count, duration, money, percent, quantity, share, sizeText } from "../../text/format";
 import { useDark } from "../../theme";
 import { JobActions } from "./job_actions";
 
@@ -38,7 +38,7 @@ export function JobFigures({ job }: { job: Job }) {
     <dl class="card figures">
       <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min}–${job.max} allowed, generation ${job.generation}`} testid="size" />
       <Figure name="Throughput" value={holdsSlots(job.state) ? quantity(progress.samples_per_second) : "–"} note={`samples/s, ${quantity(progress.step_ms)} ms a step`} />
-      <Figure name="Progress" value={progress.fraction === null ? `step ${count(progress.step)}` : percent(progress.fraction)}
+      <Figure name="Progress" value={progress.fraction === null ? `step ${count(progress.step)}` : share(progress.fraction)}
         note={`step ${count(progress.step)}${total}${left === null ? "" : `, ${duration(left)} left`}`} testid="progress" bar={progress.fraction} />
       <Figure name="Loss" value={quantity(progress.loss)} note={fallen === null ? "" : `${fallen <= 0 ? "−" : "+"}${percent(Math.abs(fallen))} since ${quantity(progress.first_loss)}`} />
       <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={`${money(job.cost.per_hour, job.cost.currency)} per hour`} />

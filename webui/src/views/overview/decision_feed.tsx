@@ -10,7 +10,7 @@ const kShown = 12;
 
 export function DecisionFeed() {
   const decisions = useSelect((state) => state.decisions);
-  const acting = decisions.filter((decision) => decision.intents.length > 0).slice(0, kShown);
+  const acting = decisions.map(tellable).filter((decision) => decision.intents.length > 0).slice(0, kShown);
   return (
     <section class="card" aria-labelledby="decisions-title">
       <header class="card-head"><h2 id="decisions-title">Decisions</h2><span class="quiet">newest first</span></header>
@@ -19,6 +19,16 @@ export function DecisionFeed() {
         : <ol class="feed" data-testid="decisions">{acting.map((decision) => <Entry key={decision.id} decision={decision} />)}</ol>}
     </section>
   );
+}
+
+// A switch carries out what an earlier decision has said; in the feed it would say everything twice.
+function tellable(decision: DecisionLine): DecisionLine {
+  return { ...decision, intents: decision.intents.filter((intent) => intent.kind !== "switch") };
+}
+
+// The engine's sentence without the job's name in front, which stands above it.
+function sentence(text: string, name: string): string {
+  return text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
 }
 
 function Entry({ decision }: { decision: DecisionLine }) {
@@ -32,10 +42,10 @@ function Entry({ decision }: { decision: DecisionLine }) {
           <div>
             <p class="feed-head">
               {intent.job && <a href={jobHref(intent.job)}>{jobs.get(intent.job)?.name ?? intent.job}</a>}
-              <span class={`kind ${intent.kind}`}>{intent.kind}</span>
+              <span class="kind">{intent.kind.replaceAll("_", " ")}</span>
               <When at={decision.at} />
             </p>
-            <p class="feed-text">{intent.text}</p>
+            <p class="feed-text">{sentence(intent.text, jobs.get(intent.job ?? "")?.name ?? "")}</p>
           </div>
         </div>
       ))}

@@ -9,7 +9,7 @@ import { useNow } from "../../now";
 import { jobHref } from "../../router";
 import { holdsSlots } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { count, money, percent, quantity, sizeText } from "../../text/format";
+import { count, money, quantity, share, sizeText } from "../../text/format";
 import { useDark } from "../../theme";
 
 interface Props {
@@ -54,7 +54,7 @@ function SizeLine({ job, colour }: { job: Job; colour: string }) {
 
 function ProgressCell({ job }: { job: Job }) {
   const { fraction, loss, step, steps_total } = job.progress;
-  const text = fraction !== null ? percent(fraction) : `step ${count(step)}`;
+  const text = fraction !== null ? share(fraction) : `step ${count(step)}`;
   return (
     <span class="progress-cell" title={`step ${count(step)}${steps_total ? ` of ${count(steps_total)}` : ""}`}>
       <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100}
