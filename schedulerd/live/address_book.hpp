@@ -1,0 +1,46 @@
+// Where the ranks of each job's newest generation listen. Not a fact: after a daemon restart the
+// workers publish again. A generation older than the newest one seen changes nothing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+#include "base/ids.hpp"
+
+namespace tidepool::live {
+
+class AddressBook {
+ public:
+  struct Entry {
+    JobId job;
+    GenerationNumber generation = 0;
+    int rank = 0;
+    int size = 0;  // of the generation; rank < size
+    std::string blob;
+  };
+  enum class Outcome {
+    kStale,      // of an older generation
+    kWaiting,    // some rank is still missing
+    kComplete,   // the last one has arrived, or one has moved: tell all members
+    kUnchanged,  // complete already, said again: tell the one who asked
+  };
+  Outcome put(const Entry& entry);
+
+  // All blobs in rank order, once complete.
+  [[nodiscard]] std::optional<api::AddressesMessage> addresses(JobId job, GenerationNumber generation) const;
+
+  void forget(JobId job) { pages_.erase(job); }
+
+ private:
+  struct Page {
+    GenerationNumber generation = 0;
+    std::map<int, std::string> blobs;
+    int size = 0;
+  };
+  std::map<JobId, Page> pages_;
+};
+
+}  // namespace tidepool::live

@@ -1,0 +1,53 @@
+// What schedulerd is told at its start: command line over configuration file over defaults. All
+// errors are found at once; nothing is started with a configuration that has one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/money.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::live {
+
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;  // 0 = any free one
+};
+// "127.0.0.1:7480", "localhost:0", "[::1]:7480".
+[[nodiscard]] Result<Endpoint> parse_endpoint(const std::string& text);
+[[nodiscard]] bool is_loopback(const Endpoint& endpoint);
+
+struct Config {
+  Endpoint listen{"127.0.0.1", 7480};
+  std::string state_dir;  // empty with --dev = a fresh temporary one
+  bool dev = false;
+  int local_slots = 0;  // 0 = no agent of its own
+  Money local_price = Money::micros(1'000'000);
+  std::string policy;                     // name of the daemon's default policy; empty = the built-in default
+  std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
+  Duration heartbeat = Duration::seconds(1);
+  Duration patience = Duration::seconds(5);
+  Duration start_timeout = Duration::seconds(120);
+  bool replace_stragglers = true;
+  std::string log_level = "info";
+};
+
+struct ConfigReading {
+  Config config;
+  std::vector<std::string> errors;  // sentences; empty = config is good
+  std::optional<std::string> help;  // text to print instead of starting
+};
+
+// `policies` are the names that --policy may take. `home` is the user's home directory.
+struct ConfigInputs {
+  std::vector<std::string> arguments;  // without the program's name
+  std::vector<std::string> policies;
+  std::string home;
+};
+[[nodiscard]] ConfigReading read_config(const ConfigInputs& inputs);
+
+}  // namespace tidepool::live

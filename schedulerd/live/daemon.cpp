@@ -1,0 +1,185 @@
+#include "schedulerd/live/daemon.hpp"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "schedulerd/live/recovery.hpp"
+#include "schedulerd/live/secrets.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::size_t kInboxCapacity = 10'000;
+constexpr timespec kTendEvery{.tv_sec = 1, .tv_nsec = 0};
+constexpr std::int64_t kFirstPatienceFactor = 3;  // agents back off while the daemon is away
+
+sigset_t awaited_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&set, signal);
+  return set;
+}
+
+}  // namespace
+
+int exit_code_of(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kInternal ? kExitJournal : kExitUsage;
+}
+
+void block_signals() {
+  const sigset_t set = awaited_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // a closed socket is an error code, not an end
+  ::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+}
+
+Daemon::Daemon(Config config, Opened opened, const std::optional<StoredClock>& clock)
+    : config_(std::move(config)),
+      state_dir_(std::move(opened.state_dir)),
+      journal_(std::move(opened.journal)),
+      clock_(clock_source_, clock),
+      inbox_(kInboxCapacity) {}
+
+Daemon::~Daemon() {
+  stop();
+}
+
+Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
+  auto state_dir = setup.config.state_dir.empty() ? StateDir::open_temporary() : StateDir::open(setup.config.state_dir);
+  if (!state_dir.ok()) return state_dir.error();
+  auto journal = Journal::open(state_dir->file("journal.db"), {});
+  if (!journal.ok()) return journal.error();
+  auto recovered = recover(*journal, setup.parts);
+  if (!recovered.ok()) return recovered.error();
+  spdlog::info("event=recovered state_dir={} snapshot={} rows={} jobs={}", state_dir->path(), recovered->snapshot_seq,
+               recovered->rows_replayed, recovered->engine.view().jobs.size());
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(std::move(setup.config), {*std::move(state_dir), *std::move(journal)}, recovered->clock));
+  TP_TRY(daemon->prepare(*std::move(recovered), setup.active_policy));
+  return daemon;
+}
+
+Status Daemon::prepare(Recovered recovered, const std::string& active_policy) {
+  TP_TRY(prepare_admin_token());
+  auto history = SqliteHistory::open(state_dir_.file("journal.db"));
+  if (!history.ok()) return history.error();
+  history_ = *std::move(history);
+  auto agent_token = state_dir_.agent_token();
+  if (!agent_token.ok()) return agent_token.error();
+
+  GatewayOptions gateway{.socket_path = state_dir_.file("agent.sock"),
+                         .tcp = config_.agents_listen,
+                         .token = *std::move(agent_token),
+                         .heartbeat = config_.heartbeat,
+                         .patience = config_.patience,
+                         .first_patience = config_.patience * kFirstPatienceFactor,
+                         .expected = {}};
+  for (const auto& [id, node] : recovered.engine.view().nodes) {
+    if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
+  }
+  gateway_ = std::make_unique<Gateway>(std::move(gateway), inbox_);
+  loop_ = std::make_unique<Loop>(std::move(recovered), active_policy,
+                                 Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_});
+  return ok_status();
+}
+
+Status Daemon::start() {
+  TP_TRY(gateway_->start());
+  loop_thread_ = std::thread([this] {
+    const Status ended = loop_->run();
+    if (ended.ok()) return;
+    // What is in memory may be ahead of the disk: say why, acknowledge nothing more, recover at the next start.
+    spdlog::critical("event=journal_failed why=\"{}\"", ended.error().message);
+    std::fprintf(stderr, "schedulerd: %s\n", ended.error().message.c_str());
+    std::_Exit(kExitJournal);
+  });
+  return start_agent();
+}
+
+Status Daemon::prepare_admin_token() {
+  const std::string path = state_dir_.file("admin.token");
+  const auto tokens = journal_.token_count();
+  if (!tokens.ok()) return tokens.error();
+  if (*tokens > 0) {
+    if (!config_.dev) return ok_status();
+    auto stored = read_secret_file(path);
+    if (stored.ok()) admin_token_ = *std::move(stored);
+    return ok_status();
+  }
+  const TokenText token = new_token();
+  // The file comes first: a token that nobody can read would lock its owner out.
+  TP_TRY(write_secret_file(path, token.text()));
+  TP_TRY(journal_.append(TokenRecord{.id = token.id,
+                                     .name = "admin",
+                                     .role = "admin",
+                                     .tenant = "",
+                                     .secret_sha256 = sha256_hex(token.secret),
+                                     .created_at = clock_.wall().text(clock_.now())}));
+  TP_TRY(journal_.commit(clock_.stored()));
+  admin_token_ = token.text();
+  return ok_status();
+}
+
+Status Daemon::start_agent() {
+  if (config_.local_slots == 0) return ok_status();
+  agent_.emplace(EmbeddedAgentOptions{.program = sibling_program("agentd"),
+                                      .socket_path = state_dir_.file("agent.sock"),
+                                      .token_file = state_dir_.file("agent.token"),
+                                      .state_dir = state_dir_.file("agent"),
+                                      .log_file = state_dir_.file("agent.log"),
+                                      .slots = config_.local_slots,
+                                      .price_per_slot_hour = config_.local_price});
+  return agent_->start();
+}
+
+void Daemon::submit(Command command, std::function<void(Result<Receipt>)> done) {
+  const auto refused = inbox_.try_push(CommandItem{std::move(command), done});
+  if (!refused.ok()) done(refused.error());
+}
+
+std::shared_ptr<void> Daemon::subscribe(std::function<void(const std::vector<core::Event>&)> on_events) {
+  return publisher_.subscribe(std::move(on_events));
+}
+
+void Daemon::read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
+                      std::function<void(Result<LogPage>)> done) {
+  const auto picture = published();
+  const core::Worker* alive = picture->state.find_worker(worker);
+  const auto node = alive != nullptr ? std::optional(alive->node) : history_->node_of(worker);
+  if (!node) return done(not_found("there has been no " + worker.text()));
+  gateway_->read_log(*node, {.request = 0, .worker = worker, .offset = offset, .limit = limit}, std::move(done));
+}
+
+bool Daemon::local_agent_connected() const {
+  const auto picture = published();
+  for (const auto& [id, node] : picture->state.nodes) {
+    if (node.name == kLocalNode) return node.state == core::NodeState::kUp;
+  }
+  return false;
+}
+
+void Daemon::wait_for_end() {
+  const sigset_t set = awaited_signals();
+  while (true) {
+    const int signal = sigtimedwait(&set, nullptr, &kTendEvery);
+    if (signal == SIGTERM || signal == SIGINT) {
+      spdlog::info("event=stopping signal={}", signal);
+      return;
+    }
+    if (agent_) agent_->tend(local_agent_connected());
+  }
+}
+
+void Daemon::stop() {
+  inbox_.close();
+  if (loop_thread_.joinable()) loop_thread_.join();
+  if (gateway_) gateway_->stop();
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,88 @@
+// The daemon without its HTTP face: state directory, journal, engine, loop, agents. open() recovers
+// the state, start() sets everything going; an error of either has an exit code.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/clock.hpp"
+#include "schedulerd/live/config.hpp"
+#include "schedulerd/live/embedded_agent.hpp"
+#include "schedulerd/live/gateway.hpp"
+#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/loop.hpp"
+#include "schedulerd/live/publisher.hpp"
+#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/state_dir.hpp"
+
+namespace tidepool::live {
+
+inline constexpr int kExitUsage = 2;    // configuration, state directory, port: change something and try again
+inline constexpr int kExitJournal = 3;  // the disk failed or the state is damaged
+[[nodiscard]] int exit_code_of(const Error& error);
+
+// Blocks the signals that wait_for_end() waits for. Call it before any thread starts: threads inherit it.
+void block_signals();
+
+class Daemon final : public Service {
+ public:
+  struct Setup {
+    Config config;
+    core::Engine::Parts parts;
+    std::string active_policy;
+  };
+  [[nodiscard]] static Result<std::unique_ptr<Daemon>> open(Setup setup);
+  ~Daemon() override;
+
+  // For measurements; before start().
+  void observe(Loop::OnTurn on_turn) { loop_->observe(std::move(on_turn)); }
+  [[nodiscard]] Status start();
+
+  void submit(Command command, std::function<void(Result<Receipt>)> done) override;
+  [[nodiscard]] std::shared_ptr<const Published> published() const override { return publisher_.picture(); }
+  [[nodiscard]] std::shared_ptr<void> subscribe(
+      std::function<void(const std::vector<core::Event>&)> on_events) override;
+  [[nodiscard]] History& history() override { return *history_; }
+  void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
+                std::function<void(Result<LogPage>)> done) override;
+
+  [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
+  // The admin token, at the first start and with --dev; else none.
+  [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
+
+  // Returns on SIGTERM and SIGINT. If the journal fails it ends the process with kExitJournal at once:
+  // nothing more may be acknowledged.
+  void wait_for_end();
+  // Takes nothing more, carries out what has been taken, stores a snapshot. Idempotent.
+  void stop();
+
+ private:
+  struct Opened {
+    StateDir state_dir;
+    Journal journal;
+  };
+  Daemon(Config config, Opened opened, const std::optional<StoredClock>& clock);
+  [[nodiscard]] Status prepare(Recovered recovered, const std::string& active_policy);
+  [[nodiscard]] Status prepare_admin_token();
+  [[nodiscard]] Status start_agent();
+  [[nodiscard]] bool local_agent_connected() const;
+
+  Config config_;
+  StateDir state_dir_;
+  Journal journal_;
+  SystemClockSource clock_source_;
+  DaemonClock clock_;
+  Inbox inbox_;
+  Publisher publisher_;
+  std::unique_ptr<SqliteHistory> history_;
+  std::unique_ptr<Gateway> gateway_;
+  std::optional<EmbeddedAgent> agent_;
+  std::unique_ptr<Loop> loop_;
+  std::thread loop_thread_;
+  std::optional<std::string> admin_token_;
+};
+
+}  // namespace tidepool::live

@@ -1,0 +1,94 @@
+// The bounded queue between the I/O threads and the loop: many put in, one takes out. Together with
+// the snapshot slot it is the only place where threads meet; nothing else shares mutable state.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tidepool::live {
+
+template <class Item>
+class EventQueue {
+ public:
+  explicit EventQueue(std::size_t capacity) : capacity_(capacity) {}
+
+  // Refused at once when full or closed: a client can try again, the daemon's memory cannot.
+  [[nodiscard]] Status try_push(Item item) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return Error{ErrorCode::kUnavailable, "the daemon is stopping; try again when it is back"};
+      if (items_.size() >= capacity_) {
+        return Error{ErrorCode::kUnavailable,
+                     "the daemon has " + std::to_string(capacity_) + " requests waiting; try again in a second"};
+      }
+      items_.push_back(std::move(item));
+    }
+    filled_.notify_one();
+    return ok_status();
+  }
+
+  // Waits for room, which holds the sender's socket back; false once the queue is closed.
+  bool push(Item item) {
+    {
+      std::unique_lock lock(mutex_);
+      emptied_.wait(lock, [this] { return closed_ || items_.size() < capacity_; });
+      if (closed_) return false;
+      items_.push_back(std::move(item));
+    }
+    filled_.notify_one();
+    return true;
+  }
+
+  // Up to `limit` items in order; waits at most `patience` for the first one.
+  [[nodiscard]] std::vector<Item> take(std::size_t limit, std::chrono::microseconds patience) {
+    std::vector<Item> taken;
+    {
+      std::unique_lock lock(mutex_);
+      filled_.wait_for(lock, patience, [this] { return closed_ || !items_.empty(); });
+      while (!items_.empty() && taken.size() < limit) {
+        taken.push_back(std::move(items_.front()));
+        items_.pop_front();
+      }
+    }
+    if (!taken.empty()) emptied_.notify_all();
+    return taken;
+  }
+
+  // Nothing goes in any more; what is inside can still be taken.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    filled_.notify_all();
+    emptied_.notify_all();
+  }
+
+  [[nodiscard]] bool drained() const {
+    const std::lock_guard lock(mutex_);
+    return closed_ && items_.empty();
+  }
+
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return items_.size();
+  }
+
+ private:
+  const std::size_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable filled_;
+  std::condition_variable emptied_;
+  std::deque<Item> items_;
+  bool closed_ = false;
+};
+
+}  // namespace tidepool::live

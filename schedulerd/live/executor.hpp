@@ -1,0 +1,49 @@
+// What agents and workers must be told for the state to come true. Reads accepted decisions and the
+// state, gives out messages; sends nothing itself, so that the loop can wait for the commit first.
+//
+// Every message may be sent twice: an agent never starts a worker id twice, and a generation is
+// fenced by its number. So after a reconnect everything that may have been missed is said again.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/live/address_book.hpp"
+#include "schedulerd/live/inbox.hpp"
+
+namespace tidepool::live {
+
+// The consequences of one decision: notes that go into its batch, orders that go out after it.
+struct Effects {
+  std::vector<OutboxItem> orders;
+  std::vector<std::pair<WorkerId, NodeId>> placements;
+};
+
+class Executor {
+ public:
+  // `state` is that after accept().
+  [[nodiscard]] Effects carry_out(const core::Decision& decision, const core::ClusterState& state);
+
+  // Everything that `node`, which has just joined with these workers running, may have missed.
+  [[nodiscard]] std::vector<api::DaemonToAgent> catch_up(NodeId node, const std::vector<WorkerId>& running,
+                                                         const core::ClusterState& state) const;
+
+  // A worker's link is back and it is in `generation`: it hears of a newer one.
+  void on_relink(WorkerId worker, GenerationNumber generation, const core::ClusterState& state,
+                 std::vector<OutboxItem>& orders) const;
+  // A rank has said where it listens; when all have, all hear of all.
+  void on_address(WorkerId worker, const api::AddressMessage& address, const core::ClusterState& state,
+                  std::vector<OutboxItem>& orders);
+
+ private:
+  AddressBook addresses_;
+};
+
+// The order that starts `worker`; the job's document says what to run. An unreadable document gives an error.
+[[nodiscard]] Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job& job,
+                                                   const core::Node& node);
+
+}  // namespace tidepool::live

@@ -1,0 +1,380 @@
+#include "schedulerd/live/journal.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/json.hpp"
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/live/journal_mark.hpp"
+#include "schedulerd/live/journal_schema.hpp"
+#include "schedulerd/live/sqlite.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
+constexpr int kSnapshotsKept = 2;
+constexpr std::uint64_t kCommitsPerCheckpoint = 200;
+
+std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
+  return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
+}
+
+std::uint64_t digest_of_snapshot(std::uint64_t seq, std::string_view body) {
+  return Digest().mix(seq).mix("snapshot").mix(body).value();
+}
+
+template <class Id>
+std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
+  return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
+}
+
+std::string to_text(const std::vector<double>& numbers) {
+  return canonical_json(nlohmann::json(numbers));
+}
+
+// The file must be ours, whole, and not newer than this program.
+Status prepare_schema(Database& database, const std::string& path) {
+  TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
+  TP_TRY(database.execute("PRAGMA synchronous=FULL"));
+  TP_TRY(database.execute("PRAGMA wal_autocheckpoint=0"));
+  std::int64_t version = 0;
+  auto ask = database.prepare("PRAGMA user_version");
+  if (!ask.ok()) return ask.error();
+  TP_TRY(ask->each([&](const Row& row) { version = row.integer(0); }));
+  if (version == 0) {
+    TP_TRY(database.execute("BEGIN IMMEDIATE"));
+    TP_TRY(database.execute(kSchema));
+    TP_TRY(database.execute("PRAGMA user_version=1"));
+    return database.execute("COMMIT");
+  }
+  if (version != kSchemaVersion) {
+    return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
+                    std::to_string(kSchemaVersion) + "; start the version that wrote it");
+  }
+  std::string finding;
+  auto check = database.prepare("PRAGMA quick_check(1)");
+  if (!check.ok()) return check.error();
+  TP_TRY(check->each([&](const Row& row) { finding = row.text(0); }));
+  if (finding != "ok") return io_error(path + " is damaged (" + finding + "); restore it from a backup");
+  return ok_status();
+}
+
+}  // namespace
+
+struct Journal::Impl {
+  std::string path;
+  JournalOptions options;
+  Database database;
+  JournalMark mark;
+  std::uint64_t last_seq = 0;
+  std::uint64_t snapshot_seq = 0;
+  std::uint64_t commits_since_checkpoint = 0;
+  std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
+
+  Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
+  Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt, drop_receipts;
+  Statement set_placement, set_clock;
+  Statement add_snapshot, drop_snapshots, oldest_snapshot, drop_rows, drop_progress, drop_events, drop_decisions,
+      drop_decision_jobs;
+
+  Impl(std::string where, JournalOptions with, Database opened)
+      : path(std::move(where)), options(std::move(with)), database(std::move(opened)), mark(path + ".mark") {}
+
+  Status prepare();
+  Status load_position();
+  Status open_batch() { return database.in_transaction() ? ok_status() : begin.run(); }
+  Status add(Instant at, std::string_view kind, const std::string& body);
+  Status thin(const StoredClock& clock);
+};
+
+Status Journal::Impl::prepare() {
+  const std::pair<Statement*, const char*> texts[] = {
+      {&begin, "BEGIN IMMEDIATE"},
+      {&commit, "COMMIT"},
+      {&add_row, "INSERT INTO journal VALUES(?1,?2,?3,?4,?5)"},
+      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3)"},
+      {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
+      {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"},
+      {&next_ordinal, "SELECT coalesce(max(ordinal),-1)+1 FROM job_metrics WHERE job=?1"},
+      {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
+      {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
+      {&find_token,
+       "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&count_tokens, "SELECT count(*) FROM tokens"},
+      {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
+      {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
+      {&drop_receipts, "DELETE FROM idempotency WHERE unix_s<?1"},
+      {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2)"},
+      {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
+      {&add_snapshot, "INSERT OR REPLACE INTO snapshots VALUES(?1,?2,?3)"},
+      {&drop_snapshots,
+       "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?1)"},
+      {&oldest_snapshot, "SELECT min(seq),max(seq) FROM snapshots"},
+      {&drop_rows, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2"},
+      {&drop_progress, "DELETE FROM events WHERE seq<=?1 AND type='job.progressed'"},
+      {&drop_events, "DELETE FROM events WHERE seq<=?1"},
+      {&drop_decisions, "DELETE FROM decisions WHERE id<=?1"},
+      {&drop_decision_jobs, "DELETE FROM decision_jobs WHERE decision<=?1"},
+  };
+  for (const auto& [statement, text] : texts) {
+    auto prepared = database.prepare(text);
+    if (!prepared.ok()) return prepared.error();
+    *statement = *std::move(prepared);
+  }
+  return ok_status();
+}
+
+// Where the journal ends, checked against the clock row and the mark: a shorter one has lost rows.
+Status Journal::Impl::load_position() {
+  std::uint64_t promised = 0;
+  const auto ask = [&](const char* sql, auto on_row) -> Status {
+    auto query = database.prepare(sql);
+    return query.ok() ? query->each(on_row) : Status(query.error());
+  };
+  TP_TRY(ask("SELECT coalesce(max(seq),0) FROM journal",
+             [&](const Row& row) { last_seq = static_cast<std::uint64_t>(row.integer(0)); }));
+  TP_TRY(ask("SELECT last_seq FROM clock",
+             [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
+  TP_TRY(oldest_snapshot.each(
+      [&](const Row& row) { snapshot_seq = static_cast<std::uint64_t>(row.maybe_integer(1).value_or(0)); }));
+  last_seq = std::max(last_seq, snapshot_seq);
+  promised = std::max(promised, mark.read().value_or(0));
+  if (last_seq >= promised) return ok_status();
+  return io_error(path + " ends at row " + std::to_string(last_seq) + " but row " + std::to_string(promised) +
+                  " was acknowledged; the file or its -wal is damaged, restore them from a backup");
+}
+
+Status Journal::Impl::add(Instant at, std::string_view kind, const std::string& body) {
+  TP_TRY(open_batch());
+  const std::uint64_t seq = last_seq + 1;
+  TP_TRY(add_row.run(seq, at.count_us(), kind, body, digest_of_row(seq, at, kind, body)));
+  last_seq = seq;
+  return ok_status();
+}
+
+Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Journal::Journal(Journal&&) noexcept = default;
+Journal& Journal::operator=(Journal&&) noexcept = default;
+Journal::~Journal() = default;
+
+Result<Journal> Journal::open(const std::string& path, const JournalOptions& options) {
+  auto database = Database::open(path, {.read_only = false, .vfs = options.vfs});
+  if (!database.ok()) return database.error();
+  auto impl = std::make_unique<Impl>(path, options, *std::move(database));
+  TP_TRY(prepare_schema(impl->database, path));
+  TP_TRY(impl->prepare());
+  TP_TRY(impl->load_position());
+  return Journal(std::move(impl));
+}
+
+Status Journal::append(const core::TimedFact& fact) {
+  return impl_->add(fact.at, "fact", canonical_json(core::to_json(fact.fact)));
+}
+
+Status Journal::append(const core::Decision& decision) {
+  const std::string body = canonical_json(core::to_json(decision));
+  TP_TRY(impl_->add(decision.at, "decision", body));
+  TP_TRY(impl_->add_decision.run(decision.id.number(), decision.at.count_us(), body));
+  for (const auto& planned : decision.plan) {
+    TP_TRY(impl_->add_decision_job.run(core::job_of(planned.intent).number(), decision.id.number()));
+  }
+  for (const auto& verdict : decision.verdicts) {
+    TP_TRY(impl_->add_decision_job.run(verdict.job.number(), decision.id.number()));
+  }
+  return ok_status();
+}
+
+Status Journal::append(const std::vector<core::Event>& events) {
+  if (events.empty()) return ok_status();
+  TP_TRY(impl_->open_batch());
+  for (const auto& event : events) {
+    TP_TRY(impl_->add_event.run(event.seq, event.at.count_us(), event.type, number_of(event.job), number_of(event.node),
+                                event.tenant, number_of(event.decision), canonical_json(event.data)));
+  }
+  return ok_status();
+}
+
+Status Journal::append(JobId job, const MetricPoint& point) {
+  TP_TRY(impl_->open_batch());
+  auto [place, is_new] = impl_->ordinals.try_emplace(job, 0);
+  if (is_new) {
+    TP_TRY(impl_->next_ordinal.each([&](const Row& row) { place->second = row.integer(0); }, job.number()));
+  }
+  return impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
+                               point.generation, point.samples_per_second, point.step_ms, point.loss,
+                               to_text(point.compute_ms));
+}
+
+Status Journal::append(const TokenRecord& token) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_token.run(token.id, token.name, token.role, token.tenant, token.secret_sha256, token.created_at,
+                              token.expires_unix_s, token.revoked);
+}
+
+Status Journal::revoke_token(const std::string& id) {
+  TP_TRY(impl_->open_batch());
+  return impl_->revoke_token.run(id);
+}
+
+Status Journal::append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_receipt.run(request.token_id, request.key, request.request_hash, number_of(receipt.job),
+                                receipt.token_id, unix_s);
+}
+
+Status Journal::note_placement(WorkerId worker, NodeId node) {
+  TP_TRY(impl_->open_batch());
+  return impl_->set_placement.run(worker.number(), node.number());
+}
+
+bool Journal::in_batch() const {
+  return impl_->database.in_transaction();
+}
+
+Status Journal::commit(const StoredClock& clock) {
+  if (!in_batch()) return ok_status();
+  TP_TRY(impl_->set_clock.run(clock.reading.boot_id, clock.reading.boottime_us, clock.reading.wall_unix_us,
+                              clock.at.count_us(), clock.unix_us_at_zero, impl_->last_seq));
+  TP_TRY(impl_->commit.run());
+  impl_->mark.write(impl_->last_seq);
+  ++impl_->commits_since_checkpoint;
+  return ok_status();
+}
+
+Result<std::optional<StoredReceipt>> Journal::receipt_for(const Idempotency& request) {
+  std::optional<StoredReceipt> found;
+  TP_TRY(impl_->find_receipt.each(
+      [&](const Row& row) {
+        found = StoredReceipt{.request_hash = row.text(0), .job = {}, .token_id = row.text(2)};
+        if (const auto job = row.maybe_integer(1)) found->job = JobId(static_cast<std::uint64_t>(*job));
+      },
+      request.token_id, request.key));
+  return found;
+}
+
+Result<std::optional<TokenRecord>> Journal::token(const std::string& id) {
+  std::optional<TokenRecord> found;
+  TP_TRY(impl_->find_token.each(
+      [&](const Row& row) {
+        found = TokenRecord{row.text(0), row.text(1), row.text(2),          row.text(3),
+                            row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
+      },
+      id));
+  return found;
+}
+
+Result<std::int64_t> Journal::token_count() {
+  std::int64_t count = 0;
+  TP_TRY(impl_->count_tokens.each([&](const Row& row) { count = row.integer(0); }));
+  return count;
+}
+
+bool Journal::snapshot_due() const {
+  return impl_->last_seq >= impl_->snapshot_seq + impl_->options.snapshot_every;
+}
+
+Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clock) {
+  const std::uint64_t seq = impl_->last_seq;
+  const std::string body = canonical_json(core::to_json(state));
+  TP_TRY(impl_->open_batch());
+  TP_TRY(impl_->add_snapshot.run(seq, body, digest_of_snapshot(seq, body)));
+  TP_TRY(impl_->drop_snapshots.run(kSnapshotsKept));
+  std::int64_t covered = 0;
+  TP_TRY(impl_->oldest_snapshot.each([&](const Row& row) { covered = row.integer(0); }));
+  TP_TRY(impl_->drop_rows.run(covered, (clock.at - impl_->options.retention).count_us()));
+  TP_TRY(impl_->thin(clock));
+  const EventSeq newest = state.next_event - 1;
+  if (newest > impl_->options.progress_events_max) {
+    TP_TRY(impl_->drop_progress.run(newest - impl_->options.progress_events_max));
+  }
+  if (newest > impl_->options.events_max) TP_TRY(impl_->drop_events.run(newest - impl_->options.events_max));
+  if (state.next_decision > impl_->options.decisions_max) {
+    TP_TRY(impl_->drop_decisions.run(state.next_decision - impl_->options.decisions_max));
+    TP_TRY(impl_->drop_decision_jobs.run(state.next_decision - impl_->options.decisions_max));
+  }
+  TP_TRY(commit(clock));
+  impl_->snapshot_seq = seq;
+  return ok_status();
+}
+
+// Old points stay at every 2^level-th ordinal, so that a job of any length keeps an even curve.
+Status Journal::Impl::thin(const StoredClock& clock) {
+  for (const auto& [job, next] : ordinals) {
+    const auto excess = static_cast<std::uint64_t>(next / options.metric_points_max);
+    if (excess == 0) continue;
+    const auto stride = static_cast<std::int64_t>(std::bit_ceil(excess + 1));
+    TP_TRY(thin_metrics.run(job.number(), next - options.metric_points_max / 2, stride));
+  }
+  return drop_receipts.run(clock.reading.wall_unix_us / 1'000'000 - kIdempotencyKept_s);
+}
+
+Status Journal::checkpoint_if_due() {
+  if (impl_->commits_since_checkpoint < kCommitsPerCheckpoint || in_batch()) return ok_status();
+  impl_->commits_since_checkpoint = 0;
+  return impl_->database.checkpoint();
+}
+
+std::uint64_t Journal::last_seq() const {
+  return impl_->last_seq;
+}
+
+Result<std::optional<StoredClock>> Journal::clock() {
+  std::optional<StoredClock> found;
+  auto query = impl_->database.prepare("SELECT boot_id,boottime_us,wall_us,at_us,unix_us_at_zero FROM clock");
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) {
+    found = StoredClock{.reading = {row.text(0), row.integer(1), row.integer(2)},
+                        .at = Instant::from_micros(row.integer(3)),
+                        .unix_us_at_zero = row.integer(4)};
+  }));
+  return found;
+}
+
+Result<std::vector<StoredSnapshot>> Journal::snapshots() {
+  std::vector<StoredSnapshot> found;
+  auto query = impl_->database.prepare("SELECT seq,body,digest FROM snapshots ORDER BY seq DESC");
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) {
+    StoredSnapshot snapshot{static_cast<std::uint64_t>(row.integer(0)), row.text(1), false};
+    snapshot.intact = digest_of_snapshot(snapshot.seq, snapshot.body) == static_cast<std::uint64_t>(row.integer(2));
+    found.push_back(std::move(snapshot));
+  }));
+  return found;
+}
+
+Status Journal::replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row) {
+  auto query = impl_->database.prepare("SELECT seq,at_us,kind,body,digest FROM journal WHERE seq>?1 ORDER BY seq");
+  if (!query.ok()) return query.error();
+  Status outcome = ok_status();
+  std::uint64_t expected = after + 1;
+  const auto refuse = [&](std::uint64_t seq, const std::string& why) {
+    outcome = io_error(impl_->path + ": journal row " + std::to_string(seq) + " " + why +
+                       "; restore the state directory from a backup");
+  };
+  TP_TRY(query->each(
+      [&](const Row& row) {
+        if (!outcome.ok()) return;
+        JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
+                          row.text(2) == "decision", row.text(3)};
+        if (stored.seq != expected) return refuse(expected, "is missing");
+        if (digest_of_row(stored.seq, stored.at, row.text(2), stored.body) !=
+            static_cast<std::uint64_t>(row.integer(4))) {
+          return refuse(stored.seq, "is damaged");
+        }
+        ++expected;
+        const Status applied = on_row(stored);
+        if (!applied.ok()) refuse(stored.seq, "cannot be applied (" + applied.error().message + ")");
+      },
+      after));
+  TP_TRY(outcome);
+  if (expected <= impl_->last_seq) refuse(expected, "is missing");
+  return outcome;
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,107 @@
+// The journal: every fact and decision in order, and beside them what readers ask for later (events,
+// measurements, decisions, tokens). One batch is one SQLite transaction; nothing in it may be acted
+// upon or acknowledged before commit() has returned ok.
+//
+// An error of commit() is indeterminate: the batch may or may not be on disk. The only lawful answer
+// is to stop and recover from the disk. WAL, synchronous=FULL, one writing connection that also does
+// the checkpoints. One thread owns a journal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/event.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/live/clock.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live {
+
+struct JournalOptions {
+  std::string vfs;                                    // empty = the system's own
+  std::uint64_t snapshot_every = 2'000;               // rows between two snapshots
+  Duration retention = Duration::seconds(24 * 3600);  // of rows that a snapshot covers
+  EventSeq progress_events_max = 20'000;              // newest events among which job.progressed are kept
+  EventSeq events_max = 200'000;                      // newest events that are kept at all
+  std::int64_t metric_points_max = 2'048;             // per job; older points are thinned evenly
+  std::uint64_t decisions_max = 50'000;
+};
+
+// A row as it was stored; its digest has been checked.
+struct JournalRow {
+  std::uint64_t seq = 0;
+  Instant at;
+  bool is_decision = false;
+  std::string body;  // canonical JSON of the fact or the decision
+};
+
+struct StoredSnapshot {
+  std::uint64_t seq = 0;  // newest row it contains
+  std::string body;       // canonical JSON of the state
+  bool intact = false;    // its digest fits
+};
+
+// What an idempotency key has been answered with before.
+struct StoredReceipt {
+  std::string request_hash;
+  std::optional<JobId> job;
+  std::string token_id;
+};
+
+class Journal {
+ public:
+  // Creates the file if needed and checks it whole; a damaged file or one of a newer version is an error.
+  [[nodiscard]] static Result<Journal> open(const std::string& path, const JournalOptions& options);
+  Journal(Journal&&) noexcept;
+  Journal& operator=(Journal&&) noexcept;
+  ~Journal();
+
+  // --- one batch: the first append opens it ------------------------------------------------------
+  Status append(const core::TimedFact& fact);
+  Status append(const core::Decision& decision);
+  Status append(const std::vector<core::Event>& events);
+  Status append(JobId job, const MetricPoint& point);
+  Status append(const TokenRecord& token);
+  Status revoke_token(const std::string& id);
+  // Kept for 24 hours of wall-clock time.
+  Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
+  Status note_placement(WorkerId worker, NodeId node);
+  // Makes the batch durable; nothing to do without appends.
+  Status commit(const StoredClock& clock);
+  [[nodiscard]] bool in_batch() const;
+
+  // Sees the batch under way too.
+  [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
+  [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
+  [[nodiscard]] Result<std::int64_t> token_count();
+
+  // --- upkeep, between batches -------------------------------------------------------------------
+  [[nodiscard]] bool snapshot_due() const;
+  // Stores the state, deletes what it makes superfluous, thins what only readers need.
+  Status snapshot(const core::ClusterState& state, const StoredClock& clock);
+  // Folds the write-ahead log into the file when it has grown.
+  Status checkpoint_if_due();
+
+  // --- recovery ----------------------------------------------------------------------------------
+  [[nodiscard]] std::uint64_t last_seq() const;
+  [[nodiscard]] Result<std::optional<StoredClock>> clock();
+  // Newest first.
+  [[nodiscard]] Result<std::vector<StoredSnapshot>> snapshots();
+  // Every row above `after` in order, without gaps; a damaged or missing one is an error that names it.
+  Status replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row);
+
+ private:
+  struct Impl;
+  explicit Journal(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidepool::live

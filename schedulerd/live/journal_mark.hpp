@@ -1,0 +1,29 @@
+// A sixteen-byte file that says how far the journal had come when it last committed. It is written
+// after each commit and never synced, so it may lag after a power failure but never runs ahead: a
+// journal that ends before its mark has lost acknowledged rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tidepool::live {
+
+class JournalMark {
+ public:
+  // A mark that cannot be opened or read is no mark: it guards, it does not decide.
+  explicit JournalMark(const std::string& path);
+  ~JournalMark();
+  JournalMark(JournalMark&& other) noexcept;
+  JournalMark(const JournalMark&) = delete;
+  JournalMark& operator=(const JournalMark&) = delete;
+  JournalMark& operator=(JournalMark&&) = delete;
+
+  [[nodiscard]] std::optional<std::uint64_t> read() const;
+  void write(std::uint64_t seq) const;
+
+ private:
+  int file_ = -1;
+};
+
+}  // namespace tidepool::live

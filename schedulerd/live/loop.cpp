@@ -1,0 +1,299 @@
+#include "schedulerd/live/loop.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/overloaded.hpp"
+#include "schedulerd/live/report_facts.hpp"
+#include "schedulerd/live/secrets.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::size_t kItemsPerTurn = 200;  // one fsync for at most so many acknowledgements
+constexpr int kRoundsPerTurn = 8;
+constexpr std::chrono::microseconds kIdleWait = std::chrono::seconds(1);
+constexpr std::chrono::microseconds kShortestWait = std::chrono::milliseconds(10);
+
+}  // namespace
+
+Loop::Loop(Recovered recovered, std::string policy, const Links& links)
+    : engine_(std::move(recovered.engine)), policy_(std::move(policy)), links_(links) {
+  publish(links_.clock.now());
+}
+
+Status Loop::run() {
+  while (!links_.inbox.drained()) TP_TRY(turn(time_to_wait(kIdleWait)));
+  TP_TRY(links_.journal.snapshot(engine_.view(), links_.clock.stored()));
+  spdlog::info("event=loop_stopped journal_row={}", links_.journal.last_seq());
+  return ok_status();
+}
+
+std::chrono::microseconds Loop::time_to_wait(std::chrono::microseconds patience) const {
+  if (more_to_decide_) return std::chrono::microseconds(0);
+  const auto due = engine_.next_due();
+  if (!due) return patience;
+  const std::chrono::microseconds until((*due - links_.clock.now()).count_us());
+  return std::clamp(until, std::min(kShortestWait, patience), patience);
+}
+
+Status Loop::turn(std::chrono::microseconds patience) {
+  auto items = links_.inbox.take(kItemsPerTurn, patience);
+  Turn turn{.now = links_.clock.now(), .answers = {}, .orders = {}, .events = {}};
+  for (auto& item : items) TP_TRY(take(std::move(item), turn));
+  const auto due = engine_.next_due();
+  if (turn.changed || more_to_decide_ || (due && *due <= turn.now)) TP_TRY(decide(turn));
+  TP_TRY(commit_and_tell(turn));
+  // Upkeep comes after the answers, so that nobody waits for it.
+  if (links_.journal.snapshot_due()) TP_TRY(links_.journal.snapshot(engine_.view(), links_.clock.stored()));
+  return links_.journal.checkpoint_if_due();
+}
+
+Status Loop::take(InboxItem item, Turn& turn) {
+  return std::visit(Overloaded{
+                        [&](CommandItem& command) { return on_command(std::move(command), turn); },
+                        [&](const AgentHelloItem& hello) { return on_hello(hello, turn); },
+                        [&](const AgentLostItem& lost) { return on_lost(lost, turn); },
+                        [&](const WorkerExitedItem& exited) { return on_exit(exited, turn); },
+                        [&](const FromWorkerItem& said) { return on_worker(said, turn); },
+                    },
+                    item);
+}
+
+Result<Loop::Refused> Loop::learn(core::Fact fact, Turn& turn) {
+  const core::TimedFact timed{.at = std::max(turn.now, engine_.view().now), .fact = std::move(fact)};
+  auto events = engine_.step(timed);
+  if (!events.ok()) return Refused(events.error());
+  TP_TRY(links_.journal.append(timed));
+  TP_TRY(links_.journal.append(*events));
+  turn.events.insert(turn.events.end(), events->begin(), events->end());
+  turn.changed = true;
+  TP_TRY(after_fact(timed.fact, turn));
+  return Refused();
+}
+
+// What readers want beside the state: the newest measurement of each job.
+Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
+  const auto* steps = std::get_if<core::StepsMeasured>(&fact);
+  if (steps == nullptr) return ok_status();
+  const core::Job& job = *engine_.view().find_job(steps->job);
+  const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
+  const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
+  pulses_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  if (steps->generation == job.generation && point.compute_ms.size() == job.members.size()) {
+    for (std::size_t rank = 0; rank < job.members.size(); ++rank)
+      compute_ms_[job.members[rank]] = point.compute_ms[rank];
+  }
+  return links_.journal.append(job.id, point);
+}
+
+Status Loop::on_command(CommandItem item, Turn& turn) {
+  const auto answer = [&](Result<Receipt> result) {
+    turn.answers.emplace_back([done = std::move(item.done), result = std::move(result)] { done(result); });
+    return ok_status();
+  };
+  const auto& key = item.command.idempotency;
+  if (key) {
+    auto before = links_.journal.receipt_for(*key);
+    if (!before.ok()) return before.error();
+    if (*before && (*before)->request_hash != key->request_hash) {
+      return answer(conflict("the idempotency key \"" + key->key +
+                             "\" was used with another request in the last 24 hours; send a new key"));
+    }
+    if (*before) {
+      return answer(Receipt{.job = (*before)->job,
+                            .token_id = (*before)->token_id,
+                            .as_of_seq = engine_.view().next_event - 1,
+                            .replayed = true});
+    }
+  }
+  Status journal = ok_status();
+  auto receipt = carry_out(item.command, turn, journal);
+  TP_TRY(journal);
+  if (!receipt.ok()) return answer(receipt.error());
+  if (key) TP_TRY(links_.journal.append(*key, *receipt, unix_seconds(links_.clock.wall(), turn.now)));
+  return answer(*std::move(receipt));
+}
+
+// The receipt, or why the command is refused. `journal` tells of a failed journal.
+Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& journal) {
+  Receipt receipt;
+  const auto fact = [&](core::Fact what) -> Status {
+    auto refused = learn(std::move(what), turn);
+    if (!refused.ok()) {
+      journal = refused.error();
+      return journal;
+    }
+    return *refused ? Status(**refused) : ok_status();
+  };
+  const auto of_job = [&](JobId job, core::Fact what) {
+    receipt.job = job;
+    return fact(std::move(what));
+  };
+  const WallClock wall = links_.clock.wall();
+  const Status outcome = std::visit(
+      Overloaded{
+          [&](const SubmitJob& body) {
+            const JobId job = engine_.next_job_id();
+            return of_job(job, core::JobSubmitted{job, body.spec});
+          },
+          [&](const CancelJob& body) { return of_job(body.job, core::JobCancelRequested{body.job}); },
+          [&](const ResizeJob& body) { return of_job(body.job, core::JobResizeRequested{body.job, body.size}); },
+          [&](const SuspendJob& body) { return of_job(body.job, core::JobSuspendRequested{body.job}); },
+          [&](const ResumeJob& body) { return of_job(body.job, core::JobResumeRequested{body.job}); },
+          [&](const CordonNode& body) { return fact(core::NodeCordonChanged{body.node, body.cordoned}); },
+          [&](const CreateToken& body) -> Status {
+            receipt.token_id = new_token().id;
+            TokenRecord token{.id = receipt.token_id,
+                              .name = body.name,
+                              .role = body.role,
+                              .tenant = body.tenant,
+                              .secret_sha256 = body.secret_sha256,
+                              .created_at = wall.text(turn.now)};
+            if (body.lifetime) token.expires_unix_s = unix_seconds(wall, turn.now + *body.lifetime);
+            return journal = links_.journal.append(token);
+          },
+          [&](const RevokeToken& body) -> Status {
+            const auto known = links_.journal.token(body.token_id);
+            if (!known.ok()) return journal = known.error();
+            if (!*known) return not_found("there is no token " + body.token_id);
+            return journal = links_.journal.revoke_token(body.token_id);
+          },
+      },
+      command.body);
+  if (!outcome.ok()) return outcome.error();
+  receipt.as_of_seq = engine_.view().next_event - 1;
+  return receipt;
+}
+
+Status Loop::on_hello(const AgentHelloItem& item, Turn& turn) {
+  const NodeId node = engine_.node_id_for(item.hello.node);
+  const auto refuse = [&](const std::string& why) {
+    spdlog::warn("event=agent_refused node={} why=\"{}\"", item.hello.node, why);
+    turn.orders.emplace_back(AgentRefusal{item.session, why});
+    return ok_status();
+  };
+  auto fact = fact_of_hello(item.hello, node);
+  if (!fact.ok()) return refuse(fact.error().message);
+  auto refused = learn(*std::move(fact), turn);
+  if (!refused.ok()) return refused.error();
+  if (*refused) return refuse((*refused)->message);
+  spdlog::info("event=agent_joined node={} name={} workers={}", node.text(), item.hello.node,
+               item.hello.running.size());
+  turn.orders.emplace_back(Admission{item.session, node, executor_.catch_up(node, item.hello.running, engine_.view())});
+  return ok_status();
+}
+
+Status Loop::on_lost(const AgentLostItem& item, Turn& turn) {
+  const NodeId node = engine_.node_id_for(item.node);
+  if (engine_.view().find_node(node) == nullptr) return ok_status();
+  spdlog::warn("event=node_lost node={} name={} why=\"{}\"", node.text(), item.node, item.why);
+  auto refused = learn(core::NodeLost{node, item.why}, turn);
+  return refused.ok() ? ok_status() : Status(refused.error());
+}
+
+Status Loop::on_exit(const WorkerExitedItem& item, Turn& turn) {
+  const core::Worker* worker = engine_.view().find_worker(item.report.worker);
+  if (worker != nullptr && worker->node == item.node) {
+    compute_ms_.erase(item.report.worker);
+    auto refused = learn(fact_of_exit(item.report), turn);
+    if (!refused.ok()) return refused.error();
+    if (*refused)
+      spdlog::error("event=exit_refused worker={} why=\"{}\"", item.report.worker.text(), (*refused)->message);
+  }
+  // Of an unknown worker everything is known already; the agent may forget it too.
+  turn.orders.emplace_back(NodeOrder{item.node, api::ReportAck{item.report.report}});
+  return ok_status();
+}
+
+Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
+  const WorkerId id = item.report.worker;
+  const core::Worker* worker = engine_.view().find_worker(id);
+  if (worker == nullptr || worker->node != item.node) {
+    spdlog::debug("event=report_ignored worker={} why=\"not a worker of this node\"", id.text());
+    return ok_status();
+  }
+  if (auto fact = fact_of_worker(item.report.message, *worker)) {
+    auto refused = learn(*std::move(fact), turn);
+    if (!refused.ok()) return refused.error();
+    if (*refused) spdlog::info("event=report_refused worker={} why=\"{}\"", id.text(), (*refused)->message);
+    return ok_status();
+  }
+  if (const auto* address = std::get_if<api::AddressMessage>(&item.report.message)) {
+    executor_.on_address(id, *address, engine_.view(), turn.orders);
+  } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
+    executor_.on_relink(id, ready->generation, engine_.view(), turn.orders);
+  }
+  return ok_status();
+}
+
+Status Loop::decide(Turn& turn) {
+  more_to_decide_ = false;
+  for (int round = 0; round < kRoundsPerTurn; ++round) {
+    const Instant now = std::max(turn.now, engine_.view().now);
+    const core::Decision decision = engine_.decide(now);
+    if (const Status lawful = engine_.validate(decision); !lawful.ok()) {
+      if (last_invalid_ != lawful.error().message) {
+        spdlog::error("event=plan_dropped policy={} why=\"{}\"", decision.policy, lawful.error().message);
+      }
+      last_invalid_ = lawful.error().message;
+      return ok_status();
+    }
+    if (decision.empty()) {
+      engine_.accept(decision);
+      return ok_status();
+    }
+    TP_TRY(keep(decision, turn));
+  }
+  more_to_decide_ = true;
+  return ok_status();
+}
+
+Status Loop::keep(const core::Decision& decision, Turn& turn) {
+  TP_TRY(links_.journal.append(decision));
+  const auto events = engine_.accept(decision);
+  TP_TRY(links_.journal.append(events));
+  turn.events.insert(turn.events.end(), events.begin(), events.end());
+  turn.changed = true;
+  Effects effects = executor_.carry_out(decision, engine_.view());
+  for (const auto& [worker, node] : effects.placements) TP_TRY(links_.journal.note_placement(worker, node));
+  std::move(effects.orders.begin(), effects.orders.end(), std::back_inserter(turn.orders));
+  for (const auto& planned : decision.plan) {
+    const JobId job = core::job_of(planned.intent);
+    spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
+                 job.text(), core::to_text(planned.reason.code));
+    if (std::holds_alternative<core::EndJobIntent>(planned.intent)) pulses_.erase(job);
+  }
+  return ok_status();
+}
+
+Status Loop::commit_and_tell(Turn& turn) {
+  const Instant decided_at = links_.clock.now();
+  const bool writes = links_.journal.in_batch();
+  TP_TRY(links_.journal.commit(links_.clock.stored()));
+  if (writes) on_turn_(decided_at - turn.now, links_.clock.now() - decided_at);
+  if (turn.changed) publish(turn.now);
+  for (const auto& answer : turn.answers) answer();
+  if (!turn.orders.empty()) links_.outbox.post(std::move(turn.orders));
+  links_.publisher.announce(turn.events);
+  return ok_status();
+}
+
+void Loop::publish(Instant now) {
+  auto picture = std::make_shared<Published>();
+  picture->state = engine_.view();
+  picture->as_of_seq = picture->state.next_event - 1;
+  picture->pulses = pulses_;
+  picture->compute_ms = compute_ms_;
+  for (const auto& [id, job] : picture->state.jobs) {
+    if (!job->last_error.empty()) picture->errors[id] = job->last_error;
+  }
+  picture->clock = links_.clock.wall();
+  picture->now = now;
+  picture->active_policy = policy_;
+  links_.publisher.publish(std::move(picture));
+}
+
+}  // namespace tidepool::live

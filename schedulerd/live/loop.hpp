@@ -1,0 +1,91 @@
+// The one thread that owns the engine. A turn takes what has come in, lets the engine learn and
+// decide, writes all of it as one batch, and only after the commit answers clients, publishes the
+// picture and sends orders. See docs/adr/0002-step-then-commit.md for why learning may run ahead of the commit.
+//
+// An error of turn() means that the disk and the engine may differ: drop the loop, exit, recover.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/clock.hpp"
+#include "schedulerd/live/executor.hpp"
+#include "schedulerd/live/inbox.hpp"
+#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/publisher.hpp"
+#include "schedulerd/live/recovery.hpp"
+
+namespace tidepool::live {
+
+class Loop {
+ public:
+  // What the loop needs and does not own; each outlives it.
+  struct Links {
+    Journal& journal;
+    DaemonClock& clock;
+    Inbox& inbox;
+    Outbox& outbox;
+    Publisher& publisher;
+  };
+  // How long a turn took to learn and decide, and to commit.
+  using OnTurn = std::function<void(Duration round, Duration commit)>;
+
+  // Publishes the recovered picture at once. `policy` is the name shown as the active one.
+  Loop(Recovered recovered, std::string policy, const Links& links);
+  // For measurements; called on the loop's thread. Set it before the first turn.
+  void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
+
+  // Turns until the inbox is closed and empty, then stores a snapshot.
+  [[nodiscard]] Status run();
+  // One turn; waits at most `patience` for something to do.
+  [[nodiscard]] Status turn(std::chrono::microseconds patience);
+
+  [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
+
+ private:
+  // What one turn owes to others once it is durable.
+  struct Turn {
+    Instant now;
+    std::vector<std::function<void()>> answers;
+    std::vector<OutboxItem> orders;
+    std::vector<core::Event> events;
+    bool changed = false;
+  };
+
+  // Each returns an error only if the journal failed; a refused fact answers whoever brought it.
+  [[nodiscard]] Status take(InboxItem item, Turn& turn);
+  [[nodiscard]] Status on_command(CommandItem item, Turn& turn);
+  [[nodiscard]] Status on_hello(const AgentHelloItem& item, Turn& turn);
+  [[nodiscard]] Status on_lost(const AgentLostItem& item, Turn& turn);
+  [[nodiscard]] Status on_exit(const WorkerExitedItem& item, Turn& turn);
+  [[nodiscard]] Status on_worker(const FromWorkerItem& item, Turn& turn);
+  // The engine's refusal, if it refused; otherwise the fact is learnt and in the batch.
+  using Refused = std::optional<Error>;
+  [[nodiscard]] Result<Refused> learn(core::Fact fact, Turn& turn);
+  [[nodiscard]] Result<Receipt> carry_out(const Command& command, Turn& turn, Status& journal);
+  [[nodiscard]] Status after_fact(const core::Fact& fact, Turn& turn);
+  [[nodiscard]] Status decide(Turn& turn);
+  [[nodiscard]] Status keep(const core::Decision& decision, Turn& turn);
+  [[nodiscard]] Status commit_and_tell(Turn& turn);
+  void publish(Instant now);
+  [[nodiscard]] std::chrono::microseconds time_to_wait(std::chrono::microseconds patience) const;
+
+  core::Engine engine_;
+  Executor executor_;
+  std::string policy_;
+  Links links_;
+  OnTurn on_turn_ = [](Duration, Duration) {};
+  std::map<JobId, JobPulse> pulses_;
+  std::map<WorkerId, double> compute_ms_;
+  std::string last_invalid_;    // so that one bad plan is logged once
+  bool more_to_decide_ = true;  // the last turn ran out of rounds, or this is the first
+};
+
+}  // namespace tidepool::live

@@ -1,0 +1,80 @@
+#include "schedulerd/live/recovery.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.hpp"
+#include "schedulerd/core/codec.hpp"
+
+namespace tidepool::live {
+namespace {
+
+// Our own rows may be as large as the cluster makes them; what guards them is their digest.
+constexpr JsonLimits kRowLimits{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
+
+struct Start {
+  core::Engine engine;
+  std::uint64_t seq = 0;
+};
+
+Result<Start> start_of(Journal& journal, const core::Engine::Parts& parts) {
+  auto snapshots = journal.snapshots();
+  if (!snapshots.ok()) return snapshots.error();
+  for (const auto& snapshot : *snapshots) {
+    if (!snapshot.intact) {
+      spdlog::warn("event=snapshot_damaged seq={} next=\"an older one and the rows after it\"", snapshot.seq);
+      continue;
+    }
+    auto document = parse_json(snapshot.body, kRowLimits);
+    if (!document.ok()) return document.error();
+    auto state = core::state_from_json(*document);
+    if (!state.ok()) {
+      return io_error("snapshot " + std::to_string(snapshot.seq) + " cannot be read (" + state.error().message +
+                      "); start the version that wrote it");
+    }
+    return Start{core::Engine(parts, *std::move(state)), snapshot.seq};
+  }
+  return Start{core::Engine(parts), 0};
+}
+
+Status apply(core::Engine& engine, const JournalRow& row) {
+  auto document = parse_json(row.body, kRowLimits);
+  if (!document.ok()) return document.error();
+  if (row.is_decision) {
+    auto decision = core::decision_from_json(*document);
+    if (!decision.ok()) return decision.error();
+    TP_TRY(engine.validate(*decision));
+    engine.accept(*decision);
+    return ok_status();
+  }
+  auto fact = core::fact_from_json(*document);
+  if (!fact.ok()) return fact.error();
+  const auto events = engine.step({row.at, *std::move(fact)});
+  return events.ok() ? ok_status() : Status(events.error());
+}
+
+}  // namespace
+
+Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
+  auto start = start_of(journal, parts);
+  if (!start.ok()) return start.error();
+  auto clock = journal.clock();
+  if (!clock.ok()) return clock.error();
+
+  std::uint64_t rows = 0;
+  TP_TRY(journal.replay(start->seq, [&](const JournalRow& row) {
+    ++rows;
+    return apply(start->engine, row);
+  }));
+  Recovered recovered{.engine = std::move(start->engine),
+                      .clock = *std::move(clock),
+                      .snapshot_seq = start->seq,
+                      .rows_replayed = rows};
+  // The line must not fall behind the state, whatever the clock row says.
+  if (recovered.clock) recovered.clock->at = std::max(recovered.clock->at, recovered.engine.view().now);
+  return recovered;
+}
+
+}  // namespace tidepool::live

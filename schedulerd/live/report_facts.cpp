@@ -1,0 +1,108 @@
+#include "schedulerd/live/report_facts.hpp"
+
+#include <algorithm>
+
+#include "base/money.hpp"
+#include "base/overloaded.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::size_t kNameMax = 63;
+constexpr int kSlotsMax = 1'024;
+
+bool is_node_name(const std::string& name) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  };
+  return !name.empty() && name.size() <= kNameMax && std::all_of(name.begin(), name.end(), legal);
+}
+
+}  // namespace
+
+Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
+  if (!is_node_name(hello.node)) {
+    return invalid_argument("a node's name has 1 to 63 letters, digits, '-', '.' or '_'; give one with --node");
+  }
+  if (hello.slots < 1 || hello.slots > kSlotsMax) {
+    return invalid_argument("a node offers 1 to " + std::to_string(kSlotsMax) + " slots, not " +
+                            std::to_string(hello.slots));
+  }
+  auto price = parse_money(hello.price_per_slot_hour);
+  if (!price.ok()) return invalid_argument("price_per_slot_hour: " + price.error().message);
+  return core::Fact(core::NodeJoined{.node = node,
+                                     .name = hello.node,
+                                     .slots = hello.slots,
+                                     .slot_type = hello.slot_type,
+                                     .price_per_slot_hour = *price,
+                                     .running = hello.running});
+}
+
+core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
+  return {.worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = report.detail};
+}
+
+std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
+  using Answer = std::optional<core::Fact>;
+  return std::visit(Overloaded{
+                        [&](const api::ReadyMessage&) -> Answer {
+                          if (worker.phase != core::WorkerPhase::kStarting) return std::nullopt;
+                          return core::WorkerReady{worker.id};
+                        },
+                        [](const api::AddressMessage&) -> Answer { return std::nullopt; },
+                        [&](const api::SwitchedMessage& said) -> Answer {
+                          return core::GenerationSwitched{.job = worker.job,
+                                                          .generation = said.generation,
+                                                          .switch_step = said.switch_step,
+                                                          .stall_ms = said.stall_ms,
+                                                          .build_ms = said.build_ms,
+                                                          .steps_redone = said.steps_redone,
+                                                          .samples_repeated = said.samples_repeated,
+                                                          .bytes_moved = said.bytes_moved};
+                        },
+                        [&](const api::StepsMessage& said) -> Answer {
+                          return core::StepsMeasured{.job = worker.job,
+                                                     .generation = said.generation,
+                                                     .last_step = said.last_step,
+                                                     .steps = said.steps,
+                                                     .elapsed = Duration::micros(said.elapsed_us),
+                                                     .samples = said.samples,
+                                                     .loss = said.loss,
+                                                     .epoch = said.epoch,
+                                                     .compute_us = said.compute_us};
+                        },
+                        [&](const api::EpochAuditedMessage& said) -> Answer {
+                          return core::DataEpochAudited{.job = worker.job,
+                                                        .epoch = said.epoch,
+                                                        .expected = said.expected,
+                                                        .used = said.used,
+                                                        .checksum_ok = said.checksum_ok};
+                        },
+                        [&](const api::FinishedMessage& said) -> Answer {
+                          return core::TrainingFinished{
+                              .job = worker.job, .last_step = said.last_step, .loss = said.loss};
+                        },
+                    },
+                    message);
+}
+
+MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at) {
+  const double elapsed_s = steps.elapsed.to_seconds();
+  const auto count = static_cast<double>(steps.steps);
+  MetricPoint point{.at = at,
+                    .step = steps.last_step,
+                    .size = size,
+                    .generation = steps.generation,
+                    .samples_per_second = static_cast<double>(steps.samples) / elapsed_s,
+                    .step_ms = elapsed_s * 1e3 / count,
+                    .loss = steps.loss};
+  const auto ranks = steps.compute_us.size() / static_cast<std::size_t>(steps.steps);
+  point.compute_ms.assign(ranks, 0);
+  for (std::size_t i = 0; i < steps.compute_us.size(); ++i) {
+    point.compute_ms[i % ranks] += static_cast<double>(steps.compute_us[i]) * 1e-3 / count;
+  }
+  return point;
+}
+
+}  // namespace tidepool::live

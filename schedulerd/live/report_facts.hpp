@@ -1,0 +1,26 @@
+// Turns what agents and workers report into facts. The report's sender is checked against the state
+// first: a node speaks only for its own workers, a worker only for its own job.
+#pragma once
+
+#include <optional>
+
+#include "api/worker_protocol.hpp"
+#include "base/result.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live {
+
+// An error is the agent's to hear: it is refused with these words.
+[[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node);
+
+[[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);
+
+// None for messages that are no facts (addresses, a link that is back).
+[[nodiscard]] std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker);
+
+// The measurement as readers see it; `size` is that of the measured generation.
+[[nodiscard]] MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at);
+
+}  // namespace tidepool::live

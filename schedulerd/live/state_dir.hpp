@@ -1,0 +1,41 @@
+// The daemon's state directory: private to its owner, and owned by one daemon at a time.
+//   journal.db (+ -wal, -shm, .mark)   the state
+//   agent.sock, agent.token            how agents come in
+//   admin.token                        the first token, made at the first start
+//   agent/, agent.log                  the embedded agent's own
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace tidepool::live {
+
+class StateDir {
+ public:
+  // Creates the directory (0700) and locks it. Fails in words if it cannot be written, is open to
+  // others, or belongs to another running daemon, which is named.
+  [[nodiscard]] static Result<StateDir> open(const std::string& path);
+  // A fresh one under the system's temporary directory, for --dev.
+  [[nodiscard]] static Result<StateDir> open_temporary();
+
+  StateDir(StateDir&& other) noexcept;
+  StateDir(const StateDir&) = delete;
+  StateDir& operator=(const StateDir&) = delete;
+  StateDir& operator=(StateDir&&) = delete;
+  ~StateDir();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+  // The agents' shared secret; made at the first call.
+  [[nodiscard]] Result<std::string> agent_token() const;
+
+ private:
+  StateDir(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace tidepool::live

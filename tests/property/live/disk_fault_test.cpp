@@ -1,0 +1,100 @@
+// Every write, sync and truncation of a fixed story fails once, in each way a disk fails. After the
+// failure the daemon acknowledges nothing; after a restart everything it had acknowledged is there, and
+// the batch under way is there whole or not at all.
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+#include "tests/support/fault_vfs.hpp"
+#include "tests/support/loop_world.hpp"
+
+namespace tidepool::test {
+namespace {
+
+constexpr int kTurns = 14;
+
+struct Outcome {
+  std::vector<JobId> acknowledged;
+  std::uint64_t digest_before = 0;  // of the last batch that was committed
+  std::uint64_t digest_after = 0;   // of the batch under way when the disk failed, as it was in memory
+  bool failed = false;
+  bool booted = false;
+};
+
+// Submits, lets the agent talk, snapshots and checkpoints on the way.
+Outcome run_story(LoopWorld& world) {
+  Outcome outcome;
+  if (!world.boot(world.dir / "state")) return outcome;
+  outcome.booted = true;
+  outcome.digest_before = world.digest();
+  Rng rng(11);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    world.clock.pass(Duration::millis(500));
+    std::vector<live::InboxItem> items;
+    if (turn == 0) items.emplace_back(world.agent.hello());
+    if (turn % 3 == 1) {
+      items.push_back(submit("job", "", [&outcome](const Result<live::Receipt>& receipt) {
+        if (receipt.ok()) outcome.acknowledged.push_back(*receipt->job);
+      }));
+    }
+    for (int i = 0; i < 3; ++i) {
+      if (auto report = world.agent.next_report(rng)) items.push_back(*std::move(report));
+    }
+    outcome.failed = !world.turn(std::move(items));
+    outcome.digest_after = world.digest();
+    if (outcome.failed) return outcome;
+    outcome.digest_before = outcome.digest_after;
+  }
+  return outcome;
+}
+
+live::JournalOptions on_failing_disk() {
+  return {.vfs = kFaultVfs, .snapshot_every = 12, .retention = Duration::seconds(0)};
+}
+
+// What a restart on a sound disk finds.
+void check_restart(const LoopWorld& failed, const Outcome& outcome) {
+  LoopWorld next;
+  const bool up = next.boot(failed.copy_files("after"));
+  INFO(next.failure);
+  REQUIRE(up);
+  for (const JobId job : outcome.acknowledged) CHECK(next.state().find_job(job) != nullptr);
+  if (!outcome.booted) return;
+  const bool whole_or_absent = next.digest() == outcome.digest_before || next.digest() == outcome.digest_after;
+  CHECK(whole_or_absent);
+}
+
+}  // namespace
+
+TEST_CASE("whatever operation of the disk fails, nothing acknowledged is lost and nothing is torn") {
+  arm_disk_fault(DiskFault::kNone, 0);
+  std::int64_t operations = 0;
+  {
+    LoopWorld world(on_failing_disk());
+    const Outcome outcome = run_story(world);
+    INFO(world.failure);
+    REQUIRE(outcome.booted);
+    REQUIRE_FALSE(outcome.failed);
+    REQUIRE(outcome.acknowledged.size() > 3);
+    operations = disk_operations();
+  }
+  REQUIRE(operations > 40);
+  std::int64_t points = 0;
+  std::int64_t struck = 0;
+  for (const DiskFault fault : {DiskFault::kError, DiskFault::kFull, DiskFault::kTorn, DiskFault::kSyncLost}) {
+    for (std::int64_t at = 1; at <= operations; ++at) {
+      INFO("fault " << static_cast<int>(fault) << " at operation " << at);
+      arm_disk_fault(fault, at);
+      LoopWorld world(on_failing_disk());
+      const Outcome outcome = run_story(world);
+      ++points;
+      struck += disk_fault_struck() ? 1 : 0;
+      arm_disk_fault(DiskFault::kNone, 0);
+      check_restart(world, outcome);
+    }
+  }
+  std::printf("disk faults: %lld points, %lld struck\n", static_cast<long long>(points),
+              static_cast<long long>(struck));
+  CHECK(struck > points * 9 / 10);
+}
+
+}  // namespace tidepool::test

@@ -1,0 +1,158 @@
+// The daemon may be killed after any commit: what it acknowledged is there, the state is that of a
+// daemon that went on, and nothing is decided twice.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "schedulerd/core/codec.hpp"
+#include "tests/support/loop_world.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+// What clients have been promised, and what they did.
+struct Clients {
+  std::map<std::string, JobId> acknowledged;  // by idempotency key
+  std::uint64_t refused = 0;
+
+  std::function<void(Result<live::Receipt>)> expect(const std::string& key) {
+    return [this, key](const Result<live::Receipt>& receipt) {
+      if (!receipt.ok()) {
+        ++refused;
+        return;
+      }
+      const auto [known, is_new] = acknowledged.try_emplace(key, *receipt->job);
+      CHECK(known->second == *receipt->job);
+      CHECK(is_new != receipt->replayed);
+    };
+  }
+};
+
+live::InboxItem random_wish(const core::ClusterState& state, Rng& rng, Clients& clients) {
+  const auto ignore = [&clients](const Result<live::Receipt>& receipt) {
+    if (!receipt.ok()) ++clients.refused;
+  };
+  if (state.jobs.empty() || rng.chance(0.3)) {
+    const std::string key = "key-" + std::to_string(rng.below(12));  // some are retries
+    return submit("job-of-" + key, key, clients.expect(key));
+  }
+  const JobId job(1 + rng.below(state.next_job - 1));
+  live::Command command{.body = live::CancelJob{job}, .actor = "t"};
+  switch (rng.below(5)) {
+    case 0: command.body = live::ResizeJob{job, std::array{0, 1, 2, 3, 4}[rng.below(5)]}; break;
+    case 1: command.body = live::SuspendJob{job}; break;
+    case 2: command.body = live::ResumeJob{job}; break;
+    case 3: command.body = live::CordonNode{NodeId(1), rng.chance(0.3)}; break;
+    default: break;
+  }
+  return live::CommandItem{std::move(command), ignore};
+}
+
+std::vector<live::InboxItem> random_items(LoopWorld& world, Rng& rng, Clients& clients) {
+  std::vector<live::InboxItem> items;
+  if (!world.agent.connected()) items.emplace_back(world.agent.hello());
+  if (rng.chance(0.2)) items.push_back(random_wish(world.state(), rng, clients));
+  for (std::uint64_t i = rng.below(4); i > 0; --i) {
+    if (auto report = world.agent.next_report(rng)) items.push_back(*std::move(report));
+  }
+  return items;
+}
+
+void check_promises(const LoopWorld& world, const Clients& clients) {
+  for (const auto& [key, job] : clients.acknowledged) {
+    const core::Job* found = world.state().find_job(job);
+    REQUIRE(found != nullptr);
+    CHECK(found->spec.name == "job-of-" + key);
+  }
+  std::set<WorkerId> once(world.agent.started().begin(), world.agent.started().end());
+  CHECK(once.size() == world.agent.started().size());
+}
+
+}  // namespace
+
+TEST_CASE("a daemon killed after any commit goes on as if nothing had happened") {
+  std::uint64_t finished = 0;
+  for_each_seed("kill_and_recover", 25, [&](std::uint64_t /*seed*/, Rng& rng) {
+    live::JournalOptions options;
+    options.snapshot_every = 40 + rng.below(200);
+    options.retention = Duration::seconds(0);
+    LoopWorld world(options);
+    Clients clients;
+    INFO(world.failure);
+    REQUIRE(world.boot(world.dir / "life-0"));
+    for (int turn = 0; turn < 150; ++turn) {
+      world.clock.pass(Duration::millis(rng.between(1, 400)));
+      REQUIRE(world.turn(random_items(world, rng, clients)));
+      if (!rng.chance(0.08)) continue;
+      const std::uint64_t before = world.digest();
+      world.kill();
+      world.clock.pass(Duration::millis(rng.between(1, 20'000)));
+      REQUIRE(world.boot(world.folder()));
+      CHECK(world.digest() == before);
+      check_promises(world, clients);
+    }
+    for (const auto& [id, job] : world.state().jobs) finished += core::is_final(job->state) ? 1 : 0;
+    CHECK(world.agent.started().size() > 1);
+  });
+  CHECK(finished > 0);
+}
+
+TEST_CASE("recovering twice gives the same state as recovering once") {
+  for_each_seed("recover_twice", 5, [](std::uint64_t /*seed*/, Rng& rng) {
+    LoopWorld world;
+    Clients clients;
+    REQUIRE(world.boot(world.dir / "life-0"));
+    for (int turn = 0; turn < 60; ++turn) {
+      world.clock.pass(Duration::millis(100));
+      REQUIRE(world.turn(random_items(world, rng, clients)));
+    }
+    const std::uint64_t before = world.digest();
+    for (int life = 0; life < 3; ++life) {
+      world.kill();
+      REQUIRE(world.boot(world.folder()));
+      CHECK(world.digest() == before);
+    }
+  });
+}
+
+TEST_CASE("a flipped byte is refused or changes nothing, and never crashes the daemon") {
+  std::uint64_t refused = 0;
+  std::uint64_t unharmed = 0;
+  for_each_seed("flipped_byte", 80, [&](std::uint64_t seed, Rng& rng) {
+    // Some journals end with their rows in the log, some have been folded into the file.
+    LoopWorld world({.snapshot_every = seed % 2 == 0 ? 30U : 10'000U});
+    Clients clients;
+    Rng story(7 + seed % 4);
+    REQUIRE(world.boot(world.dir / "life-0"));
+    for (int turn = 0; turn < 25; ++turn) {
+      world.clock.pass(Duration::millis(100));
+      REQUIRE(world.turn(random_items(world, story, clients)));
+    }
+    const std::uint64_t before = world.digest();
+    world.kill();
+    const char* file =
+        std::array{"/journal.db", "/journal.db-wal", "/journal.db-wal", "/journal.db.mark"}[rng.below(4)];
+    const std::string path = world.folder() + file;
+    std::fstream damaged(path, std::ios::in | std::ios::out | std::ios::binary);
+    const auto at = static_cast<std::streamoff>(rng.below(std::filesystem::file_size(path)));
+    damaged.seekg(at);
+    const auto byte = static_cast<char>(damaged.get() ^ static_cast<int>(1 + rng.below(255)));
+    damaged.seekp(at);
+    damaged.put(byte);
+    damaged.close();
+    if (world.boot(world.folder())) {
+      CHECK(world.digest() == before);
+      ++unharmed;
+    } else {
+      CHECK_FALSE(world.failure.empty());
+      ++refused;
+    }
+  });
+  std::printf("flipped bytes: %llu refused, %llu harmless\n", static_cast<unsigned long long>(refused),
+              static_cast<unsigned long long>(unharmed));
+}
+
+}  // namespace tidepool::test

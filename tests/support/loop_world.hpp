@@ -1,0 +1,114 @@
+// A real loop, engine and journal on a temporary disk, with a clock that the test moves and an agent
+// whose workers are numbers in memory. A kill is what it is for the daemon: nothing but the files is left.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/loop.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::test {
+
+class ManualClock final : public live::ClockSource {
+ public:
+  live::ClockReading read() override { return reading_; }
+  void pass(Duration time) {
+    reading_.boottime_us += time.count_us();
+    reading_.wall_unix_us += time.count_us();
+  }
+
+ private:
+  live::ClockReading reading_{.boot_id = "boot", .boottime_us = 1, .wall_unix_us = 1'795'000'000'000'000};
+};
+
+// Carries out orders at once in memory; what it would report waits until it is asked.
+class FakeAgent final : public live::Outbox {
+ public:
+  explicit FakeAgent(int slots) : slots_(slots) {}
+
+  void post(std::vector<live::OutboxItem> items) override;
+
+  // The connection ends with the daemon; workers live on, unacknowledged reports stay.
+  void disconnect() { node_.reset(); }
+  [[nodiscard]] bool connected() const { return node_.has_value(); }
+  [[nodiscard]] live::AgentHelloItem hello() const;
+  // Something that a worker or the agent says next, drawn by `rng`; none if all is quiet.
+  [[nodiscard]] std::optional<live::InboxItem> next_report(Rng& rng);
+
+  [[nodiscard]] const std::set<WorkerId>& running() const { return running_; }
+  [[nodiscard]] const std::vector<WorkerId>& started() const { return started_; }  // in order, each once
+
+ private:
+  struct Told {  // what a worker knows
+    JobId job;
+    GenerationNumber generation = 0;
+    std::vector<WorkerId> members;
+    bool said_ready = false;
+    bool said_switched = false;
+    std::int64_t steps = 0;
+  };
+  void obey(const api::DaemonToAgent& order);
+  void end(WorkerId worker, int exit_code);
+  [[nodiscard]] live::FromWorkerItem say(WorkerId worker, api::FromWorker message) const;
+  [[nodiscard]] std::optional<live::InboxItem> next_of(WorkerId worker, Rng& rng);
+
+  int slots_;
+  std::optional<NodeId> node_;
+  std::set<WorkerId> running_;
+  std::set<WorkerId> ever_;
+  std::vector<WorkerId> started_;
+  std::map<WorkerId, Told> told_;
+  std::map<JobId, std::int64_t> last_step_;
+  std::vector<api::WorkerExitedReport> unacknowledged_;
+  std::uint64_t next_report_ = 1;
+};
+
+class LoopWorld {
+ public:
+  explicit LoopWorld(live::JournalOptions options = {}) : options_(std::move(options)), agent(4) {}
+
+  // Opens the journal in `folder` and recovers; the agent says hello. False with `failure` set on error.
+  bool boot(const std::string& folder);
+  // As kill -9: the files are copied as they are, and the next boot sees only the copy.
+  void kill();
+  // One turn after the given items; false if the journal failed.
+  bool turn(std::vector<live::InboxItem> items);
+
+  [[nodiscard]] std::uint64_t digest() const;
+  [[nodiscard]] const core::ClusterState& state() const { return loop_->state(); }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  // Copies the journal's files from `folder()` to a fresh folder inside `dir`.
+  [[nodiscard]] std::string copy_files(const std::string& name) const;
+
+  std::string failure;
+  ManualClock clock;
+  TemporaryFolder dir;
+  live::Publisher publisher;
+
+ private:
+  live::JournalOptions options_;
+
+ public:
+  FakeAgent agent;
+
+ private:
+  std::string folder_;
+  int kills_ = 0;
+  std::unique_ptr<live::Journal> journal_;
+  std::unique_ptr<live::DaemonClock> daemon_clock_;
+  std::unique_ptr<live::Inbox> inbox_;
+  std::unique_ptr<live::Loop> loop_;
+};
+
+[[nodiscard]] core::Engine::Parts engine_parts();
+[[nodiscard]] core::JobSpec elastic_job(const std::string& name);
+[[nodiscard]] live::CommandItem submit(const std::string& name, const std::string& key,
+                                       std::function<void(Result<live::Receipt>)> done);
+
+}  // namespace tidepool::test

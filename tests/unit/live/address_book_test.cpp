@@ -1,0 +1,42 @@
+#include "schedulerd/live/address_book.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::live {
+namespace {
+
+AddressBook::Entry entry(GenerationNumber generation, int rank, std::string blob) {
+  return {.job = JobId(1), .generation = generation, .rank = rank, .size = 2, .blob = std::move(blob)};
+}
+
+}  // namespace
+
+TEST_CASE("addresses are given out in rank order once the last one is in") {
+  AddressBook book;
+  CHECK(book.put(entry(3, 1, "b")) == AddressBook::Outcome::kWaiting);
+  CHECK_FALSE(book.addresses(JobId(1), 3).has_value());
+  CHECK(book.put(entry(3, 0, "a")) == AddressBook::Outcome::kComplete);
+  REQUIRE(book.addresses(JobId(1), 3).has_value());
+  CHECK(book.addresses(JobId(1), 3)->blobs == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("an older generation changes nothing, a newer one starts anew") {
+  AddressBook book;
+  book.put(entry(3, 0, "a"));
+  book.put(entry(3, 1, "b"));
+  CHECK(book.put(entry(2, 0, "old")) == AddressBook::Outcome::kStale);
+  CHECK(book.addresses(JobId(1), 3)->blobs[0] == "a");
+  CHECK(book.put(entry(4, 0, "c")) == AddressBook::Outcome::kWaiting);
+  CHECK_FALSE(book.addresses(JobId(1), 3).has_value());
+}
+
+TEST_CASE("a rank that says the same again is answered alone, one that moved tells everybody") {
+  AddressBook book;
+  book.put(entry(1, 0, "a"));
+  book.put(entry(1, 1, "b"));
+  CHECK(book.put(entry(1, 1, "b")) == AddressBook::Outcome::kUnchanged);
+  CHECK(book.put(entry(1, 1, "c")) == AddressBook::Outcome::kComplete);
+  CHECK(book.addresses(JobId(1), 1)->blobs[1] == "c");
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,113 @@
+#include "schedulerd/live/config.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::live {
+namespace {
+
+ConfigReading read(std::vector<std::string> arguments) {
+  return read_config({.arguments = std::move(arguments),
+                      .policies = {"autoscaling_engine", "fifo", "fixed"},
+                      .home = "/home/somebody"});
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+std::string write_file(const test::TemporaryFolder& dir, const std::string& text) {
+  std::ofstream(dir / "config.yaml") << text;
+  return dir / "config.yaml";
+}
+
+}  // namespace
+
+TEST_CASE("without arguments the promised defaults hold") {
+  const auto reading = read({});
+  REQUIRE(reading.errors.empty());
+  CHECK(reading.config.listen.host == "127.0.0.1");
+  CHECK(reading.config.listen.port == 7480);
+  CHECK(reading.config.state_dir == "/home/somebody/.local/share/tidepool");
+  CHECK(reading.config.local_slots == 0);
+}
+
+TEST_CASE("dev brings four local slots and a fresh state directory") {
+  const auto reading = read({"--dev"});
+  REQUIRE(reading.errors.empty());
+  CHECK(reading.config.local_slots == 4);
+  CHECK(reading.config.state_dir.empty());
+  CHECK(read({"--dev", "--local-slots", "2"}).config.local_slots == 2);
+}
+
+TEST_CASE("the command line goes before the file, the file before the defaults") {
+  const test::TemporaryFolder dir;
+  const auto path =
+      write_file(dir,
+                 "listen: 127.0.0.1:7000\nstate_dir: /from/file\nlocal: {slots: 3, price_per_slot_hour: \"2.50\"}\n"
+                 "agents: {heartbeat: 200ms, patience: 1s}\nengine: {replace_stragglers: false}\n");
+  const auto reading = read({"--config", path, "--state-dir", "/from/flag"});
+  INFO(joined(reading.errors));
+  REQUIRE(reading.errors.empty());
+  CHECK(reading.config.listen.port == 7000);
+  CHECK(reading.config.state_dir == "/from/flag");
+  CHECK(reading.config.local_slots == 3);
+  CHECK(reading.config.local_price == Money::micros(2'500'000));
+  CHECK(reading.config.heartbeat == Duration::millis(200));
+  CHECK_FALSE(reading.config.replace_stragglers);
+}
+
+TEST_CASE("all errors of command line and file are told at once") {
+  const test::TemporaryFolder dir;
+  const auto path = write_file(dir, "listn: 127.0.0.1:1\npolicy: fifoo\nagents: {patience: soon}\n");
+  const auto reading =
+      read({"--config", path, "--listen", "0.0.0.0:80", "--local-slots", "many", "--stat-dir", "--log-level", "loud"});
+  const auto text = joined(reading.errors);
+  INFO(text);
+  CHECK(text.find("/listn") != std::string::npos);
+  CHECK(text.find("did you mean \"listen\"") != std::string::npos);
+  CHECK(text.find("did you mean fifo?") != std::string::npos);
+  CHECK(text.find("/agents/patience") != std::string::npos);
+  CHECK(text.find("not a loopback address") != std::string::npos);
+  CHECK(text.find("--local-slots: many") != std::string::npos);
+  CHECK(text.find("--state-dir") != std::string::npos);
+  CHECK(text.find("loud is none of") != std::string::npos);
+}
+
+TEST_CASE("a policy file is refused with the names of the built-in policies") {
+  const auto reading = read({"--policy", "./mine.lua"});
+  REQUIRE(reading.errors.size() == 1);
+  CHECK(reading.errors[0].find("autoscaling_engine, fifo, fixed") != std::string::npos);
+  CHECK(read({"--policy", "fifo"}).config.policy == "fifo");
+}
+
+TEST_CASE("a missing or broken file is one clear error") {
+  CHECK(joined(read({"--config", "/nowhere.yaml"}).errors).find("cannot be read") != std::string::npos);
+  const test::TemporaryFolder dir;
+  CHECK(joined(read({"--config", write_file(dir, "a: [1,")}).errors).find("not YAML") != std::string::npos);
+  CHECK(joined(read({"--config", write_file(dir, "- just\n- a list\n")}).errors) != "");
+}
+
+TEST_CASE("only loopback addresses may be bound") {
+  for (const char* good : {"127.0.0.1:0", "localhost:7480", "[::1]:7480", "127.1.2.3:1"}) {
+    CHECK(read({"--listen", good}).errors.empty());
+  }
+  for (const char* bad : {"0.0.0.0:80", "10.0.0.1:80", "127.0.0.1.example.com:80", "127.0.0.1", ":80",
+                          "127.0.0.1:99999", "127.0.0.1:8o", "::1:80", "[::]:80"}) {
+    INFO(bad);
+    CHECK(read({"--listen", bad}).errors.size() == 1);
+  }
+}
+
+TEST_CASE("help is text, not an error") {
+  const auto reading = read({"--help"});
+  REQUIRE(reading.help.has_value());
+  CHECK(reading.help->find("--state-dir") != std::string::npos);
+  CHECK(reading.errors.empty());
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,67 @@
+#include "schedulerd/live/event_queue.hpp"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+namespace tidepool::live {
+namespace {
+using namespace std::chrono_literals;
+}
+
+TEST_CASE("a full queue refuses at once and says to try again") {
+  EventQueue<int> queue(2);
+  REQUIRE(queue.try_push(1).ok());
+  REQUIRE(queue.try_push(2).ok());
+  const Status refused = queue.try_push(3);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kUnavailable);
+  CHECK(queue.take(10, 0us) == std::vector{1, 2});
+  CHECK(queue.try_push(3).ok());
+}
+
+TEST_CASE("take gives items in order and at most so many") {
+  EventQueue<int> queue(10);
+  for (int i = 1; i <= 5; ++i) REQUIRE(queue.try_push(i).ok());
+  CHECK(queue.take(3, 0us) == std::vector{1, 2, 3});
+  CHECK(queue.take(3, 0us) == std::vector{4, 5});
+  CHECK(queue.take(3, 1us).empty());
+}
+
+TEST_CASE("a waiting sender goes on when there is room") {
+  EventQueue<int> queue(1);
+  REQUIRE(queue.try_push(1).ok());
+  std::thread sender([&] { CHECK(queue.push(2)); });
+  CHECK(queue.take(1, 1s) == std::vector{1});
+  CHECK(queue.take(1, 10s) == std::vector{2});
+  sender.join();
+}
+
+TEST_CASE("closing wakes both sides and keeps what is inside") {
+  EventQueue<int> queue(1);
+  REQUIRE(queue.try_push(1).ok());
+  std::thread sender([&] { CHECK_FALSE(queue.push(2)); });
+  queue.close();
+  sender.join();
+  CHECK_FALSE(queue.try_push(3).ok());
+  CHECK_FALSE(queue.drained());
+  CHECK(queue.take(5, 1s) == std::vector{1});
+  CHECK(queue.drained());
+}
+
+TEST_CASE("many senders lose nothing") {
+  EventQueue<int> queue(8);
+  constexpr int kSenders = 4;
+  constexpr int kEach = 500;
+  std::vector<std::thread> senders;
+  for (int s = 0; s < kSenders; ++s) {
+    senders.emplace_back([&queue] {
+      for (int i = 0; i < kEach; ++i) queue.push(1);
+    });
+  }
+  int received = 0;
+  while (received < kSenders * kEach) received += static_cast<int>(queue.take(50, 10s).size());
+  for (auto& sender : senders) sender.join();
+  CHECK(queue.size() == 0);
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,114 @@
+#include "schedulerd/live/executor.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::live {
+namespace {
+
+// One node, one job with two members and a leaver, in generation 3.
+core::ClusterState small_world() {
+  core::ClusterState state;
+  state.nodes[NodeId(1)] = {.id = NodeId(1), .name = "local", .slot_type = "cpu", .owners = {}};
+  core::Job job;
+  job.id = JobId(1);
+  job.state = core::JobState::kRunning;
+  job.spec.document = R"({"run":{"trainer":"charlm","env":{"A":"b"},"workdir":"/data"}})";
+  job.generation = 3;
+  job.members = {WorkerId(1), WorkerId(2)};
+  job.workers = {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)};
+  for (const auto& [number, phase] :
+       {std::pair{1U, core::WorkerPhase::kMember}, std::pair{2U, core::WorkerPhase::kMember},
+        std::pair{3U, core::WorkerPhase::kLeaving}, std::pair{4U, core::WorkerPhase::kStarting}}) {
+    state.workers[WorkerId(number)] = {.id = WorkerId(number),
+                                       .job = JobId(1),
+                                       .node = NodeId(1),
+                                       .slots = {static_cast<int>(number) - 1},
+                                       .phase = phase};
+  }
+  state.jobs[JobId(1)] = std::make_shared<core::Job>(job);
+  return state;
+}
+
+template <class Message>
+std::vector<Message> of_kind(const std::vector<OutboxItem>& items) {
+  std::vector<Message> found;
+  for (const auto& item : items) {
+    if (const auto* order = std::get_if<NodeOrder>(&item)) {
+      if (const auto* message = std::get_if<Message>(&order->message)) found.push_back(*message);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a trainer is started as tidepool-trainer with its name") {
+  const auto state = small_world();
+  const auto order = start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1)));
+  REQUIRE(order.ok());
+  CHECK(order->program == "tidepool-trainer");
+  CHECK(order->argv == std::vector<std::string>{"charlm"});
+  CHECK(order->env.at("A") == "b");
+  CHECK(order->workdir == "/data");
+  CHECK(order->slots == std::vector<int>{3});
+  CHECK_FALSE(order->gpus);
+}
+
+TEST_CASE("a command is started as it is written") {
+  auto state = small_world();
+  state.mutable_job(JobId(1)).spec.document = R"({"run":{"command":["python3","train.py"]}})";
+  const auto order = start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1)));
+  REQUIRE(order.ok());
+  CHECK(order->program == "python3");
+  CHECK(order->argv == std::vector<std::string>{"train.py"});
+}
+
+TEST_CASE("a switch is told to members and leavers, never to a newcomer that is not in it") {
+  const auto state = small_world();
+  Executor executor;
+  core::Decision decision;
+  decision.plan.push_back({core::SwitchIntent{JobId(1), 3, {WorkerId(1), WorkerId(2)}, true}, {}});
+  const auto effects = executor.carry_out(decision, state);
+  std::vector<WorkerId> told;
+  for (const auto& order : of_kind<api::ToWorkerOrder>(effects.orders)) {
+    told.push_back(order.worker);
+    CHECK(std::get<api::GenerationMessage>(order.message).after_failure);
+  }
+  CHECK(told == std::vector{WorkerId(1), WorkerId(2), WorkerId(3)});
+}
+
+TEST_CASE("after a reconnect strangers are killed, starts and the newest generation are said again") {
+  const auto state = small_world();
+  const Executor executor;
+  const auto orders = executor.catch_up(NodeId(1), {WorkerId(1), WorkerId(9)}, state);
+  std::vector<OutboxItem> items;
+  for (const auto& order : orders) items.emplace_back(NodeOrder{NodeId(1), order});
+  const auto stops = of_kind<api::StopWorker>(items);
+  REQUIRE(stops.size() == 1);
+  CHECK(stops[0].worker == WorkerId(9));
+  CHECK(stops[0].grace_ms == 0);
+  const auto starts = of_kind<api::StartWorker>(items);
+  REQUIRE(starts.size() == 1);
+  CHECK(starts[0].worker == WorkerId(4));
+  CHECK(of_kind<api::ToWorkerOrder>(items).size() == 3);
+}
+
+TEST_CASE("addresses go to all members when the last one is in, and to a member whose link is back") {
+  const auto state = small_world();
+  Executor executor;
+  std::vector<OutboxItem> orders;
+  executor.on_address(WorkerId(1), {3, 0, "a"}, state, orders);
+  executor.on_address(WorkerId(2), {3, 0, "wrong rank"}, state, orders);
+  executor.on_address(WorkerId(2), {2, 1, "old generation"}, state, orders);
+  CHECK(orders.empty());
+  executor.on_address(WorkerId(2), {3, 1, "b"}, state, orders);
+  REQUIRE(of_kind<api::ToWorkerOrder>(orders).size() == 2);
+  orders.clear();
+  executor.on_relink(WorkerId(1), 2, state, orders);
+  const auto again = of_kind<api::ToWorkerOrder>(orders);
+  REQUIRE(again.size() == 2);
+  CHECK(std::get<api::GenerationMessage>(again[0].message).number == 3);
+  CHECK(std::get<api::AddressesMessage>(again[1].message).blobs == std::vector<std::string>{"a", "b"});
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,265 @@
+#include "schedulerd/live/journal.hpp"
+
+#include <sqlite3.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/journal_mark.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::live {
+namespace {
+
+core::TimedFact fact(std::int64_t at_us) {
+  return {Instant::from_micros(at_us), core::NodeLost{NodeId(1), "gone at " + std::to_string(at_us)}};
+}
+
+StoredClock clock_at(std::int64_t at_us) {
+  return {{"boot", at_us, 1'795'000'000'000'000 + at_us}, Instant::from_micros(at_us), 1'795'000'000'000'000};
+}
+
+Journal open(const std::string& path, JournalOptions options = {}) {
+  auto journal = Journal::open(path, options);
+  if (!journal.ok()) FAIL(journal.error().message);
+  return *std::move(journal);
+}
+
+std::vector<std::string> bodies(Journal& journal, std::uint64_t after = 0) {
+  std::vector<std::string> found;
+  const Status read = journal.replay(after, [&](const JournalRow& row) {
+    found.push_back(row.body);
+    return ok_status();
+  });
+  if (!read.ok()) found.push_back("refused: " + read.error().message);
+  return found;
+}
+
+void tamper(const std::string& path, const char* sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+}
+
+}  // namespace
+
+TEST_CASE("facts come back in order, with the clock of their batch") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    REQUIRE(journal.append(fact(10)).ok());
+    REQUIRE(journal.append(fact(20)).ok());
+    REQUIRE(journal.commit(clock_at(25)).ok());
+  }
+  Journal journal = open(dir / "j.db");
+  CHECK(bodies(journal).size() == 2);
+  CHECK(journal.last_seq() == 2);
+  const auto clock = journal.clock();
+  REQUIRE(clock.ok());
+  REQUIRE(clock->has_value());
+  CHECK((*clock)->at == Instant::from_micros(25));
+  CHECK((*clock)->reading.boot_id == "boot");
+}
+
+TEST_CASE("what was not committed is not there") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    REQUIRE(journal.append(fact(10)).ok());
+    REQUIRE(journal.commit(clock_at(10)).ok());
+    REQUIRE(journal.append(fact(20)).ok());
+  }
+  Journal journal = open(dir / "j.db");
+  CHECK(bodies(journal).size() == 1);
+}
+
+TEST_CASE("an idempotency key is known within its batch, after a restart, and for its token only") {
+  const test::TemporaryFolder dir;
+  const Idempotency request{.key = "k", .token_id = "t", .request_hash = "h"};
+  {
+    Journal journal = open(dir / "j.db");
+    CHECK_FALSE(journal.receipt_for(request)->has_value());
+    REQUIRE(journal.append(request, Receipt{.job = JobId(7)}, 100).ok());
+    REQUIRE((*journal.receipt_for(request))->job == JobId(7));
+    REQUIRE(journal.commit(clock_at(1)).ok());
+  }
+  Journal journal = open(dir / "j.db");
+  REQUIRE(journal.receipt_for(request)->has_value());
+  CHECK((*journal.receipt_for(request))->request_hash == "h");
+  CHECK_FALSE(journal.receipt_for({.key = "k", .token_id = "other", .request_hash = "h"})->has_value());
+}
+
+TEST_CASE("an idempotency key is forgotten after 24 hours") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  const Idempotency request{.key = "k", .token_id = "t", .request_hash = "h"};
+  REQUIRE(journal.append(request, Receipt{}, 1'795'000'000).ok());
+  REQUIRE(journal.commit(clock_at(0)).ok());
+  REQUIRE(journal.snapshot({}, clock_at(86'399LL * 1'000'000)).ok());
+  CHECK(journal.receipt_for(request)->has_value());
+  REQUIRE(journal.snapshot({}, clock_at(86'402LL * 1'000'000)).ok());
+  CHECK_FALSE(journal.receipt_for(request)->has_value());
+}
+
+TEST_CASE("a damaged row is refused by its number") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    for (int i = 1; i <= 3; ++i) REQUIRE(journal.append(fact(i)).ok());
+    REQUIRE(journal.commit(clock_at(5)).ok());
+  }
+  tamper(dir / "j.db", "UPDATE journal SET body=replace(body,'gone','gome') WHERE seq=2");
+  Journal journal = open(dir / "j.db");
+  CHECK(bodies(journal).back().find("journal row 2 is damaged") != std::string::npos);
+}
+
+TEST_CASE("a missing row and a missing end are refused") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    for (int i = 1; i <= 3; ++i) REQUIRE(journal.append(fact(i)).ok());
+    REQUIRE(journal.commit(clock_at(5)).ok());
+  }
+  tamper(dir / "j.db", "DELETE FROM journal WHERE seq=2");
+  {
+    Journal journal = open(dir / "j.db");
+    CHECK(bodies(journal).back().find("journal row 2 is missing") != std::string::npos);
+  }
+  tamper(dir / "j.db", "DELETE FROM journal WHERE seq=3");
+  const auto refused = Journal::open(dir / "j.db", {});
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("ends at row 1 but row 3 was acknowledged") != std::string::npos);
+}
+
+TEST_CASE("a journal that has lost its write-ahead log is refused by the mark") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    REQUIRE(journal.append(fact(1)).ok());
+    REQUIRE(journal.commit(clock_at(1)).ok());
+    // Killed here: the row is only in the log. Then somebody loses the log.
+    std::filesystem::copy_file(dir / "j.db", dir / "k.db");
+    std::filesystem::copy_file(dir / "j.db.mark", dir / "k.db.mark");
+  }
+  CHECK_FALSE(Journal::open(dir / "k.db", {}).ok());
+  CHECK(Journal::open(dir / "j.db", {}).ok());
+}
+
+TEST_CASE("a newer schema is refused without a write") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+  }
+  tamper(dir / "j.db", "PRAGMA user_version=9");
+  const auto refused = Journal::open(dir / "j.db", {});
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("schema version 9") != std::string::npos);
+}
+
+TEST_CASE("a snapshot lets old rows go, and the rows after the older snapshot stay") {
+  const test::TemporaryFolder dir;
+  JournalOptions options;
+  options.retention = Duration::seconds(0);
+  options.snapshot_every = 2;
+  Journal journal = open(dir / "j.db", options);
+  core::ClusterState state;
+  for (int i = 1; i <= 6; ++i) {
+    REQUIRE(journal.append(fact(i)).ok());
+    REQUIRE(journal.commit(clock_at(i)).ok());
+    if (journal.snapshot_due()) REQUIRE(journal.snapshot(state, clock_at(i + 1)).ok());
+  }
+  const auto snapshots = journal.snapshots();
+  REQUIRE(snapshots.ok());
+  REQUIRE(snapshots->size() == 2);
+  CHECK((*snapshots)[0].seq == 6);
+  CHECK((*snapshots)[1].seq == 4);
+  CHECK((*snapshots)[1].intact);
+  CHECK(bodies(journal, 4).size() == 2);
+  CHECK(bodies(journal, 0).back().find("row 1 is missing") != std::string::npos);
+}
+
+TEST_CASE("readers find events, decisions, measurements and tokens") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  core::Event event;
+  event.seq = 1;
+  event.type = "job.submitted";
+  event.job = JobId(4);
+  event.data = {{"name", "n"}};
+  core::Decision decision;
+  decision.id = DecisionId(1);
+  decision.verdicts.push_back({JobId(4), {}, {}});
+  REQUIRE(journal.append(std::vector{event}).ok());
+  REQUIRE(journal.append(decision).ok());
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(journal.append(JobId(4), MetricPoint{.step = i, .size = 2, .compute_ms = {1.5, 2.5}}).ok());
+  }
+  REQUIRE(journal.append(TokenRecord{.id = "t1", .name = "n", .role = "viewer"}).ok());
+  REQUIRE(journal.note_placement(WorkerId(3), NodeId(2)).ok());
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  CHECK((*history)->events(0, std::nullopt, 10).empty());  // not yet committed
+  REQUIRE(journal.commit(clock_at(1)).ok());
+
+  const auto events = (*history)->events(0, JobId(4), 10);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].data.at("name") == "n");
+  CHECK((*history)->events(1, std::nullopt, 10).empty());
+  CHECK((*history)->oldest_event() == 1);
+  CHECK((*history)->decisions(std::nullopt, JobId(4), 5).size() == 1);
+  CHECK((*history)->decisions(DecisionId(1), std::nullopt, 5).empty());
+  const auto points = (*history)->metrics(JobId(4), 10);
+  CHECK(points.size() == 10);
+  CHECK(points.back().step == 99);
+  CHECK(points.back().compute_ms == std::vector{1.5, 2.5});
+  CHECK((*history)->metrics(JobId(4), 1'000).size() == 100);
+  REQUIRE((*history)->token("t1").has_value());
+  CHECK_FALSE((*history)->token("t1")->expires_unix_s.has_value());
+  CHECK((*history)->node_of(WorkerId(3)) == NodeId(2));
+  REQUIRE(journal.revoke_token("t1").ok());
+  REQUIRE(journal.commit(clock_at(2)).ok());
+  CHECK((*history)->token("t1")->revoked);
+}
+
+TEST_CASE("measurements and progress events stay bounded") {
+  const test::TemporaryFolder dir;
+  JournalOptions options;
+  options.metric_points_max = 64;
+  options.progress_events_max = 10;
+  options.events_max = 50;
+  Journal journal = open(dir / "j.db", options);
+  core::ClusterState state;
+  for (EventSeq seq = 1; seq <= 100; ++seq) {
+    core::Event event;
+    event.seq = seq;
+    event.type = seq % 2 == 0 ? "job.progressed" : "job.resized";
+    REQUIRE(journal.append(std::vector{event}).ok());
+  }
+  for (int i = 0; i < 1'000; ++i) REQUIRE(journal.append(JobId(1), MetricPoint{.step = i}).ok());
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  state.next_event = 101;
+  REQUIRE(journal.snapshot(state, clock_at(2)).ok());
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  CHECK((*history)->oldest_event() == 51);
+  CHECK((*history)->events(0, std::nullopt, 1'000).size() == 30);
+  const auto points = (*history)->metrics(JobId(1), 10'000);
+  CHECK(points.size() <= 128);
+  CHECK(points.front().step == 0);
+  CHECK(points.back().step == 999);
+}
+
+TEST_CASE("a mark with a wrong guard is no mark") {
+  const test::TemporaryFolder dir;
+  const JournalMark mark(dir / "m");
+  CHECK_FALSE(mark.read().has_value());
+  mark.write(42);
+  CHECK(mark.read() == 42);
+  std::filesystem::resize_file(dir / "m", 9);
+  CHECK_FALSE(mark.read().has_value());
+}
+
+}  // namespace tidepool::live

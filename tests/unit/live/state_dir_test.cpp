@@ -1,0 +1,76 @@
+#include "schedulerd/live/state_dir.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "schedulerd/live/logging.hpp"
+#include "schedulerd/live/secrets.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::live {
+
+TEST_CASE("a state directory is made private, with its parents") {
+  const test::TemporaryFolder dir;
+  auto opened = StateDir::open(dir / "a/b/state");
+  REQUIRE(opened.ok());
+  struct stat info{};
+  REQUIRE(::stat(opened->path().c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0700U);
+}
+
+TEST_CASE("a second daemon on the same state is refused and told whose it is") {
+  const test::TemporaryFolder dir;
+  {
+    const auto first = StateDir::open(dir / "state");
+    REQUIRE(first.ok());
+    const auto second = StateDir::open(dir / "state");
+    REQUIRE_FALSE(second.ok());
+    CHECK(second.error().message.find("process " + std::to_string(::getpid())) != std::string::npos);
+  }
+  CHECK(StateDir::open(dir / "state").ok());
+}
+
+TEST_CASE("a path that cannot be a directory is an error that names it") {
+  const test::TemporaryFolder dir;
+  std::ofstream(dir / "file") << "x";
+  const auto opened = StateDir::open(dir / "file");
+  REQUIRE_FALSE(opened.ok());
+  CHECK(opened.error().code == ErrorCode::kInvalidArgument);
+  CHECK(opened.error().message.find("is not a directory") != std::string::npos);
+  CHECK_FALSE(StateDir::open("/proc/no-such-place/state").ok());
+}
+
+TEST_CASE("the agents' token is made once and kept private") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  const auto token = state->agent_token();
+  REQUIRE(token.ok());
+  CHECK(token->size() == 48);
+  CHECK(*state->agent_token() == *token);
+  struct stat info{};
+  REQUIRE(::stat(state->file("agent.token").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0600U);
+  REQUIRE(::chmod(state->file("agent.token").c_str(), 0644) == 0);
+  const auto open_to_all = state->agent_token();
+  REQUIRE_FALSE(open_to_all.ok());
+  CHECK(open_to_all.error().message.find("chmod 600") != std::string::npos);
+}
+
+TEST_CASE("hashes are SHA-256 and tokens differ") {
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(new_token().text() != new_token().text());
+  CHECK(equal_in_constant_time("abc", "abc"));
+  CHECK_FALSE(equal_in_constant_time("abc", "abd"));
+  CHECK_FALSE(equal_in_constant_time("abc", "ab"));
+}
+
+TEST_CASE("a stranger's text cannot forge a log line") {
+  CHECK(escape_controls("a\nb\x1b[0m\x7f") == "a\\x0ab\\x1b[0m\\x7f");
+}
+
+}  // namespace tidepool::live
