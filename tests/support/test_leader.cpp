@@ -62,6 +62,10 @@ void TestLeader::commit(std::vector<WorkerId> members, bool after_failure) {
   after_failure_ = after_failure;
   addresses_.clear();
   ++generation_;
+  repeat_generation();
+}
+
+void TestLeader::repeat_generation() {
   for (const WorkerId worker : audience_) {
     send(worker, api::GenerationMessage{.number = generation_, .members = members_, .after_failure = after_failure_});
   }
@@ -181,7 +185,7 @@ void TestLeader::reap() {
     const bool member = std::find(members_.begin(), members_.end(), worker) != members_.end();
     member_died |= member && exits_.at(worker) != 0;
   }
-  if (!member_died || !reacts_) return;
+  if (!member_died) return;
   std::vector<WorkerId> survivors;
   std::copy_if(members_.begin(), members_.end(), std::back_inserter(survivors),
                [&](WorkerId worker) { return alive(worker); });

@@ -43,7 +43,9 @@ class TestLeader {
   // Hangs up on everybody; while away, nobody is let in again.
   void go_away();
   void come_back();
-  void set_reacts_to_deaths(bool reacts) { reacts_ = reacts; }
+  // What a restart of the daemon does to a build: the addresses are lost, the generation is told again.
+  void forget_addresses() { addresses_.clear(); }
+  void repeat_generation();
 
   // Serves links and reaps processes until `done` holds; false after `timeout_ms`.
   [[nodiscard]] bool run_until(const std::function<bool()>& done, int timeout_ms = 20'000);
@@ -53,6 +55,7 @@ class TestLeader {
   [[nodiscard]] bool ready(WorkerId worker) const { return ready_.contains(worker); }
   [[nodiscard]] bool alive(WorkerId worker) const { return processes_.contains(worker); }
   [[nodiscard]] std::size_t living() const { return processes_.size(); }
+  [[nodiscard]] std::size_t addresses_known() const { return addresses_.size(); }
   // Exit codes of those that ended by themselves; 128 + n for signal n.
   [[nodiscard]] const std::map<WorkerId, int>& exits() const { return exits_; }
   [[nodiscard]] pid_t pid(WorkerId worker) const { return processes_.at(worker); }
@@ -97,7 +100,6 @@ class TestLeader {
   bool after_failure_ = false;
   std::set<WorkerId> audience_;  // of the newest generation
   std::map<int, std::string> addresses_;
-  bool reacts_ = true;
 };
 
 }  // namespace tidepool::test

@@ -177,6 +177,16 @@ bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
   return true;
 }
 
+// A generation that is told again comes from a daemon that was restarted and has forgotten the addresses.
+void AgentLink::repeat_address(GenerationNumber generation) {
+  std::optional<api::AddressMessage> told;
+  {
+    const std::lock_guard lock(mutex_);
+    told = address_;
+  }
+  if (told && told->generation == generation && !membership_.has_addresses(generation)) send(*told);
+}
+
 bool AgentLink::obey(const std::string& line) {
   auto message = api::decode_to_worker(line);
   if (!message.ok()) {
@@ -185,6 +195,7 @@ bool AgentLink::obey(const std::string& line) {
   }
   std::visit(Overloaded{[this](const api::GenerationMessage& news) {
                           membership_.announce({.number = news.number, .members = news.members}, news.after_failure);
+                          repeat_address(news.number);
                         },
                         [this](const api::AddressesMessage& news) {
                           membership_.announce_addresses(news.generation, news.blobs);

@@ -39,7 +39,8 @@ class AgentLink {
   // From any thread; never blocks.
   void send(const api::FromWorker& message);
 
-  // Sends where this rank listens, again after each reconnect until all addresses have come.
+  // Sends where this rank listens; again after a reconnect, and when the daemon tells the generation again,
+  // until all addresses have come.
   void send_address(api::AddressMessage message);
 
   // The generation that the worker is in, told with `ready` after each reconnect.
@@ -54,6 +55,7 @@ class AgentLink {
   void drop_oldest_steps();
   [[nodiscard]] bool write_some(int fd);
   [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);
+  void repeat_address(GenerationNumber generation);
   [[nodiscard]] bool obey(const std::string& line);
   void wake() const;
 

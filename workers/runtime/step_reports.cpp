@@ -1,5 +1,6 @@
 #include "workers/runtime/step_reports.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tidepool::runtime {
@@ -24,7 +25,7 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
 
 std::optional<api::StepsMessage> StepReports::take(TimePoint now) {
   if (gathered_.steps == 0) return std::nullopt;
-  gathered_.elapsed_us = micros_between(since_, now);
+  gathered_.elapsed_us = std::max<std::int64_t>(1, micros_between(since_, now));  // who reads it divides by it
   gathered_.loss = loss_sum_ / static_cast<double>(gathered_.samples);
   api::StepsMessage message = std::move(gathered_);
   restart(now);

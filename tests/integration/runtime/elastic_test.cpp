@@ -145,6 +145,22 @@ TEST_CASE("training goes on while the daemon is away, and membership changes aga
   scene.finish();
 }
 
+TEST_CASE("a daemon that restarts in the middle of a build learns the addresses again") {
+  Scene scene({.steps = 200, .step_us = 1'000});
+  scene.start(2);
+  const WorkerId newcomer = scene.boot();
+  scene.workers.push_back(newcomer);
+  scene.leader.signal(newcomer, SIGSTOP);
+  scene.leader.commit(scene.workers);
+  REQUIRE(scene.leader.run_until([&] { return scene.leader.addresses_known() == 2; }));
+  scene.leader.forget_addresses();
+  scene.leader.signal(newcomer, SIGCONT);
+  REQUIRE(scene.leader.run_until([&] { return scene.leader.addresses_known() == 1; }));
+  scene.leader.repeat_generation();
+  REQUIRE(scene.enters(scene.workers[0], 2));
+  scene.finish();
+}
+
 TEST_CASE("an agent that is stopped and reads nothing does not hold training up") {
   Scene scene({.steps = 400, .step_us = 200});
   scene.start(2);

@@ -1,0 +1,123 @@
+// The communicator itself, ranks as threads over loopback: whatever happens to a peer, nobody waits long.
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "workers/runtime/gloo_comm.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+constexpr Millis kTimeout{20'000};
+
+std::vector<std::shared_ptr<GlooComm>> open_all(int size) {
+  std::vector<std::shared_ptr<GlooComm>> ranks;
+  for (int rank = 0; rank < size; ++rank) {
+    auto comm =
+        GlooComm::open({.rank = rank, .size = size, .connect_timeout = kTimeout, .collective_timeout = kTimeout});
+    REQUIRE(comm.ok());
+    ranks.push_back(*comm);
+  }
+  return ranks;
+}
+
+void on_all(const std::vector<std::shared_ptr<GlooComm>>& ranks, const std::function<void(GlooComm&)>& act) {
+  std::vector<std::thread> threads;
+  for (const auto& comm : ranks) threads.emplace_back([&act, comm] { act(*comm); });
+  for (auto& thread : threads) thread.join();
+}
+
+std::vector<std::shared_ptr<GlooComm>> mesh_of(int size) {
+  auto ranks = open_all(size);
+  std::vector<std::string> addresses;
+  for (const auto& comm : ranks) addresses.push_back(comm->address());
+  std::vector<Status> outcomes(ranks.size(), ok_status());
+  on_all(ranks, [&](GlooComm& comm) { outcomes[static_cast<std::size_t>(comm.rank())] = comm.connect(addresses); });
+  for (const Status& outcome : outcomes) REQUIRE(outcome.ok());
+  return ranks;
+}
+
+double seconds_since(TimePoint begin) {
+  return millis_between(begin, Clock::now()) / 1'000;
+}
+
+}  // namespace
+
+TEST_CASE("collectives give every rank the same result") {
+  const auto ranks = mesh_of(4);
+  std::vector<std::vector<float>> values(4);
+  std::vector<std::vector<std::int64_t>> gathered(4);
+  std::vector<std::string> told = {"aaaa", "bbbb", "cccc", "dddd"};
+  on_all(ranks, [&](GlooComm& comm) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    values[rank].assign(1'000, static_cast<float>(rank));
+    static_cast<void>(comm.allreduce(values[rank]).ok());
+    static_cast<void>(comm.broadcast(std::as_writable_bytes(std::span(told[rank])), 2).ok());
+    const std::int64_t mine[2] = {comm.rank(), -comm.rank()};
+    auto all = comm.allgather(mine);
+    if (all.ok()) gathered[rank] = *all;
+    comm.settle();
+  });
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    CHECK(values[rank] == std::vector<float>(1'000, 6.0F));
+    CHECK(told[rank] == "cccc");
+    CHECK(gathered[rank] == std::vector<std::int64_t>{0, 0, 1, -1, 2, -2, 3, -3});
+  }
+}
+
+TEST_CASE("a rank learns of a death although it waits for somebody else") {
+  auto ranks = mesh_of(3);
+  // Rank 0 waits for rank 1, which does not send; meanwhile rank 2 goes.
+  const TimePoint begin = Clock::now();
+  Status outcome = ok_status();
+  std::thread waiting([&] {
+    std::byte byte{};
+    outcome = ranks[0]->broadcast({&byte, 1}, 1);
+  });
+  ranks.pop_back();
+  waiting.join();
+  CHECK(!outcome.ok());
+  CHECK(seconds_since(begin) < 5);
+}
+
+TEST_CASE("abort ends a blocked operation here and at the peers, and every later one") {
+  const auto ranks = mesh_of(2);
+  const TimePoint begin = Clock::now();
+  Status outcome = ok_status();
+  std::thread waiting([&] {
+    std::vector<float> values(1 << 20U);
+    outcome = ranks[0]->allreduce(values);
+  });
+  ranks[0]->abort();
+  waiting.join();
+  CHECK(!outcome.ok());
+  std::vector<float> values(10);
+  CHECK(!ranks[1]->allreduce(values).ok());
+  CHECK(!ranks[0]->allreduce(values).ok());
+  CHECK(seconds_since(begin) < 5);
+}
+
+TEST_CASE("abort ends a connect that nobody answers") {
+  const auto ranks = open_all(2);
+  const std::vector<std::string> addresses = {ranks[0]->address(), ranks[1]->address()};
+  const TimePoint begin = Clock::now();
+  Status outcome = ok_status();
+  // One of the two sides listens until the other comes, which it never does.
+  std::thread connecting([&] { outcome = ranks[0]->connect(addresses); });
+  ranks[0]->abort();
+  ranks[1]->abort();
+  connecting.join();
+  CHECK(!outcome.ok());
+  CHECK(seconds_since(begin) < 5);
+}
+
+TEST_CASE("an address of the wrong length is refused in words") {
+  const auto ranks = open_all(2);
+  const Status outcome = ranks[0]->connect({ranks[0]->address(), "short"});
+  REQUIRE(!outcome.ok());
+  CHECK(outcome.error().message.find("rank 1 sent a bad address") != std::string::npos);
+}
+
+}  // namespace tidepool::runtime
