@@ -9,6 +9,7 @@
 
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
+#include "base/rng.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
