@@ -27,7 +27,7 @@ void outlive_broken_connections() {
 // Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
 class MeshContext final : public gloo::Context {
  public:
-  MeshContext(int rank, int size) : gloo::Context(rank, size) {}
+  MeshContext(int rank_here, int size_here) : gloo::Context(rank_here, size_here) {}
   void set_transport(std::shared_ptr<gloo::transport::Device> device,
                      std::shared_ptr<gloo::transport::Context> transport) {
     device_ = std::move(device);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "workers/runtime/gloo_comm.hpp"
 
@@ -80,6 +81,25 @@ TEST_CASE("a rank learns of a death although it waits for somebody else") {
   waiting.join();
   CHECK(!outcome.ok());
   CHECK(seconds_since(begin) < 5);
+}
+
+TEST_CASE("a rank that settles before it goes cuts nobody off") {
+  for (int round = 0; round < 10; ++round) {
+    auto ranks = mesh_of(3);
+    std::vector<Status> outcomes(3, ok_status());
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&outcome = outcomes[rank], comm = std::exchange(ranks[rank], nullptr)]() mutable {
+        // The root is done once the system has taken its bytes, long before the others have read them.
+        std::vector<std::byte> bytes(4U << 20U);
+        outcome = comm->broadcast(bytes, 0);
+        comm->settle();
+        comm.reset();
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (const Status& outcome : outcomes) REQUIRE(outcome.ok());
+  }
 }
 
 TEST_CASE("abort ends a blocked operation here and at the peers, and every later one") {
