@@ -169,7 +169,6 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
   const auto start_all = [&](const auto& intent) {
     for (const auto& place : intent.newcomers) start(intent.job, place);
   };
-  std::vector<WorkerId> freed;
   for (const auto& planned : decision.plan) {
     std::visit(
         Overloaded{
@@ -183,7 +182,6 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
               const core::Worker* worker = engine_->view().find_worker(intent.worker);
               if (worker == nullptr || !connected_.contains(worker->node)) return;
               out.emplace_back(StopWorker{index_of(worker->node), intent.worker, intent.grace});
-              freed.push_back(intent.worker);
             },
             // Their workers wait for the switch, or are stopped by intents of their own.
             [](const core::ShrinkIntent&) {},
@@ -192,8 +190,17 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
         },
         planned.intent);
   }
-  if (setup_.bug != PlantedBug::kFreesSlotsAtStop) return;
-  for (const WorkerId worker : freed) (void)learn_fact(core::WorkerExited{.worker = worker}, decision.at, "");
+  if (setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(decision.at, out);
+}
+
+// The planted fault: who has been told to leave is taken to be gone.
+void DaemonModel::free_leavers(Instant now, std::vector<Outgoing>& out) {
+  std::vector<WorkerId> leavers;
+  for (const auto& [id, worker] : engine_->view().workers) {
+    if (worker.phase == core::WorkerPhase::kLeaving && !worker.node_lost) leavers.push_back(id);
+  }
+  for (const WorkerId worker : leavers) (void)learn_fact(core::WorkerExited{.worker = worker}, now, "");
+  if (!leavers.empty() && write()) decide(now, out);
 }
 
 bool DaemonModel::write() {

@@ -31,7 +31,7 @@ using CrashPlan = std::function<std::optional<CrashPoint>(std::uint64_t write)>;
 // Faults planted by tests, to show that a property would find them. Never set outside tests.
 enum class PlantedBug {
   kNone,
-  kFreesSlotsAtStop,          // takes a stop that was sent for a proof of death: a slot is given twice
+  kFreesSlotsOfLeavers,       // takes an order to leave for a proof of death: a slot is given twice
   kAcknowledgesBeforeCommit,  // answers clients before their submission is durable
   kLosesExits,                // drops every third report of an exit: its slots are never released
 };
@@ -78,6 +78,7 @@ class DaemonModel {
   void decide(Instant now, std::vector<Outgoing>& out);
   void act(const core::Decision& decision, std::vector<Outgoing>& out);
   void say_again(NodeId node, int index, const std::vector<WorkerId>& running, std::vector<Outgoing>& out) const;
+  void free_leavers(Instant now, std::vector<Outgoing>& out);
   // One journal write of what is appended so far; false if the daemon died in it.
   bool write();
   void die();

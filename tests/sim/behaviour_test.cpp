@@ -1,0 +1,121 @@
+// What whole runs show: the engine finds the size that pays, a slow worker is replaced, a lost node is survived.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "schedulerd/sim/sim_run.hpp"
+#include "tests/sim/small_world.hpp"
+
+namespace tidepool {
+namespace {
+
+using sim::SimResult;
+using sim::SimSetup;
+
+// One job on one node of four slots, a hundred samples a second a worker.
+SimSetup one_job(policies::UslCurve curve, std::int64_t samples) {
+  SimSetup setup = test::small_world(1);
+  setup.faults = {};
+  setup.cluster = {.nodes = 2, .slots_per_node = 4};
+  setup.workload.jobs.resize(1);
+  sim::SimJob& job = setup.workload.jobs[0];
+  job.truth.curve = curve;
+  job.truth.work_samples = samples;
+  job.truth.boot = Duration::seconds(2);
+  job.spec.work_samples = samples;
+  job.spec.elastic = {.min = 1, .max = 4, .preferred = 2, .sizes = {1, 2, 3, 4}, .cooldown = Duration::seconds(2)};
+  return setup;
+}
+
+bool took(const SimResult& result, const std::string& text) {
+  return std::any_of(result.decision_lines.begin(), result.decision_lines.end(),
+                     [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+TEST_CASE("a job that scales grows to its maximum and finishes") {
+  SimSetup setup = one_job({.lambda = 100, .sigma = 0.02, .kappa = 0}, 100'000);
+  const SimResult result = sim::Simulator(setup).run();
+  REQUIRE(result.violations.empty());
+  REQUIRE(result.complete);
+  CHECK(result.state.jobs.begin()->second->sizes.contains(4));
+  CHECK(result.rows[0].resizes == 2);
+  // At four workers: 100'000 / 377 = 265 s; two alone would need 510 s.
+  CHECK(*result.rows[0].finished_s - result.rows[0].submitted_s < 320);
+}
+
+TEST_CASE("a job that does not scale tries one size more, takes it back and settles") {
+  SimSetup setup = one_job({.lambda = 100, .sigma = 0.95, .kappa = 0.02}, 100'000);
+  const SimResult result = sim::Simulator(setup).run();
+  REQUIRE(result.complete);
+  const auto& sizes = result.state.jobs.begin()->second->sizes;
+  CHECK(sizes.contains(1));
+  CHECK(sizes.contains(3));
+  CHECK_FALSE(sizes.contains(4));
+  CHECK(std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {
+          return a.second.steps < b.second.steps;
+        })->first == 1);
+  CHECK(result.rows[0].resizes <= 4);
+}
+
+TEST_CASE("a worker that turns slow is replaced, and the throughput comes back") {
+  SimSetup setup = one_job({.lambda = 100, .sigma = 0.02, .kappa = 0}, 200'000);
+  setup.compute_times = true;
+  setup.keep_decisions = true;
+  setup.faults = {.worker_slow_every = Duration::seconds(100), .until = Duration::seconds(250)};
+  const SimResult result = sim::Simulator(setup).run();
+  REQUIRE(result.violations.empty());
+  REQUIRE(result.complete);
+  CHECK(took(result, "StragglerReplaced"));
+}
+
+TEST_CASE("a node that is cut off and comes back with its workers costs no slot and no job") {
+  SimSetup setup = one_job({.lambda = 100, .sigma = 0.02, .kappa = 0}, 100'000);
+  setup.faults = {.node_cut_off_every = Duration::seconds(40),
+                  .mean_node_outage = Duration::seconds(20),
+                  .until = Duration::seconds(300)};
+  const SimResult result = sim::Simulator(setup).run();
+  CHECK(result.violations.empty());
+  CHECK(result.complete);
+  CHECK(result.rows[0].state == core::JobState::kSucceeded);
+  CHECK(result.rows[0].steps == result.rows[0].steps_wanted);
+}
+
+TEST_CASE("sim run prints one digest for one seed, and another for another") {
+  sim::SimOptions options{.generated_jobs = 30, .cluster = "4x4", .seed = 3};
+  const auto first = sim::run(options);
+  const auto second = sim::run(options);
+  REQUIRE(first.ok());
+  CHECK(first->score.digest == second->score.digest);
+  CHECK(first->per_job_csv == second->per_job_csv);
+  CHECK(first->score.completed == 30);
+  CHECK(first->score.utilization > 0);
+  CHECK(first->score.utilization <= 1);
+  options.seed = 4;
+  CHECK(sim::run(options)->score.digest != first->score.digest);
+}
+
+TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed size") {
+  sim::SimOptions options{.generated_jobs = 60, .cluster = "8x4", .policy = "fixed", .seed = 5};
+  options.generated_interarrival = Duration::seconds(600);
+  const auto fixed = sim::run(options);
+  options.policy = "autoscaling_engine";
+  const auto elastic = sim::run(options);
+  REQUIRE(fixed.ok());
+  REQUIRE(elastic.ok());
+  CHECK(elastic->score.avg_jct_s < fixed->score.avg_jct_s);
+  CHECK(elastic->score.resizes > 0);
+  CHECK(fixed->score.resizes == 0);
+}
+
+TEST_CASE("sim run refuses what it cannot do, in words") {
+  const auto message = [](const sim::SimOptions& options) { return sim::run(options).error().message; };
+  CHECK(message({.semantics = "pollux"}) == "there are no semantics called \"pollux\"; there is: live");
+  CHECK(message({.cluster = "16"}).find("such as 16x4") != std::string::npos);
+  CHECK(message({.policy = "best"}).find("autoscaling_engine, fixed, fifo") != std::string::npos);
+  CHECK(message({.workload = "missing.csv"}).find("give a CSV file") != std::string::npos);
+  CHECK(message({.workload = "generated:x"}).find("generated:SEED") != std::string::npos);
+  CHECK(message({.generated_jobs = 0}).find("1 to 1000000") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidepool

@@ -1,0 +1,80 @@
+// The daemon dies again and again while nodes and workers fail, and keeps every promise all the same. Bugs planted
+// into the model of the daemon show that the property can fail.
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/laws.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using sim::PlantedBug;
+using sim::SimResult;
+using sim::SimSetup;
+
+TEST_CASE("a daemon that dies again and again, among failing nodes and workers, still keeps every promise") {
+  std::int64_t crashes = 0;
+  for_each_seed("many crashes", kSeeds, [&](std::uint64_t seed, Rng&) {
+    SimSetup setup = small_world(seed);
+    setup.crash_plan = often(seed);
+    setup.faults = faults(seed);
+    const SimResult result = run(setup);
+    const auto law = broken_law(result);
+    INFO((law ? words(result, *law) : std::string()));
+    REQUIRE_FALSE(law);
+    crashes += result.crashes;
+  });
+  WARN(crashes << " crashes survived");
+}
+
+TEST_CASE("the same seed gives the same decisions, crashes and faults included") {
+  for_each_seed("same digest", 20, [](std::uint64_t seed, Rng&) {
+    SimSetup setup = small_world(seed);
+    setup.crash_plan = often(seed);
+    setup.faults = faults(seed);
+    const SimResult first = run(setup);
+    const SimResult second = run(setup);
+    CHECK(first.digest == second.digest);
+    CHECK(first.end == second.end);
+  });
+}
+
+// How many of the seeds show that something is wrong.
+int seeds_that_notice(PlantedBug bug, const std::string& expected) {
+  int noticed = 0;
+  std::set<std::string> laws;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SimSetup setup = small_world(seed);
+    setup.bug = bug;
+    setup.crash_plan = often(seed);
+    setup.faults = faults(seed);
+    setup.limit = Duration::seconds(900);
+    const auto law = broken_law(run(setup));
+    if (!law) continue;
+    ++noticed;
+    laws.insert(*law);
+  }
+  std::string all;
+  for (const auto& law : laws) all += law + "\n";
+  WARN(noticed << " of 60 seeds notice; laws broken:\n" << all);
+  CHECK(all.find(expected) != std::string::npos);
+  return noticed;
+}
+
+TEST_CASE("planted: slots of workers that were told to leave and have not left are seen to be given twice") {
+  CHECK(seeds_that_notice(PlantedBug::kFreesSlotsOfLeavers, "sits on it") >= 1);
+}
+
+TEST_CASE("planted: a submission acknowledged before it is durable is seen to be lost") {
+  CHECK(seeds_that_notice(PlantedBug::kAcknowledgesBeforeCommit, "after recovery it is not") >= 1);
+}
+
+TEST_CASE("planted: an exit that is dropped is seen as a slot that never comes back") {
+  CHECK(seeds_that_notice(PlantedBug::kLosesExits, "") >= 1);
+}
+
+}  // namespace
+}  // namespace tidepool::test
