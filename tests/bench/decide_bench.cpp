@@ -1,0 +1,165 @@
+// How long decisions take on a large cluster: a full re-plan over all jobs, and what one event costs (step, decide
+// and accept together). Each figure stands beside the same one on a cluster of half the size, measured in the same
+// call: ratio = t(2n) / t(n). Work that grows with the cluster shows 2, work that follows the change shows 1.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/rng.hpp"
+#include "policies/registry.hpp"
+#include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/sim/workload.hpp"
+#include "straggler/median_ratio_detector.hpp"
+
+namespace tidepool {
+namespace {
+
+constexpr int kSlotsPerNode = 8;
+constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
+
+struct Scale {
+  int nodes;
+  int jobs;
+};
+constexpr Scale kFull{1'000, 5'000};
+constexpr Scale kHalf{500, 2'500};
+
+// Time of this thread on a processor, so that what else the machine does stays out of the figures.
+double now_us() {
+  timespec spent{};
+  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
+  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
+}
+
+// An engine on a busy cluster: most jobs run and have been measured, the rest wait for slots.
+class BusyCluster {
+ public:
+  explicit BusyCluster(Scale scale)
+      : engine_({.policies = policies::make_policies().value(),
+                 .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>()}) {
+    for (int i = 1; i <= scale.nodes; ++i) {
+      const std::string name = "node-" + std::to_string(i);
+      learn(core::NodeJoined{.node = engine_.node_id_for(name),
+                             .name = name,
+                             .slots = kSlotsPerNode,
+                             .slot_type = "gpu",
+                             .price_per_slot_hour = Money::micros(1'000'000)});
+    }
+    const auto workload = sim::generate_workload({.seed = 1, .jobs = scale.jobs, .size_max = 8});
+    for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), job.spec});
+    settle();
+    std::vector<WorkerId> booting;
+    for (const auto& [id, worker] : engine_.view().workers) booting.push_back(id);
+    for (const WorkerId worker : booting) learn(core::WorkerReady{worker});
+    settle();
+    for (const auto& [id, job] : engine_.view().jobs) {
+      if (!job->members.empty()) running_.push_back(id);
+    }
+    for (const JobId job : running_) learn(core::GenerationSwitched{.job = job, .generation = 1, .switch_step = 1});
+    for (const JobId job : running_) measure(job);
+    settle();
+  }
+
+  // A report of eight steps of one job, and what follows from it, in microseconds.
+  double one_event(Rng& rng) {
+    const JobId job = running_[rng.below(running_.size())];
+    const core::StepsMeasured report = report_of(job);
+    const double begin = now_us();
+    learn(report);
+    accept(engine_.decide(now_));
+    return now_us() - begin;
+  }
+
+  double full_replan() const {
+    const double begin = now_us();
+    const core::Decision decision = engine_.decide_anew(now_);
+    const double took = now_us() - begin;
+    TP_CHECK(decision.steps_counted > 0, "a full re-plan looks at jobs");
+    return took;
+  }
+
+ private:
+  void learn(core::Fact fact) {
+    now_ = now_ + Duration::micros(kEveryUs);
+    const auto events = engine_.step({.at = now_, .fact = std::move(fact)});
+    TP_CHECK(events.ok(), "the benchmark tells the engine only what is so");
+  }
+  void accept(const core::Decision& decision) {
+    TP_CHECK(engine_.validate(decision).ok(), "every plan passes the validator");
+    (void)engine_.accept(decision);
+  }
+  void settle() { accept(engine_.decide(now_)); }
+  void measure(JobId job) { learn(report_of(job)); }
+
+  [[nodiscard]] core::StepsMeasured report_of(JobId id) const {
+    constexpr std::int64_t kSteps = 8;
+    const core::Job& job = *engine_.view().find_job(id);
+    core::StepsMeasured report{.job = id,
+                               .generation = job.generation,
+                               .last_step = job.last_step + kSteps,
+                               .steps = kSteps,
+                               .elapsed = Duration::millis(800),
+                               .samples = kSteps * job.spec.batch.global,
+                               .loss = 1};
+    report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
+    return report;
+  }
+
+  core::Engine engine_;
+  Instant now_;
+  std::vector<JobId> running_;
+};
+
+struct Times {
+  double p50;
+  double p99;
+};
+
+Times percentiles(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], times[times.size() * 99 / 100]};
+}
+
+struct Measured {
+  Times replan;
+  Times event;
+};
+
+Measured measure(Scale scale) {
+  BusyCluster cluster(scale);
+  Rng rng(7);
+  std::vector<double> replans(200);
+  for (double& time : replans) time = cluster.full_replan();
+  std::vector<double> events(5'000);
+  for (double& time : events) time = cluster.one_event(rng);
+  return {percentiles(std::move(replans)), percentiles(std::move(events))};
+}
+
+void print(const std::string& metric, double value, double baseline) {
+  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
+                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+}  // namespace
+}  // namespace tidepool
+
+int main() {
+  using namespace tidepool;
+  const Measured half = measure(kHalf);
+  const Measured full = measure(kFull);
+  print("full_replan_p50_1000x8_5000_jobs_vs_half", full.replan.p50, half.replan.p50);
+  print("full_replan_p99_1000x8_5000_jobs_vs_half", full.replan.p99, half.replan.p99);
+  print("single_event_p50_1000x8_5000_jobs_vs_half", full.event.p50, half.event.p50);
+  print("single_event_p99_1000x8_5000_jobs_vs_half", full.event.p99, half.event.p99);
+  print("single_event_p50_vs_full_replan_p50", full.event.p50, full.replan.p50);
+  return 0;
+}
