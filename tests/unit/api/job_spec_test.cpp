@@ -13,7 +13,8 @@ using nlohmann::json;
 json full_document() {
   return json::parse(R"({
     "name": "charlm-demo", "tenant": "demo",
-    "run": {"trainer": "charlm", "args": {"data": ["README.md", "docs"], "steps": 400}, "env": {"OMP_NUM_THREADS": "1"}},
+    "run": {"trainer": "charlm", "args": {"data": ["README.md", "docs"], "steps": 400},
+            "env": {"OMP_NUM_THREADS": "1"}},
     "resources": {"gpus_per_worker": 1, "gpu": {"type": ["any"]}, "cpus": 1},
     "elastic": {"min": 1, "max": 4, "preferred": 2, "sizes": [1, 2, 4], "step": null,
                 "min_runtime": "30s", "cooldown": "20s", "grace": "30s"},

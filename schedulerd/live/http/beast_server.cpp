@@ -1,0 +1,590 @@
+// The only translation unit of the daemon that includes Beast. Callbacks, one strand: everything here
+// runs on the I/O thread unless a comment says otherwise.
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "base/check.hpp"
+#include "schedulerd/live/http/http_server.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace bhttp = boost::beast::http;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+
+constexpr std::size_t kBufferBytes = 16'384;     // one read; above the largest head and chunk header allowed
+constexpr std::size_t kLingerBytes = 1U << 20U;  // read and thrown away after a refusal, so that the answer arrives
+
+std::chrono::microseconds to_chrono(Duration duration) {
+  return std::chrono::microseconds(duration.count_us());
+}
+
+}  // namespace
+
+class Session;
+
+// The listening socket and its connections. Each session is owned here until it closes.
+struct Listener : std::enable_shared_from_this<Listener> {
+  HttpOptions options;
+  HttpServer::Handler handler;
+  HttpServer::Refuser refuser;
+  std::vector<std::string> hosts;  // lower-case "name:port" that Host may say
+
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  asio::steady_timer pause{io};
+  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+  std::thread thread;
+  bool stopping = false;
+  std::map<Session*, std::shared_ptr<Session>> sessions;
+  std::map<std::string, int> per_address;
+  std::uint64_t next_request = 1;
+
+  Listener(HttpOptions o, HttpServer::Handler h, HttpServer::Refuser r)
+      : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
+
+  Result<std::string> bind();
+  void accept_next();
+  void admit(tcp::socket socket);
+  void begin_stop();
+  void forget(Session* session, const std::string& address);
+};
+
+// One connection: read head, validate, read body, handle, answer, again.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(Listener& server, tcp::socket socket, std::string address)
+      : server_(&server), stream_(std::move(socket)), address_(std::move(address)), write_deadline_(server.io) {}
+
+  void run() {
+    stream_.expires_after(to_chrono(server_->options.head_deadline));
+    read_head();
+  }
+
+  // Closes what is idle or streams; an answer under way goes out first.
+  void wind_down() {
+    closing_ = true;
+    if (streaming_) {
+      finish_stream();
+    } else if (!answering_) {
+      close();
+    }
+  }
+
+  void answer(HttpResponse response);
+  void begin_stream(HttpResponse head);
+  bool push(std::shared_ptr<const std::string> piece);
+  void finish_stream();
+  void close();
+
+  [[nodiscard]] bool stream_open() const { return streaming_ && !finishing_ && !closed_; }
+  [[nodiscard]] std::size_t queued() const { return queued_; }
+  std::function<void()> on_drained;
+  std::function<void()> on_closed;
+
+ private:
+  void read_head();
+  void take_head(std::size_t head_size);
+  void read_body();
+  void body_read(error_code error);
+  void send_continue();
+  void hand_over();
+  void refuse(const Refusal& refusal);
+  void write_response(HttpResponse response, bool keep_alive);
+  void response_written(error_code error, bool keep_alive);
+  void linger(std::size_t left);
+  void watch_for_close();
+  void write_piece();
+  void piece_written(error_code error);
+  Listener* server_;  // outlives every callback
+  beast::tcp_stream stream_;
+  std::string address_;
+  beast::flat_buffer buffer_{2 * kBufferBytes};
+  std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
+  std::size_t chunk_extensions_ = 0;
+  RequestHead head_;
+  std::string request_id_;
+  std::optional<bhttp::response<bhttp::string_body>> response_;
+  std::optional<bhttp::response_serializer<bhttp::string_body>> serializer_;
+  bool answering_ = false;  // a request is with the handler or its answer is being written
+  bool closing_ = false;    // no further request after this one
+  bool closed_ = false;
+
+  bool streaming_ = false;
+  bool finishing_ = false;
+  bool writing_ = false;
+  std::optional<bhttp::response<bhttp::empty_body>> stream_head_;
+  std::optional<bhttp::response_serializer<bhttp::empty_body>> head_serializer_;
+  std::deque<std::shared_ptr<const std::string>> pieces_;
+  std::size_t queued_ = 0;
+  asio::steady_timer write_deadline_;
+  std::array<char, 512> scratch_{};
+};
+
+namespace {
+
+class SessionStream final : public StreamWriter {
+ public:
+  explicit SessionStream(const std::shared_ptr<Session>& session) : session_(session) {}
+  ~SessionStream() override { SessionStream::finish(); }
+  SessionStream(const SessionStream&) = delete;
+  SessionStream& operator=(const SessionStream&) = delete;
+
+  using StreamWriter::write;
+  bool write(std::shared_ptr<const std::string> piece) override {
+    const auto session = session_.lock();
+    return session && session->push(std::move(piece));
+  }
+  void finish() override {
+    if (const auto session = session_.lock()) session->finish_stream();
+  }
+  [[nodiscard]] bool open() const override {
+    const auto session = session_.lock();
+    return session && session->stream_open();
+  }
+  [[nodiscard]] std::size_t queued() const override {
+    const auto session = session_.lock();
+    return session ? session->queued() : 0;
+  }
+  void on_drained(std::function<void()> callback) override {
+    if (const auto session = session_.lock()) session->on_drained = std::move(callback);
+  }
+  void on_closed(std::function<void()> callback) override {
+    if (const auto session = session_.lock()) session->on_closed = std::move(callback);
+  }
+
+ private:
+  std::weak_ptr<Session> session_;
+};
+
+// Any thread may call send(); it finds the I/O thread by itself, or does nothing once the server is gone.
+class SessionChannel final : public Responder::Channel {
+ public:
+  SessionChannel(const std::shared_ptr<Listener>& server, const std::shared_ptr<Session>& session,
+                 std::string request_id)
+      : server_(server), session_(session), request_id_(std::move(request_id)) {}
+  ~SessionChannel() override {
+    if (answered_.exchange(true)) return;
+    const auto server = server_.lock();
+    if (server) deliver(server->refuser({500, "Internal", "the daemon failed on this request"}, request_id_));
+  }
+  SessionChannel(const SessionChannel&) = delete;
+  SessionChannel& operator=(const SessionChannel&) = delete;
+
+  void send(HttpResponse response) override {
+    TP_CHECK(!answered_.exchange(true), "a request is answered once");
+    deliver(std::move(response));
+  }
+  std::shared_ptr<StreamWriter> stream(HttpResponse head) override {
+    TP_CHECK(!answered_.exchange(true), "a request is answered once");
+    const auto session = session_.lock();
+    if (session) session->begin_stream(std::move(head));
+    return std::make_shared<SessionStream>(session);
+  }
+
+ private:
+  void deliver(HttpResponse response) {
+    const auto server = server_.lock();
+    if (!server) return;
+    asio::dispatch(server->io, [weak = session_, response = std::move(response)]() mutable {
+      if (const auto session = weak.lock()) session->answer(std::move(response));
+    });
+  }
+
+  std::weak_ptr<Listener> server_;
+  std::weak_ptr<Session> session_;
+  std::string request_id_;
+  std::atomic<bool> answered_{false};
+};
+
+}  // namespace
+
+// --- reading ------------------------------------------------------------------------------------
+
+void Session::read_head() {
+  const auto bytes = buffer_.data();
+  const std::string_view seen(static_cast<const char*>(bytes.data()), bytes.size());
+  const auto scanned = scan_head(seen, server_->options.limits);
+  if (const auto* refusal = std::get_if<Refusal>(&scanned)) return refuse(*refusal);
+  if (const auto size = std::get<std::size_t>(scanned); size > 0) return take_head(size);
+  const bool first_byte_awaited = seen.empty();
+  stream_.async_read_some(buffer_.prepare(kBufferBytes - bytes.size()),
+                          [self = shared_from_this(), first_byte_awaited](error_code error, std::size_t size) {
+                            if (error) return self->close();
+                            self->buffer_.commit(size);
+                            if (first_byte_awaited) {
+                              self->stream_.expires_after(to_chrono(self->server_->options.head_deadline));
+                            }
+                            self->read_head();
+                          });
+}
+
+void Session::take_head(std::size_t head_size) {
+  request_id_ = "req-" + std::to_string(server_->next_request++);
+  const auto& limits = server_->options.limits;
+  const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), head_size);
+  auto read = http::read_head(bytes, limits);
+  if (const auto* refusal = std::get_if<Refusal>(&read)) return refuse(*refusal);
+  head_ = std::get<RequestHead>(std::move(read));
+  if (const auto refusal = check_head(head_, server_->hosts, limits)) return refuse(*refusal);
+
+  parser_.emplace();
+  parser_->body_limit(limits.body_bytes);
+  chunk_extensions_ = 0;
+  error_code error;
+  buffer_.consume(parser_->put(buffer_.data(), error));
+  const bool agreed = !error && parser_->is_header_done() && parser_->chunked() == head_.chunked;
+  if (!agreed) return refuse({400, "BadRequest", "the request cannot be read: " + error.message()});
+  if (!head_.has_body()) return hand_over();
+  if (!head_.first("expect").empty() && head_.version == 11) return send_continue();
+  read_body();
+}
+
+void Session::send_continue() {
+  response_.emplace(bhttp::status::continue_, 11);
+  bhttp::async_write(stream_, *response_, [self = shared_from_this()](error_code error, std::size_t) {
+    if (error) return self->close();
+    self->read_body();
+  });
+}
+
+void Session::read_body() {
+  stream_.expires_after(to_chrono(server_->options.body_deadline));
+  const auto limit_extensions = [this](std::uint64_t, beast::string_view extensions, error_code& error) {
+    chunk_extensions_ += extensions.size();
+    if (chunk_extensions_ > server_->options.limits.chunk_extension_bytes) error = bhttp::error::bad_chunk_extension;
+  };
+  // The parser keeps a reference to the callback, so it lives in the session's own callback.
+  auto on_chunk =
+      std::make_shared<std::function<void(std::uint64_t, beast::string_view, error_code&)>>(limit_extensions);
+  parser_->on_chunk_header(*on_chunk);
+  bhttp::async_read(stream_, buffer_, *parser_,
+                    [self = shared_from_this(), on_chunk](error_code error, std::size_t) { self->body_read(error); });
+}
+
+void Session::body_read(error_code error) {
+  if (!error) return hand_over();
+  if (error == bhttp::error::body_limit) {
+    const auto limit = std::to_string(server_->options.limits.body_bytes);
+    return refuse({413, "BodyTooLarge", "the body is larger than " + limit + " bytes"});
+  }
+  const bool malformed = error.category() == make_error_code(bhttp::error::bad_chunk).category() &&
+                         error != bhttp::error::partial_message && error != bhttp::error::end_of_stream;
+  if (malformed) return refuse({400, "BadBody", "the body cannot be read: " + error.message()});
+  close();
+}
+
+void Session::hand_over() {
+  HttpRequest request;
+  auto target = read_target(head_.target);
+  if (const auto* refusal = std::get_if<Refusal>(&target)) return refuse(*refusal);
+  request.method = head_.method;
+  request.path = std::get<RequestTarget>(target).path;
+  request.query = std::get<RequestTarget>(target).query;
+  request.target = head_.target;
+  for (auto& [name, value] : head_.headers) request.headers.emplace(name, value);
+  request.body = std::move(parser_->get().body());
+  request.peer = address_;
+  request.request_id = request_id_;
+  answering_ = true;
+  stream_.expires_never();
+  server_->handler(std::move(request), Responder(std::make_shared<SessionChannel>(server_->shared_from_this(),
+                                                                                  shared_from_this(), request_id_)));
+}
+
+// --- answering ----------------------------------------------------------------------------------
+
+void Session::answer(HttpResponse response) {
+  const bool client_stays = head_.version == 11 ? !beast::iequals(head_.first("connection"), "close") : false;
+  write_response(std::move(response), client_stays && !closing_);
+}
+
+void Session::refuse(const Refusal& refusal) {
+  if (request_id_.empty()) request_id_ = "req-" + std::to_string(server_->next_request++);
+  answering_ = true;
+  write_response(server_->refuser(refusal, request_id_), false);
+}
+
+void Session::write_response(HttpResponse response, bool keep_alive) {
+  stream_.expires_after(to_chrono(server_->options.write_deadline));
+  response_.emplace(static_cast<bhttp::status>(response.status), 11);
+  for (const auto& [name, value] : response.headers) response_->set(name, value);
+  response_->set("X-Request-Id", request_id_);
+  response_->body() = std::move(response.body);
+  response_->keep_alive(keep_alive);
+  response_->prepare_payload();
+  serializer_.emplace(*response_);
+  auto done = [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+    self->response_written(error, keep_alive);
+  };
+  if (head_.method == "HEAD") {
+    bhttp::async_write_header(stream_, *serializer_, std::move(done));
+  } else {
+    bhttp::async_write(stream_, *serializer_, std::move(done));
+  }
+}
+
+void Session::response_written(error_code error, bool keep_alive) {
+  answering_ = false;
+  if (error) return close();
+  if (!keep_alive || closing_) {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(std::chrono::seconds(1));
+    return linger(kLingerBytes);
+  }
+  serializer_.reset();
+  response_.reset();
+  parser_.reset();
+  head_ = {};
+  request_id_.clear();
+  const bool next_has_begun = buffer_.size() > 0;
+  const auto& options = server_->options;
+  stream_.expires_after(to_chrono(next_has_begun ? options.head_deadline : options.idle_deadline));
+  read_head();
+}
+
+// Reads what the client still sends, for a bounded while: closing at once would reset the connection
+// and could take the answer away from the client.
+void Session::linger(std::size_t left) {
+  stream_.async_read_some(asio::buffer(scratch_),
+                          [self = shared_from_this(), left](error_code error, std::size_t size) {
+                            if (error || size >= left) return self->close();
+                            self->linger(left - size);
+                          });
+}
+
+void Session::close() {
+  if (closed_) return;
+  closed_ = true;
+  const auto self = shared_from_this();  // the listener lets go of it here
+  stream_.close();
+  write_deadline_.cancel();
+  pieces_.clear();
+  queued_ = 0;
+  if (auto callback = std::exchange(on_closed, nullptr)) callback();
+  on_drained = nullptr;
+  server_->forget(this, address_);
+}
+
+// --- streaming ----------------------------------------------------------------------------------
+
+void Session::begin_stream(HttpResponse head) {
+  streaming_ = true;
+  stream_head_.emplace(static_cast<bhttp::status>(head.status), 11);
+  for (const auto& [name, value] : head.headers) stream_head_->set(name, value);
+  stream_head_->set("X-Request-Id", request_id_);
+  stream_head_->keep_alive(false);
+  if (head_.version == 11) stream_head_->chunked(true);
+  head_serializer_.emplace(*stream_head_);
+  writing_ = true;
+  write_deadline_.expires_after(to_chrono(server_->options.write_deadline));
+  bhttp::async_write_header(stream_, *head_serializer_, [self = shared_from_this()](error_code error, std::size_t) {
+    self->writing_ = false;
+    if (error) return self->close();
+    if (self->head_.method == "HEAD") self->finishing_ = true;
+    self->write_piece();
+  });
+  watch_for_close();
+}
+
+// A client that goes away is noticed here, not at the next write.
+void Session::watch_for_close() {
+  stream_.async_read_some(asio::buffer(scratch_), [self = shared_from_this()](error_code error, std::size_t) {
+    if (error) return self->close();
+    self->watch_for_close();
+  });
+}
+
+bool Session::push(std::shared_ptr<const std::string> piece) {
+  if (!stream_open()) return false;
+  if (piece->empty()) return true;
+  queued_ += piece->size();
+  if (queued_ > server_->options.stream_bytes) {
+    close();
+    return false;
+  }
+  pieces_.push_back(std::move(piece));
+  if (!writing_) write_piece();
+  return true;
+}
+
+void Session::finish_stream() {
+  if (!streaming_ || finishing_) return;
+  finishing_ = true;
+  if (!writing_) write_piece();
+}
+
+void Session::write_piece() {
+  if (closed_) return;
+  if (pieces_.empty() && !finishing_) {
+    write_deadline_.cancel();
+    if (on_drained) on_drained();
+    return;
+  }
+  writing_ = true;
+  write_deadline_.expires_after(to_chrono(server_->options.write_deadline));
+  write_deadline_.async_wait([self = shared_from_this()](error_code error) {
+    if (!error) self->close();
+  });
+  auto done = [self = shared_from_this()](error_code error, std::size_t) { self->piece_written(error); };
+  const bool chunked = head_.version == 11 && head_.method != "HEAD";
+  if (!pieces_.empty() && chunked) {
+    asio::async_write(stream_, bhttp::make_chunk(asio::buffer(*pieces_.front())), std::move(done));
+  } else if (!pieces_.empty()) {
+    asio::async_write(stream_, asio::buffer(*pieces_.front()), std::move(done));
+  } else if (chunked) {
+    asio::async_write(stream_, bhttp::make_chunk_last(), std::move(done));
+  } else {
+    asio::post(stream_.get_executor(), [done = std::move(done)]() mutable { done({}, 0); });
+  }
+}
+
+void Session::piece_written(error_code error) {
+  writing_ = false;
+  if (error || pieces_.empty()) {  // an empty queue: that was the end of the body
+    error_code ignored;
+    if (!error) stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    return close();
+  }
+  queued_ -= pieces_.front()->size();
+  pieces_.pop_front();
+  write_piece();
+}
+
+// --- the server ---------------------------------------------------------------------------------
+
+Result<std::string> Listener::bind() {
+  error_code error;
+  if (options.address == "localhost") options.address = "127.0.0.1";
+  const auto address = asio::ip::make_address(options.address, error);
+  if (error) return invalid_argument("\"" + options.address + "\" is no IP address to listen on; use 127.0.0.1 or ::1");
+  if (!address.is_loopback()) {
+    return invalid_argument("listening on " + options.address +
+                            " is refused: without TLS tokens would cross the network in clear; use 127.0.0.1 or ::1 " +
+                            "and put a TLS proxy or an SSH tunnel in front");
+  }
+  const tcp::endpoint endpoint(address, static_cast<unsigned short>(options.port));
+  const auto step = [&](auto&& call) {
+    if (!error) call();
+  };
+  step([&] { acceptor.open(endpoint.protocol(), error); });
+  step([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
+  step([&] { acceptor.bind(endpoint, error); });
+  step([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
+  const std::string place = options.address + ":" + std::to_string(options.port);
+  if (error == asio::error::address_in_use) {
+    return Error{ErrorCode::kConflict,
+                 "another program listens on " + place + "; stop it, or take a free port with --listen 127.0.0.1:0"};
+  }
+  if (error) return io_error("cannot listen on " + place + ": " + error.message());
+  const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
+  hosts = options.allowed_hosts;
+  for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
+  return "http://" + (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+}
+
+void Listener::accept_next() {
+  acceptor.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
+    if (self->stopping) return;
+    if (error) {  // out of descriptors, most likely: others will be freed
+      self->pause.expires_after(std::chrono::milliseconds(100));
+      self->pause.async_wait([self](error_code cancelled) {
+        if (!cancelled) self->accept_next();
+      });
+      return;
+    }
+    self->admit(std::move(socket));
+    self->accept_next();
+  });
+}
+
+// A connection beyond the caps is closed unanswered: an answer would cost what the cap saves.
+void Listener::admit(tcp::socket socket) {
+  error_code error;
+  const auto remote = socket.remote_endpoint(error);
+  if (error || sessions.size() >= static_cast<std::size_t>(options.connections_max)) return;
+  const std::string address = remote.address().to_string();
+  const auto open = per_address.find(address);
+  if (open != per_address.end() && open->second >= options.connections_per_address_max) return;
+  socket.set_option(tcp::no_delay(true), error);
+  ++per_address[address];
+  auto session = std::make_shared<Session>(*this, std::move(socket), address);
+  sessions.emplace(session.get(), session);
+  session->run();
+}
+
+void Listener::forget(Session* session, const std::string& address) {
+  sessions.erase(session);
+  const auto count = per_address.find(address);
+  if (--count->second == 0) per_address.erase(count);
+  if (stopping && sessions.empty()) io.stop();
+}
+
+void Listener::begin_stop() {
+  stopping = true;
+  error_code ignored;
+  acceptor.close(ignored);
+  pause.cancel();
+  if (sessions.empty()) return io.stop();
+  pause.expires_after(to_chrono(options.stop_patience));
+  pause.async_wait([this](error_code) { io.stop(); });
+  const auto alive = sessions;
+  for (const auto& [ignored_key, session] : alive) session->wind_down();
+}
+
+HttpServer::HttpServer(HttpOptions options, Handler handler, Refuser refuser)
+    : listener_(std::make_shared<Listener>(std::move(options), std::move(handler), std::move(refuser))) {}
+
+HttpServer::~HttpServer() {
+  stop();
+}
+
+Result<std::string> HttpServer::start() {
+  auto url = listener_->bind();
+  if (!url) return url;
+  listener_->accept_next();
+  listener_->thread = std::thread([listener = listener_.get()] { listener->io.run(); });
+  return url;
+}
+
+void HttpServer::stop() {
+  if (!listener_->thread.joinable()) return;
+  asio::post(listener_->io, [listener = listener_.get()] { listener->begin_stop(); });
+  listener_->thread.join();
+  const auto left = listener_->sessions;
+  for (const auto& [ignored_key, session] : left) session->close();
+  // What was cancelled still holds the listener: let it be told, or both would keep each other alive.
+  listener_->io.restart();
+  listener_->io.poll();
+}
+
+void HttpServer::post(std::function<void()> work) {
+  asio::post(listener_->io, std::move(work));
+}
+
+void HttpServer::after(Duration delay, std::function<void()> work) {
+  auto timer = std::make_shared<asio::steady_timer>(listener_->io);
+  timer->expires_after(to_chrono(delay));
+  timer->async_wait([timer, work = std::move(work)](error_code error) {
+    if (!error) work();
+  });
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,157 @@
+// The cluster: nodes, policies, decisions, events, and what operators ask for.
+#include <charconv>
+
+#include "base/json.hpp"
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/history_pages.hpp"
+#include "schedulerd/live/http/openapi.hpp"
+#include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/render.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+void set_cordon(Rest& rest, Call call, bool cordoned) {
+  const auto id = NodeId::parse(call.id);
+  if (!id || call.seen->state.find_node(*id) == nullptr) {
+    return call.fail({.status = 404,
+                      .code = "UnknownNode",
+                      .detail = "there is no node " + call.id,
+                      .hint = "GET /v1/nodes lists them"});
+  }
+  const Caller caller = call.caller;
+  rest.command(std::move(call), CordonNode{*id, cordoned}, [id = *id, caller](const Receipt&, const Published& seen) {
+    const core::Node* node = seen.state.find_node(id);
+    return json_response(200, node == nullptr ? json{{"id", id.text()}} : render_node(seen, *node, caller));
+  });
+}
+
+// ?job= of the event lists: none, a job that the caller may see, or answered already.
+bool read_job_filter(const Rest& rest, Call& call, std::optional<JobId>& job) {
+  call.id = call.query("job");
+  if (call.id.empty()) return true;
+  const core::Job* found = rest.find_job(call);
+  if (found != nullptr) job = found->id;
+  return found != nullptr;
+}
+
+// Where a stream begins: Last-Event-ID (a reconnect) before ?after, else now.
+Result<EventSeq> stream_start(const Call& call) {
+  const auto resumed = call.request.header("last-event-id");
+  const std::string text = resumed.empty() ? call.query("after") : std::string(resumed);
+  if (text.empty()) return call.seen->as_of_seq;
+  EventSeq after = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), after);
+  if (error != std::errc{} || end != text.data() + text.size() || after >= INT64_MAX) {
+    return invalid_argument("after and Last-Event-ID must be the number of an event");
+  }
+  return after;
+}
+
+}  // namespace
+
+void list_nodes(Rest&, Call call) {
+  const auto page = read_page(call, "nodes");
+  if (!page) return call.fail(bad_parameter(page.error()));
+  const auto& nodes = call.seen->state.nodes;
+  PageBuilder builder("nodes", page->limit);
+  for (auto node = nodes.upper_bound(NodeId(page->after.value_or(0))); node != nodes.end(); ++node) {
+    if (!builder.add(node->first.number(), render_node(*call.seen, node->second, call.caller))) break;
+  }
+  call.reply(200, std::move(builder).body(call.seen->as_of_seq));
+}
+
+void cordon_node(Rest& rest, Call call) {
+  set_cordon(rest, std::move(call), true);
+}
+
+void uncordon_node(Rest& rest, Call call) {
+  set_cordon(rest, std::move(call), false);
+}
+
+void list_policies(Rest& rest, Call call) {
+  const auto page = read_page(call, "policies");
+  if (!page) return call.fail(bad_parameter(page.error()));
+  PageBuilder builder("policies", page->limit);
+  std::uint64_t place = 0;
+  for (const auto& policy : rest.options().policies) {
+    if (++place <= page->after.value_or(0)) continue;
+    const bool added = builder.add(place, {{"name", policy.name},
+                                           {"kind", policy.kind},
+                                           {"active", policy.name == call.seen->active_policy},
+                                           {"summary", policy.summary},
+                                           {"source", policy.source}});
+    if (!added) break;
+  }
+  call.reply(200, std::move(builder).body(call.seen->as_of_seq));
+}
+
+void list_decisions(Rest& rest, Call call) {
+  reply_decisions(rest, call, std::nullopt);
+}
+
+void get_decision(Rest& rest, Call call) {
+  const Problem unknown{.status = 404,
+                        .code = "UnknownDecision",
+                        .detail = "there is no decision " + call.id,
+                        .hint = "GET /v1/decisions lists them"};
+  const auto id = DecisionId::parse(call.id);
+  if (!id || id->number() == UINT64_MAX) return call.fail(unknown);
+  const auto found = rest.service().history().decisions(DecisionId(id->number() + 1), std::nullopt, 1);
+  if (found.empty() || found.front().id != *id) return call.fail(unknown);
+  const auto rendered = render_decision(*call.seen, found.front(), call.caller);
+  if (!rendered) return call.fail(problem_of(rendered.error()));
+  return rendered->is_null() ? call.fail(unknown) : call.reply(200, rendered.value());
+}
+
+void list_events(Rest& rest, Call call) {
+  std::optional<JobId> job;
+  if (read_job_filter(rest, call, job)) reply_events(rest, call, job);
+}
+
+void stream_events(Rest& rest, Call call) {
+  StreamRequest request{.after = 0, .job = std::nullopt, .caller = call.caller, .ndjson = false};
+  if (!read_job_filter(rest, call, request.job)) return;
+  const auto after = stream_start(call);
+  if (!after) return call.fail(bad_parameter(after.error()));
+  request.after = after.value();
+  request.ndjson = call.request.header("accept").find("application/x-ndjson") != std::string_view::npos;
+  const HttpResponse head{.status = 200,
+                          .headers = {{"Content-Type", request.ndjson ? "application/x-ndjson" : "text/event-stream"},
+                                      {"Cache-Control", "no-store"},
+                                      {"X-Accel-Buffering", "no"}},
+                          .body = {}};
+  rest.streams().open(call.responder.stream(head), std::move(request));
+}
+
+void snapshot(Rest&, Call call) {
+  call.reply(200, {{"as_of_seq", call.seen->as_of_seq},
+                   {"at", call.seen->clock.text(call.seen->now)},
+                   {"state", core::to_json(call.seen->state)}});
+}
+
+void healthz(Rest&, Call call) {
+  call.reply(200, {{"status", "alive"}});
+}
+
+void readyz(Rest&, Call call) {
+  if (call.seen) return call.reply(200, {{"status", "ready"}});
+  call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});
+}
+
+void metrics_text(Rest& rest, Call call) {
+  call.reply({.status = 200,
+              .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}, {"Cache-Control", "no-store"}},
+              .body = rest.metrics().text(*call.seen)});
+}
+
+void openapi_document(Rest&, Call call) {
+  call.reply({.status = 200,
+              .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}},
+              .body = openapi_json()});
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,122 @@
+#include "schedulerd/live/http/event_streams.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.hpp"
+#include "schedulerd/live/http/render.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+constexpr int kPage = 256;                           // events read from the journal at once
+constexpr std::size_t kCatchUpBytes = 256U * 1024U;  // waiting for the reader before the next page is read
+
+}  // namespace
+
+struct EventStreams::Client {
+  std::shared_ptr<StreamWriter> writer;
+  StreamRequest request;
+  EventSeq last = 0;  // every event up to here has been given or was not for this reader
+  bool catching_up = true;
+};
+
+void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest request) {
+  auto client = std::make_shared<Client>();
+  client->writer = std::move(writer);
+  client->last = request.after;
+  client->request = std::move(request);
+  clients_.push_back(client);
+  const std::weak_ptr<Client> weak = client;
+  client->writer->on_drained([this, weak] {
+    const auto drained = weak.lock();
+    if (drained && drained->catching_up) catch_up(drained);
+  });
+  client->writer->on_closed([this] { forget_closed(); });
+  const EventSeq latest = parts_.service.published()->as_of_seq;
+  const EventSeq oldest = parts_.service.history().oldest_event();
+  if (client->last > latest || client->last + 1 < oldest) reset(*client, oldest, latest);
+  if (!client->request.ndjson) client->writer->write(std::string(": stream of events\n\n"));
+  catch_up(client);
+  parts_.metrics.set_streams(clients_.size());
+}
+
+// Reads page after page until the journal has no more, or until enough waits for the reader.
+void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
+  while (client->writer->open() && client->writer->queued() < kCatchUpBytes) {
+    const auto page = parts_.service.history().events(client->last, client->request.job, kPage);
+    if (page.empty()) {
+      client->catching_up = false;
+      return;
+    }
+    for (const auto& event : page) deliver(*client, event);
+  }
+}
+
+void EventStreams::deliver(Client& client, const core::Event& event) {
+  client.last = event.seq;
+  if (client.request.job && event.job != client.request.job) return;
+  const auto seen = parts_.service.published();
+  const nlohmann::json rendered = render_event(*seen, event, client.request.caller);
+  if (rendered.is_null()) return;
+  const std::string line = canonical_json(rendered);
+  if (client.request.ndjson) {
+    client.writer->write(line + "\n");
+  } else {
+    client.writer->write("id: " + std::to_string(event.seq) + "\nevent: " + event.type + "\ndata: " + line + "\n\n");
+  }
+}
+
+void EventStreams::reset(Client& client, EventSeq oldest, EventSeq latest) {
+  client.last = latest;
+  parts_.metrics.count_reset();
+  const nlohmann::json data = {{"oldest_seq", oldest}, {"latest_seq", latest}};
+  if (client.request.ndjson) {
+    client.writer->write(canonical_json({{"type", "reset"}, {"data", data}}) + "\n");
+  } else {
+    client.writer->write("id: " + std::to_string(latest) + "\nevent: reset\ndata: " + canonical_json(data) + "\n\n");
+  }
+}
+
+void EventStreams::publish(const std::vector<core::Event>& events) {
+  const auto clients = clients_;
+  for (const auto& client : clients) {
+    for (const auto& event : events) {
+      if (client->catching_up || event.seq <= client->last) continue;
+      if (event.seq > client->last + 1 && !client->request.job) {
+        client->catching_up = true;
+        catch_up(client);  // a hole: the journal has what was missed
+        if (!client->catching_up && client->last < event.seq) {
+          reset(*client, parts_.service.history().oldest_event(), event.seq);
+        }
+        continue;
+      }
+      deliver(*client, event);
+    }
+  }
+}
+
+void EventStreams::beat() {
+  const auto clients = clients_;
+  for (const auto& client : clients) {
+    if (parts_.authenticator.expired(client->request.caller)) {
+      client->writer->finish();
+    } else {
+      client->writer->write(std::string(client->request.ndjson ? "\n" : ": beat\n\n"));
+    }
+  }
+}
+
+void EventStreams::drop_token(const std::string& token_id) {
+  const auto clients = clients_;
+  for (const auto& client : clients) {
+    if (client->request.caller.token_id == token_id) client->writer->finish();
+  }
+}
+
+void EventStreams::forget_closed() {
+  std::erase_if(clients_, [](const auto& client) { return !client->writer->open(); });
+  parts_.metrics.set_streams(clients_.size());
+}
+
+}  // namespace tidepool::live::http

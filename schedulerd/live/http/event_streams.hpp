@@ -1,0 +1,55 @@
+// Live events to many readers over one subscription: SSE or NDJSON, resumable by event number. A
+// stream first reads what it has missed from the journal, then gets what the loop publishes. Nothing
+// is left out silently: what cannot be given any more ends in a "reset", after which a reader lists
+// again. I/O thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "schedulerd/live/http/authenticator.hpp"
+#include "schedulerd/live/http/http_server.hpp"
+#include "schedulerd/live/http/metrics.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live::http {
+
+struct StreamRequest {
+  EventSeq after = 0;
+  std::optional<JobId> job;
+  Caller caller;
+  bool ndjson = false;
+};
+
+class EventStreams {
+ public:
+  struct Parts {
+    Service& service;
+    Authenticator& authenticator;
+    Metrics& metrics;
+  };
+  explicit EventStreams(Parts parts) : parts_(parts) {}
+
+  void open(std::shared_ptr<StreamWriter> writer, StreamRequest request);
+  // A batch of new events, in order.
+  void publish(const std::vector<core::Event>& events);
+  // To be called every heartbeat period: keeps idle connections alive and ends those whose token expired.
+  void beat();
+  // Ends the streams of a revoked token.
+  void drop_token(const std::string& token_id);
+
+ private:
+  struct Client;
+  void catch_up(const std::shared_ptr<Client>& client);
+  void deliver(Client& client, const core::Event& event);
+  void reset(Client& client, EventSeq oldest, EventSeq latest);
+  void forget_closed();
+
+  Parts parts_;
+  std::vector<std::shared_ptr<Client>> clients_;
+};
+
+}  // namespace tidepool::live::http

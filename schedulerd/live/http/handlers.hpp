@@ -1,0 +1,49 @@
+// One function per route; route_table.cpp says which. Each answers its call exactly once, now or when
+// the loop has answered.
+#pragma once
+
+#include "schedulerd/live/http/rest.hpp"
+
+namespace tidepool::live::http {
+
+// job_handlers.cpp
+void list_jobs(Rest& rest, Call call);
+void submit_job(Rest& rest, Call call);
+void get_job(Rest& rest, Call call);
+void cancel_job(Rest& rest, Call call);
+void resize_job(Rest& rest, Call call);
+void suspend_job(Rest& rest, Call call);
+void resume_job(Rest& rest, Call call);
+
+// job_view_handlers.cpp
+void explain_job(Rest& rest, Call call);
+void list_job_decisions(Rest& rest, Call call);
+void list_job_events(Rest& rest, Call call);
+void job_metrics(Rest& rest, Call call);
+void list_job_workers(Rest& rest, Call call);
+void job_cost(Rest& rest, Call call);
+
+// log_handlers.cpp
+void job_logs(Rest& rest, Call call);
+
+// cluster_handlers.cpp
+void list_nodes(Rest& rest, Call call);
+void cordon_node(Rest& rest, Call call);
+void uncordon_node(Rest& rest, Call call);
+void list_policies(Rest& rest, Call call);
+void list_decisions(Rest& rest, Call call);
+void get_decision(Rest& rest, Call call);
+void list_events(Rest& rest, Call call);
+void stream_events(Rest& rest, Call call);
+void snapshot(Rest& rest, Call call);
+void healthz(Rest& rest, Call call);
+void readyz(Rest& rest, Call call);
+void metrics_text(Rest& rest, Call call);
+void openapi_document(Rest& rest, Call call);
+
+// token_handlers.cpp
+void list_tokens(Rest& rest, Call call);
+void create_token(Rest& rest, Call call);
+void revoke_token(Rest& rest, Call call);
+
+}  // namespace tidepool::live::http

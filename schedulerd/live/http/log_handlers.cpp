@@ -1,0 +1,146 @@
+// A job's captured output, a page at a time or followed to its end.
+#include <algorithm>
+#include <memory>
+
+#include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/paging.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+constexpr std::int64_t kLogBytes = 65'536;  // of one page; the agent gives no more at once
+constexpr int kPagesSearched = 20;          // of 1,000 events each, for workers that are gone
+
+bool holds(const core::Job& job, WorkerId worker) {
+  return std::find(job.workers.begin(), job.workers.end(), worker) != job.workers.end();
+}
+
+// The workers that the job had and has no more are known from its events.
+std::optional<WorkerId> past_worker(History& history, JobId job, std::optional<WorkerId> wanted) {
+  EventSeq after = 0;
+  for (int page = 0; page < kPagesSearched; ++page) {
+    const auto events = history.events(after, job, kPageMax);
+    if (events.empty()) return std::nullopt;
+    after = events.back().seq;
+    for (const auto& event : events) {
+      if (event.type != "worker.started") continue;
+      const auto worker = WorkerId::parse(event.data.value("worker", std::string()));
+      if (worker && (!wanted || *worker == *wanted)) return worker;
+    }
+  }
+  return std::nullopt;
+}
+
+// The worker that ?worker= names, if it is or was the job's; without it rank 0's.
+Result<WorkerId> chosen_worker(Rest& rest, const Call& call, const core::Job& job) {
+  const std::string text = call.query("worker");
+  if (text.empty()) {
+    if (!job.members.empty()) return job.members.front();
+    if (!job.workers.empty()) return job.workers.front();
+    if (const auto past = past_worker(rest.service().history(), job.id, std::nullopt)) return *past;
+    return not_found(call.id + " has had no worker yet, so there is no output");
+  }
+  const auto worker = WorkerId::parse(text);
+  if (worker && (holds(job, *worker) || past_worker(rest.service().history(), job.id, worker))) return *worker;
+  return not_found(call.id + " has no worker " + text);
+}
+
+// Reads on until the worker has ended or the client has gone. Owned by the callbacks that it waits for.
+class LogFollower : public std::enable_shared_from_this<LogFollower> {
+ public:
+  struct Place {
+    WorkerId worker;
+    std::int64_t offset = 0;
+  };
+  LogFollower(const std::shared_ptr<Rest>& rest, std::shared_ptr<StreamWriter> writer, Place place)
+      : rest_(rest), writer_(std::move(writer)), place_(place) {}
+
+  void read() {
+    const auto rest = rest_.lock();
+    if (!rest || !writer_->open()) return;
+    rest->service().read_log(place_.worker, place_.offset, kLogBytes,
+                             [self = shared_from_this()](Result<LogPage> page) {
+                               const auto alive = self->rest_.lock();
+                               if (!alive) return;
+                               alive->io().post([self, page = std::move(page)] { self->take(page); });
+                             });
+  }
+
+ private:
+  void take(const Result<LogPage>& page) {
+    const auto rest = rest_.lock();
+    if (!rest || !writer_->open()) return;
+    if (!page) {
+      writer_->write("\n[the log ends here: " + page.error().message + "]\n");
+      return writer_->finish();
+    }
+    const bool moved = page->next_offset > place_.offset && place_.offset >= 0;
+    place_.offset = page->next_offset;
+    if (!page->data.empty()) writer_->write(page->data);
+    if (page->eof) return writer_->finish();
+    const bool reader_keeps_up = writer_->queued() == 0;
+    if (moved && reader_keeps_up) return read();
+    rest->io().after(rest->options().log_poll, [self = shared_from_this()] { self->read_when_drained(); });
+  }
+
+  void read_when_drained() {
+    const auto rest = rest_.lock();
+    if (!rest || !writer_->open()) return;
+    if (writer_->queued() < static_cast<std::size_t>(kLogBytes)) return read();
+    rest->io().after(rest->options().log_poll, [self = shared_from_this()] { self->read_when_drained(); });
+  }
+
+  std::weak_ptr<Rest> rest_;
+  std::shared_ptr<StreamWriter> writer_;
+  Place place_;
+};
+
+HttpResponse log_response(const LogPage& page, WorkerId worker) {
+  return {.status = 200,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                      {"Cache-Control", "no-store"},
+                      {"X-Content-Type-Options", "nosniff"},
+                      {"Tidepool-Worker", worker.text()},
+                      {"Tidepool-Next-Offset", std::to_string(page.next_offset)},
+                      {"Tidepool-Log-End", page.eof ? "true" : "false"}},
+          .body = page.data};
+}
+
+void reply_page(Rest& rest, Call call, WorkerId worker, std::pair<std::int64_t, std::int64_t> window) {
+  rest.service().read_log(worker, window.first, window.second, [call = std::move(call), worker](Result<LogPage> page) {
+    if (!page) return call.fail(problem_of(page.error()));
+    call.reply(log_response(page.value(), worker));
+  });
+}
+
+}  // namespace
+
+void job_logs(Rest& rest, Call call) {
+  const core::Job* job = rest.find_job(call);
+  if (job == nullptr) return;
+  const auto offset = read_number(call, "offset", {.fallback = 0, .low = INT64_MIN});
+  const auto limit = read_number(call, "limit", {.fallback = kLogBytes, .low = 1, .high = kLogBytes});
+  const auto follow = read_flag(call, "follow");
+  if (!offset) return call.fail(bad_parameter(offset.error()));
+  if (!limit) return call.fail(bad_parameter(limit.error()));
+  if (!follow) return call.fail(bad_parameter(follow.error()));
+  const auto worker = chosen_worker(rest, call, *job);
+  if (!worker) {
+    return call.fail({.status = 404,
+                      .code = "UnknownWorker",
+                      .detail = worker.error().message,
+                      .hint = "GET /v1/jobs/" + call.id + "/workers lists those alive"});
+  }
+  if (!follow.value()) return reply_page(rest, std::move(call), worker.value(), {offset.value(), limit.value()});
+  const HttpResponse head{.status = 200,
+                          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                                      {"Cache-Control", "no-store"},
+                                      {"X-Content-Type-Options", "nosniff"},
+                                      {"Tidepool-Worker", worker.value().text()}},
+                          .body = {}};
+  std::make_shared<LogFollower>(rest.shared_from_this(), call.responder.stream(head),
+                                LogFollower::Place{worker.value(), offset.value()})
+      ->read();
+}
+
+}  // namespace tidepool::live::http

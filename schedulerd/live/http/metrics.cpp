@@ -1,0 +1,167 @@
+#include "schedulerd/live/http/metrics.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace tidepool::live::http {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+const Histogram::BucketBoundaries kFastSeconds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
+const Histogram::BucketBoundaries kSlowSeconds = {0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60, 120, 300};
+const Histogram::BucketBoundaries kWaitSeconds = {1, 5, 15, 60, 300, 900, 3600, 14'400, 43'200, 86'400};
+
+constexpr std::array kStates = {core::JobState::kPending,   core::JobState::kStarting,   core::JobState::kRunning,
+                                core::JobState::kResizing,  core::JobState::kSuspending, core::JobState::kSuspended,
+                                core::JobState::kSucceeded, core::JobState::kFailed,     core::JobState::kCancelled};
+
+Family<Gauge>& gauges(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+Family<Counter>& counters(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+Family<Histogram>& histograms(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+double number_in(const nlohmann::json& data, const char* name) {
+  const auto found = data.find(name);
+  return found != data.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+}  // namespace
+
+struct Metrics::Series {
+  prometheus::Registry registry;
+  std::mutex mutex;  // of what follows
+  std::map<JobId, Instant> waiting;
+
+  Family<Gauge>& jobs = gauges(registry, "sched_jobs", "Jobs by state");
+  Family<Gauge>& pending = gauges(registry, "sched_pending_jobs", "Jobs that wait, by reason");
+  Family<Gauge>& slots = gauges(registry, "sched_slots", "Slots by state");
+  Family<Gauge>& nodes = gauges(registry, "sched_nodes", "Nodes by state");
+  Family<Counter>& resizes = counters(registry, "sched_resizes_total", "Changes of size by direction");
+  Counter& stragglers = counters(registry, "sched_stragglers_replaced_total", "Slow workers replaced").Add({});
+  Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
+  Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
+  Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
+  Histogram& wait =
+      histograms(registry, "sched_wait_seconds", "From submission to the first step").Add({}, kWaitSeconds);
+  Histogram& stall =
+      histograms(registry, "sched_generation_stall_seconds", "Training time lost at a switch").Add({}, kSlowSeconds);
+  Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
+  Histogram& commit = histograms(registry, "sched_commit_seconds", "One commit of the journal").Add({}, kFastSeconds);
+  Family<Counter>& requests = counters(registry, "sched_http_requests_total", "Requests answered, by class of status");
+  Histogram& answer = histograms(registry, "sched_http_seconds", "From request to answer").Add({}, kFastSeconds);
+  Gauge& streams = gauges(registry, "sched_sse_clients", "Event streams open").Add({});
+  Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
+
+  void observe(const core::Event& event);
+  void set_gauges(const Published& seen);
+};
+
+void Metrics::Series::observe(const core::Event& event) {
+  const auto& type = event.type;
+  if (type == "job.submitted" && event.job) {
+    waiting[*event.job] = event.at;
+  } else if (type == "job.started" && event.job) {
+    const auto since = waiting.find(*event.job);
+    if (since == waiting.end()) return;
+    wait.Observe((event.at - since->second).to_seconds());
+    waiting.erase(since);
+  } else if (type == "job.finished" && event.job) {
+    waiting.erase(*event.job);
+  } else if (type == "job.resized") {
+    const bool up = number_in(event.data, "to") > number_in(event.data, "from");
+    resizes.Add({{"dir", up ? "up" : "down"}}).Increment();
+  } else if (type == "generation.switched") {
+    stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
+  } else if (type == "worker.replaced") {
+    stragglers.Increment();
+  } else if (type == "worker.lost") {
+    lost.Increment();
+  } else if (type == "decision.made") {
+    decisions.Increment();
+  } else if (type == "data.epoch_audited") {
+    const bool good =
+        event.data.value("checksum_ok", false) && number_in(event.data, "used") == number_in(event.data, "expected");
+    audits.Add({{"outcome", good ? "exact" : "wrong"}}).Increment();
+  }
+}
+
+void Metrics::Series::set_gauges(const Published& seen) {
+  std::map<core::JobState, int> by_state;
+  std::map<std::string, int> by_reason;
+  for (const auto& [id, job] : seen.state.jobs) {
+    ++by_state[job->state];
+    if (job->state == core::JobState::kPending) ++by_reason[std::string(core::to_text(job->verdict.reason.code))];
+  }
+  for (const auto state : kStates) jobs.Add({{"state", core::to_text(state)}}).Set(by_state[state]);
+  for (const auto& metric : pending.Collect()) {  // reasons that nobody waits for any more go to zero
+    for (const auto& sample : metric.metric) by_reason.emplace(sample.label.front().value, 0);
+  }
+  for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);
+  int used = 0;
+  int away = 0;
+  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"lost", 0}};
+  for (const auto& [id, node] : seen.state.nodes) {
+    const bool up = node.state == core::NodeState::kUp;
+    ++by_node[!up ? "lost" : node.cordoned ? "cordoned" : "up"];
+    if (!up) away += static_cast<int>(node.owners.size());
+    for (const WorkerId owner : node.owners) used += up && owner ? 1 : 0;
+  }
+  for (const auto& [state, count] : by_node) nodes.Add({{"state", state}}).Set(count);
+  slots.Add({{"state", "used"}}).Set(used);
+  slots.Add({{"state", "free"}}).Set(seen.state.slots_free());
+  slots.Add({{"state", "lost"}}).Set(away);
+}
+
+Metrics::Metrics() : series_(std::make_unique<Series>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::observe_round(Duration took) {
+  series_->round.Observe(took.to_seconds());
+}
+
+void Metrics::observe_commit(Duration took) {
+  series_->commit.Observe(took.to_seconds());
+}
+
+void Metrics::observe_events(const std::vector<core::Event>& events) {
+  const std::lock_guard lock(series_->mutex);
+  for (const auto& event : events) series_->observe(event);
+}
+
+void Metrics::observe_request(int status, Duration took) {
+  series_->requests.Add({{"class", std::to_string(status / 100) + "xx"}}).Increment();
+  series_->answer.Observe(took.to_seconds());
+}
+
+void Metrics::set_streams(std::size_t open) {
+  series_->streams.Set(static_cast<double>(open));
+}
+
+void Metrics::count_reset() {
+  series_->resets.Increment();
+}
+
+std::string Metrics::text(const Published& seen) {
+  const std::lock_guard lock(series_->mutex);
+  series_->set_gauges(seen);
+  return prometheus::TextSerializer().Serialize(series_->registry.Collect());
+}
+
+}  // namespace tidepool::live::http

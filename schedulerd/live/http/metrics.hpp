@@ -1,0 +1,39 @@
+// What Prometheus scrapes: gauges from the published picture at the moment of the scrape, counters and
+// histograms from events and from the loop's timings. Labels are bounded: never an id, name or tenant.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live::http {
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // Thread-safe; the loop calls them.
+  void observe_round(Duration took);   // one pass: facts, decide, accept
+  void observe_commit(Duration took);  // one commit of the journal
+
+  // Thread-safe.
+  void observe_events(const std::vector<core::Event>& events);
+  void observe_request(int status, Duration took);
+  void set_streams(std::size_t open);
+  void count_reset();
+
+  // The text exposition format; sets the gauges first.
+  [[nodiscard]] std::string text(const Published& seen);
+
+ private:
+  struct Series;
+  std::unique_ptr<Series> series_;
+};
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,34 @@
+// Every refusal as RFC 9457 problem+json: what is wrong, which field, and what to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "schedulerd/live/http/http_message.hpp"
+#include "schedulerd/live/http/request_validator.hpp"
+
+namespace tidepool::live::http {
+
+struct Problem {
+  int status = 400;
+  std::string code;    // closed list in api/openapi.yaml
+  std::string detail;  // one sentence
+  std::string hint;    // what to do; empty = nothing beyond the detail
+  std::vector<FieldError> errors;
+};
+
+[[nodiscard]] HttpResponse problem_response(const Problem& problem, const std::string& path,
+                                            const std::string& request_id);
+
+// The loop's refusals: kNotFound is 404, kConflict 409, kUnavailable 503 with Retry-After, ...
+[[nodiscard]] Problem problem_of(const Error& error);
+
+[[nodiscard]] Problem problem_of(const Refusal& refusal);
+
+[[nodiscard]] HttpResponse json_response(int status, const nlohmann::json& body);
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,47 @@
+// Resources as JSON, exactly as api/openapi.yaml describes them. Pure functions of a published
+// picture; nothing here decides or waits.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/http/authenticator.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live::http {
+
+[[nodiscard]] nlohmann::json render_reason(const core::Reason& reason);
+
+[[nodiscard]] nlohmann::json render_job(const Published& seen, const core::Job& job, const std::string& currency);
+
+// Changes with everything that a command can change or that changes the membership; not with progress.
+[[nodiscard]] std::string job_etag(const core::Job& job);
+
+[[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
+[[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);
+[[nodiscard]] nlohmann::json render_explanation(const Published& seen, const core::Job& job, const Caller& caller);
+
+// `detector` says who is a straggler; null = nobody.
+[[nodiscard]] nlohmann::json render_worker(const Published& seen, const core::Worker& worker,
+                                           const core::StragglerDetector* detector);
+
+// Slots of other tenants' jobs are shown as busy without a name.
+[[nodiscard]] nlohmann::json render_node(const Published& seen, const core::Node& node, const Caller& caller);
+
+[[nodiscard]] nlohmann::json render_metric_point(const Published& seen, const MetricPoint& point);
+[[nodiscard]] nlohmann::json render_fit(const core::Job& job);
+
+// What the caller may see of a decision; null if nothing of it. An error if the record is broken.
+[[nodiscard]] Result<nlohmann::json> render_decision(const Published& seen, const StoredDecision& stored,
+                                                     const Caller& caller);
+
+// The event as the caller may see it; null if not at all.
+[[nodiscard]] nlohmann::json render_event(const Published& seen, const core::Event& event, const Caller& caller);
+
+[[nodiscard]] nlohmann::json render_token(const TokenRecord& token);
+
+}  // namespace tidepool::live::http

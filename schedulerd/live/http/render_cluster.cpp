@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "base/digest.hpp"
+#include "base/overloaded.hpp"
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/live/http/render.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+template <class Id>
+json id_or_null(const std::optional<Id>& id) {
+  return id ? json(id->text()) : json(nullptr);
+}
+
+std::vector<std::string> workers_of(const core::Intent& intent) {
+  std::vector<std::string> workers;
+  const auto place = [&](const std::vector<core::WorkerPlacement>& newcomers) {
+    for (const auto& newcomer : newcomers) workers.push_back(newcomer.worker.text());
+  };
+  const auto list = [&](const std::vector<WorkerId>& ids) {
+    for (const WorkerId id : ids) workers.push_back(id.text());
+  };
+  std::visit(Overloaded{[&](const core::StartIntent& i) { place(i.newcomers); },
+                        [&](const core::GrowIntent& i) { place(i.newcomers); },
+                        [&](const core::ShrinkIntent& i) { list(i.leavers); },
+                        [&](const core::ReplaceIntent& i) { list({i.newcomer.worker, i.leaver}); },
+                        [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::PreemptIntent&) {},
+                        [&](const core::StopWorkerIntent& i) { list({i.worker}); }, [](const core::EndJobIntent&) {}},
+             intent);
+  return workers;
+}
+
+json render_intent(const Published& seen, const core::PlannedIntent& planned, const core::Job& job) {
+  json intent = {{"kind", core::name_of(planned.intent)},
+                 {"job", job.id.text()},
+                 {"job_name", job.spec.name},
+                 {"workers", workers_of(planned.intent)},
+                 {"reason", render_reason(planned.reason)},
+                 {"text", core::sentence(planned, seen.state)}};
+  for (const auto& number : planned.reason.numbers) {
+    if (number.name == "from" || number.name == "to") intent[number.name] = static_cast<std::int64_t>(number.value);
+  }
+  return intent;
+}
+
+json render_verdict(const core::Verdict& verdict) {
+  json lost = json::array();
+  for (const auto& alternative : verdict.lost) {
+    lost.push_back(
+        {{"size", alternative.size}, {"score", alternative.score}, {"reason", render_reason(alternative.reason)}});
+  }
+  return {{"job", verdict.job.text()}, {"reason", render_reason(verdict.reason)}, {"lost", std::move(lost)}};
+}
+
+// The job if it exists and the caller may see it.
+const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller) {
+  const core::Job* job = seen.state.find_job(id);
+  return job != nullptr && caller.sees(job->spec.tenant) ? job : nullptr;
+}
+
+// Of a decision event only the intents for the caller's own jobs; false if none is left.
+bool keep_own_intents(const Published& seen, json& data, const Caller& caller) {
+  if (!data.contains("intents") || !data["intents"].is_array()) return false;
+  json own = json::array();
+  for (const auto& intent : data["intents"]) {
+    const auto id = intent.contains("job") && intent["job"].is_string()
+                        ? JobId::parse(intent["job"].get_ref<const std::string&>())
+                        : std::nullopt;
+    if (id && visible_job(seen, *id, caller) != nullptr) own.push_back(intent);
+  }
+  data["intents"] = std::move(own);
+  return !data["intents"].empty();
+}
+
+bool may_see(const core::Event& event, const Caller& caller) {
+  if (caller.tenant.empty()) return true;
+  if (!event.tenant.empty()) return event.tenant == caller.tenant;
+  return event.type.starts_with("node.") || event.type == "decision.made";
+}
+
+std::string rfc3339(std::int64_t unix_seconds) {
+  const std::time_t time = unix_seconds;
+  std::tm parts{};
+  std::array<char, 32> text{};
+  gmtime_r(&time, &parts);
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+}  // namespace
+
+json render_worker(const Published& seen, const core::Worker& worker, const core::StragglerDetector* detector) {
+  json rank = nullptr;
+  if (const core::Job* job = seen.state.find_job(worker.job)) {
+    const auto place = std::find(job->members.begin(), job->members.end(), worker.id);
+    if (place != job->members.end()) rank = place - job->members.begin();
+  }
+  const core::Node* node = seen.state.find_node(worker.node);
+  const auto compute = seen.compute_ms.find(worker.id);
+  const bool slow = detector != nullptr && detector->is_straggler(worker.straggler_score, worker.straggler_steps);
+  return {{"id", worker.id.text()},
+          {"job", worker.job.text()},
+          {"node", worker.node.text()},
+          {"node_name", node == nullptr ? "" : node->name},
+          {"slots", worker.slots},
+          {"rank", rank},
+          {"phase", core::to_text(worker.phase)},
+          {"started_at", seen.clock.text(worker.started_at)},
+          {"compute_ms", compute == seen.compute_ms.end() ? json(nullptr) : json(compute->second)},
+          {"straggler_score", worker.straggler_steps > 0 ? json(worker.straggler_score) : json(nullptr)},
+          {"straggler", slow}};
+}
+
+json render_node(const Published& seen, const core::Node& node, const Caller& caller) {
+  json slots = json::array();
+  for (std::size_t index = 0; index < node.owners.size(); ++index) {
+    const WorkerId owner = node.owners[index];
+    const core::Worker* worker = owner ? seen.state.find_worker(owner) : nullptr;
+    const bool named = worker != nullptr && visible_job(seen, worker->job, caller) != nullptr;
+    slots.push_back({{"index", index},
+                     {"job", named ? json(worker->job.text()) : json(nullptr)},
+                     {"worker", named ? json(owner.text()) : json(nullptr)},
+                     {"busy", static_cast<bool>(owner)}});
+  }
+  return {{"id", node.id.text()},
+          {"name", node.name},
+          {"state", node.state == core::NodeState::kUp ? "up" : "lost"},
+          {"cordoned", node.cordoned},
+          {"slot_type", node.slot_type},
+          {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
+          {"slots", std::move(slots)}};
+}
+
+json render_metric_point(const Published& seen, const MetricPoint& point) {
+  return {{"at", seen.clock.text(point.at)},
+          {"step", point.step},
+          {"size", point.size},
+          {"generation", point.generation},
+          {"samples_per_second", point.samples_per_second},
+          {"step_ms", point.step_ms},
+          {"loss", point.loss},
+          {"compute_ms", point.compute_ms}};
+}
+
+Result<json> render_decision(const Published& seen, const StoredDecision& stored, const Caller& caller) {
+  auto decoded = core::decision_from_json(stored.body);
+  if (!decoded) return decoded.error();
+  const core::Decision& decision = decoded.value();
+  json intents = json::array();
+  for (const auto& planned : decision.plan) {
+    const core::Job* job = visible_job(seen, core::job_of(planned.intent), caller);
+    if (job != nullptr) intents.push_back(render_intent(seen, planned, *job));
+  }
+  json verdicts = json::array();
+  for (const auto& verdict : decision.verdicts) {
+    if (visible_job(seen, verdict.job, caller) != nullptr) verdicts.push_back(render_verdict(verdict));
+  }
+  if (!caller.tenant.empty() && intents.empty() && verdicts.empty()) return json(nullptr);
+  std::string digest(16, '0');
+  for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
+  return json{
+      {"id", stored.id.text()},         {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
+      {"inputs_digest", digest},        {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
+      {"verdicts", std::move(verdicts)}};
+}
+
+json render_event(const Published& seen, const core::Event& event, const Caller& caller) {
+  if (!may_see(event, caller)) return nullptr;
+  json data = event.data;
+  const bool shared = event.tenant.empty() && !caller.tenant.empty();
+  if (shared && event.type == "decision.made" && !keep_own_intents(seen, data, caller)) return nullptr;
+  return {{"seq", event.seq},
+          {"at", seen.clock.text(event.at)},
+          {"type", event.type},
+          {"job", id_or_null(event.job)},
+          {"node", id_or_null(event.node)},
+          {"tenant", event.tenant.empty() ? json(nullptr) : json(event.tenant)},
+          {"decision", id_or_null(event.decision)},
+          {"data", std::move(data)}};
+}
+
+json render_token(const TokenRecord& token) {
+  return {{"id", token.id},
+          {"name", token.name},
+          {"role", token.role},
+          {"tenant", token.tenant.empty() ? json(nullptr) : json(token.tenant)},
+          {"created_at", token.created_at},
+          {"expires_at", token.expires_unix_s ? json(rfc3339(*token.expires_unix_s)) : json(nullptr)},
+          {"revoked", token.revoked}};
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,181 @@
+#include <cmath>
+
+#include "base/digest.hpp"
+#include "base/json.hpp"
+#include "policies/usl_curve.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/live/http/render.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+json instant_or_null(const Published& seen, const std::optional<Instant>& at) {
+  return at ? json(seen.clock.text(*at)) : json(nullptr);
+}
+
+// Whole numbers are written without a fraction.
+json plain_number(double value) {
+  const bool whole = std::isfinite(value) && std::abs(value) < 1e15 && std::trunc(value) == value;
+  return whole ? json(static_cast<std::int64_t>(value)) : json(value);
+}
+
+// What the spec's document says under `pointer`, or null.
+json from_document(const core::Job& job, const char* pointer) {
+  const auto document = parse_json(job.spec.document);
+  const json::json_pointer place(pointer);
+  return document.ok() && document->contains(place) ? document->at(place) : json(nullptr);
+}
+
+json render_progress(const Published& seen, const core::Job& job) {
+  const auto pulse = seen.pulses.find(job.id);
+  const bool has_pulse = pulse != seen.pulses.end();
+  const json steps_total = from_document(job, "/run/args/steps");
+  json fraction = nullptr;
+  if (steps_total.is_number_integer() && steps_total > 0) {
+    fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());
+  } else if (job.spec.work_samples) {
+    fraction = std::min(1.0, static_cast<double>(job.samples_done) / static_cast<double>(*job.spec.work_samples));
+  }
+  const bool stepped = job.last_step > 0;
+  return {{"step", job.last_step},
+          {"steps_total", steps_total},
+          {"fraction", fraction},
+          {"samples", job.samples_done},
+          {"samples_total", job.spec.work_samples ? json(*job.spec.work_samples) : json(nullptr)},
+          {"epoch", job.epoch},
+          {"loss", stepped ? json(job.last_loss) : json(nullptr)},
+          {"first_loss", stepped ? json(job.first_loss) : json(nullptr)},
+          {"samples_per_second", has_pulse ? pulse->second.samples_per_second : 0.0},
+          {"step_ms", has_pulse ? pulse->second.step_ms : 0.0}};
+}
+
+json render_alternatives(const std::vector<core::Alternative>& lost) {
+  json alternatives = json::array();
+  for (const auto& alternative : lost) {
+    alternatives.push_back(
+        {{"size", alternative.size}, {"score", alternative.score}, {"reason", render_reason(alternative.reason)}});
+  }
+  return alternatives;
+}
+
+Money price_per_hour(const Published& seen, const core::Job& job) {
+  Money price;
+  for (const WorkerId id : job.workers) {
+    const core::Worker* worker = seen.state.find_worker(id);
+    const core::Node* node = worker == nullptr ? nullptr : seen.state.find_node(worker->node);
+    if (node == nullptr) continue;
+    price +=
+        cost_of(node->price_per_slot_hour, static_cast<std::int64_t>(worker->slots.size()), Duration::seconds(3600));
+  }
+  return price;
+}
+
+json spec_of(const core::Job& job) {
+  auto document = parse_json(job.spec.document);
+  return document.ok() ? std::move(document).value() : json::object();
+}
+
+}  // namespace
+
+json render_reason(const core::Reason& reason) {
+  json numbers = json::object();
+  for (const auto& number : reason.numbers) numbers[number.name] = plain_number(number.value);
+  return {{"code", core::to_text(reason.code)}, {"numbers", std::move(numbers)}, {"text", core::sentence(reason)}};
+}
+
+json render_sizes(const core::Job& job) {
+  json sizes = json::array();
+  const core::SizeRecord* smaller = nullptr;
+  int smaller_size = 0;
+  for (const auto& [size, record] : job.sizes) {
+    json efficiency = nullptr;
+    if (smaller != nullptr && smaller->samples_per_second > 0) {
+      // Throughput scaling efficiency: what each added worker gave, in workers of the smaller size. Or, Zhang,
+      // Freedman: Resource Elasticity in Distributed Deep Learning, MLSys 2020, section 4.
+      const double gained = (record.samples_per_second - smaller->samples_per_second) / (size - smaller_size);
+      efficiency = gained / (smaller->samples_per_second / smaller_size);
+    }
+    sizes.push_back({{"size", size},
+                     {"steps", record.steps},
+                     {"step_ms", record.step_seconds * 1e3},
+                     {"samples_per_second", record.samples_per_second},
+                     {"efficiency", efficiency}});
+    smaller = &record;
+    smaller_size = size;
+  }
+  return sizes;
+}
+
+json render_cost(const Published& seen, const core::Job& job, const std::string& currency) {
+  return {{"amount", to_text(job.cost)},
+          {"currency", currency},
+          {"slot_seconds", job.slot_time.to_seconds()},
+          {"per_hour", to_text(price_per_hour(seen, job))}};
+}
+
+json render_job(const Published& seen, const core::Job& job, const std::string& currency) {
+  const auto error = seen.errors.find(job.id);
+  json spec = spec_of(job);
+  json labels = spec.contains("labels") ? spec["labels"] : json::object();
+  return {{"id", job.id.text()},
+          {"name", job.spec.name},
+          {"tenant", job.spec.tenant},
+          {"state", core::to_text(job.state)},
+          {"submitted_at", seen.clock.text(job.submitted_at)},
+          {"started_at", instant_or_null(seen, job.started_at)},
+          {"finished_at", instant_or_null(seen, job.finished_at)},
+          {"size", job.size()},
+          {"target_size", job.transition ? job.transition->to_size : job.size()},
+          {"pinned_size", job.pinned_size > 0 ? json(job.pinned_size) : json(nullptr)},
+          {"min", job.spec.elastic.min},
+          {"max", job.spec.elastic.max},
+          {"generation", job.generation},
+          {"priority", job.spec.priority},
+          {"progress", render_progress(seen, job)},
+          {"cost", render_cost(seen, job, currency)},
+          {"reason", job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr)},
+          {"sizes", render_sizes(job)},
+          {"error", error == seen.errors.end() ? json(nullptr) : json(error->second)},
+          {"labels", std::move(labels)},
+          {"spec", std::move(spec)}};
+}
+
+std::string job_etag(const core::Job& job) {
+  Digest digest;
+  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state)).mix(job.generation);
+  digest.mix(static_cast<std::uint64_t>(job.pinned_size)).mix(job.workers.size());
+  digest.mix(std::uint64_t{job.cancel_requested} * 2 + std::uint64_t{job.suspend_requested});
+  return "\"" + digest.text() + "\"";
+}
+
+json render_explanation(const Published& seen, const core::Job& job, const Caller& caller) {
+  const core::Explanation explanation = core::explain(seen.state, job.id);
+  json ahead = json::array();
+  for (const JobId id : explanation.ahead) {
+    const core::Job* other = seen.state.find_job(id);
+    if (other != nullptr && caller.sees(other->spec.tenant)) ahead.push_back(id.text());
+  }
+  return {{"job", job.id.text()},
+          {"state", core::to_text(job.state)},
+          {"summary", explanation.summary},
+          {"reason", render_reason(explanation.reason)},
+          {"evidence", explanation.evidence},
+          {"unblocks", explanation.unblocks},
+          {"alternatives", render_alternatives(explanation.lost)},
+          {"ahead", std::move(ahead)},
+          {"as_of_seq", seen.as_of_seq}};
+}
+
+json render_fit(const core::Job& job) {
+  const auto fitted = policies::fit_usl(job.sizes);
+  if (!fitted) return nullptr;
+  json curve = json::array();
+  for (int size = 1; size <= std::min(job.spec.elastic.max, 64); ++size) {
+    curve.push_back({{"size", size}, {"samples_per_second", fitted->at(size)}});
+  }
+  return {{"model", "usl"}, {"sigma", fitted->sigma}, {"kappa", fitted->kappa}, {"curve", std::move(curve)}};
+}
+
+}  // namespace tidepool::live::http

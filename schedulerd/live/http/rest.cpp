@@ -1,0 +1,207 @@
+#include "schedulerd/live/http/rest.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "schedulerd/live/http/route_table.hpp"
+#include "schedulerd/live/secrets.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+std::int64_t system_unix_seconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Problem no_such_path(const std::string& path) {
+  return {.status = 404,
+          .code = "UnknownPath",
+          .detail = "there is nothing at " + path,
+          .hint = "GET /v1/openapi.json lists what there is"};
+}
+
+std::optional<Problem> check_query(const Route& route, const HttpRequest& request) {
+  std::vector<std::string> known;
+  for (std::string_view rest = route.query; !rest.empty();) {
+    known.emplace_back(rest.substr(0, rest.find(' ')));
+    rest.remove_prefix(std::min(rest.size(), known.back().size() + 1));
+  }
+  for (const auto& [name, ignored] : request.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest_word(name, known);
+    return Problem{.status = 400,
+                   .code = "UnknownParameter",
+                   .detail = "the query parameter \"" + name + "\" is not known here" +
+                             (near ? "; did you mean \"" + *near + "\"?" : ""),
+                   .hint = known.empty() ? "this path takes no parameters" : "it takes " + joined(known)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> check_access(const Route& route, const Caller& caller) {
+  const Role needed = route.access == Access::kAdmin       ? Role::kAdmin
+                      : route.access == Access::kSubmitter ? Role::kSubmitter
+                                                           : Role::kViewer;
+  if (caller.role < needed) {
+    return Problem{.status = 403,
+                   .code = "Forbidden",
+                   .detail = needed == Role::kAdmin ? "this needs a token with the role admin"
+                                                    : "this needs a token with the role submitter or admin"};
+  }
+  if (route.whole_cluster && !caller.tenant.empty()) {
+    return Problem{
+        .status = 403, .code = "Forbidden", .detail = "this needs a token that is not limited to one tenant"};
+  }
+  return std::nullopt;
+}
+
+// A key is printable ASCII of at most 255 bytes; absent = none.
+Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
+  const auto key = call.request.header("idempotency-key");
+  if (key.empty()) return std::optional<Idempotency>();
+  const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  if (!printable || key.size() > 255) {
+    return invalid_argument("Idempotency-Key must be 1 to 255 printable ASCII characters without blanks");
+  }
+  const auto& request = call.request;
+  return std::optional(
+      Idempotency{.key = std::string(key),
+                  .token_id = call.caller.token_id,
+                  .request_hash = sha256_hex(request.method + "\n" + request.target + "\n" + request.body)});
+}
+
+}  // namespace
+
+std::shared_ptr<Rest> Rest::create(Service& service, RestOptions options) {
+  if (!options.unix_now) options.unix_now = system_unix_seconds;
+  return std::shared_ptr<Rest>(new Rest(service, std::move(options)));
+}
+
+Rest::Rest(Service& service, RestOptions options)
+    : service_(service),
+      options_(std::move(options)),
+      authenticator_(service.history(), options_.unix_now),
+      streams_({.service = service_, .authenticator = authenticator_, .metrics = metrics_}),
+      server_(
+          options_.http,
+          [this](HttpRequest request, Responder responder) { handle(std::move(request), std::move(responder)); },
+          [](const Refusal& refusal, const std::string& request_id) {
+            return problem_response(problem_of(refusal), "", request_id);
+          }) {}
+
+Result<std::string> Rest::start() {
+  const std::weak_ptr<Rest> weak = weak_from_this();
+  subscription_ = service_.subscribe([weak](const std::vector<core::Event>& events) {
+    const auto rest = weak.lock();
+    if (!rest) return;
+    rest->metrics_.observe_events(events);
+    rest->server_.post([raw = rest.get(), events] { raw->streams_.publish(events); });
+  });
+  auto url = server_.start();
+  if (url) schedule_beat();
+  return url;
+}
+
+void Rest::stop() {
+  subscription_.reset();
+  server_.stop();
+}
+
+void Rest::schedule_beat() {
+  server_.after(options_.heartbeat, [this] {
+    streams_.beat();
+    schedule_beat();
+  });
+}
+
+void Rest::handle(HttpRequest request, Responder responder) {
+  const std::string path = request.path;
+  const std::string request_id = request.request_id;
+  try {
+    dispatch(std::move(request), responder);
+  } catch (const std::exception& error) {
+    // The responder still answers: with 500 if the handler had not answered yet.
+    spdlog::error("{} {} failed: {}", request_id, path, error.what());
+  }
+}
+
+void Rest::dispatch(HttpRequest request, const Responder& responder) {
+  const RouteMatch match = match_route(request.method, request.path);
+  Call call{.request = std::move(request), .responder = responder, .caller = {}, .id = match.id, .seen = nullptr};
+  const std::string& path = call.request.path;
+  if (match.allowed_methods.empty() && !path.starts_with("/v1/") && path != "/v1") {
+    const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
+    HttpResponse file = reads ? serve_static(options_.dashboard, call.request) : HttpResponse{.status = 404};
+    return file.status == 404 ? call.fail(no_such_path(path)) : call.reply(std::move(file));
+  }
+  const bool is_public = match.route != nullptr && match.route->access == Access::kPublic;
+  if (!is_public) {
+    auto caller = authenticator_.identify(call.request.header("authorization"));
+    if (!caller) {
+      return call.fail({.status = 401,
+                        .code = "Unauthenticated",
+                        .detail = caller.error().message,
+                        .hint = "an admin makes tokens with: schedctl token create"});
+    }
+    call.caller = std::move(caller).value();
+  }
+  if (match.allowed_methods.empty()) return call.fail(no_such_path(path));
+  if (match.route == nullptr) {
+    HttpResponse refused = problem_response(
+        {.status = 405, .code = "MethodNotAllowed", .detail = path + " does not know " + call.request.method}, path,
+        call.request.request_id);
+    refused.headers.emplace_back("Allow", joined(match.allowed_methods));
+    return call.reply(std::move(refused));
+  }
+  if (const auto problem = check_query(*match.route, call.request)) return call.fail(*problem);
+  if (!is_public) {
+    if (const auto problem = check_access(*match.route, call.caller)) return call.fail(*problem);
+  }
+  call.seen = service_.published();
+  if (!call.seen && !is_public) {
+    return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});
+  }
+  match.route->handler(*this, std::move(call));
+}
+
+void Rest::command(Call call, CommandBody body, Answer answer) {
+  auto idempotency = idempotency_of(call);
+  if (!idempotency) {
+    return call.fail({.status = 400, .code = "BadIdempotencyKey", .detail = idempotency.error().message});
+  }
+  Command command{
+      .body = std::move(body), .actor = call.caller.token_id, .idempotency = std::move(idempotency).value()};
+  auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer)](Result<Receipt> receipt) {
+    const auto rest = weak.lock();
+    if (!rest) return;
+    rest->server_.post([raw = rest.get(), call, answer, receipt = std::move(receipt)] {
+      if (!receipt) return call.fail(problem_of(receipt.error()));
+      HttpResponse response = answer(receipt.value(), *raw->service_.published());
+      if (receipt->replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
+      call.reply(std::move(response));
+    });
+  };
+  service_.submit(std::move(command), std::move(finish));
+}
+
+const core::Job* Rest::find_job(const Call& call) const {
+  const auto id = JobId::parse(call.id);
+  const core::Job* job = id ? call.seen->state.find_job(*id) : nullptr;
+  if (job != nullptr && call.caller.sees(job->spec.tenant)) return job;
+  call.fail({.status = 404,
+             .code = "UnknownJob",
+             .detail = "there is no job " + call.id,
+             .hint = "GET /v1/jobs lists the jobs that this token may see"});
+  return nullptr;
+}
+
+}  // namespace tidepool::live::http

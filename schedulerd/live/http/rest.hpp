@@ -1,0 +1,99 @@
+// The REST API as a whole: the server, who calls, the table of routes, and what handlers share. Every
+// handler runs on the I/O thread, reads the published picture, and hands commands to the loop; it
+// answers a command only once the loop says that it is durable.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/http/authenticator.hpp"
+#include "schedulerd/live/http/event_streams.hpp"
+#include "schedulerd/live/http/http_server.hpp"
+#include "schedulerd/live/http/metrics.hpp"
+#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/static_files.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live::http {
+
+struct PolicyInfo {
+  std::string name;
+  std::string kind = "builtin";
+  std::string summary;
+  std::string source;
+};
+
+struct RestOptions {
+  HttpOptions http;
+  std::string currency = "USD";
+  std::vector<PolicyInfo> policies;
+  std::shared_ptr<const core::StragglerDetector> detector;  // null = nobody is shown as a straggler
+  std::vector<StaticFile> dashboard;                        // empty = a page that says it was not built
+  Duration heartbeat = Duration::seconds(15);               // of event streams
+  Duration log_poll = Duration::millis(300);                // between two looks at a followed log
+  std::function<std::int64_t()> unix_now;                   // wall-clock seconds; empty = the system's
+};
+
+// One request on its way through a handler.
+struct Call {
+  HttpRequest request;
+  Responder responder;
+  Caller caller;
+  std::string id;                         // {id} of the path, if the route has one
+  std::shared_ptr<const Published> seen;  // the picture at arrival
+
+  void reply(HttpResponse response) const { responder.send(std::move(response)); }
+  void reply(int status, const nlohmann::json& body) const { responder.send(json_response(status, body)); }
+  void fail(const Problem& problem) const {
+    responder.send(problem_response(problem, request.path, request.request_id));
+  }
+  // The decoded query parameter, or an empty text.
+  [[nodiscard]] std::string query(const std::string& name) const {
+    const auto found = request.query.find(name);
+    return found == request.query.end() ? std::string() : found->second;
+  }
+};
+
+class Rest : public std::enable_shared_from_this<Rest> {
+ public:
+  // `service` must outlive it.
+  static std::shared_ptr<Rest> create(Service& service, RestOptions options);
+
+  // Gives the base URL.
+  [[nodiscard]] Result<std::string> start();
+  void stop();
+
+  [[nodiscard]] Service& service() { return service_; }
+  [[nodiscard]] const RestOptions& options() const { return options_; }
+  [[nodiscard]] Authenticator& authenticator() { return authenticator_; }
+  [[nodiscard]] EventStreams& streams() { return streams_; }
+  [[nodiscard]] Metrics& metrics() { return metrics_; }
+  [[nodiscard]] IoScheduler& io() { return server_; }
+
+  // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
+  // receipt and a picture that holds it. A refusal becomes a problem.
+  using Answer = std::function<HttpResponse(const Receipt&, const Published&)>;
+  void command(Call call, CommandBody body, Answer answer);
+
+  // The job if it exists and the caller may see it; else answers 404, the same for both, and gives null.
+  [[nodiscard]] const core::Job* find_job(const Call& call) const;
+
+ private:
+  Rest(Service& service, RestOptions options);
+  void handle(HttpRequest request, Responder responder);
+  void dispatch(HttpRequest request, const Responder& responder);
+  void schedule_beat();
+
+  Service& service_;
+  RestOptions options_;
+  Authenticator authenticator_;
+  Metrics metrics_;
+  EventStreams streams_;
+  HttpServer server_;
+  std::shared_ptr<void> subscription_;
+};
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,85 @@
+#include "schedulerd/live/http/route_table.hpp"
+
+#include <array>
+
+#include "schedulerd/live/http/handlers.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+constexpr bool kOwn = false;  // tokens of one tenant see their own part
+constexpr bool kAll = true;   // only tokens of no tenant
+
+constexpr std::array kRoutes{
+    Route{"GET", "/v1/jobs", Access::kViewer, kOwn, "limit cursor state tenant", list_jobs},
+    Route{"POST", "/v1/jobs", Access::kSubmitter, kOwn, "dry_run", submit_job},
+    Route{"GET", "/v1/jobs/{id}", Access::kViewer, kOwn, "", get_job},
+    Route{"DELETE", "/v1/jobs/{id}", Access::kSubmitter, kOwn, "dry_run", cancel_job},
+    Route{"POST", "/v1/jobs/{id}/resize", Access::kSubmitter, kOwn, "dry_run", resize_job},
+    Route{"POST", "/v1/jobs/{id}/suspend", Access::kSubmitter, kOwn, "", suspend_job},
+    Route{"POST", "/v1/jobs/{id}/resume", Access::kSubmitter, kOwn, "", resume_job},
+    Route{"GET", "/v1/jobs/{id}/explain", Access::kViewer, kOwn, "", explain_job},
+    Route{"GET", "/v1/jobs/{id}/decisions", Access::kViewer, kOwn, "limit cursor", list_job_decisions},
+    Route{"GET", "/v1/jobs/{id}/events", Access::kViewer, kOwn, "limit cursor after", list_job_events},
+    Route{"GET", "/v1/jobs/{id}/metrics", Access::kViewer, kOwn, "limit", job_metrics},
+    Route{"GET", "/v1/jobs/{id}/workers", Access::kViewer, kOwn, "limit cursor", list_job_workers},
+    Route{"GET", "/v1/jobs/{id}/cost", Access::kViewer, kOwn, "", job_cost},
+    Route{"GET", "/v1/jobs/{id}/logs", Access::kViewer, kOwn, "worker offset limit follow", job_logs},
+    Route{"GET", "/v1/nodes", Access::kViewer, kOwn, "limit cursor", list_nodes},
+    Route{"POST", "/v1/nodes/{id}/cordon", Access::kAdmin, kAll, "", cordon_node},
+    Route{"POST", "/v1/nodes/{id}/uncordon", Access::kAdmin, kAll, "", uncordon_node},
+    Route{"GET", "/v1/policies", Access::kViewer, kOwn, "limit cursor", list_policies},
+    Route{"GET", "/v1/decisions", Access::kViewer, kOwn, "limit cursor", list_decisions},
+    Route{"GET", "/v1/decisions/{id}", Access::kViewer, kOwn, "", get_decision},
+    Route{"GET", "/v1/events", Access::kViewer, kOwn, "limit cursor after job", list_events},
+    Route{"GET", "/v1/events/stream", Access::kViewer, kOwn, "after job", stream_events},
+    Route{"GET", "/v1/tokens", Access::kAdmin, kOwn, "limit cursor", list_tokens},
+    Route{"POST", "/v1/tokens", Access::kAdmin, kOwn, "", create_token},
+    Route{"DELETE", "/v1/tokens/{id}", Access::kAdmin, kOwn, "", revoke_token},
+    Route{"GET", "/v1/snapshot", Access::kAdmin, kAll, "", snapshot},
+    Route{"GET", "/v1/openapi.json", Access::kPublic, kOwn, "", openapi_document},
+    Route{"GET", "/healthz", Access::kPublic, kOwn, "", healthz},
+    Route{"GET", "/readyz", Access::kPublic, kOwn, "", readyz},
+    Route{"GET", "/metrics", Access::kViewer, kAll, "", metrics_text},
+};
+
+// Matches "/v1/jobs/{id}/resize" against a path; {id} takes one segment that is not empty.
+bool matches(std::string_view pattern, std::string_view path, std::string& id) {
+  while (!pattern.empty() && !path.empty()) {
+    pattern.remove_prefix(1);
+    path.remove_prefix(1);
+    const auto wanted = pattern.substr(0, pattern.find('/'));
+    const auto given = path.substr(0, path.find('/'));
+    pattern.remove_prefix(wanted.size());
+    path.remove_prefix(given.size());
+    if (wanted == "{id}" && !given.empty()) {
+      id = given;
+    } else if (wanted != given) {
+      return false;
+    }
+  }
+  return pattern.empty() && path.empty();
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+RouteMatch match_route(std::string_view method, std::string_view path) {
+  RouteMatch match;
+  const std::string_view asked = method == "HEAD" ? "GET" : method;
+  for (const auto& route : kRoutes) {
+    std::string id;
+    if (!matches(route.path, path, id)) continue;
+    match.allowed_methods.emplace_back(route.method);
+    if (route.method == "GET") match.allowed_methods.emplace_back("HEAD");
+    if (route.method != asked) continue;
+    match.route = &route;
+    match.id = std::move(id);
+  }
+  return match;
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,50 @@
+#include "schedulerd/live/http/static_files.hpp"
+
+#include <algorithm>
+
+namespace tidepool::live::http {
+namespace {
+
+constexpr const char* kNotBuilt =
+    "<!doctype html><meta charset=utf-8><title>Tidepool</title><p>The daemon runs, but this program was built without "
+    "the dashboard. Build it with Node.js installed, or use <code>schedctl</code>.\n";
+
+// Scripts and data from here only; the fragment with the token never leaves the page.
+constexpr const char* kContentPolicy =
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'";
+
+HttpResponse file_response(const StaticFile& file, const HttpRequest& request) {
+  const bool immutable = file.path.starts_with("/assets/");  // their names hold a hash of their content
+  HttpResponse response;
+  response.headers = {{"Content-Type", file.content_type},
+                      {"ETag", file.etag},
+                      {"Cache-Control", immutable ? "public, max-age=31536000, immutable" : "no-cache"},
+                      {"Content-Security-Policy", kContentPolicy},
+                      {"Referrer-Policy", "no-referrer"},
+                      {"X-Content-Type-Options", "nosniff"}};
+  if (request.header("if-none-match") == file.etag) {
+    response.status = 304;
+  } else {
+    response.body = file.bytes;
+  }
+  return response;
+}
+
+}  // namespace
+
+HttpResponse serve_static(const std::vector<StaticFile>& files, const HttpRequest& request) {
+  const auto find = [&](std::string_view path) {
+    return std::find_if(files.begin(), files.end(), [&](const StaticFile& file) { return file.path == path; });
+  };
+  auto file = find(request.path);
+  const bool page = request.path == "/" || request.path.find('.') == std::string::npos;
+  if (file == files.end() && page) file = find("/index.html");
+  if (file != files.end()) return file_response(*file, request);
+  if (files.empty() && page) {
+    return {.status = 200, .headers = {{"Content-Type", "text/html; charset=utf-8"}}, .body = kNotBuilt};
+  }
+  return {.status = 404, .headers = {}, .body = {}};
+}
+
+}  // namespace tidepool::live::http

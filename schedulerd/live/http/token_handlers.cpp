@@ -1,0 +1,99 @@
+// Tokens: made here, shown once, stored as a hash. Nobody grants more than they hold.
+#include "base/json.hpp"
+#include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/secrets.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kSecretBytes = 32;
+
+struct NewToken {
+  CreateToken command;
+  std::vector<FieldError> errors;
+};
+
+NewToken read_new_token(const json& body, const Caller& caller) {
+  NewToken token;
+  ObjectReader in(body, "", token.errors);
+  token.command.name = in.required_text("name");
+  token.command.role = in.required_text("role");
+  token.command.tenant = in.text("tenant", caller.tenant);
+  const std::string lifetime = in.text("lifetime", "");
+  in.finish();
+  if (token.command.name.size() > 100) in.fail("name", "OutOfRange", "must be at most 100 bytes");
+  if (!token.command.role.empty() && !parse_role(token.command.role)) {
+    in.fail("role", "Invalid", "is \"" + token.command.role + "\"; it must be admin, submitter or viewer");
+  }
+  if (!caller.sees(token.command.tenant)) {
+    in.fail("tenant", "Invalid", "must be " + caller.tenant + ", to which your own token is limited");
+  }
+  if (!lifetime.empty()) {
+    auto duration = parse_duration(lifetime);
+    if (!duration) {
+      in.fail("lifetime", "Invalid", "is no duration: " + duration.error().message);
+    } else {
+      token.command.lifetime = duration.value();
+    }
+  }
+  return token;
+}
+
+Problem unknown_token(const std::string& id) {
+  return {
+      .status = 404, .code = "UnknownToken", .detail = "there is no token " + id, .hint = "GET /v1/tokens lists them"};
+}
+
+}  // namespace
+
+void list_tokens(Rest& rest, Call call) {
+  const auto page = read_page(call, "tokens");
+  if (!page) return call.fail(bad_parameter(page.error()));
+  PageBuilder builder("tokens", page->limit);
+  std::uint64_t place = 0;
+  for (const auto& token : rest.service().history().tokens()) {
+    if (!call.caller.sees(token.tenant) || ++place <= page->after.value_or(0)) continue;
+    if (!builder.add(place, render_token(token))) break;
+  }
+  call.reply(200, std::move(builder).body(call.seen->as_of_seq));
+}
+
+void create_token(Rest& rest, Call call) {
+  auto body = parse_json(call.request.body);
+  if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
+  NewToken token = read_new_token(body.value(), call.caller);
+  if (!token.errors.empty()) {
+    return call.fail({.status = 422,
+                      .code = "InvalidToken",
+                      .detail = "the token's description needs a change",
+                      .hint = "nothing was stored",
+                      .errors = std::move(token.errors)});
+  }
+  const std::string secret = random_hex(kSecretBytes);
+  token.command.secret_sha256 = sha256_hex(secret);
+  rest.command(std::move(call), token.command, [&rest, secret](const Receipt& receipt, const Published&) {
+    const auto record = rest.service().history().token(receipt.token_id);
+    json created = record ? render_token(*record) : json{{"id", receipt.token_id}};
+    // A repeated request finds the token of the first one, whose secret nobody has any more.
+    created["token"] = receipt.replayed ? json(nullptr) : json("tp_" + receipt.token_id + "_" + secret);
+    return json_response(201, created);
+  });
+}
+
+void revoke_token(Rest& rest, Call call) {
+  const std::string id = call.id;
+  const auto record = rest.service().history().token(id);
+  if (!record || !call.caller.sees(record->tenant)) return call.fail(unknown_token(id));
+  rest.command(std::move(call), RevokeToken{id}, [&rest, id](const Receipt&, const Published&) {
+    rest.authenticator().forget_all();
+    rest.streams().drop_token(id);
+    const auto revoked = rest.service().history().token(id);
+    return json_response(200, revoked ? render_token(*revoked) : json{{"id", id}});
+  });
+}
+
+}  // namespace tidepool::live::http
