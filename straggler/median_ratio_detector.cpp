@@ -27,7 +27,7 @@ double MedianRatioDetector::score(double previous, std::int64_t steps_seen, std:
   if (all_us.size() < 2 || own_us <= 0) return before;
   const double others = median_of_others(all_us, own_us);
   if (others <= 0) return before;
-  const double fraction = std::min(1.0, others / static_cast<double>(own_us));
+  const double fraction = std::min(kFractionMax, others / static_cast<double>(own_us));
   return steps_seen == 0 ? fraction : kWeightOfNewest * fraction + (1 - kWeightOfNewest) * before;
 }
 

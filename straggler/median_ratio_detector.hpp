@@ -7,7 +7,9 @@
 // with three changes, each for a case that the paper leaves open:
 //   * the median is taken over the *other* ranks. With two ranks the plain median is the mean of both, and a
 //     worker 1.5 times slower would sit at exactly 0.8 for ever; against the other rank it sits at 0.67.
-//   * f is capped at 1, so that a past as the fastest does not delay the verdict when a worker turns slow.
+//   * f is capped at 2: one hiccup of another rank must not buy this one a hundred steps of credit. A cap at 1 would
+//     do more, but then noise that is the same on all ranks pulls every score below 1 (the mean of min(1, X/Y) is below
+//     1 for equal X and Y), and workers of a busy machine would take turns at being named.
 //   * a verdict needs 20 steps: a newcomer's first step may be ten times slower (cold caches) and is then forgiven.
 // Rank 0 is judged like every other rank. See README.md for the mathematics and a worked example.
 #pragma once
@@ -20,6 +22,7 @@ namespace tidepool::straggler {
 class MedianRatioDetector {
  public:
   static constexpr double kWeightOfNewest = 0.1;        // alpha of the moving average
+  static constexpr double kFractionMax = 2;             // most that one step can count for a rank
   static constexpr double kThreshold = 0.8;             // a score below it is a straggler's
   static constexpr std::int64_t kStepsForVerdict = 20;  // steps a score must rest on
 

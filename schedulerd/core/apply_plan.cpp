@@ -5,6 +5,7 @@
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/worker_exit.hpp"
 
 namespace tidepool::core {
@@ -73,6 +74,7 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
 void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  count_replacement(job, change.at());
   change.emit("worker.straggling", job, straggling_data(reason));
   Transition transition;
   transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());

@@ -48,11 +48,12 @@ struct Worker {
   std::vector<int> slots;
   WorkerPhase phase = WorkerPhase::kStarting;
   Instant started_at;
-  std::optional<Instant> stop_due;   // it should have left by itself by then; after that it is stopped
-  std::optional<Instant> kill_at;    // set once a stop has been accepted: when force follows notice
-  bool node_lost = false;            // its node is away; not counted on, slots still owned
-  double straggler_score = 1;        // EWMA of compute throughput over median; see straggler/
-  std::int64_t straggler_steps = 0;  // steps the score rests on
+  std::optional<Instant> stop_due;    // it should have left by itself by then; after that it is stopped
+  std::optional<Instant> kill_at;     // set once a stop has been accepted: when force follows notice
+  bool node_lost = false;             // its node is away; not counted on, slots still owned
+  double straggler_score = 1;         // EWMA of compute throughput over median; see straggler/
+  std::int64_t straggler_steps = 0;   // steps the score rests on
+  std::int64_t straggler_streak = 0;  // its newest steps that all left it a straggler's score
 };
 
 enum class NodeState { kUp, kLost };
@@ -138,7 +139,9 @@ struct Job {
   TransitionCost grow_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
-  int restarts = 0;        // losses of workers so far; a lost node counts once
+  int restarts = 0;      // losses of workers so far; a lost node counts once
+  int replacements = 0;  // of stragglers, in the present run of them (straggler_patience.hpp)
+  std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 
   // account

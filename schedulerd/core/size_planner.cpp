@@ -4,6 +4,7 @@
 
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
@@ -38,11 +39,12 @@ const Worker* slowest_straggler(const DecisionDraft& draft, const Job& job) {
   const auto& parts = draft.parts();
   const Worker* slowest = nullptr;
   if (!parts.detector || !parts.config.replace_stragglers || job.size() < 2) return nullptr;
+  if (const auto next = next_replacement(job); next && draft.now() < *next) return nullptr;
   std::vector<WorkerId> members = job.members;
   std::sort(members.begin(), members.end());
   for (const WorkerId id : members) {
     const Worker* worker = draft.state().find_worker(id);
-    if (!parts.detector->is_straggler(worker->straggler_score, worker->straggler_steps)) continue;
+    if (worker->straggler_streak < kStragglerStreak) continue;
     if (slowest == nullptr || worker->straggler_score < slowest->straggler_score) slowest = worker;
   }
   return slowest;
@@ -89,7 +91,11 @@ Wish wish_of(DecisionDraft& draft, const Job& job) {
   // A wish that the job's sizes cut back to where it stands is no reason to move.
   if (allowed == size && wish.size > size) keep = {ReasonCode::kAtMax, {{"size", number(size)}}};
   if (allowed == size && wish.size < size) keep = {ReasonCode::kAtMin, {{"size", number(size)}}};
-  return {allowed, std::move(wish.reason), std::move(keep), std::move(wish.lost)};
+  Reason change = std::move(wish.reason);
+  if (explains_holding(change.code)) {
+    change = {ReasonCode::kBackToSize, {{"from", number(size)}, {"to", number(allowed)}}};
+  }
+  return {allowed, std::move(change), std::move(keep), std::move(wish.lost)};
 }
 
 // The largest allowed size up to `limit`, if it is larger than the present one.

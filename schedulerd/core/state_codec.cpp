@@ -35,6 +35,7 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("node_lost", worker.node_lost);
   archive("straggler_score", worker.straggler_score);
   archive("straggler_steps", worker.straggler_steps);
+  archive("straggler_streak", worker.straggler_streak);
 }
 
 void fields(auto& archive, codec::Like<Node> auto& node) {
@@ -106,6 +107,8 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("shrink_cost", job.shrink_cost);
   archive("failure_cost", job.failure_cost);
   archive("restarts", job.restarts);
+  archive("replacements", job.replacements);
+  archive("last_replacement_at", job.last_replacement_at);
   archive("last_error", job.last_error);
   archive("charged_until", job.charged_until);
   archive("slot_time", job.slot_time);

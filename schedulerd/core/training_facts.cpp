@@ -84,6 +84,8 @@ void score_members(StateChange& change, const Job& job, const StepsMeasured& fac
       Worker& worker = change.worker(job.members[rank]);
       worker.straggler_score = detector.score(worker.straggler_score, worker.straggler_steps, all[rank], all);
       ++worker.straggler_steps;
+      const bool slow = detector.is_straggler(worker.straggler_score, worker.straggler_steps);
+      worker.straggler_streak = slow ? worker.straggler_streak + 1 : 0;
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/straggler_patience.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -166,6 +167,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (!is_active(job.state)) return first;
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
+  if (const auto next = next_replacement(job)) consider(*next);
   return first;
 }
 
