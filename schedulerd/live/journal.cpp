@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
 constexpr int kSnapshotsKept = 2;
-constexpr std::uint64_t kCommitsPerCheckpoint = 200;
+constexpr int kLogPagesMax = 2'000;  // 8 MB
 
 std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
   return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
@@ -40,7 +40,6 @@ std::string to_text(const std::vector<double>& numbers) {
 Status prepare_schema(Database& database, const std::string& path) {
   TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
   TP_TRY(database.execute("PRAGMA synchronous=FULL"));
-  TP_TRY(database.execute("PRAGMA wal_autocheckpoint=0"));
   std::int64_t version = 0;
   auto ask = database.prepare("PRAGMA user_version");
   if (!ask.ok()) return ask.error();
@@ -72,7 +71,6 @@ struct Journal::Impl {
   JournalMark mark;
   std::uint64_t last_seq = 0;
   std::uint64_t snapshot_seq = 0;
-  std::uint64_t commits_since_checkpoint = 0;
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
@@ -243,7 +241,6 @@ Status Journal::commit(const StoredClock& clock) {
                               clock.at.count_us(), clock.unix_us_at_zero, impl_->last_seq));
   TP_TRY(impl_->commit.run());
   impl_->mark.write(impl_->last_seq);
-  ++impl_->commits_since_checkpoint;
   return ok_status();
 }
 
@@ -315,8 +312,7 @@ Status Journal::Impl::thin(const StoredClock& clock) {
 }
 
 Status Journal::checkpoint_if_due() {
-  if (impl_->commits_since_checkpoint < kCommitsPerCheckpoint || in_batch()) return ok_status();
-  impl_->commits_since_checkpoint = 0;
+  if (impl_->database.log_pages() < kLogPagesMax || in_batch()) return ok_status();
   return impl_->database.checkpoint();
 }
 

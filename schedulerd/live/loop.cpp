@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kItemsPerTurn = 200;  // one fsync for at most so many acknowledgements
 constexpr int kRoundsPerTurn = 8;
 constexpr std::chrono::microseconds kIdleWait = std::chrono::seconds(1);
+constexpr Duration kFreshness = Duration::seconds(1);  // of the time that readers see
 constexpr std::chrono::microseconds kShortestWait = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -274,7 +275,7 @@ Status Loop::commit_and_tell(Turn& turn) {
   const bool writes = links_.journal.in_batch();
   TP_TRY(links_.journal.commit(links_.clock.stored()));
   if (writes) on_turn_(decided_at - turn.now, links_.clock.now() - decided_at);
-  if (turn.changed) publish(turn.now);
+  if (turn.changed || turn.now - published_at_ >= kFreshness) publish(turn.now);
   for (const auto& answer : turn.answers) answer();
   if (!turn.orders.empty()) links_.outbox.post(std::move(turn.orders));
   links_.publisher.announce(turn.events);
@@ -282,6 +283,7 @@ Status Loop::commit_and_tell(Turn& turn) {
 }
 
 void Loop::publish(Instant now) {
+  published_at_ = now;
   auto picture = std::make_shared<Published>();
   picture->state = engine_.view();
   picture->as_of_seq = picture->state.next_event - 1;

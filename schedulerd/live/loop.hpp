@@ -82,6 +82,7 @@ class Loop {
   std::string policy_;
   Links links_;
   OnTurn on_turn_ = [](Duration, Duration) {};
+  Instant published_at_;
   std::map<JobId, JobPulse> pulses_;
   std::map<WorkerId, double> compute_ms_;
   std::string last_invalid_;    // so that one bad plan is logged once

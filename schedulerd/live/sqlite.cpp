@@ -75,6 +75,18 @@ void Statement::reset() {
   sqlite3_clear_bindings(statement_.get());
 }
 
+Database::Database(sqlite3* database) : log_pages_(std::make_unique<int>(0)), database_(database) {
+  if (database == nullptr) return;  // out of memory; open() tells
+  // Takes the place of SQLite's own checkpoints, which would come in the middle of a commit.
+  sqlite3_wal_hook(
+      database,
+      [](void* into, sqlite3*, const char*, int pages) {
+        *static_cast<int*>(into) = pages;
+        return SQLITE_OK;
+      },
+      log_pages_.get());
+}
+
 void Database::Closer::operator()(sqlite3* database) const {
   // close_v2 waits for the statements, which their owners finalize on their own.
   sqlite3_close_v2(database);

@@ -95,6 +95,8 @@ class Database {
   [[nodiscard]] bool in_transaction() const;
   // Moves what it can from the log into the database file without waiting for readers.
   Status checkpoint();
+  // Pages in the log after the newest commit of this connection.
+  [[nodiscard]] int log_pages() const { return *log_pages_; }
   // Leaves the log as it is when this connection closes; readers use it.
   void no_checkpoint_on_close();
 
@@ -102,8 +104,9 @@ class Database {
   struct Closer {
     void operator()(sqlite3* database) const;
   };
-  explicit Database(sqlite3* database) : database_(database) {}
+  explicit Database(sqlite3* database);
 
+  std::unique_ptr<int> log_pages_;  // SQLite keeps its address
   std::unique_ptr<sqlite3, Closer> database_;
 };
 

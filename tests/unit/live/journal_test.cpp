@@ -252,6 +252,21 @@ TEST_CASE("measurements and progress events stay bounded") {
   CHECK(points.back().step == 999);
 }
 
+TEST_CASE("the write-ahead log is folded into the file when it has grown, not before") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  const std::string log = (dir / "j.db-wal").string();
+  std::uintmax_t largest = 0;
+  for (int i = 1; i <= 600; ++i) {
+    for (int row = 0; row < 40; ++row) REQUIRE(journal.append(fact(i)).ok());
+    REQUIRE(journal.commit(clock_at(i)).ok());
+    REQUIRE(journal.checkpoint_if_due().ok());
+    largest = std::max(largest, std::filesystem::file_size(log));
+  }
+  CHECK(largest > 4U << 20U);
+  CHECK(largest < 16U << 20U);
+}
+
 TEST_CASE("a mark with a wrong guard is no mark") {
   const test::TemporaryFolder dir;
   const JournalMark mark(dir / "m");

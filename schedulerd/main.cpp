@@ -1,0 +1,101 @@
+// schedulerd: joins the parts and serves until it is told to stop.
+#include <cstdio>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "policies/registry.hpp"
+#include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/live/config.hpp"
+#include "schedulerd/live/daemon.hpp"
+#include "schedulerd/live/http/rest.hpp"
+#include "schedulerd/live/logging.hpp"
+#include "straggler/median_ratio_detector.hpp"
+#include "webui/embedded.hpp"
+
+namespace {
+
+using namespace tidepool;
+
+int fail(const Error& error, int exit_code) {
+  std::fprintf(stderr, "schedulerd: %s\n", error.message.c_str());
+  return exit_code;
+}
+int fail(const Error& error) {
+  return fail(error, live::exit_code_of(error));
+}
+
+live::ConfigReading read_config(int argc, char** argv) {
+  live::ConfigInputs inputs{.arguments = {argv + 1, argv + argc}};
+  for (const auto& preset : policies::kPresets) inputs.policies.emplace_back(preset.name);
+  if (const char* home = std::getenv("HOME")) inputs.home = home;
+  return live::read_config(inputs);
+}
+
+live::http::RestOptions rest_options(const live::Config& config,
+                                     std::shared_ptr<const core::StragglerDetector> detector) {
+  live::http::RestOptions options;
+  options.http.address = config.listen.host;
+  options.http.port = config.listen.port;
+  options.detector = std::move(detector);
+  for (const auto& preset : policies::kPresets) {
+    options.policies.push_back({.name = std::string(preset.name),
+                                .summary = std::string(preset.summary),
+                                .source = std::string(preset.source)});
+  }
+  for (const auto& file : webui::files()) {
+    options.dashboard.push_back(
+        {std::string(file.path), std::string(file.content_type), file.bytes, std::string(file.etag)});
+  }
+  return options;
+}
+
+void print_ready(const live::Daemon& daemon, const std::string& url) {
+  nlohmann::json ready{{"url", url}, {"state_dir", daemon.state_dir().path()}, {"dashboard", url + "/"}};
+  if (daemon.admin_token()) ready["token"] = *daemon.admin_token();
+  std::printf("ready %s\n", canonical_json(ready).c_str());
+  std::fflush(stdout);
+}
+
+int serve(const live::Config& config) {
+  const std::string policy = config.policy.empty() ? std::string(policies::kDefaultPreset) : config.policy;
+  auto rules = policies::make_policies(policy);
+  if (!rules.ok()) return fail(rules.error());
+  const auto detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>();
+  const core::EngineConfig engine{.start_timeout = config.start_timeout,
+                                  .replace_stragglers = config.replace_stragglers};
+  auto daemon = live::Daemon::open({config, {*std::move(rules), detector, engine}, policy});
+  if (!daemon.ok()) return fail(daemon.error());
+  const auto rest = live::http::Rest::create(**daemon, rest_options(config, detector));
+  (*daemon)->observe([&metrics = rest->metrics()](Duration round, Duration commit) {
+    metrics.observe_round(round);
+    metrics.observe_commit(commit);
+  });
+  // The port is taken before any worker can be started.
+  const auto url = rest->start();
+  if (!url.ok()) return fail(url.error(), live::kExitUsage);
+  const Status started = (*daemon)->start();
+  if (started.ok()) {
+    print_ready(**daemon, *url);
+    (*daemon)->wait_for_end();
+  }
+  rest->stop();
+  (*daemon)->stop();
+  return started.ok() ? 0 : fail(started.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tidepool::live::block_signals();
+  const auto reading = read_config(argc, argv);
+  if (reading.help) {
+    std::fputs(reading.help->c_str(), stdout);
+    return 0;
+  }
+  for (const auto& error : reading.errors) std::fprintf(stderr, "schedulerd: %s\n", error.c_str());
+  if (!reading.errors.empty()) return tidepool::live::kExitUsage;
+  tidepool::live::start_logging(reading.config.log_level);
+  return serve(reading.config);
+}

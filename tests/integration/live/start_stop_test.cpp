@@ -1,0 +1,182 @@
+// How a real schedulerd starts, refuses to start, and stops.
+#include <signal.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/daemon_process.hpp"
+
+namespace tidepool::test {
+namespace {
+
+constexpr const char* kJob =
+    R"({"name":"NAME","run":{"trainer":"charlm","args":{"data":["README.md"]}},"resources":{}})";
+
+nlohmann::json job_called(const std::string& name) {
+  auto job = nlohmann::json::parse(kJob);
+  job["name"] = name;
+  return job;
+}
+
+// A port that somebody listens on.
+class TakenPort {
+ public:
+  TakenPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(socket_, 1) == 0);
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~TakenPort() { ::close(socket_); }
+  TakenPort(const TakenPort&) = delete;
+  TakenPort& operator=(const TakenPort&) = delete;
+  [[nodiscard]] std::string text() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int socket_;
+  int port_ = 0;
+};
+
+void check_refused(DaemonProcess& daemon, int exit_code, const std::string& words) {
+  CHECK_FALSE(daemon.wait_ready());
+  CHECK(daemon.wait_exit() == exit_code);
+  INFO(daemon.errors());
+  CHECK(daemon.errors().find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("the first start says where it serves, with a token that works; the next one keeps the token to itself") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  for (const bool first : {true, false}) {
+    DaemonProcess daemon(folder, {});
+    INFO(daemon.errors());
+    REQUIRE(daemon.wait_ready());
+    CHECK(daemon.ready().contains("token") == first);
+    CHECK(daemon.ready().at("dashboard").get<std::string>().starts_with("http://127.0.0.1:"));
+    CHECK(daemon.client().get("/v1/jobs").status == 200);
+    CHECK(HttpClient(daemon.ready().at("url"), "tp_wrong_token").get("/v1/jobs").status == 401);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait_exit() == 0);
+    INFO(daemon.errors());
+    CHECK(daemon.errors().find("tp_") == std::string::npos);
+  }
+}
+
+TEST_CASE("all configuration errors are told at once and exit with 2") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  DaemonProcess daemon(folder, {.arguments = {"--listen", "0.0.0.0:1", "--policy", "nonsense"}, .free_port = false});
+  CHECK_FALSE(daemon.wait_ready());
+  CHECK(daemon.wait_exit() == 2);
+  CHECK(daemon.errors().find("not a loopback address") != std::string::npos);
+  CHECK(daemon.errors().find("nonsense is no policy") != std::string::npos);
+}
+
+TEST_CASE("a port in use, an unusable state directory and a second daemon are refused in words") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  const TakenPort port;
+  DaemonProcess on_port(folder, {.arguments = {"--listen", port.text()}, .free_port = false});
+  check_refused(on_port, 2, "another program listens on " + port.text());
+
+  std::ofstream(folder / "file") << "not a directory";
+  DaemonProcess on_file(folder, {.arguments = {"--state-dir", (folder / "file").string()}});
+  check_refused(on_file, 2, "is not a directory");
+  DaemonProcess unwritable(folder, {.arguments = {"--state-dir", "/proc/tidepool-state"}});
+  check_refused(unwritable, 2, "cannot use the state directory /proc/tidepool-state");
+  const std::string deep = (folder / std::string(100, 'd')).string();
+  DaemonProcess long_path(folder, {.arguments = {"--state-dir", deep}});
+  check_refused(long_path, 2, "choose a shorter --state-dir");
+
+  DaemonProcess first(folder, {});
+  REQUIRE(first.wait_ready());
+  DaemonProcess second(folder, {});
+  check_refused(second, 2, "belongs to a running schedulerd (process " + std::to_string(first.pid()) + ")");
+  CHECK(first.client().get("/v1/jobs").status == 200);
+}
+
+TEST_CASE("a damaged journal is refused with exit code 3 and left as it is") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    REQUIRE(daemon.client().post("/v1/jobs", job_called("kept")).status == 201);
+    daemon.signal(SIGKILL);
+    CHECK(daemon.wait_exit() == -SIGKILL);
+  }
+  // The rows are in the log; without it the file ends too early.
+  std::filesystem::rename(folder / "state/journal.db-wal", folder / "wal");
+  DaemonProcess daemon(folder, {});
+  check_refused(daemon, 3, "was acknowledged");
+  std::filesystem::rename(folder / "wal", folder / "state/journal.db-wal");
+  std::filesystem::remove(folder / "state/journal.db-shm");
+  DaemonProcess mended(folder, {});
+  REQUIRE(mended.wait_ready());
+  CHECK(mended.client().get("/v1/jobs/job-1").status == 200);
+}
+
+TEST_CASE("a full disk ends the daemon with exit code 3, and every acknowledged job is there afterwards") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  int acknowledged = 0;
+  {
+    DaemonProcess daemon(folder, {.file_bytes_max = 2'000'000});
+    INFO(daemon.errors());
+    REQUIRE(daemon.wait_ready());
+    HttpClient client = daemon.client();
+    for (int i = 1; i <= 1'000; ++i) {
+      if (client.post("/v1/jobs", job_called("j" + std::to_string(i))).status != 201) break;
+      acknowledged = i;
+    }
+    CHECK(acknowledged > 10);
+    CHECK(acknowledged < 1'000);
+    CHECK(daemon.wait_exit() == 3);
+    INFO(daemon.errors());
+    CHECK(daemon.errors().find("disk") != std::string::npos);
+  }
+  DaemonProcess next(folder, {});
+  REQUIRE(next.wait_ready());
+  HttpClient client = next.client();
+  for (int i = 1; i <= acknowledged; ++i) {
+    INFO("job-" << i << " of " << acknowledged);
+    REQUIRE(client.get("/v1/jobs/job-" + std::to_string(i)).status == 200);
+  }
+}
+
+TEST_CASE("a repeated submission with one key is one job, also over a kill") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  const std::vector<std::string> key = {"Idempotency-Key: once"};
+  std::string first;
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    const auto reply = daemon.client().post("/v1/jobs", job_called("a"), key);
+    INFO(reply.body);
+    REQUIRE(reply.status == 201);
+    first = reply.json().at("id");
+    daemon.signal(SIGKILL);
+    CHECK(daemon.wait_exit() == -SIGKILL);
+  }
+  DaemonProcess daemon(folder, {});
+  REQUIRE(daemon.wait_ready());
+  HttpClient client = daemon.client();
+  CHECK(client.post("/v1/jobs", job_called("a"), key).json().at("id") == first);
+  CHECK(client.post("/v1/jobs", job_called("b"), key).status == 409);
+  CHECK(client.get("/v1/jobs").json().at("items").size() == 1);
+}
+
+}  // namespace tidepool::test
