@@ -40,15 +40,17 @@ std::string progress_words(const json& job) {
     const auto first = number_at(job, "/progress/first_loss");
     words += ", loss " + (first ? loss(first) + " -> " : "") + loss(now);
   }
-  if (const auto pace = number_at(job, "/progress/samples_per_second")) words += ", " + rate(pace) + " samples/s";
+  const auto pace = number_at(job, "/progress/samples_per_second");
+  if (pace && *pace > 0) words += ", " + rate(pace) + " samples/s";
   return words;
 }
 
 std::string cost_words(const json& job) {
-  std::string words = text_at(job, "/cost/amount", "0") + " " + text_at(job, "/cost/currency");
+  std::string words = money(text_at(job, "/cost/amount", "0"), text_at(job, "/cost/currency"));
   if (const auto held = number_at(job, "/cost/slot_seconds")) words += " for " + rate(held) + " slot-seconds";
   const std::string hourly = text_at(job, "/cost/per_hour");
-  return hourly.empty() ? words : words + ", now " + hourly + " an hour";
+  const bool holds_slots = number_at(job, "/size").value_or(0) > 0;
+  return holds_slots && !hourly.empty() ? words + ", now " + hourly + " an hour" : words;
 }
 
 std::string size_words(const json& job) {

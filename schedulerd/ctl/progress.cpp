@@ -48,30 +48,34 @@ std::string switched_sentence(const json& data) {
 }
 
 std::string audited_sentence(const json& data) {
-  const auto sound = data.find("checksum_ok");
-  const bool ok = sound != data.end() && sound->is_boolean() && sound->get<bool>();
   const std::string counts = whole_at(data, "/used") + " of " + whole_at(data, "/expected") + " samples used";
-  if (ok && number_at(data, "/used") == number_at(data, "/expected")) {
-    return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once";
-  }
+  if (audit_is_sound(data)) return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once";
   return "epoch " + whole_at(data, "/epoch") + " audit FAILED: " + counts;
 }
 
-// Growing and shrinking are told by job.resizing; what is left of a decision is told here.
-std::string decision_sentence(const json& data, const std::string& job) {
+std::string decision_sentence(const json& data) {
   std::string text;
   for (const auto& intent : list_at(data, "/intents")) {
-    const std::string kind = text_at(intent, "/kind");
-    const bool told = kind == "grow" || kind == "shrink" || kind == "start" || kind == "stop";
-    if (told || (!job.empty() && text_at(intent, "/job") != job)) continue;
-    text += (text.empty() ? "" : "; ") + with_detail(kind, text_at(intent, "/text"));
+    text += (text.empty() ? "" : "; ") + with_detail(text_at(intent, "/kind"), text_at(intent, "/text"));
   }
   return text;
 }
 
+std::string resizing_sentence(const json& data) {
+  const std::string why = text_at(data, "/reason/text");
+  if (number_at(data, "/from") == number_at(data, "/to")) return why.empty() ? "replacing a worker" : why;
+  return with_detail("resizing " + whole_at(data, "/from") + " -> " + whole_at(data, "/to"), why);
+}
+
+std::string progressed_sentence(const json& data) {
+  return "step " + whole_at(data, "/step") + ", loss " + loss(number_at(data, "/loss")) + ", " +
+         rate(number_at(data, "/samples_per_second")) + " samples/s, " +
+         count_of(number_at(data, "/size").value_or(0), "worker");
+}
+
 using Sentence = std::string (*)(const json& data);
 
-const std::map<std::string, Sentence>& job_sentences() {
+const std::map<std::string, Sentence>& event_sentences() {
   static const std::map<std::string, Sentence> sentences = {
       {"job.submitted",
        [](const json& d) {
@@ -86,11 +90,9 @@ const std::map<std::string, Sentence>& job_sentences() {
          return size > 0 ? "a user asks for " + count_of(size, "worker")
                          : std::string("a user leaves the size to the engine");
        }},
-      {"job.resizing",
-       [](const json& d) {
-         return with_detail("resizing " + whole_at(d, "/from") + " -> " + whole_at(d, "/to"),
-                            text_at(d, "/reason/text"));
-       }},
+      {"job.resizing", resizing_sentence},
+      {"job.progressed", progressed_sentence},
+      {"decision.made", decision_sentence},
       {"job.suspended", [](const json&) { return std::string("suspended"); }},
       {"job.resumed",
        [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
@@ -114,8 +116,13 @@ const std::map<std::string, Sentence>& job_sentences() {
 
 }  // namespace
 
+bool audit_is_sound(const json& data) {
+  const auto sound = data.find("checksum_ok");
+  const bool ok = sound != data.end() && sound->is_boolean() && sound->get<bool>();
+  return ok && number_at(data, "/used") && number_at(data, "/used") == number_at(data, "/expected");
+}
+
 void take_job(Progress& progress, const json& job) {
-  progress.name = text_at(job, "/name", progress.name);
   progress.state = text_at(job, "/state", progress.state);
   progress.step = std::max(progress.step, number_at(job, "/progress/step").value_or(0));
   take_number(progress.steps_total, job, "/progress/steps_total");
@@ -138,30 +145,35 @@ void take_event(Progress& progress, const json& event) {
 }
 
 std::string progress_line(const Progress& progress, const Style& style) {
-  std::string tail = "  step " + whole(progress.step);
+  std::string tail = "step " + whole(progress.step);
   if (progress.steps_total) tail += "/" + whole(*progress.steps_total);
   if (progress.loss) tail += "  loss " + loss(progress.loss);
   if (progress.samples_per_second) tail += "  " + rate(progress.samples_per_second) + " samples/s";
   tail += "  " + (progress.size > 0 ? count_of(progress.size, "worker") : progress.state);
-  if (!progress.cost.empty()) tail += "  " + progress.cost + (progress.currency.empty() ? "" : " " + progress.currency);
-  const std::string name = printable(progress.name);
+  if (!progress.cost.empty()) tail += "  " + money(progress.cost, progress.currency);
+  tail = printable(tail);
   const auto width = static_cast<std::size_t>(std::max(style.width, 1));
-  const std::size_t used = columns_of(name) + columns_of(tail) + 4;  // two blanks and the bar's brackets
-  if (!progress.fraction || used + 6 > width) return shorten(name + printable(tail), width);
+  const std::size_t used = columns_of(tail) + 4;  // the bar's brackets and two blanks
+  if (!progress.fraction || used + 6 > width) return shorten(tail, width);
   const std::size_t bar = std::min<std::size_t>(width - used, 30);
   const double fraction = std::clamp(*progress.fraction, 0.0, 1.0);
   const auto full = static_cast<std::size_t>(fraction * static_cast<double>(bar));
-  return name + "  [" + std::string(full, '#') + std::string(bar - full, '.') + "]" + printable(tail);
+  return "[" + std::string(full, '#') + std::string(bar - full, '.') + "]  " + tail;
 }
 
 std::string event_sentence(const json& event, const std::string& job) {
   const std::string type = text_at(event, "/type");
   static const json kNoData = json::object();
   const json& data = event.contains("data") && event.at("data").is_object() ? event.at("data") : kNoData;
-  if (type == "decision.made") return decision_sentence(data, job);
-  if (!job.empty() && text_at(event, "/job") != job) return "";
-  const auto found = job_sentences().find(type);
-  return found == job_sentences().end() ? "" : found->second(data);
+  if (!job.empty()) {
+    const bool first_switch =
+        type == "generation.switched" && number_at(data, "/from_size") == 0;  // job.started says it
+    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "decision.made" ||
+                                (type == "data.epoch_audited" && audit_is_sound(data));
+    if (told_elsewhere || text_at(event, "/job") != job) return "";
+  }
+  const auto found = event_sentences().find(type);
+  return found == event_sentences().end() ? "" : found->second(data);
 }
 
 }  // namespace tidepool::ctl

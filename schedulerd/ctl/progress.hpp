@@ -11,7 +11,6 @@
 namespace tidepool::ctl {
 
 struct Progress {
-  std::string name;
   std::string state;
   double step = 0;
   std::optional<double> steps_total;
@@ -27,11 +26,14 @@ struct Progress {
 void take_job(Progress& progress, const nlohmann::json& job);
 void take_event(Progress& progress, const nlohmann::json& event);
 
-// One line of at most style.width columns: name, bar, step, loss, samples/s, size, cost.
+// One line of at most style.width columns: bar, step, loss, samples/s, size, cost.
 [[nodiscard]] std::string progress_line(const Progress& progress, const Style& style);
 
-// The event as a sentence, or empty if `watch` of `job` has nothing to say about it. An empty `job`
-// speaks about every job.
+// Whether the data of a data.epoch_audited event say that each sample was used exactly once.
+[[nodiscard]] bool audit_is_sound(const nlohmann::json& data);
+
+// The event as a sentence. With a `job`: what `watch` says of that job, empty if that is nothing; sound audits,
+// progress and decisions are told elsewhere there. Without: of any event, empty if there are no words for it.
 [[nodiscard]] std::string event_sentence(const nlohmann::json& event, const std::string& job);
 
 }  // namespace tidepool::ctl

@@ -1,6 +1,5 @@
 #include "schedulerd/ctl/summary.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "schedulerd/ctl/tables.hpp"
@@ -37,12 +36,6 @@ std::optional<double> amount_of(const json& job) {
   return amount;
 }
 
-std::string money(double amount, const std::string& currency) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.4f", amount);
-  return std::string(buffer) + (currency.empty() ? "" : " " + currency);
-}
-
 std::string loss_line(const json& job) {
   const auto first = number_at(job, "/progress/first_loss");
   const auto last = number_at(job, "/progress/loss");
@@ -55,17 +48,25 @@ std::string loss_line(const json& job) {
          count_of(number_at(job, "/progress/samples").value_or(0), "sample");
 }
 
+std::string audit_line(const SummaryFacts& facts) {
+  const std::string audited = count_of(facts.epochs_sound + facts.epochs_broken, "epoch") + " audited: ";
+  if (facts.epochs_broken == 0) return audited + "each sample was used exactly once";
+  return audited + whole(facts.epochs_broken) + " lost or repeated samples; see: schedctl events " +
+         text_at(facts.job, "/id");
+}
+
 std::string comparison_line(const SummaryFacts& facts) {
   const double held = number_at(facts.job, "/cost/slot_seconds").value_or(0);
   const std::string currency = text_at(facts.job, "/cost/currency");
   const auto amount = amount_of(facts.job);
-  std::string line = "Held " + rate(held) + " slot-seconds" + (amount ? ", " + money(*amount, currency) : "") + ".";
+  std::string line = "Held " + rate(held) + " slot-seconds" +
+                     (amount ? ", " + money(text_at(facts.job, "/cost/amount"), currency) : "") + ".";
   const auto maximum = compare_with_maximum(facts);
   if (!maximum) return line + " Nothing was measured that tells what staying at the maximum would have cost.";
   line += " The same samples at " + count_of(maximum->size, "worker") + " all the time, by " +
           (maximum->measured ? "the throughput measured there" : "the fitted curve") + ": " +
           seconds_in_words(maximum->seconds) + ", " + rate(maximum->slot_seconds) + " slot-seconds";
-  if (maximum->cost) line += ", " + money(*maximum->cost, currency);
+  if (maximum->cost) line += ", " + money(std::to_string(*maximum->cost), currency);
   if (held <= 0 || maximum->slot_seconds <= 0) return line + ".";
   const double ratio = held / maximum->slot_seconds;
   return line + (ratio <= 1 ? "; the job used " + percent(1 - ratio) + " less."
@@ -99,6 +100,7 @@ std::string summary_text(const SummaryFacts& facts, const Style& style) {
     out += wrapped(printable("Error: " + error), 0, style) + "\n";
   }
   out += wrapped(loss_line(facts.job), 0, style) + "\n";
+  if (facts.epochs_sound + facts.epochs_broken > 0) out += wrapped(audit_line(facts), 0, style) + "\n";
   const json& sizes = list_at(facts.job, "/sizes");
   if (!sizes.empty()) {
     out += "\nSizes tried (efficiency: how much of a worker the last one added)\n";

@@ -67,7 +67,7 @@ std::string nodes_table(const json& nodes, const Style& style) {
     for (const auto& slot : slots) {
       const std::string job = text_at(slot, "/job");
       if (job.empty()) {
-        free += slot.value("busy", false) ? 0 : 1;  // busy without a name: another tenant's job
+        free += slot.value("busy", false) ? 0U : 1U;  // busy without a name: another tenant's job
       } else if (jobs.find(job) == std::string::npos) {
         jobs += (jobs.empty() ? "" : " ") + job;
       }

@@ -22,11 +22,17 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLineEvery{2};     // progress lines where nothing can be redrawn
 constexpr std::chrono::seconds kRefreshEvery{1};  // of the job resource, which holds the reason
 
-bool says_why_a_size_is_kept(const std::string& code) {
-  static const std::set<std::string> passing = {
-      "",         "Measuring",       "Cooldown", "MinRuntime", "TransitionInProgress",
-      "Finished", "CancelledByUser", "Started",  "Resumed"};
-  return !passing.contains(code);
+// Reasons that hold a size, and reasons that led to one; all others say what happens at the moment.
+bool holds_a_size(const std::string& code) {
+  static const std::set<std::string> codes = {"EfficiencySettled", "UtilitySettled",   "AtMax",    "AtMin",
+                                              "FixedSize",         "PinnedByUser",     "PriceCap", "NoSlotsToGrow",
+                                              "BatchTooSmall",     "TransitionTooDear"};
+  return codes.contains(code);
+}
+bool leads_to_a_size(const std::string& code) {
+  static const std::set<std::string> codes = {"EfficientUp", "InefficientDown", "UtilityUp", "UtilityDown",
+                                              "ResizedByUser"};
+  return codes.contains(code);
 }
 
 class Watch {
@@ -67,24 +73,35 @@ class Watch {
     ended_ = state == "succeeded" || state == "failed" || state == "cancelled";
     if (ended_) return;
     if (const int size = static_cast<int>(number_at(job_resource_, "/size").value_or(0)); size > 0) kept_size_ = size;
-    const std::string why = text_at(job_resource_, "/reason/text");
-    if (!says_why_a_size_is_kept(text_at(job_resource_, "/reason/code")) || why == kept_why_) return;
-    kept_why_ = why;
-    if (!json_lines()) say(why);
+    take_why(job_resource_.value("reason", json()));
+  }
+
+  // Told once for each size; its numbers move with every measurement. Moves are told by job.resizing.
+  void take_why(const json& reason) {
+    const std::string code = text_at(reason, "/code");
+    if (!holds_a_size(code)) return;
+    kept_why_ = text_at(reason, "/text");
+    const auto told = std::pair(code, kept_size_);
+    if (json_lines() || std::exchange(told_why_, told) == told) return;
+    say(clock_ + "  " + kept_why_);
   }
 
   void show(const json& event, bool live) {
     const auto seq = static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
     if (seq <= last_seq_) return;
     last_seq_ = seq;
+    clock_ = clock_of(text_at(event, "/at"));
     const std::string sentence = event_sentence(event, job_);
     const bool mine = text_at(event, "/job") == job_;
     if (json_lines() && (mine || !sentence.empty())) write_out(event.dump() + "\n");
-    if (!json_lines() && !sentence.empty()) say(clock_of(text_at(event, "/at")) + "  " + sentence);
+    if (!json_lines() && !sentence.empty()) say(clock_ + "  " + sentence);
     if (!mine) return;
     take_event(progress_, event);
     const std::string type = text_at(event, "/type");
-    if (type == "job.resizing") kept_why_ = text_at(event, "/data/reason/text", kept_why_);
+    if (type == "job.resizing" && leads_to_a_size(text_at(event, "/data/reason/code"))) {
+      kept_why_ = text_at(event, "/data/reason/text");
+    }
+    if (type == "data.epoch_audited") ++(audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_);
     if (type == "job.progressed") kept_size_ = static_cast<int>(progress_.size);
     if (type == "job.finished") ended_ = true;
     if (live && !ended_ && Clock::now() - refreshed_ >= kRefreshEvery) refresh();
@@ -94,7 +111,7 @@ class Watch {
   // A sentence above the progress line.
   void say(const std::string& sentence) {
     clear_line();
-    write_out(wrapped(printable(sentence), 10, session_.style()) + "\n");
+    write_out(wrapped(printable(sentence), 9, session_.style()) + "\n");
     if (session_.on_terminal()) draw();
   }
 
@@ -116,7 +133,9 @@ class Watch {
     SummaryFacts facts{.job = job_resource_,
                        .metrics = session_.get("/v1/jobs/" + job_ + "/metrics?limit=2"),
                        .kept_size = kept_size_,
-                       .kept_why = kept_why_};
+                       .kept_why = kept_why_,
+                       .epochs_sound = epochs_sound_,
+                       .epochs_broken = epochs_broken_};
     if (!json_lines()) return write_out("\n" + summary_text(facts, session_.style()));
     write_out(json{{"type", "summary"}, {"job", facts.job}, {"kept_size", kept_size_}, {"kept_why", kept_why_}}.dump() +
               "\n");
@@ -135,6 +154,10 @@ class Watch {
   bool ended_ = false;
   int kept_size_ = 0;
   std::string kept_why_;
+  std::pair<std::string, int> told_why_;
+  std::string clock_;  // of the newest event
+  int epochs_sound_ = 0;
+  int epochs_broken_ = 0;
 };
 
 }  // namespace

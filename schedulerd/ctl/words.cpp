@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
@@ -58,12 +59,20 @@ std::string whole(double number) {
 }
 
 std::string rate(std::optional<double> number) {
-  if (!number) return "-";
+  if (!number || *number == 0) return "-";
   return *number < 100 ? formatted("%.1f", *number) : whole(*number);
 }
 
 std::string loss(std::optional<double> number) {
   return number ? formatted("%.4g", *number) : "-";
+}
+
+std::string money(const std::string& amount, const std::string& currency) {
+  char* end = nullptr;
+  const double number = std::strtod(amount.c_str(), &end);
+  const bool is_number = !amount.empty() && *end == '\0';
+  return (is_number ? formatted("%.4f", number) : printable(amount)) +
+         (currency.empty() ? "" : " " + printable(currency));
 }
 
 std::string percent(double fraction) {
@@ -101,7 +110,7 @@ std::string printable(std::string_view text) {
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
-  for (const char c : text) columns += continues_character(c) ? 0 : 1;
+  for (const char c : text) columns += continues_character(c) ? 0U : 1U;
   return columns;
 }
 

@@ -22,9 +22,11 @@ struct Style {
 // The array at a pointer, or an empty one.
 [[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& value, const std::string& pointer);
 
-[[nodiscard]] std::string whole(double number);                  // 9120.5 -> "9,121"
-[[nodiscard]] std::string rate(std::optional<double> number);    // below 100 with one decimal; "-" if absent
-[[nodiscard]] std::string loss(std::optional<double> number);    // four significant digits; "-" if absent
+[[nodiscard]] std::string whole(double number);                // 9120.5 -> "9,121"
+[[nodiscard]] std::string rate(std::optional<double> number);  // below 100 with one decimal; "-" if absent or 0
+[[nodiscard]] std::string loss(std::optional<double> number);  // four significant digits; "-" if absent
+// A decimal amount as /v1 writes it, at four decimals: "0.012882", "USD" -> "0.0129 USD".
+[[nodiscard]] std::string money(const std::string& amount, const std::string& currency);
 [[nodiscard]] std::string percent(double fraction);              // 0.62 -> "62 %"
 [[nodiscard]] std::string seconds_in_words(double seconds);      // 80.2 -> "1m 20s", 3.21 -> "3.2 s"
 [[nodiscard]] std::string count_of(double n, const char* noun);  // "1 worker", "2 workers"

@@ -20,6 +20,16 @@ TEST_CASE("a job's page shows what a user asks first") {
   CHECK(text.find("finished") == std::string::npos);
 }
 
+TEST_CASE("a job that has ended shows no rate and no price of the moment") {
+  json job = example("job.json");
+  job["state"] = "succeeded";
+  job["size"] = job["target_size"] = 0;
+  job["progress"]["samples_per_second"] = 0.0;
+  const std::string text = job_page(job, json::array(), {.width = 80});
+  CHECK(text.find("an hour") == std::string::npos);
+  CHECK(text.find("loss 4.52 -> 2.31\n") != std::string::npos);
+}
+
 TEST_CASE("a wrapped value stays in its column") {
   const std::string text = job_page(example("job.json"), json::array(), {.width = 50});
   INFO(text);

@@ -21,9 +21,11 @@ TEST_CASE("the line of progress fits any width") {
 
 TEST_CASE("the line of progress shows bar, step, loss, rate, size and cost") {
   const std::string line = progress_line(demo(), {.width = 120});
-  CHECK(
-      line ==
-      "charlm-demo  [#########.....................]  step 120/400  loss 2.31  9,120 samples/s  2 workers  0.0042 USD");
+  CHECK(line == "[#########.....................]  step 120/400  loss 2.31  9,120 samples/s  2 workers  0.0042 USD");
+}
+
+TEST_CASE("the bar is there on a terminal of eighty columns") {
+  CHECK(progress_line(demo(), {.width = 80}).starts_with("[###"));
 }
 
 TEST_CASE("an event moves the progress on, and never invents a total") {
@@ -61,8 +63,7 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
   CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
         "failed after 3 steps: boom");
-  CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}) ==
-        "epoch 1 audited: 10 of 10 samples used, each exactly once");
+  CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}).empty());
   CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", false}})
             .find("FAILED") != std::string::npos);
   CHECK(say("job.progressed", {{"step", 1}}).empty());
@@ -72,14 +73,32 @@ TEST_CASE("events of other jobs are not told") {
   const json event = {{"type", "job.started"}, {"job", "job-2"}, {"data", {{"size", 1}}}};
   CHECK(event_sentence(event, "job-1").empty());
   CHECK(event_sentence(event, "") == "training with 1 worker");
+}
+
+TEST_CASE("what watch shows in other ways is still told among all events") {
   const json decision = {{"type", "decision.made"},
                          {"job", nullptr},
                          {"data",
                           {{"intents",
-                            {{{"kind", "replace"}, {"job", "job-1"}, {"text", "w-2 is slow"}},
-                             {{"kind", "replace"}, {"job", "job-2"}, {"text", "other"}},
-                             {{"kind", "grow"}, {"job", "job-1"}, {"text", "told elsewhere"}}}}}}};
-  CHECK(event_sentence(decision, "job-1") == "replace: w-2 is slow");
+                            {{{"kind", "grow"}, {"job", "job-1"}, {"text", "it pays"}},
+                             {{"kind", "start"}, {"job", "job-2"}, {"text", "slots are free"}}}}}}};
+  CHECK(event_sentence(decision, "job-1").empty());
+  CHECK(event_sentence(decision, "") == "grow: it pays; start: slots are free");
+  CHECK(event_sentence(example("event.json"), "") == "step 120, loss 2.31, 9,120 samples/s, 2 workers");
+  const json audit = {{"type", "data.epoch_audited"},
+                      {"job", "job-1"},
+                      {"data", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}}};
+  CHECK(event_sentence(audit, "") == "epoch 1 audited: 10 of 10 samples used, each exactly once");
+}
+
+TEST_CASE("a replacement is told by its reason, and the first generation by the start") {
+  const auto say = [](const char* type, const json& data) {
+    return event_sentence({{"type", type}, {"job", "job-1"}, {"data", data}}, "job-1");
+  };
+  CHECK(say("job.resizing", {{"from", 2}, {"to", 2}, {"reason", {{"text", "w-1 is slow"}}}}) == "w-1 is slow");
+  CHECK(say("generation.switched", {{"from_size", 0}, {"to_size", 2}, {"switch_step", 0}}).empty());
+  CHECK(say("generation.switched", {{"from_size", 2}, {"to_size", 2}, {"switch_step", 9}}) ==
+        "still 2 workers, switched after step 9");
 }
 
 TEST_CASE("an event with no data is no crash") {

@@ -60,6 +60,15 @@ TEST_CASE("the summary tells loss, sizes, the kept one and the cost") {
   CHECK(summary_text(finished(), {.width = 300}).find("0.0200 USD; the job used 50 % less.") != std::string::npos);
 }
 
+TEST_CASE("the audits of the data are summed up, and a broken one is not hidden") {
+  SummaryFacts facts = finished();
+  CHECK(summary_text(facts, {}).find("audited") == std::string::npos);
+  facts.epochs_sound = 3;
+  CHECK(summary_text(facts, {}).find("3 epochs audited: each sample was used exactly once\n") != std::string::npos);
+  facts.epochs_broken = 1;
+  CHECK(summary_text(facts, {}).find("4 epochs audited: 1 lost or repeated samples") != std::string::npos);
+}
+
 TEST_CASE("a job that paid more than the maximum is told so") {
   SummaryFacts facts = finished();
   facts.job["cost"]["slot_seconds"] = 100.0;

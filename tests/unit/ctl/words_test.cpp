@@ -14,6 +14,9 @@ TEST_CASE("numbers are written as people read them") {
   CHECK(rate(9120.5) == "9,120");
   CHECK(rate(12.34) == "12.3");
   CHECK(rate(std::nullopt) == "-");
+  CHECK(rate(0) == "-");
+  CHECK(money("0.012882", "USD") == "0.0129 USD");
+  CHECK(money("odd\033", "") == "odd?");
   CHECK(loss(2.31) == "2.31");
   CHECK(loss(0.0001234567) == "0.0001235");
   CHECK(percent(0.62) == "62 %");
