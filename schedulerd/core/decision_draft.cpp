@@ -1,5 +1,7 @@
 #include "schedulerd/core/decision_draft.hpp"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -10,6 +12,15 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kAlternativesMax = 4;
+
+// Numbers that name a goal or a worker, not a measurement: when one changes, the verdict says something else.
+constexpr std::array<std::string_view, 5> kTelling = {"of", "to", "size", "next", "worker"};
+
+bool says_the_same(const Reason& one, const Reason& other) {
+  if (one.code != other.code) return false;
+  return std::all_of(kTelling.begin(), kTelling.end(),
+                     [&](std::string_view name) { return one.number(name) == other.number(name); });
+}
 
 // Of what the decision speaks about, not of the whole state: O(change).
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
@@ -57,7 +68,7 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
 
 void DecisionDraft::find(const Job& job, const Reason& reason, std::vector<Alternative> lost) {
   const bool judged = static_cast<bool>(job.verdict.job);  // the first verdict is always news
-  if (judged && job.verdict.reason.code == reason.code) return;
+  if (judged && says_the_same(job.verdict.reason, reason)) return;
   if (lost.size() > kAlternativesMax) lost.resize(kAlternativesMax);
   decision_.verdicts.push_back({job.id, reason, std::move(lost)});
 }

@@ -32,7 +32,7 @@ void add_transition_costs(const Job& job, Explanation& out) {
     out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
                            " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
   };
-  tell("growing", job.grow_cost);
+  tell("growing or replacing a worker", job.grow_cost);
   tell("shrinking", job.shrink_cost);
   tell("losing a worker", job.failure_cost);
 }
@@ -88,7 +88,7 @@ void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) 
 }
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
-  const Reason& why = job.verdict.reason;
+  const Reason& why = out.reason;
   switch (why.code) {
     case ReasonCode::kWaitingForSlots:
     case ReasonCode::kBehindOlderJob: suggest_room(state, job, out); break;
@@ -116,7 +116,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
     case ReasonCode::kPinnedByUser: out.unblocks.push_back("schedctl resize " + job.id.text() + " 0"); break;
     case ReasonCode::kBatchTooSmall: out.unblocks.push_back("raise batch.global"); break;
     case ReasonCode::kMeasuring: {
-      const double left = why.number("of") - static_cast<double>(job.steps_since_switch);
+      const double left = why.number("of") - why.number("steps");
       if (left > 0) out.unblocks.push_back("wait for " + counted(left, "more step"));
       break;
     }
@@ -127,11 +127,34 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
 
 }  // namespace
 
+Reason current_reason(const ClusterState& state, const Job& job) {
+  Reason reason = job.verdict.reason;
+  const auto update = [&](std::string_view name, double value) {
+    for (auto& entry : reason.numbers) {
+      if (entry.name == name) entry.value = value;
+    }
+  };
+  const auto seconds_until = [&](Instant when) { return std::max(0.0, (when - state.now).to_seconds()); };
+  const auto& elastic = job.spec.elastic;
+  if (reason.code == ReasonCode::kCooldown && job.last_resize_at) {
+    update("seconds_left", seconds_until(*job.last_resize_at + elastic.cooldown));
+  } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
+    update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
+  } else if (reason.code == ReasonCode::kMeasuring) {
+    const auto record = job.sizes.find(job.size());
+    const double seen = record == job.sizes.end() ? 0 : static_cast<double>(record->second.steps);
+    update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
+  } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob) {
+    update("free", state.slots_free());
+  }
+  return reason;
+}
+
 Explanation explain(const ClusterState& state, JobId id) {
   const Job* job = state.find_job(id);
   TP_CHECK(job != nullptr, "a job that is explained exists");
   Explanation out;
-  out.reason = job->verdict.reason;
+  out.reason = current_reason(state, *job);
   out.lost = job->verdict.lost;
   const bool judged = static_cast<bool>(job->verdict.job);
   out.summary = judged ? sentence(out.reason) : "submitted; the next decision will place it";

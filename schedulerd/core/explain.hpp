@@ -16,6 +16,10 @@ namespace tidepool::core {
 // A planned intent with its reason, as the decision log and `schedctl decisions` print it.
 [[nodiscard]] std::string sentence(const PlannedIntent& planned, const ClusterState& state);
 
+// The job's verdict with those numbers brought up to date that change with every step or second; a verdict is
+// stored anew only when its code changes.
+[[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
+
 struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;

@@ -100,7 +100,7 @@ struct Decision {
   std::string policy;  // name of the policy that ranked
   std::uint64_t inputs_digest = 0;
   Plan plan;
-  std::vector<Verdict> verdicts;   // only those whose reason code differs from the stored verdict
+  std::vector<Verdict> verdicts;   // only those that say something else than the stored one
   std::int64_t steps_counted = 0;  // work done, in counted steps
 
   // Nothing to carry out and nothing new to say: not journaled.

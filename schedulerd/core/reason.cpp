@@ -40,6 +40,7 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kUtilityDown, "UtilityDown"},
     CodeName{ReasonCode::kGatherEvidence, "GatherEvidence"},
     CodeName{ReasonCode::kResizedByUser, "ResizedByUser"},
+    CodeName{ReasonCode::kBackToSize, "BackToSize"},
     CodeName{ReasonCode::kStragglerReplaced, "StragglerReplaced"},
     CodeName{ReasonCode::kStragglerNoSpare, "StragglerNoSpare"},
     CodeName{ReasonCode::kWorkerLost, "WorkerLost"},

@@ -41,6 +41,7 @@ enum class ReasonCode {
   kUtilityDown,        // from, to, utility_gain, cost_gain
   kGatherEvidence,     // from, to, steps
   kResizedByUser,      // from, to
+  kBackToSize,         // from, to: the size that the policy holds, after a loss or a cleared wish
   kStragglerReplaced,  // worker, score, threshold
   kStragglerNoSpare,   // worker, score, threshold
   kWorkerLost,         // worker, survivors
@@ -77,6 +78,11 @@ struct Reason {
   // Equal codes and the same numbers, in any order.
   bool operator==(const Reason& other) const;
 };
+
+// The code says why a size is held; as the reason of a change it would read wrong.
+[[nodiscard]] constexpr bool explains_holding(ReasonCode code) {
+  return code >= ReasonCode::kMeasuring && code < ReasonCode::kStarted;
+}
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.
 [[nodiscard]] std::string_view to_text(ReasonCode code);

@@ -23,6 +23,11 @@ class Words {
   [[nodiscard]] std::string id(std::string_view name) const {
     return WorkerId(static_cast<std::uint64_t>(whole(name))).text();
   }
+  // "none is free", "1 is free", "3 are free"
+  [[nodiscard]] std::string free() const {
+    const int slots = whole("free");
+    return slots == 0 ? "none is free" : number("free") + (slots == 1 ? " is free" : " are free");
+  }
   [[nodiscard]] std::string from_to() const { return number("from") + " -> " + number("to"); }
 
  private:
@@ -31,13 +36,13 @@ class Words {
 
 std::string waiting_sentence(ReasonCode code, const Words& w) {
   switch (code) {
-    case ReasonCode::kWaitingForSlots: return "waits for " + w.slots("needed") + "; " + w.number("free") + " are free";
+    case ReasonCode::kWaitingForSlots: return "waits for " + w.slots("needed") + "; " + w.free();
     case ReasonCode::kNeverFits:
       return "cannot start: it needs " + w.slots("needed") + ", and the whole cluster has room for " +
              w.number("cluster");
     case ReasonCode::kBehindOlderJob:
       return "waits behind " + counted(w.value("ahead"), "job") + " in the queue; it needs " + w.slots("needed") +
-             ", " + w.number("free") + " are free";
+             ", " + w.free();
     case ReasonCode::kSuspendedByUser: return "suspended by its user";
     default: return "waits: no node has joined, or all are lost";
   }
@@ -65,7 +70,7 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
       if (w.value("queue") > 0) {
         return "would take " + w.slots("wanted") + " more, but jobs in the queue come first";
       }
-      return "would take " + w.slots("wanted") + " more; " + w.number("free") + " are free";
+      return "would take " + w.slots("wanted") + " more; " + w.free();
     case ReasonCode::kPriceCap:
       return "stays as it is: the next size would cost " + w.money("price") + " an hour, above its cap of " +
              w.money("cap");
@@ -98,6 +103,7 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kGatherEvidence:
       return "going " + w.from_to() + ": too little has been measured there (" + counted(w.value("steps"), "step") +
              ")";
+    case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";
     case ReasonCode::kResizedByUser: return "going " + w.from_to() + ", as its user asked";
     case ReasonCode::kStragglerReplaced:
       return "replacing " + w.id("worker") + ": it computes at " + w.share("score") + " of the others' speed, below " +
@@ -110,7 +116,9 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
 
 std::string losing_sentence(ReasonCode code, const Words& w) {
   switch (code) {
-    case ReasonCode::kWorkerLost: return w.id("worker") + " was lost; " + w.workers("survivors") + " go on";
+    case ReasonCode::kWorkerLost:
+      return w.id("worker") + " was lost; " + w.workers("survivors") +
+             (w.whole("survivors") == 1 ? " goes on" : " go on");
     case ReasonCode::kBelowMinimum:
       return "goes back to the queue: " + w.workers("survivors") + " left, and it needs " + w.number("min");
     case ReasonCode::kStartTimeout: return w.id("worker") + " was not ready within " + w.time("seconds");
@@ -160,6 +168,7 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kUtilityDown:
     case ReasonCode::kGatherEvidence:
     case ReasonCode::kResizedByUser:
+    case ReasonCode::kBackToSize:
     case ReasonCode::kStragglerReplaced:
     case ReasonCode::kStragglerNoSpare: return changing_sentence(reason.code, words);
     case ReasonCode::kWorkerLost:

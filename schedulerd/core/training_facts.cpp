@@ -162,9 +162,10 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   job.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   for (const WorkerId id : job.workers) {
-    // Members exit by themselves; newcomers on their way would not, and are stopped at once.
-    const bool member = contains(job.members, id);
-    write_off(change, id, member ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+    // Members and leavers exit by themselves; newcomers on their way would not, and are stopped at once.
+    const WorkerPhase phase = change.worker(id).phase;
+    const bool boots = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady;
+    write_off(change, id, boots ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
   }
   return ok_status();
 }

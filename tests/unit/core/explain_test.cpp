@@ -30,7 +30,8 @@ TEST_CASE("Sentences carry their numbers as people read them") {
         "keeps 2 workers: a third would add 4 % of a worker's throughput, less than the 10 % asked for");
   CHECK(core::sentence({ReasonCode::kCooldown, {{"seconds_left", 11.2}}}) ==
         "keeps its size for now: the cooldown ends in 12 s");
-  CHECK(core::sentence({ReasonCode::kWorkerLost, {{"worker", 2}, {"survivors", 1}}}) == "w-2 was lost; 1 worker go on");
+  CHECK(core::sentence({ReasonCode::kWorkerLost, {{"worker", 2}, {"survivors", 1}}}) ==
+        "w-2 was lost; 1 worker goes on");
 }
 
 TEST_CASE("Numbers read well") {
@@ -56,7 +57,7 @@ TEST_CASE("A waiting job is told what would start it, and who goes first") {
   const JobId second = story.submit({.min = 2, .max = 2});
   story.decide();
   const auto why = core::explain(story.state(), first);
-  CHECK(why.summary == "waits for 2 slots; 1 are free");
+  CHECK(why.summary == "waits for 2 slots; 1 is free");
   CHECK(has(why.unblocks, "cancel " + holder.text() + ", which holds 3 slots"));
   CHECK(has(why.unblocks, "lower elastic.min to 1"));
   CHECK(has(why.unblocks, "add a node with 1 free slot"));
@@ -85,6 +86,25 @@ TEST_CASE("A running job shows what was measured and a failed one its error") {
   CHECK(why.summary.find("failed: it lost workers 1 time, and 0 are allowed") == 0);
   CHECK(why.summary.find("cuda error") != std::string::npos);
   CHECK(why.unblocks.empty());
+}
+
+TEST_CASE("Numbers that change by the second are told as they are now") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4}, 1);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  story.settle(job);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  story.decide();
+  REQUIRE(story.job(job).verdict.reason.code == ReasonCode::kCooldown);
+  story.pass(Duration::seconds(15));
+  story.learn(core::ClockAdvanced{});
+  const Duration left = *story.job(job).last_resize_at + Duration::seconds(20) - story.now();
+  CHECK(core::current_reason(story.state(), story.job(job)).number("seconds_left") == Approx(left.to_seconds()));
+  CHECK(has(core::explain(story.state(), job).unblocks,
+            "wait " + core::waiting_time(left.to_seconds()) + " for the cooldown"));
 }
 
 TEST_CASE("A planned intent names the job and the places") {
