@@ -77,7 +77,7 @@ DaemonProcess::DaemonProcess(const TemporaryFolder& folder, Options options) : f
   static std::atomic<int> count{0};
   stem_ = (folder / ("daemon-" + std::to_string(++count))).string();
   std::vector<std::string> words = {built_program("schedulerd").value_or("schedulerd"), "--state-dir",
-                                    (folder / "state").string()};
+                                    options.state_dir.empty() ? (folder / "state").string() : options.state_dir};
   if (options.free_port) words.insert(words.end(), {"--listen", "127.0.0.1:0"});
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   std::vector<char*> argv;

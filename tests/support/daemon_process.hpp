@@ -28,6 +28,7 @@ class DaemonProcess {
  public:
   struct Options {
     std::vector<std::string> arguments;           // beside --listen and --state-dir
+    std::string state_dir;                        // empty = "state" in the folder
     std::optional<std::uint64_t> file_bytes_max;  // RLIMIT_FSIZE
     bool free_port = true;                        // adds --listen 127.0.0.1:0
   };

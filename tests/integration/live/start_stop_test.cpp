@@ -92,12 +92,12 @@ TEST_CASE("a port in use, an unusable state directory and a second daemon are re
   check_refused(on_port, 2, "another program listens on " + port.text());
 
   std::ofstream(folder / "file") << "not a directory";
-  DaemonProcess on_file(folder, {.arguments = {"--state-dir", (folder / "file").string()}});
+  DaemonProcess on_file(folder, {.state_dir = (folder / "file").string()});
   check_refused(on_file, 2, "is not a directory");
-  DaemonProcess unwritable(folder, {.arguments = {"--state-dir", "/proc/tidepool-state"}});
+  DaemonProcess unwritable(folder, {.state_dir = "/proc/tidepool-state"});
   check_refused(unwritable, 2, "cannot use the state directory /proc/tidepool-state");
   const std::string deep = (folder / std::string(100, 'd')).string();
-  DaemonProcess long_path(folder, {.arguments = {"--state-dir", deep}});
+  DaemonProcess long_path(folder, {.state_dir = deep});
   check_refused(long_path, 2, "choose a shorter --state-dir");
 
   DaemonProcess first(folder, {});
