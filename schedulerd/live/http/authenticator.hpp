@@ -24,7 +24,10 @@ struct Caller {
   std::string tenant;  // empty = all
   std::optional<std::int64_t> expires_unix_s;
 
-  [[nodiscard]] bool sees(const std::string& owner) const { return tenant.empty() || owner == tenant; }
+  // Its own tenant and the teams below it.
+  [[nodiscard]] bool sees(const std::string& owner) const {
+    return tenant.empty() || owner == tenant || owner.starts_with(tenant + "/");
+  }
 };
 
 // I/O thread only.

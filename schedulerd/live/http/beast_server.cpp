@@ -11,6 +11,7 @@
 #include <boost/beast/http.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
@@ -120,6 +121,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t chunk_extensions_ = 0;
   RequestHead head_;
   std::string request_id_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();  // when its head had come
   std::optional<bhttp::response<bhttp::string_body>> response_;
   std::optional<bhttp::response_serializer<bhttp::string_body>> serializer_;
   bool answering_ = false;  // a request is with the handler or its answer is being written
@@ -237,6 +239,7 @@ void Session::read_head() {
 
 void Session::take_head(std::size_t head_size) {
   request_id_ = "req-" + std::to_string(server_->next_request++);
+  begun_ = std::chrono::steady_clock::now();
   const auto& limits = server_->options.limits;
   const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), head_size);
   auto read = http::read_head(bytes, limits);
@@ -246,6 +249,7 @@ void Session::take_head(std::size_t head_size) {
 
   parser_.emplace();
   parser_->body_limit(limits.body_bytes);
+  parser_->header_limit(kBufferBytes);  // the real limit has been held already
   chunk_extensions_ = 0;
   error_code error;
   buffer_.consume(parser_->put(buffer_.data(), error));
@@ -343,6 +347,10 @@ void Session::write_response(HttpResponse response, bool keep_alive) {
 void Session::response_written(error_code error, bool keep_alive) {
   answering_ = false;
   if (error) return close();
+  if (server_->options.on_answered) {
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun_);
+    server_->options.on_answered(static_cast<int>(response_->result_int()), Duration::micros(took.count()));
+  }
   if (!keep_alive || closing_) {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

@@ -10,7 +10,7 @@ namespace tidepool::live::http {
 namespace {
 
 constexpr int kPage = 256;                           // events read from the journal at once
-constexpr std::size_t kCatchUpBytes = 256U * 1024U;  // waiting for the reader before the next page is read
+constexpr std::size_t kWaitingBytes = 256U * 1024U;  // for one reader; beyond it events wait in the journal
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
 
 // Reads page after page until the journal has no more, or until enough waits for the reader.
 void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
-  while (client->writer->open() && client->writer->queued() < kCatchUpBytes) {
+  while (client->writer->open() && client->writer->queued() < kWaitingBytes) {
     const auto page = parts_.service.history().events(client->last, client->request.job, kPage);
     if (page.empty()) {
       client->catching_up = false;
@@ -83,6 +83,10 @@ void EventStreams::publish(const std::vector<core::Event>& events) {
   for (const auto& client : clients) {
     for (const auto& event : events) {
       if (client->catching_up || event.seq <= client->last) continue;
+      if (client->writer->queued() >= kWaitingBytes) {
+        client->catching_up = true;  // goes on from the journal once it has read what waits for it
+        continue;
+      }
       if (event.seq > client->last + 1 && !client->request.job) {
         client->catching_up = true;
         catch_up(client);  // a hole: the journal has what was missed

@@ -1,7 +1,8 @@
 // Live events to many readers over one subscription: SSE or NDJSON, resumable by event number. A
-// stream first reads what it has missed from the journal, then gets what the loop publishes. Nothing
-// is left out silently: what cannot be given any more ends in a "reset", after which a reader lists
-// again. I/O thread only.
+// stream first reads what it has missed from the journal, then gets what the loop publishes; one that
+// falls behind goes back to the journal, so a burst costs no memory, and one that stops reading is cut
+// by the server's write deadline. Nothing is left out silently: what cannot be given any more ends in a
+// "reset", after which a reader lists again. I/O thread only.
 #pragma once
 
 #include <cstdint>

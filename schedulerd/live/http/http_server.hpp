@@ -78,6 +78,9 @@ struct HttpOptions {
   int connections_max = 1'000;
   int connections_per_address_max = 256;
   std::size_t stream_bytes = 1U << 20U;
+  // Called on the I/O thread after each answer with its status and the time since its request had come;
+  // not for streams. May be empty.
+  std::function<void(int status, Duration took)> on_answered;
 };
 
 struct Listener;  // in beast_server.cpp

@@ -80,7 +80,7 @@ bool keep_own_intents(const Published& seen, json& data, const Caller& caller) {
 
 bool may_see(const core::Event& event, const Caller& caller) {
   if (caller.tenant.empty()) return true;
-  if (!event.tenant.empty()) return event.tenant == caller.tenant;
+  if (!event.tenant.empty()) return caller.sees(event.tenant);
   return event.type.starts_with("node.") || event.type == "decision.made";
 }
 

@@ -21,17 +21,15 @@ json plain_number(double value) {
   return whole ? json(static_cast<std::int64_t>(value)) : json(value);
 }
 
-// What the spec's document says under `pointer`, or null.
-json from_document(const core::Job& job, const char* pointer) {
-  const auto document = parse_json(job.spec.document);
-  const json::json_pointer place(pointer);
-  return document.ok() && document->contains(place) ? document->at(place) : json(nullptr);
+// How many steps the trainer was told to do, or null.
+json steps_of(const json& spec) {
+  const json::json_pointer place("/run/args/steps");
+  return spec.contains(place) && spec.at(place).is_number_integer() ? spec.at(place) : json(nullptr);
 }
 
-json render_progress(const Published& seen, const core::Job& job) {
+json render_progress(const Published& seen, const core::Job& job, const json& steps_total) {
   const auto pulse = seen.pulses.find(job.id);
   const bool has_pulse = pulse != seen.pulses.end();
-  const json steps_total = from_document(job, "/run/args/steps");
   json fraction = nullptr;
   if (steps_total.is_number_integer() && steps_total > 0) {
     fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());
@@ -133,7 +131,7 @@ json render_job(const Published& seen, const core::Job& job, const std::string& 
           {"max", job.spec.elastic.max},
           {"generation", job.generation},
           {"priority", job.spec.priority},
-          {"progress", render_progress(seen, job)},
+          {"progress", render_progress(seen, job, steps_of(spec))},
           {"cost", render_cost(seen, job, currency)},
           {"reason", job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr)},
           {"sizes", render_sizes(job)},

@@ -81,6 +81,11 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 
 }  // namespace
 
+HttpOptions Rest::with_observer(HttpOptions options) {
+  options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
+  return options;
+}
+
 std::shared_ptr<Rest> Rest::create(Service& service, RestOptions options) {
   if (!options.unix_now) options.unix_now = system_unix_seconds;
   return std::shared_ptr<Rest>(new Rest(service, std::move(options)));
@@ -92,7 +97,7 @@ Rest::Rest(Service& service, RestOptions options)
       authenticator_(service.history(), options_.unix_now),
       streams_({.service = service_, .authenticator = authenticator_, .metrics = metrics_}),
       server_(
-          options_.http,
+          with_observer(options_.http),
           [this](HttpRequest request, Responder responder) { handle(std::move(request), std::move(responder)); },
           [](const Refusal& refusal, const std::string& request_id) {
             return problem_response(problem_of(refusal), "", request_id);
@@ -180,6 +185,7 @@ void Rest::command(Call call, CommandBody body, Answer answer) {
   }
   Command command{
       .body = std::move(body), .actor = call.caller.token_id, .idempotency = std::move(idempotency).value()};
+  call.request.body.clear();  // not needed any more; the answer may wait for a while
   auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer)](Result<Receipt> receipt) {
     const auto rest = weak.lock();
     if (!rest) return;

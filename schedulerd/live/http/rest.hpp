@@ -86,6 +86,7 @@ class Rest : public std::enable_shared_from_this<Rest> {
   void handle(HttpRequest request, Responder responder);
   void dispatch(HttpRequest request, const Responder& responder);
   void schedule_beat();
+  [[nodiscard]] HttpOptions with_observer(HttpOptions options);
 
   Service& service_;
   RestOptions options_;

@@ -1,0 +1,203 @@
+#include <catch2/catch.hpp>
+
+#include "schedulerd/live/http/route_table.hpp"
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using live::http::Access;
+using nlohmann::json;
+
+// A path of the route with ids that exist: job-1 and node-1 and dec-1 are there in every test below.
+Ask ask_for(const live::http::Route& route, const std::string& token) {
+  std::string path(route.path);
+  const auto at = path.find("{id}");
+  if (at != std::string::npos) {
+    const bool job = path.starts_with("/v1/jobs");
+    path.replace(at, 4,
+                 job                             ? "job-1"
+                 : path.starts_with("/v1/nodes") ? "node-1"
+                 : path.starts_with("/v1/dec")   ? "dec-1"
+                                                 : "t1");
+  }
+  Ask ask{.method = std::string(route.method), .path = path, .token = token, .body = "", .headers = ""};
+  if (path.ends_with("/resize")) ask.body = R"({"size":1})";
+  if (path == "/v1/jobs" && ask.method == "POST") ask.body = R"({"run":{"trainer":"mlp"}})";
+  if (path == "/v1/tokens" && ask.method == "POST") ask.body = R"({"name":"x","role":"viewer"})";
+  return ask;
+}
+
+bool is_stream(const live::http::Route& route) {
+  return route.path == "/v1/events/stream";
+}
+
+struct Scene {
+  std::int64_t now = 1'000;
+  RestFixture fixture;
+  explicit Scene()
+      : fixture([this] {
+          auto options = test_options();
+          options.unix_now = [this] { return now; };
+          return options;
+        }()) {
+    fixture.service.join_node(4);
+    const JobId job = fixture.submit("blue");
+    fixture.service.write_log(WorkerId(1), "hello\n", true);
+    fixture.service.run_steps(job, 2);
+  }
+};
+
+TEST_CASE("every route but the public ones needs a good token") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const std::string expired = fixture.service.add_token("admin", "", 999);
+  const std::string revoked = fixture.service.add_token("admin");
+  const std::string revoked_id = revoked.substr(3, revoked.rfind('_') - 3);
+  fixture.json_of({.method = "DELETE", .path = "/v1/tokens/" + revoked_id, .token = fixture.admin});
+  const std::string wrong_secret =
+      fixture.admin.substr(0, fixture.admin.size() - 1) + (fixture.admin.back() == '0' ? '1' : '0');
+  for (const auto& route : live::http::routes()) {
+    if (route.access == Access::kPublic) {
+      CHECK(fixture.call(ask_for(route, "")).status == 200);
+      continue;
+    }
+    for (const std::string& token : {std::string(), std::string("tp_"), std::string("tp_t1_"), std::string("nonsense"),
+                                     std::string("tp_nobody_0123"), expired, revoked, wrong_secret}) {
+      auto response = fixture.call(ask_for(route, token));
+      INFO(route.method << " " << route.path << " with " << token);
+      CHECK(response.status == 401);
+      CHECK(response.headers["www-authenticate"].starts_with("Bearer"));
+      CHECK(json::parse(response.body).at("code") == "Unauthenticated");
+    }
+  }
+  CHECK(fixture.service.commands_carried_out() == 2);  // the submission and the revocation above
+}
+
+TEST_CASE("a role may do what it is for and no more") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const std::string viewer = fixture.service.add_token("viewer");
+  const std::string submitter = fixture.service.add_token("submitter");
+  for (const auto& route : live::http::routes()) {
+    if (route.access == Access::kPublic || is_stream(route)) continue;
+    INFO(route.method << " " << route.path);
+    const int as_viewer = fixture.call(ask_for(route, viewer)).status;
+    CHECK((as_viewer == 403) == (route.access != Access::kViewer));
+    const int as_submitter = fixture.call(ask_for(route, submitter)).status;
+    CHECK((as_submitter == 403) == (route.access == Access::kAdmin));
+  }
+}
+
+TEST_CASE("another tenant's things are as unknown as things that do not exist") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const std::string red = fixture.service.add_token("admin", "red");
+  for (const auto& route : live::http::routes()) {
+    const bool of_job = route.path.starts_with("/v1/jobs/{id}");
+    if (!of_job) continue;
+    Ask foreign = ask_for(route, red);
+    Ask unknown = foreign;
+    unknown.path.replace(unknown.path.find("job-1"), 5, "job-9");
+    const auto of_foreign = fixture.call(foreign);
+    const auto of_unknown = fixture.call(unknown);
+    INFO(route.method << " " << route.path);
+    CHECK(of_foreign.status == 404);
+    CHECK(of_unknown.status == 404);
+    json a = json::parse(of_foreign.body);
+    json b = json::parse(of_unknown.body);
+    for (json* problem : {&a, &b}) {
+      problem->erase("request_id");
+      problem->erase("instance");
+      problem->erase("detail");  // names the id that was asked for
+    }
+    CHECK(a == b);
+  }
+  CHECK(fixture.json_of({.path = "/v1/jobs", .token = red}).at("items").empty());
+  CHECK(fixture.json_of({.path = "/v1/decisions", .token = red}).at("items").empty());
+  CHECK(fixture.call({.path = "/v1/decisions/dec-1", .token = red}).status == 404);
+  CHECK(fixture.call({.path = "/v1/events?job=job-1", .token = red}).status == 404);
+  const json events = fixture.json_of({.path = "/v1/events", .token = red});
+  for (const auto& event : events.at("items")) CHECK(event.at("type").get<std::string>().starts_with("node."));
+  const json node = fixture.json_of({.path = "/v1/nodes", .token = red}).at("items").at(0);
+  CHECK(node.at("slots").at(0).at("busy") == true);
+  CHECK(node.at("slots").at(0).at("job").is_null());
+  const json tokens = fixture.json_of({.path = "/v1/tokens", .token = red});
+  CHECK(tokens.at("items").size() == 1);
+}
+
+TEST_CASE("a token of one tenant is refused what concerns the whole cluster") {
+  Scene scene;
+  const std::string red = scene.fixture.service.add_token("admin", "red");
+  for (const auto& route : live::http::routes()) {
+    if (!route.whole_cluster) continue;
+    INFO(route.path);
+    CHECK(scene.fixture.call(ask_for(route, red)).status == 403);
+  }
+}
+
+TEST_CASE("a tenant's token submits for its own tenant, and only for it") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const std::string red = fixture.service.add_token("submitter", "red");
+  const Ask without{.method = "POST", .path = "/v1/jobs", .token = red, .body = R"({"run":{"trainer":"mlp"}})"};
+  CHECK(fixture.json_of(without, 201).at("tenant") == "red");
+  const Ask foreign{
+      .method = "POST", .path = "/v1/jobs", .token = red, .body = R"({"tenant":"blue","run":{"trainer":"mlp"}})"};
+  CHECK(fixture.call(foreign).status == 403);
+}
+
+TEST_CASE("a tenant's token sees the teams below it, and no neighbour with a similar name") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  fixture.submit("red");
+  fixture.submit("red/vision");
+  fixture.submit("redder");
+  const std::string red = fixture.service.add_token("viewer", "red");
+  const json jobs = fixture.json_of({.path = "/v1/jobs", .token = red}).at("items");
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs.at(0).at("tenant") == "red/vision");
+  CHECK(jobs.at(1).at("tenant") == "red");
+}
+
+TEST_CASE("a token that is made works, is shown once, expires and can be revoked") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const Ask make{.method = "POST",
+                 .path = "/v1/tokens",
+                 .token = fixture.admin,
+                 .body = R"({"name":"ci","role":"viewer","lifetime":"30d"})",
+                 .headers = "Idempotency-Key: k\r\n"};
+  const json made = fixture.json_of(make, 201);
+  const std::string token = made.at("token");
+  CHECK(fixture.call({.path = "/v1/jobs", .token = token}).status == 200);
+  CHECK(fixture.json_of(make, 201).at("token").is_null());  // the repetition cannot know the secret
+  const json listed = fixture.json_of({.path = "/v1/tokens", .token = fixture.admin});
+  for (const auto& item : listed.at("items")) CHECK(!item.contains("token"));
+  const std::string id = made.at("id");
+  const json revoked = fixture.json_of({.method = "DELETE", .path = "/v1/tokens/" + id, .token = fixture.admin});
+  CHECK(revoked.at("revoked") == true);
+  CHECK(fixture.call({.path = "/v1/jobs", .token = token}).status == 401);
+
+  const std::string ending = fixture.service.add_token("viewer", "", 2'000);
+  CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 200);
+  scene.now = 2'000;
+  CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 401);
+}
+
+TEST_CASE("nobody grants more than they hold, and a bad description is explained") {
+  Scene scene;
+  auto& fixture = scene.fixture;
+  const std::string red = fixture.service.add_token("admin", "red");
+  const auto make = [&](const std::string& token, const char* body) {
+    return fixture.call({.method = "POST", .path = "/v1/tokens", .token = token, .body = body});
+  };
+  CHECK(make(red, R"({"name":"x","role":"admin","tenant":"blue"})").status == 422);
+  CHECK(make(red, R"({"name":"x","role":"admin","tenant":""})").status == 422);
+  CHECK(json::parse(make(red, R"({"name":"x","role":"admin"})").body).at("tenant") == "red");
+  const json problem = json::parse(make(fixture.admin, R"({"role":"root","lifetime":"long","more":1})").body);
+  CHECK(problem.at("errors").size() == 4);  // name is missing, role and lifetime are wrong, more is unknown
+}
+
+}  // namespace
+}  // namespace tidepool::test

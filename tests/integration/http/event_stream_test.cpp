@@ -1,0 +1,191 @@
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+#include "tests/support/schema_check.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+std::string stream_request(const RestFixture& fixture, const std::string& query, const std::string& headers = "") {
+  return fixture.request({.path = "/v1/events/stream" + query, .token = fixture.admin, .headers = headers});
+}
+
+std::string id_line(EventSeq seq) {
+  return "id: " + std::to_string(seq) + "\n";
+}
+
+EventSeq latest(RestFixture& fixture) {
+  return fixture.service.published()->as_of_seq;
+}
+
+TEST_CASE("a stream gives what was missed and then what happens, each event once") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=0"));
+  REQUIRE(stream.wait_for(id_line(latest(fixture))));
+  const JobId job = fixture.submit();
+  fixture.service.run_steps(job, 5);
+  const EventSeq last = latest(fixture);
+  REQUIRE(stream.wait_for(id_line(last)));
+  for (EventSeq seq = 1; seq <= last; ++seq) {
+    const auto first = stream.seen().find(id_line(seq));
+    INFO("event " << seq << "\n" << stream.seen());
+    REQUIRE(first != std::string::npos);
+    CHECK(stream.seen().find(id_line(seq), first + 1) == std::string::npos);
+  }
+  CHECK(stream.seen().find("content-type: text/event-stream") == std::string::npos);
+  CHECK(stream.seen().find("Content-Type: text/event-stream") != std::string::npos);
+}
+
+TEST_CASE("every event on the stream is what the document describes") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=0", "Accept: application/x-ndjson\r\n"));
+  const JobId job = fixture.submit();
+  fixture.service.run_steps(job, 5);
+  REQUIRE(stream.wait_for("\"seq\":" + std::to_string(latest(fixture)) + ","));
+  int events = 0;
+  for (std::size_t at = stream.seen().find("{"); at != std::string::npos; at = stream.seen().find("\n{", at)) {
+    at = stream.seen().find('{', at);
+    const auto end = stream.seen().find('\n', at);
+    const std::string problem = misfit(json::parse(stream.seen().substr(at, end - at)), "Event");
+    INFO(problem);
+    CHECK(problem.empty());
+    ++events;
+  }
+  CHECK(events == static_cast<int>(latest(fixture)));
+}
+
+TEST_CASE("a reader that comes back with Last-Event-ID goes on where it was") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const JobId job = fixture.submit();
+  fixture.service.run_steps(job, 5);
+  const EventSeq last = latest(fixture);
+  REQUIRE(last > 4);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=1", "Last-Event-ID: " + std::to_string(last - 2) + "\r\n"));
+  REQUIRE(stream.wait_for(id_line(last)));
+  CHECK(stream.seen().find(id_line(last - 1)) != std::string::npos);
+  CHECK(stream.seen().find(id_line(last - 2)) == std::string::npos);
+}
+
+TEST_CASE("without a number a stream begins now") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const EventSeq before = latest(fixture);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, ""));
+  REQUIRE(stream.wait_for(": stream of events"));
+  fixture.submit();
+  REQUIRE(stream.wait_for(id_line(before + 1)));
+  CHECK(stream.seen().find(id_line(before)) == std::string::npos);
+}
+
+TEST_CASE("what is no longer kept, or never was, ends in a reset") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  fixture.submit();
+  const EventSeq last = latest(fixture);
+  fixture.service.drop_events_below(last);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=0"));
+  REQUIRE(stream.wait_for("event: reset\n"));
+  REQUIRE(stream.wait_for("\"latest_seq\":" + std::to_string(last)));
+  CHECK(stream.seen().find(id_line(last)) != std::string::npos);  // so that a reconnect does not reset again
+  fixture.submit();
+  CHECK(stream.wait_for("event: job.submitted\n"));
+  RawConnection ahead(fixture.port);
+  ahead.send(stream_request(fixture, "?after=" + std::to_string(latest(fixture) + 5)));
+  CHECK(ahead.wait_for("event: reset\n"));
+}
+
+TEST_CASE("a stream of one job holds that job's events only") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const JobId first = fixture.submit();
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=0&job=" + first.text()));
+  REQUIRE(stream.wait_for("job.submitted"));
+  fixture.submit();
+  fixture.service.run_steps(first, 2);
+  REQUIRE(stream.wait_for("job.started"));
+  CHECK(stream.seen().find("\"job\":\"job-2\"") == std::string::npos);
+  CHECK(stream.seen().find("node.joined") == std::string::npos);
+}
+
+TEST_CASE("a silent stream gets a heartbeat") {
+  RestFixture fixture;
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, ""));
+  CHECK(stream.wait_for(": beat\n\n"));
+}
+
+TEST_CASE("a revoked token's stream ends at once") {
+  auto options = test_options();
+  options.heartbeat = Duration::seconds(3600);
+  RestFixture fixture(options);
+  const std::string viewer = fixture.service.add_token("viewer");
+  RawConnection stream(fixture.port);
+  stream.send(fixture.request({.path = "/v1/events/stream", .token = viewer}));
+  REQUIRE(stream.wait_for(": stream of events"));
+  const std::string id = viewer.substr(3, viewer.rfind('_') - 3);
+  fixture.json_of({.method = "DELETE", .path = "/v1/tokens/" + id, .token = fixture.admin});
+  CHECK(stream.wait_for_close());
+}
+
+TEST_CASE("a reader that does not read is cut off, and the others miss nothing") {
+  auto options = test_options();
+  options.http.write_deadline = Duration::millis(300);
+  RestFixture fixture(options);
+  fixture.service.join_node(4);
+  const JobId job = fixture.submit();
+  fixture.service.run_steps(job, 1);
+  RawConnection slow(fixture.port, 4'096);
+  slow.send(stream_request(fixture, ""));
+  RawConnection quick(fixture.port);
+  const EventSeq begin = latest(fixture);
+  quick.send(stream_request(fixture, "?after=" + std::to_string(begin)));
+  REQUIRE(slow.wait_for(": stream of events"));
+  // The kernel takes some megabytes before the server has to keep any itself.
+  bool cut = false;
+  for (int round = 1; round <= 60'000 && !cut; ++round) {
+    fixture.service.run_steps(job, 1);
+    if (round % 1'000 != 0) continue;
+    REQUIRE(quick.wait_for(id_line(latest(fixture))));
+    const auto metrics = fixture.call({.path = "/metrics", .token = fixture.admin}).body;
+    cut = metrics.find("sched_sse_clients 1\n") != std::string::npos;
+  }
+  CHECK(cut);
+  CHECK(slow.wait_for_close());
+  EventSeq expected = begin + 1;
+  const std::string mark = "\nid: ";
+  for (auto at = quick.seen().find(mark); at != std::string::npos; at = quick.seen().find(mark, at + 1)) {
+    const EventSeq seq = std::stoull(quick.seen().substr(at + mark.size(), 20));
+    if (seq != expected) FAIL("event " << expected << " is followed by " << seq);
+    ++expected;
+  }
+  CHECK(expected == latest(fixture) + 1);
+}
+
+TEST_CASE("a client that goes away is forgotten") {
+  RestFixture fixture;
+  {
+    RawConnection stream(fixture.port);
+    stream.send(stream_request(fixture, ""));
+    REQUIRE(stream.wait_for(": stream of events"));
+  }
+  bool forgotten = false;
+  for (int look = 0; look < 1'000 && !forgotten; ++look) {
+    const auto metrics = fixture.call({.path = "/metrics", .token = fixture.admin}).body;
+    forgotten = metrics.find("sched_sse_clients 0") != std::string::npos;
+  }
+  CHECK(forgotten);
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,200 @@
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+const char* kJob =
+    R"({"name":"a-job","run":{"trainer":"charlm","args":{"steps":400}},"elastic":{"min":1,"max":4,"preferred":2}})";
+
+TEST_CASE("a submitted job is stored, started, and shown with its place and its defaults") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  auto response = fixture.call({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = kJob});
+  REQUIRE(response.status == 201);
+  CHECK(response.headers["location"] == "/v1/jobs/job-1");
+  CHECK(response.headers["etag"].size() == 18);
+  const json job = json::parse(response.body);
+  CHECK(job.at("id") == "job-1");
+  CHECK(job.at("state") == "starting");
+  CHECK(job.at("spec").at("elastic").at("cooldown") == "20s");
+  CHECK(job.at("progress").at("steps_total") == 400);
+  CHECK(job.at("progress").at("loss").is_null());
+  CHECK(!job.at("reason").at("text").get<std::string>().empty());
+}
+
+TEST_CASE("errors of a job file come all at once, with pointers, and nothing is stored") {
+  RestFixture fixture;
+  const char* body =
+      R"({"nmae":"x","run":{"trainer":"charm"},"elastic":{"min":4,"max":2},"scaling":{"policy":"best"}})";
+  const json problem =
+      fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = body}, 422);
+  CHECK(problem.at("code") == "InvalidJob");
+  CHECK(problem.at("title") == "The job file has errors");
+  std::set<std::string> pointers;
+  for (const auto& error : problem.at("errors")) pointers.insert(error.at("pointer"));
+  CHECK(pointers == std::set<std::string>{"/nmae", "/run/trainer", "/elastic/min", "/scaling/policy"});
+  CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
+}
+
+TEST_CASE("a body that is no JSON is refused with the place of the error") {
+  RestFixture fixture;
+  for (const char* body :
+       {"{", "nope", R"({"a":1,"a":2})", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]", "{\"a\":\"\xff\"}"}) {
+    const json problem =
+        fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = body}, 400);
+    CHECK(problem.at("code") == "BadJson");
+  }
+  const json empty = fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin}, 400);
+  CHECK(empty.at("code") == "MissingBody");
+}
+
+TEST_CASE("a repeated submission with the same key gives the first job again") {
+  RestFixture fixture;
+  const Ask ask{.method = "POST",
+                .path = "/v1/jobs",
+                .token = fixture.admin,
+                .body = kJob,
+                .headers = "Idempotency-Key: k-1\r\n"};
+  const auto first = fixture.call(ask);
+  auto again = fixture.call(ask);
+  CHECK(first.status == 201);
+  CHECK(again.status == 201);
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  CHECK(json::parse(first.body).at("id") == json::parse(again.body).at("id"));
+  CHECK(fixture.service.commands_carried_out() == 1);
+
+  Ask other = ask;
+  other.body = R"({"run":{"trainer":"mlp"}})";
+  CHECK(fixture.call(other).status == 409);
+  other.token = fixture.service.add_token("submitter");
+  CHECK(fixture.call(other).status == 201);  // keys of different tokens never meet
+  Ask bad = ask;
+  bad.headers = "Idempotency-Key: two words\r\n";
+  CHECK(fixture.json_of(bad, 400).at("code") == "BadIdempotencyKey");
+}
+
+TEST_CASE("a dry run says what would happen and stores nothing") {
+  RestFixture fixture;
+  const auto dry = [&](const char* body) {
+    return fixture.json_of({.method = "POST", .path = "/v1/jobs?dry_run=true", .token = fixture.admin, .body = body});
+  };
+  CHECK(dry(kJob).at("reason").at("code") == "NoNodes");
+  fixture.service.join_node(4);
+  const json job = dry(kJob);
+  CHECK(job.at("dry_run") == true);
+  CHECK(job.at("id").is_null());
+  CHECK(job.at("reason").at("code") == "Started");
+  CHECK(dry(R"({"run":{"trainer":"mlp"},"elastic":{"min":8,"max":8}})").at("reason").at("code") == "NeverFits");
+  const JobId id = fixture.submit();
+  const json resized = fixture.json_of({.method = "POST",
+                                        .path = "/v1/jobs/" + id.text() + "/resize?dry_run=true",
+                                        .token = fixture.admin,
+                                        .body = R"({"size":3})"});
+  CHECK(resized.at("pinned_size") == 3);
+  const json cancelled =
+      fixture.json_of({.method = "DELETE", .path = "/v1/jobs/" + id.text() + "?dry_run=true", .token = fixture.admin});
+  CHECK(cancelled.at("would").get<std::string>().find("cancelled") != std::string::npos);
+  CHECK(fixture.service.commands_carried_out() == 1);
+  CHECK(fixture.json_of({.path = "/v1/jobs/" + id.text(), .token = fixture.admin}).at("pinned_size").is_null());
+}
+
+TEST_CASE("pages of jobs neither skip nor repeat, newest first") {
+  RestFixture fixture;
+  for (int i = 0; i < 7; ++i) fixture.submit(i % 2 == 0 ? "even" : "odd");
+  std::vector<std::string> seen;
+  std::string cursor;
+  do {
+    const json page = fixture.json_of({.path = "/v1/jobs?limit=3" + cursor, .token = fixture.admin});
+    for (const auto& job : page.at("items")) seen.push_back(job.at("id"));
+    if (seen.size() == 3) fixture.submit();  // a newcomer does not shift the pages
+    cursor = page.at("next_cursor").is_null() ? "" : "&cursor=" + page.at("next_cursor").get<std::string>();
+  } while (!cursor.empty());
+  CHECK(seen == std::vector<std::string>{"job-7", "job-6", "job-5", "job-4", "job-3", "job-2", "job-1"});
+  const json exact = fixture.json_of({.path = "/v1/jobs?limit=8", .token = fixture.admin});
+  CHECK(exact.at("items").size() == 8);
+  CHECK(exact.at("next_cursor").is_null());
+  CHECK(fixture.json_of({.path = "/v1/jobs?tenant=odd", .token = fixture.admin}).at("items").size() == 3);
+  CHECK(fixture.json_of({.path = "/v1/jobs?state=pending,running", .token = fixture.admin}).at("items").size() == 8);
+  CHECK(fixture.json_of({.path = "/v1/jobs?state=failed", .token = fixture.admin}).at("items").empty());
+}
+
+TEST_CASE("a query that nobody understands is refused with what is known") {
+  RestFixture fixture;
+  for (const char* path :
+       {"/v1/jobs?limt=3", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=ten", "/v1/jobs?cursor=x",
+        "/v1/jobs?cursor=nodes.3", "/v1/jobs?state=sleeping", "/v1/nodes?state=up", "/v1/events?after=-1",
+        "/v1/jobs/job-1?x=1", "/v1/events/stream?after=abc"}) {
+    INFO(path);
+    CHECK(fixture.call({.path = path, .token = fixture.admin}).status == 400);
+  }
+  const json typo = fixture.json_of({.path = "/v1/jobs?limt=3", .token = fixture.admin}, 400);
+  CHECK(typo.at("detail").get<std::string>().find("did you mean \"limit\"") != std::string::npos);
+}
+
+TEST_CASE("unknown paths and methods are told apart") {
+  RestFixture fixture;
+  CHECK(fixture.call({.path = "/v1/nothing", .token = fixture.admin}).status == 404);
+  CHECK(fixture.call({.path = "/v1/jobs/17", .token = fixture.admin}).status == 404);
+  CHECK(fixture.call({.path = "/v1/jobs/job-01", .token = fixture.admin}).status == 404);
+  auto response = fixture.call({.method = "PUT", .path = "/v1/jobs", .token = fixture.admin});
+  CHECK(response.status == 405);
+  CHECK(response.headers["allow"] == "GET, HEAD, POST");
+  auto head = fixture.call({.method = "HEAD", .path = "/v1/jobs", .token = fixture.admin});
+  CHECK(head.status == 200);
+  CHECK(std::stoi(head.headers["content-length"]) > 0);
+}
+
+TEST_CASE("resize, suspend, resume and cancel reach the engine") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const JobId id = fixture.submit();
+  fixture.service.run_steps(id, 3);
+  const std::string path = "/v1/jobs/" + id.text();
+  const auto post = [&](const std::string& action, const std::string& body = "") {
+    return fixture.call({.method = "POST", .path = path + action, .token = fixture.admin, .body = body});
+  };
+  CHECK(json::parse(post("/resize", R"({"size":3})").body).at("pinned_size") == 3);
+  CHECK(json::parse(post("/resize", R"({"size":0})").body).at("pinned_size").is_null());
+  CHECK(post("/resize", R"({"size":9})").status == 422);
+  CHECK(post("/resize", R"({"sise":2})").status == 422);
+  CHECK(post("/resize", R"({})").status == 422);
+  CHECK(post("/resize").status == 400);
+  CHECK(post("/resume").status == 409);  // it is not suspended
+  CHECK(post("/suspend").status == 200);
+  CHECK(fixture.call({.method = "DELETE", .path = path, .token = fixture.admin}).status == 200);
+}
+
+TEST_CASE("If-Match lets a change through only while the job is as it was read") {
+  RestFixture fixture;
+  const JobId id = fixture.submit();
+  const std::string path = "/v1/jobs/" + id.text();
+  const std::string etag = fixture.call({.path = path, .token = fixture.admin}).headers["etag"];
+  Ask change{.method = "POST",
+             .path = path + "/resize",
+             .token = fixture.admin,
+             .body = R"({"size":2})",
+             .headers = "If-Match: " + etag + "\r\n"};
+  CHECK(fixture.call(change).status == 200);
+  CHECK(fixture.json_of(change, 412).at("code") == "Changed");
+  change.headers = "If-Match: *\r\n";
+  CHECK(fixture.call(change).status == 200);
+}
+
+TEST_CASE("a full queue is told to come back, and nothing is stored") {
+  RestFixture fixture;
+  fixture.service.refuse_commands(true);
+  auto response = fixture.call({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = kJob});
+  CHECK(response.status == 503);
+  CHECK(response.headers["retry-after"] == "1");
+  CHECK(json::parse(response.body).at("retryable") == true);
+  CHECK(fixture.service.commands_carried_out() == 0);
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,180 @@
+#include <chrono>
+#include <list>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+std::string post_head(const RestFixture& fixture, const std::string& headers) {
+  return "POST /v1/jobs HTTP/1.1\r\nHost: " + fixture.host + "\r\nAuthorization: Bearer " + fixture.admin +
+         "\r\nContent-Type: application/json\r\n" + headers + "\r\n";
+}
+
+TEST_CASE("a body beyond the limit is refused, announced or not") {
+  auto options = test_options();
+  options.http.limits.body_bytes = 10'000;
+  RestFixture fixture(options);
+  RawConnection announced(fixture.port);
+  announced.send(post_head(fixture, "Content-Length: 10001\r\n"));
+  CHECK(announced.response().status == 413);
+  RawConnection chunked(fixture.port);
+  chunked.send(post_head(fixture, "Transfer-Encoding: chunked\r\n"));
+  for (int i = 0; i < 11; ++i) chunked.send("3e8\r\n" + std::string(1'000, ' ') + "\r\n");
+  const auto refused = chunked.response();
+  CHECK(refused.status == 413);
+  CHECK(json::parse(refused.body).at("code") == "BodyTooLarge");
+  CHECK(chunked.wait_for_close());
+  RawConnection just_fits(fixture.port);
+  just_fits.send(post_head(fixture, "Content-Length: 10000\r\n") + std::string(10'000, ' '));
+  CHECK(just_fits.response().status == 400);  // blanks are no JSON, but they were read
+}
+
+TEST_CASE("chunk extensions are allowed in small amounts over the whole body") {
+  RestFixture fixture;
+  const std::string body = R"({"run":{"trainer":"mlp"}})";
+  const auto in_chunks = [&](std::size_t extension) {
+    std::string chunks;
+    for (const char c : body) chunks += "1;" + std::string(extension, 'x') + "\r\n" + c + "\r\n";
+    RawConnection connection(fixture.port);
+    connection.send(post_head(fixture, "Transfer-Encoding: chunked\r\n") + chunks + "0\r\n\r\n");
+    return connection.response().status;
+  };
+  CHECK(in_chunks(5) == 201);
+  CHECK(in_chunks(50) == 400);
+}
+
+TEST_CASE("a head that does not come, a body that does not come and an idle connection are ended") {
+  auto options = test_options();
+  options.http.head_deadline = Duration::millis(100);
+  options.http.body_deadline = Duration::millis(100);
+  options.http.idle_deadline = Duration::millis(100);
+  RestFixture fixture(options);
+  RawConnection silent(fixture.port);
+  CHECK(silent.wait_for_close());
+  RawConnection half_head(fixture.port);
+  half_head.send("GET /healthz HT");
+  CHECK(half_head.wait_for_close());
+  RawConnection half_body(fixture.port);
+  half_body.send(post_head(fixture, "Content-Length: 10\r\n") + "{");
+  CHECK(half_body.wait_for_close());
+  RawConnection idle(fixture.port);
+  idle.send(fixture.request({.path = "/healthz"}));
+  CHECK(idle.response().status == 200);
+  CHECK(idle.wait_for_close());
+}
+
+TEST_CASE("a slow head cannot buy time byte by byte") {
+  auto options = test_options();
+  options.http.head_deadline = Duration::millis(300);
+  RestFixture fixture(options);
+  RawConnection slow(fixture.port);
+  const auto begin = std::chrono::steady_clock::now();
+  slow.send("GET /healthz HTTP/1.1\r\nX: ");
+  bool closed = false;
+  while (!closed && std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)) {
+    slow.send("a");
+    closed = slow.closed_within(20);
+  }
+  CHECK(closed);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+}
+
+TEST_CASE("beyond the cap a connection is closed; when one ends there is room again") {
+  auto options = test_options();
+  options.http.connections_per_address_max = 3;
+  RestFixture fixture(options);
+  std::list<RawConnection> held;
+  for (int i = 0; i < 3; ++i) {
+    auto& connection = held.emplace_back(fixture.port);
+    connection.send(fixture.request({.path = "/healthz"}));
+    REQUIRE(connection.response().status == 200);
+  }
+  RawConnection beyond(fixture.port);
+  beyond.send(fixture.request({.path = "/healthz"}));
+  CHECK(beyond.response().status == 0);
+  held.pop_front();
+  bool served = false;
+  for (int attempt = 0; attempt < 1'000 && !served; ++attempt) {
+    RawConnection again(fixture.port);
+    again.send(fixture.request({.path = "/healthz"}));
+    served = again.response().status == 200;
+  }
+  CHECK(served);
+}
+
+TEST_CASE("requests that follow each other on one connection are answered in order") {
+  RestFixture fixture;
+  RawConnection connection(fixture.port);
+  connection.send(fixture.request({.path = "/healthz"}) + fixture.request({.path = "/readyz"}) +
+                  fixture.request({.method = "HEAD", .path = "/healthz"}) +
+                  fixture.request({.path = "/v1/nothing", .token = fixture.admin}));
+  CHECK(json::parse(connection.response().body).at("status") == "alive");
+  CHECK(json::parse(connection.response().body).at("status") == "ready");
+  const auto head = connection.response(true);
+  CHECK(head.status == 200);
+  CHECK(connection.response().status == 404);
+}
+
+TEST_CASE("Connection: close and HTTP/1.0 end after one answer") {
+  RestFixture fixture;
+  for (const std::string& request : {"GET /healthz HTTP/1.1\r\nHost: " + fixture.host + "\r\nConnection: close\r\n\r\n",
+                                     "GET /healthz HTTP/1.0\r\nHost: " + fixture.host + "\r\n\r\n"}) {
+    RawConnection connection(fixture.port);
+    connection.send(request);
+    CHECK(connection.response().status == 200);
+    CHECK(connection.wait_for_close());
+  }
+}
+
+TEST_CASE("a client that expects a go-ahead gets it, and is refused before it sends too much") {
+  RestFixture fixture;
+  const std::string body = R"({"run":{"trainer":"mlp"}})";
+  RawConnection connection(fixture.port);
+  connection.send(
+      post_head(fixture, "Expect: 100-continue\r\nContent-Length: " + std::to_string(body.size()) + "\r\n"));
+  CHECK(connection.response().status == 100);
+  connection.send(body);
+  CHECK(connection.response().status == 201);
+  RawConnection large(fixture.port);
+  large.send(post_head(fixture, "Expect: 100-continue\r\nContent-Length: 9000000\r\n"));
+  CHECK(large.response().status == 413);
+}
+
+TEST_CASE("a port that is taken, an address that is none and one that is not loopback are explained") {
+  RestFixture fixture;
+  EngineService service;
+  const auto start = [&](const std::string& address, int port) {
+    auto options = test_options();
+    options.http.address = address;
+    options.http.port = port;
+    const auto rest = live::http::Rest::create(service, options);
+    auto url = rest->start();
+    rest->stop();
+    return url.ok() ? std::string("started") : url.error().message;
+  };
+  CHECK(start("127.0.0.1", fixture.port).find("another program listens on") != std::string::npos);
+  CHECK(start("0.0.0.0", 0).find("refused") != std::string::npos);
+  CHECK(start("example.org", 0).find("no IP address") != std::string::npos);
+  CHECK(start("localhost", 0) == "started");
+}
+
+TEST_CASE("stopping ends open streams and returns at once") {
+  auto fixture = std::make_unique<RestFixture>();
+  RawConnection stream(fixture->port);
+  stream.send(fixture->request({.path = "/v1/events/stream", .token = fixture->admin}));
+  REQUIRE(stream.wait_for(": stream of events"));
+  RawConnection idle(fixture->port);
+  const auto begin = std::chrono::steady_clock::now();
+  fixture->rest->stop();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1'500));
+  CHECK(stream.wait_for_close());
+  CHECK(idle.wait_for_close());
+}
+
+}  // namespace
+}  // namespace tidepool::test

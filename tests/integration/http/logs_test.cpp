@@ -1,0 +1,82 @@
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+struct Scene {
+  RestFixture fixture;
+  JobId job;
+  WorkerId worker;
+  std::string path;
+  Scene() {
+    fixture.service.join_node(4);
+    job = fixture.submit();
+    worker = fixture.service.published()->state.find_job(job)->workers.front();
+    path = "/v1/jobs/" + job.text() + "/logs";
+  }
+  RawResponse get(const std::string& query = "") const {
+    return fixture.call({.path = path + query, .token = fixture.admin});
+  }
+};
+
+TEST_CASE("output is read from an offset, from the end, and with a limit") {
+  Scene scene;
+  scene.fixture.service.write_log(scene.worker, "0123456789", false);
+  auto all = scene.get();
+  CHECK(all.status == 200);
+  CHECK(all.body == "0123456789");
+  CHECK(all.headers["tidepool-next-offset"] == "10");
+  CHECK(all.headers["tidepool-log-end"] == "false");
+  CHECK(all.headers["tidepool-worker"] == scene.worker.text());
+  CHECK(scene.get("?offset=4&limit=3").body == "456");
+  CHECK(scene.get("?offset=-2").body == "89");
+  CHECK(scene.get("?offset=10").body.empty());
+  scene.fixture.service.write_log(scene.worker, "", true);
+  CHECK(scene.get().headers["tidepool-log-end"] == "true");
+}
+
+TEST_CASE("a followed log grows until its worker has ended") {
+  Scene scene;
+  scene.fixture.service.write_log(scene.worker, "first\n", false);
+  RawConnection follow(scene.fixture.port);
+  follow.send(scene.fixture.request({.path = scene.path + "?follow=true", .token = scene.fixture.admin}));
+  REQUIRE(follow.wait_for("first\n"));
+  scene.fixture.service.write_log(scene.worker, "second\n", false);
+  REQUIRE(follow.wait_for("second\n"));
+  scene.fixture.service.write_log(scene.worker, "last\n", true);
+  const auto response = follow.response();
+  CHECK(response.body == "first\nsecond\nlast\n");
+  CHECK(follow.wait_for_close());
+}
+
+TEST_CASE("a worker of another job, or of none, is not found") {
+  Scene scene;
+  const JobId other = scene.fixture.submit();
+  const auto workers = scene.fixture.service.published()->state.find_job(other)->workers;
+  REQUIRE(!workers.empty());
+  scene.fixture.service.write_log(workers.front(), "secret", false);
+  CHECK(scene.get("?worker=" + workers.front().text()).status == 404);
+  CHECK(scene.get("?worker=w-99").status == 404);
+  CHECK(scene.get("?worker=nonsense").status == 404);
+  CHECK(scene.get("?worker=" + scene.worker.text()).status == 404);  // it has written nothing yet
+  CHECK(scene.get("?limit=0").status == 400);
+  CHECK(scene.get("?follow=maybe").status == 400);
+}
+
+TEST_CASE("the output of a job that has ended can still be read") {
+  Scene scene;
+  scene.fixture.service.run_steps(scene.job, 1);
+  scene.fixture.service.write_log(scene.worker, "bye\n", true);
+  scene.fixture.service.learn(core::TrainingFinished{scene.job, 1, 2.5});
+  for (const WorkerId worker : std::vector(scene.fixture.service.published()->state.find_job(scene.job)->workers)) {
+    scene.fixture.service.learn(core::WorkerExited{worker, 0, 0, ""});
+  }
+  REQUIRE(scene.fixture.service.published()->state.find_job(scene.job)->workers.empty());
+  CHECK(scene.get().body == "bye\n");
+  CHECK(scene.get("?worker=" + scene.worker.text()).body == "bye\n");
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,175 @@
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+// A job that trains on two of four slots, and one that waits for more slots than there are.
+struct Scene {
+  RestFixture fixture;
+  JobId job;
+  Scene() {
+    fixture.service.join_node(4);
+    job = fixture.submit("blue", 4);
+    fixture.service.run_steps(job, 25);
+    fixture.json_of({.method = "POST",
+                     .path = "/v1/jobs",
+                     .token = fixture.admin,
+                     .body = R"({"name":"huge","run":{"trainer":"mlp"},"elastic":{"min":9,"max":9}})"},
+                    201);
+  }
+  json get(const std::string& path) const { return fixture.json_of({.path = path, .token = fixture.admin}); }
+};
+
+TEST_CASE("a running job shows its progress, its cost and its measured sizes") {
+  Scene scene;
+  const json job = scene.get("/v1/jobs/" + scene.job.text());
+  CHECK(job.at("progress").at("step") == 25);
+  CHECK(job.at("progress").at("fraction") == 25.0 / 400);
+  CHECK(job.at("progress").at("loss") == 2.5);
+  CHECK(job.at("cost").at("currency") == "USD");
+  CHECK(job.at("cost").at("per_hour") != "0.00");
+  const json cost = scene.get("/v1/jobs/" + scene.job.text() + "/cost");
+  CHECK(cost.at("amount") == job.at("cost").at("amount"));
+  const json metrics = scene.get("/v1/jobs/" + scene.job.text() + "/metrics");
+  CHECK(metrics.at("sizes") == job.at("sizes"));
+  CHECK(!metrics.at("sizes").empty());
+  CHECK(metrics.at("fit").at("model") == "usl");
+}
+
+TEST_CASE("metric points come as stored, and not more than asked for") {
+  Scene scene;
+  live::MetricPoint point{.at = Instant::from_micros(5'000'000),
+                          .step = 10,
+                          .size = 2,
+                          .generation = 1,
+                          .samples_per_second = 5'610,
+                          .step_ms = 91.2,
+                          .loss = 4.1,
+                          .compute_ms = {80.1, 81}};
+  scene.fixture.service.add_metric_point(scene.job, point);
+  point.step = 11;
+  point.loss = std::nan("");  // a training that diverged; JSON knows no NaN
+  scene.fixture.service.add_metric_point(scene.job, point);
+  const json metrics = scene.get("/v1/jobs/" + scene.job.text() + "/metrics");
+  REQUIRE(metrics.at("points").size() == 2);
+  CHECK(metrics.at("points").at(0).at("compute_ms") == json({80.1, 81.0}));
+  CHECK(metrics.at("points").at(1).at("loss").is_null());
+  CHECK(scene.get("/v1/jobs/" + scene.job.text() + "/metrics?limit=1").at("points").size() == 1);
+}
+
+TEST_CASE("the explanation says why in words, for a job that runs and for one that waits") {
+  Scene scene;
+  const json running = scene.get("/v1/jobs/" + scene.job.text() + "/explain");
+  CHECK(!running.at("summary").get<std::string>().empty());
+  const json waiting = scene.get("/v1/jobs/job-2/explain");
+  CHECK(waiting.at("reason").at("code") == "NeverFits");
+  CHECK(!waiting.at("unblocks").empty());
+}
+
+TEST_CASE("workers, nodes and policies are listed as the document says") {
+  Scene scene;
+  const json workers = scene.get("/v1/jobs/" + scene.job.text() + "/workers");
+  REQUIRE(!workers.at("items").empty());
+  CHECK(workers.at("items").at(0).at("rank") == 0);
+  CHECK(workers.at("items").at(0).at("node_name") == "n1");
+  const json nodes = scene.get("/v1/nodes");
+  REQUIRE(nodes.at("items").size() == 1);
+  CHECK(nodes.at("items").at(0).at("slots").size() == 4);
+  CHECK(nodes.at("items").at(0).at("slots").at(0).at("job") == scene.job.text());
+  const json policies = scene.get("/v1/policies");
+  CHECK(policies.at("items").size() == 3);
+  CHECK(policies.at("items").at(0).at("active") == true);
+  const json page = scene.get("/v1/policies?limit=2");
+  const json rest = scene.get("/v1/policies?limit=2&cursor=" + page.at("next_cursor").get<std::string>());
+  CHECK(rest.at("items").size() == 1);
+}
+
+TEST_CASE("decisions are told in words, newest first, page by page") {
+  Scene scene;
+  const json all = scene.get("/v1/decisions");
+  REQUIRE(all.at("items").size() >= 3);
+  std::vector<std::string> ids;
+  std::string cursor;
+  do {
+    const json page = scene.get("/v1/decisions?limit=2" + cursor);
+    for (const auto& decision : page.at("items")) ids.push_back(decision.at("id"));
+    cursor = page.at("next_cursor").is_null() ? "" : "&cursor=" + page.at("next_cursor").get<std::string>();
+  } while (!cursor.empty());
+  REQUIRE(ids.size() == all.at("items").size());
+  for (std::size_t i = 0; i < ids.size(); ++i) CHECK(all.at("items").at(i).at("id") == ids[i]);
+  bool started = false;
+  for (const auto& decision : all.at("items")) {
+    for (const auto& intent : decision.at("intents")) {
+      CHECK(!intent.at("reason").at("text").get<std::string>().empty());
+      started = started || intent.at("kind") == "start";
+    }
+  }
+  CHECK(started);
+  CHECK(scene.get("/v1/decisions/" + ids.back()).at("id") == ids.back());
+  CHECK(scene.fixture.call({.path = "/v1/decisions/dec-999", .token = scene.fixture.admin}).status == 404);
+  const json of_job = scene.get("/v1/jobs/job-2/decisions");
+  CHECK(!of_job.at("items").empty());
+  CHECK(of_job.at("items").size() < all.at("items").size());
+}
+
+TEST_CASE("events are numbered without gaps and page to the end") {
+  Scene scene;
+  const json all = scene.get("/v1/events");
+  std::uint64_t expected = 1;
+  for (const auto& event : all.at("items")) CHECK(event.at("seq") == expected++);
+  CHECK(all.at("as_of_seq") == expected - 1);
+  const json tail = scene.get("/v1/events?after=" + std::to_string(expected - 3));
+  CHECK(tail.at("items").size() == 2);
+  const json page = scene.get("/v1/events?limit=2");
+  const json next = scene.get("/v1/events?limit=2&cursor=" + page.at("next_cursor").get<std::string>());
+  CHECK(next.at("items").at(0).at("seq") == 3);
+  const json of_job = scene.get("/v1/jobs/job-2/events");
+  CHECK(!of_job.at("items").empty());
+  for (const auto& event : of_job.at("items")) CHECK(event.at("job") == "job-2");
+}
+
+TEST_CASE("a node can be cordoned and used again") {
+  Scene scene;
+  const auto post = [&](const char* action) {
+    return scene.fixture.json_of(
+        {.method = "POST", .path = std::string("/v1/nodes/node-1/") + action, .token = scene.fixture.admin});
+  };
+  CHECK(post("cordon").at("cordoned") == true);
+  CHECK(post("uncordon").at("cordoned") == false);
+  CHECK(
+      scene.fixture.call({.method = "POST", .path = "/v1/nodes/node-9/cordon", .token = scene.fixture.admin}).status ==
+      404);
+}
+
+TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
+  Scene scene;
+  const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});
+  for (const char* line :
+       {"sched_jobs{state=\"pending\"} 1", "sched_pending_jobs{reason=\"NeverFits\"} 1", "sched_slots{state=\"free\"}",
+        "sched_nodes{state=\"up\"} 1", "sched_wait_seconds_count", "sched_generation_stall_seconds_count 1",
+        "sched_stragglers_replaced_total 0", "sched_commit_seconds_bucket", "sched_http_requests_total{class=\"2xx\"}",
+        "sched_http_seconds_count"}) {
+    INFO(line << "\n" << response.body);
+    CHECK(response.body.find(line) != std::string::npos);
+  }
+  CHECK(response.body.find("job-1") == std::string::npos);
+}
+
+TEST_CASE("the snapshot, the document, health and readiness answer") {
+  Scene scene;
+  CHECK(scene.get("/v1/snapshot").at("state").is_object());
+  CHECK(scene.fixture.json_of({.path = "/v1/openapi.json"}).at("openapi") == "3.1.0");
+  CHECK(scene.fixture.json_of({.path = "/healthz"}).at("status") == "alive");
+  CHECK(scene.fixture.json_of({.path = "/readyz"}).at("status") == "ready");
+  CHECK(scene.fixture.call({.path = "/"}).body.find("built without the dashboard") != std::string::npos);
+  CHECK(scene.fixture.call({.path = "/favicon.ico"}).status == 404);
+}
+
+}  // namespace
+}  // namespace tidepool::test

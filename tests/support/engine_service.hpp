@@ -1,0 +1,85 @@
+// The loop's face for tests of the REST API: a real engine with real policies, told facts by the test,
+// with a history in memory in place of the journal. Each call is carried out at once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::test {
+
+class EngineService final : public live::Service, private live::History {
+ public:
+  EngineService();
+
+  // --- what tests do ---
+  // Learns a fact one second later, then decides until nothing is left to decide.
+  void learn(core::Fact fact);
+  // A node "n<k>" with this many slots.
+  NodeId join_node(int slots);
+  // Brings the job's workers up: ready, switched, and `steps` steps measured.
+  void run_steps(JobId job, std::int64_t steps);
+  // Stores a token and gives its text. `expires_unix_s` 0 = never.
+  std::string add_token(const std::string& role, const std::string& tenant = "", std::int64_t expires_unix_s = 0);
+  void write_log(WorkerId worker, const std::string& text, bool eof);
+  void refuse_commands(bool refused);
+  // Events below `oldest` are no longer kept.
+  void drop_events_below(EventSeq oldest);
+  void add_metric_point(JobId job, live::MetricPoint point);
+  [[nodiscard]] int commands_carried_out() const;
+
+  // --- live::Service ---
+  void submit(live::Command command, std::function<void(Result<live::Receipt>)> done) override;
+  [[nodiscard]] std::shared_ptr<const live::Published> published() const override;
+  [[nodiscard]] std::shared_ptr<void> subscribe(
+      std::function<void(const std::vector<core::Event>&)> on_events) override;
+  [[nodiscard]] live::History& history() override { return *this; }
+  void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
+                std::function<void(Result<live::LogPage>)> done) override;
+
+ private:
+  struct Log {
+    std::string text;
+    bool eof = false;
+  };
+  using Listener = std::function<void(const std::vector<core::Event>&)>;
+
+  std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
+                                              int limit) override;
+  std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
+  EventSeq oldest_event() override;
+  std::vector<live::MetricPoint> metrics(JobId job, int limit) override;
+  std::vector<live::TokenRecord> tokens() override;
+  std::optional<live::TokenRecord> token(const std::string& id) override;
+
+  Result<live::Receipt> carry_out(const live::Command& command);
+  Result<live::Receipt> carry_out_once(const live::Command& command);
+  Status step(core::Fact fact, std::vector<core::Event>& made);
+  void publish(const std::vector<core::Event>& made);
+
+  mutable std::recursive_mutex mutex_;
+  core::Engine engine_;
+  Instant now_ = Instant::from_micros(1'000'000);
+  std::shared_ptr<const live::Published> published_;
+  std::vector<core::Event> events_;
+  EventSeq oldest_event_ = 1;
+  std::vector<live::StoredDecision> decisions_;
+  std::map<std::string, live::TokenRecord> tokens_;
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, live::Receipt>> receipts_;
+  std::map<WorkerId, Log> logs_;
+  std::map<JobId, std::vector<live::MetricPoint>> metrics_;
+  std::map<int, Listener> listeners_;
+  int next_listener_ = 1;
+  bool refused_ = false;
+  int commands_ = 0;
+  int nodes_ = 0;
+};
+
+}  // namespace tidepool::test
