@@ -181,6 +181,12 @@ void LoopWorld::kill() {
   folder_ = copy;
 }
 
+void LoopWorld::stop() {
+  loop_.reset();
+  journal_.reset();
+  kill();
+}
+
 bool LoopWorld::turn(std::vector<live::InboxItem> items) {
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
   const Status outcome = loop_->turn(std::chrono::microseconds(0));

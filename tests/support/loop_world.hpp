@@ -77,6 +77,8 @@ class LoopWorld {
   bool boot(const std::string& folder);
   // As kill -9: the files are copied as they are, and the next boot sees only the copy.
   void kill();
+  // An orderly end: the journal is closed first, which folds its log into the file.
+  void stop();
   // One turn after the given items; false if the journal failed.
   bool turn(std::vector<live::InboxItem> items);
 
