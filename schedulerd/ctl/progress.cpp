@@ -30,9 +30,10 @@ std::string with_detail(std::string text, const std::string& detail) {
 }
 
 std::string finished_sentence(const json& data) {
-  std::string text =
-      text_at(data, "/state", "finished") + " after " + count_of(number_at(data, "/steps").value_or(0), "step");
-  if (const auto last = number_at(data, "/loss")) text += ", loss " + loss(last);
+  const double steps = number_at(data, "/steps").value_or(0);
+  std::string text = text_at(data, "/state", "finished") + " after " + count_of(steps, "step");
+  const auto last = number_at(data, "/loss");
+  if (last && steps > 0) text += ", loss " + loss(last);
   return with_detail(text, text_at(data, "/error"));
 }
 

@@ -61,6 +61,7 @@ std::string comparison_line(const SummaryFacts& facts) {
   const auto amount = amount_of(facts.job);
   std::string line = "Held " + rate(held) + " slot-seconds" +
                      (amount ? ", " + money(text_at(facts.job, "/cost/amount"), currency) : "") + ".";
+  if (number_at(facts.job, "/progress/samples").value_or(0) <= 0) return line;
   const auto maximum = compare_with_maximum(facts);
   if (!maximum) return line + " Nothing was measured that tells what staying at the maximum would have cost.";
   line += " The same samples at " + count_of(maximum->size, "worker") + " all the time, by " +

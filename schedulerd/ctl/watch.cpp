@@ -92,18 +92,18 @@ class Watch {
     last_seq_ = seq;
     clock_ = clock_of(text_at(event, "/at"));
     const std::string sentence = event_sentence(event, job_);
+    const std::string type = text_at(event, "/type");
     const bool mine = text_at(event, "/job") == job_;
+    if (mine && type == "job.finished") ended_ = true;
     if (json_lines() && (mine || !sentence.empty())) write_out(event.dump() + "\n");
     if (!json_lines() && !sentence.empty()) say(clock_ + "  " + sentence);
     if (!mine) return;
     take_event(progress_, event);
-    const std::string type = text_at(event, "/type");
     if (type == "job.resizing" && leads_to_a_size(text_at(event, "/data/reason/code"))) {
       kept_why_ = text_at(event, "/data/reason/text");
     }
     if (type == "data.epoch_audited") ++(audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_);
     if (type == "job.progressed") kept_size_ = static_cast<int>(progress_.size);
-    if (type == "job.finished") ended_ = true;
     if (live && !ended_ && Clock::now() - refreshed_ >= kRefreshEvery) refresh();
     if (live && !ended_) draw();
   }

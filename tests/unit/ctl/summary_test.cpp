@@ -81,6 +81,7 @@ TEST_CASE("a failed job's summary names the error and invents no loss") {
   const std::string text = summary_text(facts, {});
   CHECK(text.find("x failed\nError: no such file\nLoss: none was reported\n") == 0);
   CHECK(text.find("Kept") == std::string::npos);
+  CHECK(text.find("maximum") == std::string::npos);
 }
 
 }  // namespace
