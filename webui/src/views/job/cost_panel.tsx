@@ -29,7 +29,9 @@ export function CostPanel({ job, sizes, fit }: Props) {
       </dl>
       {other && saved !== null && (
         <p class="cost-note">
-          {saved >= 0 ? <>Staying at the maximum would have cost <b>{percent(1 / (1 - saved) - 1)}</b> more</> : <>Staying at the maximum would have cost <b>{percent(-saved / (1 - saved))}</b> less</>}
+          {saved >= 0
+            ? <>Staying at the maximum would have cost <b>{percent(1 / (1 - saved) - 1)}</b> more</>
+            : <>Staying at the maximum would have cost <b>{percent(-saved / (1 - saved))}</b> less</>}
           {" "}and taken {duration(other.seconds)}, {other.source === "measured" ? "by the throughput measured there" : "by the fitted curve"}.
         </p>
       )}
