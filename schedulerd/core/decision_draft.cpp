@@ -107,20 +107,11 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
 }
 
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
-  auto gang = free_slots().take(std::move(request), next_worker_);
-  const auto& cap = job.spec.scaling.price_cap;
-  if (!gang || !cap || price_per_hour(state_, job) + price_of(*gang) <= *cap) return gang;
-  free_slots().give_back(*gang, next_worker_);
-  return std::nullopt;
-}
-
-Money DecisionDraft::price_of(const std::vector<WorkerPlacement>& gang) const {
-  Money price;
-  for (const auto& placement : gang) {
-    const Money per_slot = state_.find_node(placement.node)->price_per_slot_hour;
-    price += Money::micros(per_slot.count_micros() * static_cast<std::int64_t>(placement.slots.size()));
+  if (const auto& cap = job.spec.scaling.price_cap) {
+    const Money left = *cap - price_per_hour(state_, job);
+    request.price_max = Money::micros(left.count_micros() / (request.workers * request.slots_per_worker));
   }
-  return price;
+  return free_slots().take(std::move(request), next_worker_);
 }
 
 Decision DecisionDraft::finish() && {

@@ -37,7 +37,8 @@ class DecisionDraft {
   // Workers of this many slots that an empty cluster would hold.
   [[nodiscard]] int capacity(int slots_per_worker);
 
-  // Places more workers of the job if there is room that its price cap allows.
+  // Places more workers of the job if there is room that its price cap allows: what the cap leaves is
+  // shared out evenly among the new slots, and dearer nodes are left alone.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
   // Why `more` workers are too dear wherever they went, if they are.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
@@ -52,7 +53,6 @@ class DecisionDraft {
  private:
   // Of the nodes that are up and not cordoned.
   [[nodiscard]] Money cheapest_slot_hour();
-  [[nodiscard]] Money price_of(const std::vector<WorkerPlacement>& gang) const;
 
   const ClusterState& state_;
   const Engine::Parts& parts_;

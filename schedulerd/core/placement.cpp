@@ -27,16 +27,21 @@ FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
   }
 }
 
-int FreeSlots::room_for(int slots_per_worker) const {
+int FreeSlots::room_for(int slots_per_worker, std::optional<Money> price_max) const {
   std::size_t workers = 0;
   for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
-    workers += nodes_with_[free].size() * (free / static_cast<std::size_t>(slots_per_worker));
+    const auto& nodes = nodes_with_[free];
+    const auto usable_nodes =
+        price_max ? static_cast<std::size_t>(
+                        std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return affordable(id, price_max); }))
+                  : nodes.size();
+    workers += usable_nodes * (free / static_cast<std::size_t>(slots_per_worker));
   }
   return static_cast<int>(workers);
 }
 
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
-  if (gang.workers < 1 || room_for(gang.slots_per_worker) < gang.workers) return std::nullopt;
+  if (gang.workers < 1 || room_for(gang.slots_per_worker, gang.price_max) < gang.workers) return std::nullopt;
   std::vector<WorkerPlacement> placements;
   for (int left = gang.workers; left > 0; --left) {
     const NodeId node = choose(gang, left);
@@ -59,45 +64,38 @@ std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, st
   return placements;
 }
 
-void FreeSlots::give_back(const std::vector<WorkerPlacement>& gang, std::uint64_t& next_worker) {
-  for (const auto& placement : gang) {
-    const std::size_t free = free_on(placement.node);
-    auto& taken = taken_on_[placement.node];
-    std::erase_if(taken, [&](int slot) {
-      return std::find(placement.slots.begin(), placement.slots.end(), slot) != placement.slots.end();
-    });
-    move(placement.node, free, free + placement.slots.size());
-  }
-  next_worker -= gang.size();
-}
-
 NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   if (gang.pack) {
     for (const NodeId id : gang.prefer) {
       const Node* node = state_.find_node(id);
-      if (node != nullptr && usable(*node) && id != gang.avoid && free_on(id) >= need) return id;
+      const bool open = node != nullptr && usable(*node) && id != gang.avoid && affordable(id, gang.price_max);
+      if (open && free_on(id) >= need) return id;
     }
     // The smallest node that takes all that is left, else the emptiest one.
     for (std::size_t free = need * static_cast<std::size_t>(workers_left); free < nodes_with_.size(); ++free) {
-      if (const NodeId id = first_with(free, gang.avoid)) return id;
+      if (const NodeId id = first_with(free, gang)) return id;
     }
     for (std::size_t free = nodes_with_.size(); free-- > need;) {
-      if (const NodeId id = first_with(free, gang.avoid)) return id;
+      if (const NodeId id = first_with(free, gang)) return id;
     }
     return gang.avoid;
   }
   for (std::size_t free = need; free < nodes_with_.size(); ++free) {
-    if (const NodeId id = first_with(free, gang.avoid)) return id;
+    if (const NodeId id = first_with(free, gang)) return id;
   }
   return gang.avoid;
 }
 
-NodeId FreeSlots::first_with(std::size_t slots, NodeId avoid) const {
+NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
   for (const NodeId id : nodes_with_[slots]) {
-    if (id != avoid) return id;
+    if (id != gang.avoid && affordable(id, gang.price_max)) return id;
   }
   return {};
+}
+
+bool FreeSlots::affordable(NodeId node, std::optional<Money> price_max) const {
+  return !price_max || state_.find_node(node)->price_per_slot_hour <= *price_max;
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {

@@ -15,9 +15,10 @@ namespace tidepool::core {
 struct GangRequest {
   int workers = 1;
   int slots_per_worker = 1;
-  bool pack = false;        // fewest nodes; otherwise the smallest holes are filled first
-  std::set<NodeId> prefer;  // with pack: nodes that the job is on already, filled first
-  NodeId avoid;             // used only if nothing else has room; none = no node
+  bool pack = false;                    // fewest nodes; otherwise the smallest holes are filled first
+  std::set<NodeId> prefer;              // with pack: nodes that the job is on already, filled first
+  NodeId avoid;                         // used only if nothing else has room; none = no node
+  std::optional<Money> price_max = {};  // per slot and hour; dearer nodes are not used
 };
 
 // The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
@@ -29,16 +30,15 @@ class FreeSlots {
   // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
   // is taken if the gang does not fit whole.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
-  // Gives back what the last take() took.
-  void give_back(const std::vector<WorkerPlacement>& gang, std::uint64_t& next_worker);
 
-  // Workers of this many slots that still fit.
-  [[nodiscard]] int room_for(int slots_per_worker) const;
+  // Workers of this many slots that still fit, on nodes that are not dearer than `price_max`.
+  [[nodiscard]] int room_for(int slots_per_worker, std::optional<Money> price_max = {}) const;
   [[nodiscard]] int free() const { return free_; }
 
  private:
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
-  [[nodiscard]] NodeId first_with(std::size_t slots, NodeId avoid) const;
+  [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
+  [[nodiscard]] bool affordable(NodeId node, std::optional<Money> price_max) const;
   [[nodiscard]] std::size_t free_on(NodeId node) const;
   void move(NodeId node, std::size_t from, std::size_t to);
 

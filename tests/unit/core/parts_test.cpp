@@ -48,7 +48,7 @@ TEST_CASE("Only the report that holds the switch step leaves a step out") {
   CHECK(core::counted_steps(fact, 9) == 5);
 }
 
-TEST_CASE("Slots taken and given back leave the free slots as they were") {
+TEST_CASE("Slots that are taken are gone, and the smallest holes are filled first") {
   Story story;
   story.node(2);
   story.node(4);
@@ -62,11 +62,23 @@ TEST_CASE("Slots taken and given back leave the free slots as they were") {
   CHECK((*gang)[1].slots == std::vector{0, 1});
   CHECK((*gang)[2].slots == std::vector{2, 3});
   CHECK_FALSE(free.take({1, 1, false, {}, {}}, next));
-  free.give_back(*gang, next);
-  CHECK(free.free() == 6);
-  CHECK(next == 1);
-  CHECK(free.room_for(2) == 3);
-  CHECK(free.take({3, 2, false, {}, {}}, next) == gang);
+}
+
+TEST_CASE("Nodes that are too dear are left alone, whatever holes they have") {
+  Story story;
+  story.node(1, "dear", {}, Money::micros(3'000'000));
+  story.node(4, "cheap", {}, Money::micros(1'000'000));
+  core::FreeSlots free(story.state());
+  std::uint64_t next = 1;
+  core::GangRequest gang{2, 1, false, {}, {}};
+  gang.price_max = Money::micros(2'000'000);
+  CHECK(free.room_for(1) == 5);
+  CHECK(free.room_for(1, gang.price_max) == 4);
+  const auto placed = free.take(gang, next);
+  REQUIRE(placed);
+  for (const auto& placement : *placed) CHECK(placement.node == NodeId(2));
+  gang.workers = 3;
+  CHECK_FALSE(free.take(gang, next));
 }
 
 TEST_CASE("A node to avoid is used only when nothing else has room") {
