@@ -43,7 +43,8 @@ std::string switched_sentence(const json& data) {
   std::string text =
       from == to ? "still " + count_of(to, "worker") : "now " + count_of(to, "worker") + " (was " + whole(from) + ")";
   text += ", switched after step " + whole_at(data, "/switch_step");
-  if (const auto stall = number_at(data, "/stall_ms")) text += ", training stood still for " + rate(stall) + " ms";
+  const auto stall = number_at(data, "/stall_ms");
+  if (stall && *stall > 0) text += ", training stood still for " + rate(stall) + " ms";
   const auto redone = number_at(data, "/steps_redone").value_or(0);
   return redone > 0 ? text + ", " + count_of(redone, "step") + " redone" : text;
 }

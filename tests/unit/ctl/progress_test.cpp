@@ -100,7 +100,7 @@ TEST_CASE("a replacement is told by its reason, and the first generation by the 
   };
   CHECK(say("job.resizing", {{"from", 2}, {"to", 2}, {"reason", {{"text", "w-1 is slow"}}}}) == "w-1 is slow");
   CHECK(say("generation.switched", {{"from_size", 0}, {"to_size", 2}, {"switch_step", 0}}).empty());
-  CHECK(say("generation.switched", {{"from_size", 2}, {"to_size", 2}, {"switch_step", 9}}) ==
+  CHECK(say("generation.switched", {{"from_size", 2}, {"to_size", 2}, {"switch_step", 9}, {"stall_ms", 0.0}}) ==
         "still 2 workers, switched after step 9");
 }
 
