@@ -27,6 +27,7 @@ function(tidepool_library name)
   target_sources(tidepool_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
   set_target_properties(tidepool_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX
     POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(tidepool_${name} PUBLIC cxx_std_20)
   target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
 endfunction()
 
