@@ -136,13 +136,13 @@ class Judgement {
       reason.numbers.push_back({"cost_gain", pair.cost});
     } else {
       reason.numbers.push_back({"efficiency", pair.efficiency});
-      reason.numbers.push_back({"threshold", evidence_.threshold()});
+      reason.numbers.push_back({"threshold", pair.asked});
     }
   }
 
   // How far the step from small to large is above the line that it must pass.
   [[nodiscard]] double margin(const PairVerdict& pair) const {
-    return evidence_.by_utility() ? pair.gain - pair.cost : pair.efficiency - evidence_.threshold();
+    return evidence_.by_utility() ? pair.gain - pair.cost : pair.efficiency - pair.asked;
   }
 
   [[nodiscard]] std::vector<core::Alternative> lost_to(int chosen) const {

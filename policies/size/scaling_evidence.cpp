@@ -61,7 +61,8 @@ PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize
   // From below, the step must pay by more than noise; from above, the paper's condition decides alone.
   const double noise = present <= small.size ? kNoise : 0;
   if (!by_utility_) {
-    pair.passed = pair.efficiency > threshold_ + noise * k1 / (k2 - k1);
+    pair.asked = threshold_ + noise * k1 / (k2 - k1);
+    pair.passed = pair.efficiency > pair.asked;
     return pair;
   }
   const double elapsed = (now_ - job_.submitted_at).to_seconds();

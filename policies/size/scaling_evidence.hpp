@@ -32,6 +32,7 @@ struct PairVerdict {
   int small = 0;
   int large = 0;
   double efficiency = 0;  // s above
+  double asked = 0;       // what s had to pass: S, and the noise margin when judged from below
   double gain = 0;        // difference of utility, in currency units; 0 without a utility
   double cost = 0;        // difference of cost, in currency units; 0 without a utility
   bool passed = false;
@@ -60,7 +61,6 @@ class ScalingEvidence {
   [[nodiscard]] const PairVerdict* out_of(int size) const;
 
   [[nodiscard]] bool by_utility() const { return by_utility_; }
-  [[nodiscard]] double threshold() const { return threshold_; }
 
   // How long a change between the two sizes stalls the job, in seconds; measured, or a stated guess.
   [[nodiscard]] double stall_seconds(int from, int to) const;

@@ -59,6 +59,9 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kFixedSize: return "keeps " + w.workers("size") + ": its size is fixed";
     case ReasonCode::kPinnedByUser: return "keeps " + w.workers("size") + ", as its user asked";
     case ReasonCode::kEfficiencySettled:
+      if (w.value("efficiency") < 0) {
+        return "keeps " + w.workers("size") + ": with a " + ordinal(w.whole("next")) + " the throughput would fall";
+      }
       return "keeps " + w.workers("size") + ": a " + ordinal(w.whole("next")) + " would add " + w.share("efficiency") +
              " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
     case ReasonCode::kUtilitySettled:
@@ -96,6 +99,7 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
       return growing + "the last worker added " + w.share("efficiency") + " of a worker's throughput, more than the " +
              w.share("threshold") + " asked for";
     case ReasonCode::kInefficientDown:
+      if (w.value("efficiency") < 0) return shrinking + "with the last worker the throughput fell";
       return shrinking + "the last worker added only " + w.share("efficiency") +
              " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
     case ReasonCode::kUtilityUp: return growing + "it gains " + trade;
