@@ -1,4 +1,4 @@
-// A real job on real processes, while daemon and workers are killed.
+// A real job on real processes, while daemon and workers are killed and slowed.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -193,6 +193,43 @@ TEST_CASE("a killed worker costs the step in flight: the survivors go on within 
   std::printf("from the report of death to stepping again: %.3f s\n", took);
   CHECK(took < 1.0);
   check_audits(client, 0);
+}
+
+TEST_CASE("a worker slowed to three times its compute is named and replaced, and the throughput comes back") {
+  if (!programs_are_built()) return;
+  const TemporaryFolder folder;
+  const Cleanup cleanup{folder};
+  DaemonProcess daemon(folder, {.arguments = {"--local-slots", "3"}});
+  REQUIRE(daemon.wait_ready());
+  HttpClient client = daemon.client();
+  nlohmann::json job = job_on(folder, 1'000'000);
+  job["elastic"] = {{"min", 2}, {"max", 2}};
+  job["run"]["args"]["hidden"] = 128;
+  job["run"]["args"]["slow_file"] = (folder / "slow").string();
+  REQUIRE(client.post("/v1/jobs", job).status == 201);
+  REQUIRE(reaches_step(client, 150));
+  const double before = job_of(client)["progress"]["samples_per_second"];
+  {
+    std::ofstream slow(folder / "slow");
+    slow << "w-2 3.0\n";
+  }
+  REQUIRE(eventually([&] { return !events_of(client, "worker.replaced").empty(); }, 120));
+  const auto named = events_of(client, "worker.straggling");
+  REQUIRE(named.size() == 1);
+  CHECK(named[0]["data"]["worker"] == "w-2");
+  CHECK(named[0]["data"]["score"] < 0.8);
+  const auto replaced = events_of(client, "worker.replaced");
+  CHECK(replaced[0]["data"] == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}}));
+  const auto switched = events_of(client, "generation.switched");
+  CHECK(switched.back()["data"]["from_size"] == 2);
+  CHECK(switched.back()["data"]["to_size"] == 2);
+  CHECK(client.get("/metrics").body.find("stragglers_replaced_total 1") != std::string::npos);
+
+  const int step = job_of(client)["progress"]["step"];
+  REQUIRE(reaches_step(client, step + 150));
+  const double after = job_of(client)["progress"]["samples_per_second"];
+  std::printf("samples/s before %.0f, after the replacement %.0f\n", before, after);
+  CHECK(after > 0.6 * before);
 }
 
 }  // namespace tidepool::test
