@@ -98,7 +98,10 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
     session.commit();
     if (diary != nullptr) write_commit(*diary, session);
   }
-  if (diary != nullptr) diary->ending = static_cast<int>(session.ending());
+  if (diary != nullptr) {
+    diary->final_digest = session.state_digest();
+    diary->ending = static_cast<int>(session.ending());
+  }
   return session.ending() == runtime::Ending::kFailed ? 1 : 0;
 }
 

@@ -35,6 +35,7 @@ struct Diary {
   std::atomic<std::int64_t> last_commit_us{0};  // on the monotonic clock
   std::atomic<std::int64_t> worst_gap_us{0};    // between two commits
   std::atomic<std::int64_t> retries{0};
+  std::atomic<std::uint64_t> final_digest{0};                           // of the state at the end, adopted or computed
   std::array<std::atomic<std::uint64_t>, kDiarySteps> digest_after{};   // by committed steps
   std::array<std::atomic<std::uint32_t>, kDiarySteps> generation_of{};  // in which the step was committed
   std::array<std::atomic<std::uint32_t>, kDiarySteps> times_committed{};
