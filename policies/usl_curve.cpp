@@ -69,9 +69,9 @@ std::optional<Vector> solve(const NormalEquations& equations, const std::vector<
 
 // Least squares with no negative term: with three terms, trying each set of active ones is exact.
 std::optional<Vector> solve_non_negative(const NormalEquations& equations, std::size_t distinct_sizes) {
-  static const std::vector<std::vector<std::size_t>> kSets{{0}, {0, 1}, {0, 2}, {0, 1, 2}};
+  static const std::vector<std::vector<std::size_t>> subsets{{0}, {0, 1}, {0, 2}, {0, 1, 2}};
   std::optional<Vector> best;
-  for (const auto& active : kSets) {
+  for (const auto& active : subsets) {
     const bool too_many = active.size() > distinct_sizes;
     const bool kappa_from_two = active.size() == 2 && active[1] == 2 && distinct_sizes == 2;
     if (too_many || kappa_from_two) continue;

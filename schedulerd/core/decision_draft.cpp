@@ -109,7 +109,7 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
   if (const auto& cap = job.spec.scaling.price_cap) {
     const Money left = *cap - price_per_hour(state_, job);
-    request.price_max = Money::micros(left.count_micros() / (request.workers * request.slots_per_worker));
+    request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
   }
   return free_slots().take(std::move(request), next_worker_);
 }

@@ -69,7 +69,8 @@ Status decode_value(const nlohmann::json& in, const std::string& where, Reason& 
   }
   reason.numbers.clear();
   for (const auto& [name, value] : in["numbers"].items()) {
-    TP_TRY(codec::decode(value, where + "/numbers/" + name, reason.numbers.emplace_back(name, 0).value));
+    const std::string place = std::string(where).append("/numbers/").append(name);
+    TP_TRY(codec::decode(value, place, reason.numbers.emplace_back(name, 0).value));
   }
   return ok_status();
 }

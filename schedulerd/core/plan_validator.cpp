@@ -114,7 +114,7 @@ class PlanCheck {
     return ok_status();
   }
 
-  Status size_allowed(const Job& job, int size) const {
+  [[nodiscard]] Status size_allowed(const Job& job, int size) const {
     const auto& sizes = job.spec.elastic.sizes;
     if (std::binary_search(sizes.begin(), sizes.end(), size)) return ok_status();
     return breaks("SizeIsAllowed", job.id.text() + " may not have " + std::to_string(size) + " workers");
@@ -153,7 +153,7 @@ class PlanCheck {
     return worker->phase == WorkerPhase::kReady && job.transition && contains(job.transition->newcomers, id);
   }
 
-  Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {
+  [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {
     const auto found = leavers_.find(job.id);
     if (found == leavers_.end()) return ok_status();
     for (const WorkerId id : found->second) {

@@ -192,7 +192,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
   const JobId id = job_of(planned.intent);
   const Job* job = state.find_job(id);
   const std::string name = job == nullptr || job->spec.name.empty() ? id.text() : job->spec.name;
-  const std::string why = sentence(planned.reason);
+  std::string why = sentence(planned.reason);
   const auto places = [](const std::vector<WorkerPlacement>& newcomers) {
     std::string text;
     for (const auto& placement : newcomers) {
