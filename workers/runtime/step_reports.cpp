@@ -19,7 +19,8 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
   gathered_.compute_us.insert(gathered_.compute_us.end(), record.compute_us.begin(), record.compute_us.end());
   loss_sum_ += record.loss_sum;
   ++gathered_.steps;
-  if (gathered_.steps < kStepsMax && now - since_ < kIntervalMax) return std::nullopt;
+  const bool first_of_all = record.steps_committed == 1;  // its loss is where the training starts from
+  if (!first_of_all && gathered_.steps < kStepsMax && now - since_ < kIntervalMax) return std::nullopt;
   return take(now);
 }
 

@@ -1,5 +1,5 @@
 // Rank 0's account of the steps, gathered into few messages: at most 64 steps each, and at least one
-// every 500 ms while steps commit.
+// every 500 ms while steps commit. The very first step is told at once.
 #pragma once
 
 #include <cstdint>
