@@ -148,7 +148,10 @@ class Judgement {
   [[nodiscard]] std::vector<core::Alternative> lost_to(int chosen) const {
     std::vector<core::Alternative> lost;
     for (const PairVerdict& pair : evidence_.pairs()) {
+      // Sizes beyond the next one were not weighed: the walk up ended before them.
+      if (pair.small > chosen) break;
       if (pair.large > chosen) {
+        if (pair.passed) break;
         lost.push_back({.size = pair.large, .score = margin(pair), .reason = settled(pair)});
       } else {
         const Reason forgone = moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, pair.large);

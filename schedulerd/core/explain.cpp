@@ -106,7 +106,11 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
       out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + " for elastic.min_runtime");
       break;
     case ReasonCode::kEfficiencySettled:
-      out.unblocks.push_back("lower scaling.efficiency_threshold below " + decimal(why.number("efficiency")));
+      if (why.number("efficiency") > 0) {
+        out.unblocks.push_back("lower scaling.efficiency_threshold below " + decimal(why.number("efficiency")));
+      } else {
+        out.unblocks.push_back("raise batch.global: with more to compute in a step another worker may pay");
+      }
       break;
     case ReasonCode::kPriceCap:
       out.unblocks.push_back("raise scaling.price_cap to " + decimal(why.number("price")));
