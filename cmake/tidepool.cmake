@@ -5,6 +5,8 @@ add_library(tidepool_options INTERFACE)
 target_compile_features(tidepool_options INTERFACE cxx_std_20)
 target_compile_options(tidepool_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wno-missing-field-initializers -Werror>)
+# g++ 12 takes an empty std::optional for an uninitialised one.
+target_compile_options(tidepool_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TIDEPOOL_SANITIZE)
   list(JOIN TIDEPOOL_SANITIZE "," sanitizers)
   # -fno-sanitize=function: Boost's callbacks are called through their own types.
