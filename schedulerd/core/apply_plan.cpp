@@ -44,6 +44,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   become(job, JobState::kStarting);
   job.last_start_at = change.at();
   job.cooldown_waived = false;
+  job.audited_epoch.reset();  // it starts anew, with its first epoch
   Transition transition;
   transition.newcomers = place(change, job.id, intent.newcomers, size);
   transition.since = change.at();

@@ -139,8 +139,9 @@ struct Job {
   TransitionCost grow_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
-  int restarts = 0;      // losses of workers so far; a lost node counts once
-  int replacements = 0;  // of stragglers, in the present run of them (straggler_patience.hpp)
+  std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
+  int restarts = 0;                           // losses of workers so far; a lost node counts once
+  int replacements = 0;                       // of stragglers, in the present run of them (straggler_patience.hpp)
   std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 

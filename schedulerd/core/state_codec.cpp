@@ -106,6 +106,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("grow_cost", job.grow_cost);
   archive("shrink_cost", job.shrink_cost);
   archive("failure_cost", job.failure_cost);
+  archive("audited_epoch", job.audited_epoch);
   archive("restarts", job.restarts);
   archive("replacements", job.replacements);
   archive("last_replacement_at", job.last_replacement_at);

@@ -145,8 +145,11 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
 Status apply(StateChange& change, const DataEpochAudited& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
+  if ((*known)->audited_epoch && fact.epoch <= *(*known)->audited_epoch) return ok_status();
+  Job& job = change.job(fact.job);
+  job.audited_epoch = fact.epoch;
   change.emit(
-      "data.epoch_audited", **known,
+      "data.epoch_audited", job,
       {{"epoch", fact.epoch}, {"expected", fact.expected}, {"used", fact.used}, {"checksum_ok", fact.checksum_ok}});
   return ok_status();
 }

@@ -14,6 +14,11 @@
 #include "workers/runtime/log.hpp"
 
 namespace tidepool::runtime {
+namespace {
+
+constexpr std::size_t kAuditsRepeated = 8;
+
+}  // namespace
 
 AgentLink::AgentLink(AgentLinkOptions options, Membership& membership)
     : options_(std::move(options)),
@@ -37,6 +42,10 @@ void AgentLink::send(const api::FromWorker& message) {
     const std::lock_guard lock(mutex_);
     queue_.push_back({api::encode(api::WorkerToAgent{message}), std::holds_alternative<api::StepsMessage>(message)});
     if (queue_.size() > options_.queue_max) drop_oldest_steps();
+    if (const auto* audit = std::get_if<api::EpochAuditedMessage>(&message)) {
+      audits_.push_back(*audit);
+      if (audits_.size() > kAuditsRepeated) audits_.pop_front();
+    }
   }
   wake();
 }
@@ -119,6 +128,10 @@ void AgentLink::queue_greeting() {
   add(api::FromWorker{api::ReadyMessage{.generation = generation_}});
   if (address_ && !membership_.has_addresses(address_->generation)) {
     add(api::FromWorker{*address_});
+    std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });
+  }
+  for (const auto& audit : audits_) {
+    add(api::FromWorker{audit});
     std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });
   }
   greeting_ = greeting.size();

@@ -2,7 +2,7 @@
 // generations and addresses for the Membership board and carries reports out.
 //
 // Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
-// `ready` again, and repeats an address that the daemon may have lost.
+// `ready` again, and repeats what the daemon may have lost: an address, and the newest audits (it keeps the first).
 #pragma once
 
 #include <condition_variable>
@@ -73,6 +73,7 @@ class AgentLink {
   std::size_t written_ = 0;   // bytes of the first line that are out already
   std::size_t greeting_ = 0;  // lines at the front that belong to this connection only
   std::optional<api::AddressMessage> address_;
+  std::deque<api::EpochAuditedMessage> audits_;  // the newest, oldest first
   GenerationNumber generation_ = 0;
   bool stopping_ = false;
   std::thread thread_;

@@ -205,6 +205,7 @@ void LiveSession::commit() {
   ++progress_.steps;
   progress_.last_loss = totals_.mean_loss;
   const TimePoint now = Clock::now();
+  report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
   report_step(now);
   if (const auto audit = ledger_.commit(sums_.fed)) {
     report(api::EpochAuditedMessage{.epoch = audit->epoch,
@@ -212,7 +213,6 @@ void LiveSession::commit() {
                                     .used = static_cast<std::int64_t>(audit->used),
                                     .checksum_ok = audit->checksum_ok});
   }
-  report_switch(now);
   switch_agreed_ = sums_.agreed_next().has_value();
   if (last_commit_ && !first_commit_here_) {
     const double step_ms = millis_between(*last_commit_, now);
@@ -253,8 +253,8 @@ void LiveSession::finish() {
     broken_ = true;
     return;
   }
-  if (const auto rest = reports_.take(Clock::now())) report(*rest);
   report_switch(Clock::now());
+  if (const auto rest = reports_.take(Clock::now())) report(*rest);
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) {
     report(api::EpochAuditedMessage{.epoch = audit.epoch,
                                     .expected = static_cast<std::int64_t>(audit.expected),
