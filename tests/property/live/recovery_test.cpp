@@ -94,7 +94,7 @@ TEST_CASE("a daemon killed after any commit goes on as if nothing had happened")
       CHECK(world.digest() == before);
       check_promises(world, clients);
     }
-    for (const auto& [id, job] : world.state().jobs) finished += core::is_final(job->state) ? 1 : 0;
+    for (const auto& [id, job] : world.state().jobs) finished += core::is_final(job->state) ? 1U : 0U;
     CHECK(world.agent.started().size() > 1);
   });
   CHECK(finished > 0);

@@ -32,7 +32,7 @@ TEST_CASE("a node offers its GPUs, under the name a job file can ask for") {
 }
 
 TEST_CASE("without GPUs a node offers four CPU slots and says why") {
-  FixedProbe probe({});
+  FixedProbe probe(std::vector<Gpu>{});
   const NodeSlots slots = find_slots(std::nullopt, "", probe);
   CHECK(slots.count == 4);
   CHECK(slots.type == "cpu");
@@ -41,7 +41,7 @@ TEST_CASE("without GPUs a node offers four CPU slots and says why") {
 }
 
 TEST_CASE("told how many CPU slots to offer, a node offers those and hides its GPUs") {
-  FixedProbe probe({{"GPU-a", "NVIDIA H200"}});
+  FixedProbe probe(std::vector<Gpu>{{"GPU-a", "NVIDIA H200"}});
   const NodeSlots slots = find_slots(7, "", probe);
   CHECK(slots.count == 7);
   CHECK(slots.gpus.empty());
