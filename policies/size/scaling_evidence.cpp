@@ -41,11 +41,6 @@ const PairVerdict* ScalingEvidence::into(int size) const {
   return found == pairs_.end() ? nullptr : &*found;
 }
 
-const PairVerdict* ScalingEvidence::out_of(int size) const {
-  const auto found = std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& pair) { return pair.small == size; });
-  return found == pairs_.end() ? nullptr : &*found;
-}
-
 bool ScalingEvidence::stale(const core::SizeRecord& record) const {
   const double visit = stall_seconds(0, 1) + stall_seconds(1, 0) +
                        record.step_seconds * static_cast<double>(job_.spec.scaling.every_steps);

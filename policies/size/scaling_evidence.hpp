@@ -56,9 +56,8 @@ class ScalingEvidence {
   [[nodiscard]] const std::vector<MeasuredSize>& sizes() const { return sizes_; }
   [[nodiscard]] const std::vector<PairVerdict>& pairs() const { return pairs_; }
   [[nodiscard]] const MeasuredSize* find(int size) const;
-  // The pair whose larger (smaller) size is `size`, or null.
+  // The pair whose larger size is `size`, or null.
   [[nodiscard]] const PairVerdict* into(int size) const;
-  [[nodiscard]] const PairVerdict* out_of(int size) const;
 
   [[nodiscard]] bool by_utility() const { return by_utility_; }
 

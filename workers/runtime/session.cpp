@@ -15,6 +15,13 @@
 namespace tidepool::runtime {
 namespace {
 
+api::EpochAuditedMessage message_of(const EpochAudit& audit) {
+  return {.epoch = audit.epoch,
+          .expected = static_cast<std::int64_t>(audit.expected),
+          .used = static_cast<std::int64_t>(audit.used),
+          .checksum_ok = audit.checksum_ok};
+}
+
 // A switch that is not yet reported: its cost is known once the first step after it has committed.
 struct SwitchInProgress {
   api::SwitchedMessage message;
@@ -208,10 +215,7 @@ void LiveSession::commit() {
   report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
   report_step(now);
   if (const auto audit = ledger_.commit(sums_.fed)) {
-    report(api::EpochAuditedMessage{.epoch = audit->epoch,
-                                    .expected = static_cast<std::int64_t>(audit->expected),
-                                    .used = static_cast<std::int64_t>(audit->used),
-                                    .checksum_ok = audit->checksum_ok});
+    report(message_of(*audit));
   }
   switch_agreed_ = sums_.agreed_next().has_value();
   if (last_commit_ && !first_commit_here_) {
@@ -256,10 +260,7 @@ void LiveSession::finish() {
   report_switch(Clock::now());
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) {
-    report(api::EpochAuditedMessage{.epoch = audit.epoch,
-                                    .expected = static_cast<std::int64_t>(audit.expected),
-                                    .used = static_cast<std::int64_t>(audit.used),
-                                    .checksum_ok = audit.checksum_ok});
+    report(message_of(audit));
   }
   report(api::FinishedMessage{.last_step = progress_.steps, .loss = progress_.last_loss});
   comm_->settle();
