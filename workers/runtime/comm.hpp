@@ -12,6 +12,15 @@
 
 namespace tidepool::runtime {
 
+// Where a buffer lies: in ordinary memory, or on the GPU that this process computes on.
+enum class Memory { kHost, kDevice };
+
+// Numbers to be summed. Device memory must be final when it is passed: no kernel may still write it.
+struct FloatBuffer {
+  std::span<float> values;
+  Memory memory = Memory::kHost;
+};
+
 class Comm {
  public:
   Comm() = default;
@@ -24,6 +33,10 @@ class Comm {
 
   // In place: every rank ends with the same bytes, the sum over the ranks.
   [[nodiscard]] virtual Status allreduce(std::span<float> values) = 0;
+
+  // The same for several buffers as one operation: the same lengths in the same order on every rank. Unless a Comm
+  // knows the GPU, it sums them one by one and refuses device memory.
+  [[nodiscard]] virtual Status allreduce_parts(std::span<const FloatBuffer> parts);
 
   // Overwrites `bytes` everywhere with those of `root`; all ranks pass the same length.
   [[nodiscard]] virtual Status broadcast(std::span<std::byte> bytes, int root) = 0;

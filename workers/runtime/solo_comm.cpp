@@ -8,6 +8,7 @@ class SoloComm final : public Comm {
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
   [[nodiscard]] Status allreduce(std::span<float>) override { return ok_status(); }
+  [[nodiscard]] Status allreduce_parts(std::span<const FloatBuffer>) override { return ok_status(); }
   [[nodiscard]] Status broadcast(std::span<std::byte>, int) override { return ok_status(); }
   [[nodiscard]] Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) override {
     return std::vector<std::int64_t>(mine.begin(), mine.end());
