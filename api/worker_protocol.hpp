@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,6 +38,28 @@ struct SwitchedMessage {
   std::int64_t samples_repeated = 0;
   std::int64_t bytes_moved = 0;
 };
+// The job's state is in the node's memory tier or on its disk, complete; the writer exits next.
+struct ParkedMessage {
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+};
+// A checkpoint is on disk, complete.
+struct CheckpointedMessage {
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+  std::string path;
+};
+// The first generation of these processes began from a checkpoint or a parked state.
+struct RestoredMessage {
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::string path;
+};
 // A loss that is not a finite number is null on the wire and comes back as NaN.
 struct StepsMessage {
   GenerationNumber generation = 0;
@@ -47,6 +70,8 @@ struct StepsMessage {
   double loss = 0;
   std::int64_t epoch = 0;
   std::vector<std::int64_t> compute_us;
+  std::int64_t global_batch = 0;      // samples a step at this generation
+  std::optional<double> noise_scale;  // gradient noise scale B_simple in samples; none: not known yet
 };
 struct EpochAuditedMessage {
   std::int64_t epoch = 0;
@@ -58,20 +83,35 @@ struct FinishedMessage {
   std::int64_t last_step = 0;
   double loss = 0;
 };
-using FromWorker =
-    std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage, FinishedMessage>;
+using FromWorker = std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage,
+                                FinishedMessage, ParkedMessage, CheckpointedMessage, RestoredMessage>;
+
+// --- worker -> agent, not passed on ---------------------------------------------------------------
+// What a worker is busy with.
+enum class PulsePhase { kWaiting, kComputing, kReducing, kSwitching };
+[[nodiscard]] const char* to_text(PulsePhase phase);
+
+// Each second from the link's thread. An open link without a pulse is a stopped process.
+struct PulseMessage {
+  std::int64_t step = 0;
+  PulsePhase phase = PulsePhase::kWaiting;
+  std::int64_t stuck_after_ms = 0;  // computing longer than this at one step is being stuck
+};
 
 // --- daemon -> worker ---------------------------------------------------------------------------
 struct GenerationMessage {
   GenerationNumber number = 0;
   std::vector<WorkerId> members;
   bool after_failure = false;
+  bool park = false;  // with no members: everybody keeps the state and leaves
 };
+// Take a checkpoint soon. All ranks hear it, rank 0 acts.
+struct CheckpointOrder {};
 struct AddressesMessage {
   GenerationNumber generation = 0;
   std::vector<std::string> blobs;  // raw bytes here, base64 on the wire; rank order
 };
-using ToWorker = std::variant<GenerationMessage, AddressesMessage>;
+using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder>;
 
 // --- agent -> daemon ----------------------------------------------------------------------------
 struct AgentHello {
@@ -103,7 +143,15 @@ struct LogChunk {
   std::int64_t next_offset = 0;
   bool eof = false;
 };
-using AgentToDaemon = std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk>;
+// Told once for each time that a worker hangs: no progress in its computation, or no pulse.
+struct WorkerStuckReport {
+  WorkerId worker;
+  std::int64_t step = 0;
+  PulsePhase phase = PulsePhase::kWaiting;
+  std::int64_t for_ms = 0;
+};
+using AgentToDaemon =
+    std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk, WorkerStuckReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {
@@ -111,6 +159,7 @@ struct AgentWelcome {
   NodeId node;
   std::int64_t heartbeat_ms = 1'000;
   std::int64_t patience_ms = 5'000;
+  std::string cluster;  // the daemon's identity, made once per state directory
 };
 struct AgentRefuse {
   std::string why;
@@ -146,13 +195,13 @@ struct LogRead {
 using DaemonToAgent =
     std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead>;
 
-// The worker's side of the worker <-> agent link: a hello, then FromWorker messages.
+// The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {
   int protocol = kWorkerProtocol;
   WorkerId worker;
   std::int64_t pid = 0;
 };
-using WorkerToAgent = std::variant<WorkerHello, FromWorker>;
+using WorkerToAgent = std::variant<WorkerHello, PulseMessage, FromWorker>;
 
 // One line with its newline. decode_x(encode(x)) gives x back; a bad line is an error in words.
 [[nodiscard]] std::string encode(const AgentToDaemon& message);

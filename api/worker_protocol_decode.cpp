@@ -48,6 +48,22 @@ struct Fields {
   }
   double loss() { return in.number("loss", std::numeric_limits<double>::quiet_NaN(), -DBL_MAX, DBL_MAX); }
 
+  std::optional<double> noise_scale() {
+    const bool known = in.has("noise_scale");
+    const double scale = in.number("noise_scale", 0, 0, DBL_MAX);
+    return known ? std::optional(scale) : std::nullopt;
+  }
+  PulsePhase phase() {
+    const std::string word = in.required_text("phase");
+    constexpr std::array kPhases{PulsePhase::kWaiting, PulsePhase::kComputing, PulsePhase::kReducing,
+                                 PulsePhase::kSwitching};
+    for (const PulsePhase phase : kPhases) {
+      if (word == to_text(phase)) return phase;
+    }
+    if (in.has("phase")) in.fail("phase", "Invalid", "must be waiting, computing, reducing or switching");
+    return PulsePhase::kWaiting;
+  }
+
   template <class Id>
   Id id(std::string_view name) {
     const bool wrong_type = in.has(name) && !in.raw(name).is_string();
@@ -174,7 +190,9 @@ FromWorker read_steps(Fields& f) {
                       .samples = f.natural("samples"),
                       .loss = f.loss(),
                       .epoch = f.natural("epoch"),
-                      .compute_us = f.naturals<std::int64_t>("compute_us")};
+                      .compute_us = f.naturals<std::int64_t>("compute_us"),
+                      .global_batch = f.natural("global_batch"),
+                      .noise_scale = f.noise_scale()};
 }
 FromWorker read_epoch_audited(Fields& f) {
   return EpochAuditedMessage{.epoch = f.natural("epoch"),
@@ -185,21 +203,51 @@ FromWorker read_epoch_audited(Fields& f) {
 FromWorker read_finished(Fields& f) {
   return FinishedMessage{.last_step = f.natural("last_step"), .loss = f.loss()};
 }
-constexpr std::array<Kind<FromWorker>, 6> kFromWorker{{{"ready", read_ready},
+FromWorker read_parked(Fields& f) {
+  return ParkedMessage{.generation = f.generation("generation"),
+                       .step = f.natural("step"),
+                       .bytes = f.natural("bytes"),
+                       .write_ms = f.millis("write_ms")};
+}
+FromWorker read_checkpointed(Fields& f) {
+  return CheckpointedMessage{.generation = f.generation("generation"),
+                             .step = f.natural("step"),
+                             .bytes = f.natural("bytes"),
+                             .write_ms = f.millis("write_ms"),
+                             .path = f.in.required_text("path")};
+}
+FromWorker read_restored(Fields& f) {
+  return RestoredMessage{.generation = f.generation("generation"),
+                         .step = f.natural("step"),
+                         .bytes = f.natural("bytes"),
+                         .path = f.in.required_text("path")};
+}
+constexpr std::array<Kind<FromWorker>, 9> kFromWorker{{{"ready", read_ready},
                                                        {"address", read_address},
                                                        {"switched", read_switched},
                                                        {"steps", read_steps},
                                                        {"epoch_audited", read_epoch_audited},
-                                                       {"finished", read_finished}}};
+                                                       {"finished", read_finished},
+                                                       {"parked", read_parked},
+                                                       {"checkpointed", read_checkpointed},
+                                                       {"restored", read_restored}}};
 
 ToWorker read_generation(Fields& f) {
-  return GenerationMessage{
-      .number = f.generation("number"), .members = f.workers("members"), .after_failure = f.truth("after_failure")};
+  GenerationMessage m{.number = f.generation("number"),
+                      .members = f.workers("members"),
+                      .after_failure = f.truth("after_failure"),
+                      .park = f.truth("park")};
+  if (m.park && !m.members.empty()) f.in.fail("members", "Invalid", "must be empty when park is true");
+  return m;
 }
 ToWorker read_addresses(Fields& f) {
   return AddressesMessage{.generation = f.generation("generation"), .blobs = f.blobs("blobs")};
 }
-constexpr std::array<Kind<ToWorker>, 2> kToWorker{{{"generation", read_generation}, {"addresses", read_addresses}}};
+ToWorker read_checkpoint(Fields&) {
+  return CheckpointOrder{};
+}
+constexpr std::array<Kind<ToWorker>, 3> kToWorker{
+    {{"generation", read_generation}, {"addresses", read_addresses}, {"checkpoint", read_checkpoint}}};
 
 // A version that is not ours is read, so that the receiver can refuse it in words.
 int read_version(Fields& f) {
@@ -239,17 +287,23 @@ AgentToDaemon read_log_chunk(Fields& f) {
                   .next_offset = f.natural("next_offset"),
                   .eof = f.truth("eof")};
 }
-constexpr std::array<Kind<AgentToDaemon>, 5> kAgentToDaemon{{{"hello", read_hello},
+AgentToDaemon read_worker_stuck(Fields& f) {
+  return WorkerStuckReport{
+      .worker = f.id<WorkerId>("worker"), .step = f.natural("step"), .phase = f.phase(), .for_ms = f.natural("for_ms")};
+}
+constexpr std::array<Kind<AgentToDaemon>, 6> kAgentToDaemon{{{"hello", read_hello},
                                                              {"heartbeat", read_heartbeat},
                                                              {"worker_exited", read_worker_exited},
                                                              {"from_worker", read_from_worker},
-                                                             {"log_chunk", read_log_chunk}}};
+                                                             {"log_chunk", read_log_chunk},
+                                                             {"worker_stuck", read_worker_stuck}}};
 
 DaemonToAgent read_welcome(Fields& f) {
   return AgentWelcome{.protocol = read_version(f),
                       .node = f.id<NodeId>("node"),
                       .heartbeat_ms = f.in.required_integer("heartbeat_ms", {.low = 1, .high = 3'600'000}),
-                      .patience_ms = f.in.required_integer("patience_ms", {.low = 1, .high = 86'400'000})};
+                      .patience_ms = f.in.required_integer("patience_ms", {.low = 1, .high = 86'400'000}),
+                      .cluster = f.in.required_text("cluster")};
 }
 DaemonToAgent read_refuse(Fields& f) {
   return AgentRefuse{.why = f.in.required_text("why")};
@@ -298,6 +352,10 @@ WorkerToAgent read_worker_hello(Fields& f) {
   return WorkerHello{.protocol = read_version(f), .worker = f.id<WorkerId>("worker"), .pid = f.natural("pid")};
 }
 
+WorkerToAgent read_pulse(Fields& f) {
+  return PulseMessage{.step = f.natural("step"), .phase = f.phase(), .stuck_after_ms = f.natural("stuck_after_ms")};
+}
+
 template <class Message>
 Result<Message> judged(Message message, const std::vector<FieldError>& errors) {
   if (errors.empty()) return message;
@@ -340,11 +398,11 @@ Result<WorkerToAgent> decode_worker_to_agent(std::string_view line) {
   const auto parsed = parse_line(line);
   if (!parsed) return parsed.error();
   std::vector<FieldError> errors;
-  const bool is_hello = parsed->is_object() && parsed->value("type", json()) == "hello";
-  if (is_hello) {
-    constexpr std::array<Kind<WorkerToAgent>, 1> kHello{{{"hello", read_worker_hello}}};
-    WorkerToAgent hello = read_one_of<WorkerToAgent>(kHello, *parsed, "", errors);
-    return judged(std::move(hello), errors);
+  const json type = parsed->is_object() ? parsed->value("type", json()) : json();
+  if (type == "hello" || type == "pulse") {
+    constexpr std::array<Kind<WorkerToAgent>, 2> kOwn{{{"hello", read_worker_hello}, {"pulse", read_pulse}}};
+    WorkerToAgent message = read_one_of<WorkerToAgent>(kOwn, *parsed, "", errors);
+    return judged(std::move(message), errors);
   }
   FromWorker message = read_one_of<FromWorker>(kFromWorker, *parsed, "", errors);
   return judged(WorkerToAgent(std::move(message)), errors);

@@ -23,6 +23,10 @@ json blobs(const std::vector<std::string>& raw) {
   return texts;
 }
 
+json number_or_null(const std::optional<double>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
 // The library writes a number that is not finite as null, which is what the protocol says.
 json object_of(const FromWorker& message) {
   return std::visit(
@@ -45,9 +49,17 @@ json object_of(const FromWorker& message) {
                         {"bytes_moved", m.bytes_moved}};
           },
           [](const StepsMessage& m) {
-            return json{{"type", "steps"},  {"generation", m.generation}, {"last_step", m.last_step},
-                        {"steps", m.steps}, {"elapsed_us", m.elapsed_us}, {"samples", m.samples},
-                        {"loss", m.loss},   {"epoch", m.epoch},           {"compute_us", m.compute_us}};
+            return json{{"type", "steps"},
+                        {"generation", m.generation},
+                        {"last_step", m.last_step},
+                        {"steps", m.steps},
+                        {"elapsed_us", m.elapsed_us},
+                        {"samples", m.samples},
+                        {"loss", m.loss},
+                        {"epoch", m.epoch},
+                        {"compute_us", m.compute_us},
+                        {"global_batch", m.global_batch},
+                        {"noise_scale", number_or_null(m.noise_scale)}};
           },
           [](const EpochAuditedMessage& m) {
             return json{{"type", "epoch_audited"},
@@ -59,6 +71,24 @@ json object_of(const FromWorker& message) {
           [](const FinishedMessage& m) {
             return json{{"type", "finished"}, {"last_step", m.last_step}, {"loss", m.loss}};
           },
+          [](const ParkedMessage& m) {
+            return json{{"type", "parked"},
+                        {"generation", m.generation},
+                        {"step", m.step},
+                        {"bytes", m.bytes},
+                        {"write_ms", m.write_ms}};
+          },
+          [](const CheckpointedMessage& m) {
+            return json{{"type", "checkpointed"}, {"generation", m.generation}, {"step", m.step},
+                        {"bytes", m.bytes},       {"write_ms", m.write_ms},     {"path", m.path}};
+          },
+          [](const RestoredMessage& m) {
+            return json{{"type", "restored"},
+                        {"generation", m.generation},
+                        {"step", m.step},
+                        {"bytes", m.bytes},
+                        {"path", m.path}};
+          },
       },
       message);
 }
@@ -69,11 +99,13 @@ json object_of(const ToWorker& message) {
                           return json{{"type", "generation"},
                                       {"number", m.number},
                                       {"members", ids(m.members)},
-                                      {"after_failure", m.after_failure}};
+                                      {"after_failure", m.after_failure},
+                                      {"park", m.park}};
                         },
                         [](const AddressesMessage& m) {
                           return json{{"type", "addresses"}, {"generation", m.generation}, {"blobs", blobs(m.blobs)}};
                         },
+                        [](const CheckpointOrder&) { return json::object({{"type", "checkpoint"}}); },
                     },
                     message);
 }
@@ -104,6 +136,13 @@ json object_of(const AgentToDaemon& message) {
                                       {"offset", m.offset},  {"data", m.data},       {"next_offset", m.next_offset},
                                       {"eof", m.eof}};
                         },
+                        [](const WorkerStuckReport& m) {
+                          return json{{"type", "worker_stuck"},
+                                      {"worker", m.worker.text()},
+                                      {"step", m.step},
+                                      {"phase", to_text(m.phase)},
+                                      {"for_ms", m.for_ms}};
+                        },
                     },
                     message);
 }
@@ -115,7 +154,8 @@ json object_of(const DaemonToAgent& message) {
                                       {"protocol", m.protocol},
                                       {"node", m.node.text()},
                                       {"heartbeat_ms", m.heartbeat_ms},
-                                      {"patience_ms", m.patience_ms}};
+                                      {"patience_ms", m.patience_ms},
+                                      {"cluster", m.cluster}};
                         },
                         [](const AgentRefuse& m) { return json{{"type", "refuse"}, {"why", m.why}}; },
                         [](const StartWorker& m) {
@@ -150,6 +190,16 @@ std::string line_of(const json& object) {
 
 }  // namespace
 
+const char* to_text(PulsePhase phase) {
+  switch (phase) {
+    case PulsePhase::kWaiting: return "waiting";
+    case PulsePhase::kComputing: return "computing";
+    case PulsePhase::kReducing: return "reducing";
+    case PulsePhase::kSwitching: return "switching";
+  }
+  return "waiting";
+}
+
 std::string encode(const AgentToDaemon& message) {
   return line_of(object_of(message));
 }
@@ -166,6 +216,12 @@ std::string encode(const WorkerToAgent& message) {
   if (const auto* hello = std::get_if<WorkerHello>(&message)) {
     return line_of(
         {{"type", "hello"}, {"protocol", hello->protocol}, {"worker", hello->worker.text()}, {"pid", hello->pid}});
+  }
+  if (const auto* pulse = std::get_if<PulseMessage>(&message)) {
+    return line_of({{"type", "pulse"},
+                    {"step", pulse->step},
+                    {"phase", to_text(pulse->phase)},
+                    {"stuck_after_ms", pulse->stuck_after_ms}});
   }
   return line_of(object_of(std::get<FromWorker>(message)));
 }

@@ -153,6 +153,10 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [](api::AgentHeartbeat&) {},
           [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
           [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
+          [&](api::WorkerStuckReport& report) {
+            spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", report.worker.text(), report.step,
+                         api::to_text(report.phase), report.for_ms);
+          },
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);
             if (asked == log_requests.end() || asked->second.node != session.node) return;

@@ -83,6 +83,9 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
                           return core::TrainingFinished{
                               .job = worker.job, .last_step = said.last_step, .loss = said.loss};
                         },
+                        [](const api::ParkedMessage&) -> Answer { return std::nullopt; },
+                        [](const api::CheckpointedMessage&) -> Answer { return std::nullopt; },
+                        [](const api::RestoredMessage&) -> Answer { return std::nullopt; },
                     },
                     message);
 }

@@ -142,6 +142,7 @@ void TestLeader::obey(int fd, const std::string& line) {
     links_.at(fd).worker = hello->worker;
     return;
   }
+  if (std::holds_alternative<api::PulseMessage>(*message)) return;
   const auto& inner = std::get<api::FromWorker>(*message);
   messages_.push_back(inner);
   const WorkerId worker = links_.at(fd).worker;

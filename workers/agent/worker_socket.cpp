@@ -142,6 +142,7 @@ WorkerId WorkerSocket::speaker(const Stream& stream) const {
 void WorkerSocket::hear(const Stream& stream, const std::string& line) {
   const WorkerId worker = speaker(stream);
   auto message = api::decode_worker_to_agent(line);
+  if (message && std::holds_alternative<api::PulseMessage>(*message)) return;
   auto* said = message ? std::get_if<api::FromWorker>(&*message) : nullptr;
   if (said != nullptr) {
     handlers_.on_message(worker, std::move(*said));

@@ -212,7 +212,8 @@ bool AgentLink::obey(const std::string& line) {
                         },
                         [this](const api::AddressesMessage& news) {
                           membership_.announce_addresses(news.generation, news.blobs);
-                        }},
+                        },
+                        [](const api::CheckpointOrder&) {}},
              *message);
   return true;
 }

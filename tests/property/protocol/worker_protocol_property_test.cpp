@@ -40,29 +40,48 @@ auto some(Rng& rng, Make make) {
   return items;
 }
 
+std::optional<double> any_noise_scale(Rng& rng) {
+  return rng.chance(0.5) ? std::optional(rng.uniform() * 1e9) : std::nullopt;
+}
+
 FromWorker any_from_worker(Rng& rng) {
-  switch (rng.below(6)) {
+  switch (rng.below(9)) {
     case 0: return ReadyMessage{any_generation(rng)};
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
       return SwitchedMessage{any_generation(rng), any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
                              any_natural(rng),    any_natural(rng), any_natural(rng)};
     case 3:
-      return StepsMessage{any_generation(rng), any_natural(rng), any_natural(rng), any_natural(rng),
-                          any_natural(rng),    rng.normal(),     any_natural(rng), some(rng, any_natural)};
+      return StepsMessage{any_generation(rng), any_natural(rng),    any_natural(rng), any_natural(rng),
+                          any_natural(rng),    rng.normal(),        any_natural(rng), some(rng, any_natural),
+                          any_natural(rng),    any_noise_scale(rng)};
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
+    case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
+    case 6:
+      return CheckpointedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6,
+                                 any_text(rng)};
+    case 7: return RestoredMessage{any_generation(rng), any_natural(rng), any_natural(rng), any_text(rng)};
     default: return FinishedMessage{any_natural(rng), rng.normal() * 1e300};
   }
 }
 
+PulsePhase any_phase(Rng& rng) {
+  return static_cast<PulsePhase>(rng.below(4));
+}
+
 ToWorker any_to_worker(Rng& rng) {
-  if (rng.chance(0.5)) return GenerationMessage{any_generation(rng), some(rng, any_worker), rng.chance(0.5)};
+  switch (rng.below(4)) {
+    case 0: return GenerationMessage{any_generation(rng), some(rng, any_worker), rng.chance(0.5)};
+    case 1: return GenerationMessage{any_generation(rng), {}, rng.chance(0.5), true};
+    case 2: return CheckpointOrder{};
+    default: break;
+  }
   return AddressesMessage{any_generation(rng), some(rng, any_bytes)};
 }
 
 AgentToDaemon any_agent_to_daemon(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(5)) {
+  switch (rng.below(6)) {
     case 0:
       return AgentHello{1 + static_cast<int>(rng.below(9)),
                         any_text(rng),
@@ -76,6 +95,7 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
       return WorkerExitedReport{number, any_worker(rng), static_cast<int>(rng.between(-1, 255)),
                                 static_cast<int>(rng.below(65)), any_text(rng)};
     case 3: return FromWorkerReport{any_worker(rng), any_from_worker(rng)};
+    case 4: return WorkerStuckReport{any_worker(rng), any_natural(rng), any_phase(rng), any_natural(rng)};
     default:
       return LogChunk{number, any_worker(rng), any_natural(rng), any_text(rng), any_natural(rng), rng.chance(0.5)};
   }
@@ -84,7 +104,8 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
 DaemonToAgent any_daemon_to_agent(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
   switch (rng.below(7)) {
-    case 0: return AgentWelcome{1, NodeId(number), rng.between(1, 3'600'000), rng.between(1, 86'400'000)};
+    case 0:
+      return AgentWelcome{1, NodeId(number), rng.between(1, 3'600'000), rng.between(1, 86'400'000), any_text(rng)};
     case 1: return AgentRefuse{any_text(rng)};
     case 2: {
       StartWorker start{any_worker(rng),
@@ -155,6 +176,8 @@ TEST_CASE("every message survives the wire") {
       check_round_trip(any_to_worker(rng), decode_to_worker);
       check_round_trip(WorkerToAgent(any_from_worker(rng)), decode_worker_to_agent);
       check_round_trip(WorkerToAgent(WorkerHello{1, any_worker(rng), any_natural(rng)}), decode_worker_to_agent);
+      check_round_trip(WorkerToAgent(PulseMessage{any_natural(rng), any_phase(rng), any_natural(rng)}),
+                       decode_worker_to_agent);
     }
   });
 }

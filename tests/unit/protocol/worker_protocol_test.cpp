@@ -39,6 +39,14 @@ TEST_CASE("a loss that is not finite travels as null and comes back as NaN") {
   CHECK(std::isnan(std::get<FinishedMessage>(std::get<FromWorker>(*decoded)).loss));
 }
 
+TEST_CASE("a noise scale that is not known yet travels as null") {
+  const std::string line = encode(WorkerToAgent(FromWorker(StepsMessage{.steps = 1, .global_batch = 8})));
+  CHECK_THAT(line, Catch::Contains("\"noise_scale\":null"));
+  const auto decoded = decode_worker_to_agent(line);
+  REQUIRE(decoded.ok());
+  CHECK_FALSE(std::get<StepsMessage>(std::get<FromWorker>(*decoded)).noise_scale.has_value());
+}
+
 TEST_CASE("a hello of another version is read so that it can be refused in words") {
   const auto decoded = decode_agent_to_daemon(
       R"({"type":"hello","protocol":2,"token":"t","node":"n","slots":1,"slot_type":"cpu","price_per_slot_hour":"1","running":[]})");
@@ -68,8 +76,11 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
       {R"({"type":"ack","report":0})", "it must lie between 1"},
       {R"({"type":"ack","report":1.5})", "must be a whole number"},
       {R"({"type":"log_read","request":1,"worker":"w-1","offset":0,"limit":65537})", "between 1 and 65536"},
-      {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1","x"],"after_failure":false}})",
+      {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1","x"],"after_failure":false,"park":false}})",
        "/message/members: members must hold only worker ids"},
+      {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1"],"after_failure":false,"park":true}})",
+       "members must be empty when park is true"},
+      {R"({"type":"welcome","protocol":1,"node":"node-1","heartbeat_ms":1,"patience_ms":1})", "cluster is needed"},
       {R"({"type":"to_worker","worker":"w-1"})", "/message/type: type is needed"},
       {R"({"type":"to_worker","worker":"w-1","message":{"type":"addresses","generation":1,"blobs":["Zg"]}})",
        "must hold only base64 texts"},
@@ -86,6 +97,8 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
     CHECK_THAT(refusal(decode_daemon_to_agent(bad.line)), Catch::Contains(bad.words));
   }
   CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"ready","protocol":2})")), Catch::Contains("between 1 and 1"));
+  CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"pulse","step":1,"phase":"asleep","stuck_after_ms":5})")),
+             Catch::Contains("must be waiting, computing, reducing or switching"));
   CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"address","generation":1,"rank":0,"blob":"?"})")),
              Catch::Contains("must be base64"));
   CHECK_THAT(refusal(decode_agent_to_daemon(
