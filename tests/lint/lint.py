@@ -20,13 +20,14 @@ MAY_INCLUDE = {
     "schedulerd/live": ["base", "api", "schedulerd/core", "policies", "straggler"],
     "schedulerd/live/http": ["base", "api", "schedulerd/core", "policies", "straggler", "schedulerd/live", "webui"],
     "schedulerd/ctl": ["base", "api", "schedulerd/core", "schedulerd/sim"],
-    "workers": ["base", "api"],
+    "workers": ["base", "api", "workers/runtime/numerics"],
+    "workers/runtime/numerics": ["base"],
     "webui": [],
 }
 # Where the parts meet: these may include anything.
 JOINTS = ("main.cpp", "daemon.cpp")
 
-PURE = ("base", "schedulerd/core", "schedulerd/sim", "policies", "straggler")
+PURE = ("base", "schedulerd/core", "schedulerd/sim", "policies", "straggler", "workers/runtime/numerics")
 IMPURE = {
     r"\b(system|steady|high_resolution)_clock\b": "time is an input: take an Instant",
     r"\bstd::(mutex|thread|jthread|atomic|future|async|condition_variable)\b": "pure code has one thread",

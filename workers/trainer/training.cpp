@@ -7,31 +7,11 @@
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
 #include "workers/trainer/mlp.hpp"
+#include "workers/trainer/sgd.hpp"
 #include "workers/trainer/slowdown.hpp"
 
 namespace tidepool::trainer {
 namespace {
-
-// v <- m v + mean gradient; p <- p - lr v (Polyak 1964 in the form of Sutskever et al., ICML 2013, eq. 1-2).
-class Momentum {
- public:
-  Momentum(double lr, double momentum, std::size_t count)
-      : lr_(static_cast<float>(lr)), momentum_(static_cast<float>(momentum)), velocity_(count) {}
-
-  void apply(std::span<const float> gradient_sum, std::uint64_t samples, std::span<float> parameters) {
-    const float scale = 1.0F / static_cast<float>(samples);
-    for (std::size_t i = 0; i < velocity_.size(); ++i) {
-      velocity_[i] = momentum_ * velocity_[i] + scale * gradient_sum[i];
-      parameters[i] -= lr_ * velocity_[i];
-    }
-  }
-  [[nodiscard]] std::span<float> state() { return velocity_; }
-
- private:
-  float lr_;
-  float momentum_;
-  std::vector<float> velocity_;
-};
 
 // In parts of at most `part` samples.
 double compute(Model& model, std::span<const std::uint64_t> samples, std::size_t part, std::span<float> gradient) {
@@ -64,7 +44,7 @@ std::string own_worker_id() {
 Result<runtime::Ending> train(runtime::Session& session, Model& model, const Settings& settings,
                               const std::function<void(const StepReport&)>& observe) {
   const std::span<float> parameters = model.parameters();
-  Momentum optimizer(settings.lr, settings.momentum, parameters.size());
+  Sgd optimizer(settings.lr, settings.momentum, parameters.size());
   Slowdown slowdown(settings.slowdown, own_worker_id());
   const auto part = static_cast<std::size_t>(settings.per_worker_max);
   session.register_values("parameters", parameters);
@@ -75,7 +55,7 @@ Result<runtime::Ending> train(runtime::Session& session, Model& model, const Set
     waste(model, *step, slowdown.factor(step->number) - 1, part);
     const double loss = compute(model, step->samples, part, gradient);
     if (session.reduce(loss) == runtime::Reduced::kRetry) continue;
-    optimizer.apply(gradient, session.totals().samples, parameters);
+    optimizer.apply(gradient, {.samples = session.totals().samples}, parameters);
     session.commit();
     if (observe) {
       observe({.steps = session.steps_committed(),

@@ -1,0 +1,66 @@
+// How many samples a step has at each number of workers, and by how much the learning rate follows. The
+// program chose its rate for one batch, the base batch; every factor here is relative to that rate.
+//
+//   rule       global batch      learning rate
+//   constant   base              1
+//   linear     base * n / n0     S                     Goyal et al., arXiv:1706.02677, section 2.1
+//   sqrt       base * n / n0     sqrt(S)               Krizhevsky, arXiv:1404.5997
+//   adascale   base * n / n0     gain of noise_scale   Johnson et al., ICML 2020 (AdaScale)
+//   callback   as the program's function says, both
+//
+// with n workers, n0 = base_size and S = global batch / base batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace tidepool::runtime {
+
+enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback };
+
+// T of Lin et al., arXiv:1904.12043: a larger rate is reached over so many steps.
+inline constexpr int kWarmupSteps = 8;
+
+// The same on every worker of a job.
+struct BatchRules {
+  OnResize on_resize = OnResize::kConstant;
+  std::uint64_t base_batch = 1;     // samples a step that the program's learning rate is meant for, > 0
+  int base_size = 1;                // number of workers at which the batch is base_batch, > 0
+  int warmup_steps = kWarmupSteps;  // 0 = a new rate holds at once
+};
+
+// What kCallback's function is asked and answers; it is asked by one worker, whose answer holds for all.
+struct BatchQuestion {
+  int size = 1;                       // workers of the generation that begins
+  std::int64_t step = 0;              // committed so far
+  std::uint64_t global_batch = 0;     // until now; 0 at the very beginning
+  double lr_factor = 1;               // until now
+  std::optional<double> noise_scale;  // in samples; none until it was measured
+};
+struct BatchChoice {
+  std::uint64_t global_batch = 1;
+  double lr_factor = 1;
+};
+
+// "constant", "linear", "sqrt", "adascale" or "callback", as in a job file.
+[[nodiscard]] Result<OnResize> parse_on_resize(const std::string& word);
+
+// What is wrong with the rules, if anything.
+[[nodiscard]] Status check_rules(const BatchRules& rules);
+[[nodiscard]] Status check_choice(const BatchChoice& choice);
+
+// Samples a step of `size` workers, rounded to the nearest and at least 1. Not for kCallback.
+[[nodiscard]] std::uint64_t batch_for(const BatchRules& rules, int size);
+
+// The learning rate's factor once the warm-up is over. `noise_scale` counts for adascale only, which
+// keeps the base rate until there is an estimate. Not for kCallback.
+[[nodiscard]] double lr_target(const BatchRules& rules, std::uint64_t batch, std::optional<double> noise_scale);
+
+// The part of a share that is computed at once when a worker holds at most `part_max` samples (0 = any
+// number): parts as equal as possible, whose gradients are added up. At least 1.
+[[nodiscard]] std::uint64_t part_of_share(std::uint64_t share, std::uint64_t part_max);
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,78 @@
+// The batch and the factors of learning rate and momentum at each step, over all changes of size.
+//
+// When the batch grows k-fold and the rate with it, the velocity still holds the noise of the small
+// batch, which the larger rate would amplify k times. So the rate and the old velocity's scale climb
+// together, linearly over T steps (momentum compensation: Lin et al., arXiv:1904.12043; T = 8 as they
+// advise). A smaller rate holds at once: a small batch cannot bear the large one's.
+//
+// For an optimizer whose velocity is a movement of the parameters, u = m * momentum_factor * u + lr *
+// lr_factor * g, p = p - u (the trainer's, Keras, MXNet), both factors apply. One whose velocity is an
+// average of gradients, v = m * v + g, p = p - lr * lr_factor * v (PyTorch's SGD), scales the old
+// velocity by its rate anyway: it must not apply momentum_factor as well.
+//
+// All ranks adopt the same state before a generation and see the same sums, so they agree bit for bit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "workers/runtime/numerics/batch_rules.hpp"
+#include "workers/runtime/numerics/noise_scale.hpp"
+
+namespace tidepool::runtime {
+
+// Plain data, a part of the replicated progress.
+struct ScheduleState {
+  std::uint64_t global_batch = 0;  // of the generation under way; 0 before the first
+  double lr_factor = 1;            // that the last committed step was applied with
+  double ramp_from = 1;            // the factor before the batch last changed
+  std::int64_t ramp_begin = 0;     // committed steps when it changed
+  double chosen_factor = 1;        // callback: the program's answer
+  NoiseAverage noise;
+
+  bool operator==(const ScheduleState&) const = default;
+};
+
+// For the wire: bit for bit what the state is.
+inline constexpr std::size_t kScheduleWords = 10;
+[[nodiscard]] std::array<std::int64_t, kScheduleWords> to_words(const ScheduleState& state);
+[[nodiscard]] ScheduleState schedule_from_words(const std::int64_t* words);
+
+struct StepFactors {
+  double lr_factor = 1;
+  double momentum_factor = 1;
+};
+
+class StepSchedule {
+ public:
+  // The rules have passed check_rules().
+  explicit StepSchedule(BatchRules rules) : rules_(rules) {}
+
+  // A generation begins after `steps` committed steps. One in which no step was committed leaves no factor behind.
+  void enter(int size, std::int64_t steps);
+  void enter(const BatchChoice& choice, std::int64_t steps);
+
+  [[nodiscard]] std::uint64_t global_batch() const { return state_.global_batch; }
+
+  // Of the step that follows `steps` committed ones.
+  [[nodiscard]] StepFactors factors(std::int64_t steps) const;
+
+  // That step has committed; `noise` is what it measured, if it did.
+  void commit(std::int64_t steps, const std::optional<NoiseSample>& noise);
+
+  [[nodiscard]] std::optional<double> noise_scale() const { return state_.noise.noise_scale(); }
+  [[nodiscard]] BatchQuestion question(int size, std::int64_t steps) const;
+  [[nodiscard]] const BatchRules& rules() const { return rules_; }
+  [[nodiscard]] const ScheduleState& state() const { return state_; }
+  void adopt(const ScheduleState& state) { state_ = state; }
+
+ private:
+  void begin_ramp(std::int64_t steps);
+  [[nodiscard]] double target() const;
+
+  BatchRules rules_;
+  ScheduleState state_;
+};
+
+}  // namespace tidepool::runtime
