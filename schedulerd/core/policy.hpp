@@ -3,7 +3,6 @@
 // alone enforces gang minimum, allowed sizes, free slots, cooldown, grace and rate limits.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/time.hpp"
 #include "schedulerd/core/cluster_state.hpp"
 #include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/step_budget.hpp"
 
 namespace tidepool::core {
 
@@ -19,19 +19,6 @@ namespace tidepool::core {
 struct ClusterView {
   const ClusterState& state;
   Instant now;
-};
-
-// Work is bounded by counted steps, never by wall time.
-class StepBudget {
- public:
-  explicit StepBudget(std::int64_t limit) : limit_(limit) {}
-  // False once the budget is spent; the caller then returns what it has.
-  bool spend(std::int64_t steps = 1) { return (used_ += steps) <= limit_; }
-  [[nodiscard]] std::int64_t used() const { return used_; }
-
- private:
-  std::int64_t limit_;
-  std::int64_t used_ = 0;
 };
 
 // The size a job should have; 0 = should hold nothing now.
