@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "workers/runtime/gloo_comm.hpp"
 
 namespace tidepool::runtime {
 
@@ -70,21 +69,20 @@ void CommBuilder::build(Generation target) {
 Result<std::shared_ptr<Comm>> CommBuilder::connect(const Generation& target, Membership::WatchId& watch) {
   if (target.size() == 1) return std::shared_ptr<Comm>(make_solo_comm());
   const int rank = target.rank_of(options_.self);
-  auto opened = GlooComm::open({.rank = rank,
-                                .size = target.size(),
-                                .host = options_.host,
-                                .connect_timeout = options_.connect_timeout,
-                                .collective_timeout = options_.collective_timeout});
+  const auto opened = CommOpening::open(options_.transports, {.rank = rank,
+                                                              .size = target.size(),
+                                                              .host = options_.host,
+                                                              .connect_timeout = options_.connect_timeout,
+                                                              .collective_timeout = options_.collective_timeout});
   if (!opened.ok()) return opened.error();
-  const std::shared_ptr<GlooComm>& mesh = *opened;
-  watch = membership_.watch(target.number, Membership::Over::kByAnyNewer, [mesh] { mesh->abort(); });
-  publish_({.generation = target.number, .rank = rank, .blob = mesh->address()});
+  const std::shared_ptr<CommOpening>& opening = *opened;
+  watch = membership_.watch(target.number, Membership::Over::kByAnyNewer, [opening] { opening->abort(); });
+  publish_({.generation = target.number, .rank = rank, .blob = opening->address()});
   const auto addresses = membership_.wait_addresses(target.number, Clock::now() + options_.address_timeout);
   if (!addresses) {
     return Error{ErrorCode::kUnavailable, "a newer generation came, or not all members said where they listen"};
   }
-  TP_TRY(mesh->connect(*addresses));
-  return std::shared_ptr<Comm>(mesh);
+  return opening->connect(*addresses);
 }
 
 }  // namespace tidepool::runtime

@@ -11,6 +11,7 @@
 #include "api/worker_protocol.hpp"
 #include "workers/runtime/clock.hpp"
 #include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm_opening.hpp"
 #include "workers/runtime/generation.hpp"
 #include "workers/runtime/membership.hpp"
 
@@ -18,6 +19,7 @@ namespace tidepool::runtime {
 
 struct CommBuilderOptions {
   WorkerId self;
+  Transports transports{};  // what this worker can talk through
   std::string host = "127.0.0.1";
   Millis address_timeout{600'000};  // until all members have said where they listen
   Millis connect_timeout{30'000};

@@ -24,7 +24,9 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "workers/runtime/backend.hpp"
 #include "workers/runtime/clock.hpp"
+#include "workers/runtime/numerics/batch_rules.hpp"
 
 namespace tidepool::runtime {
 
@@ -34,10 +36,17 @@ enum class BuildMode { kBackground, kWindow };
 
 struct SessionOptions {
   std::uint64_t samples = 1;       // in one epoch
-  std::uint64_t global_batch = 1;  // samples a step over all workers, constant under every size
+  std::uint64_t global_batch = 1;  // samples a step over all workers, at base_size of them
   std::uint64_t seed = 1;          // of the order of the samples
   std::int64_t steps = 0;          // the program's end; 0 = until finish()
+  // How batch and learning rate follow the number of workers.
+  OnResize on_resize = OnResize::kConstant;
+  int base_size = 1;
+  int warmup_steps = kWarmupSteps;
+  std::uint64_t per_worker_max = 0;  // samples that a worker computes at once; 0 = any number
+
   BuildMode build = BuildMode::kBackground;
+  Backend backend = Backend::kAuto;
 
   std::string agent_socket;  // empty: this worker runs alone, without agent and daemon
   WorkerId worker{1};
@@ -48,7 +57,7 @@ struct SessionOptions {
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
 
-  // The same with agent_socket and worker from TIDEPOOL_AGENT_SOCKET and TIDEPOOL_WORKER.
+  // The same with agent_socket, worker and backend from TIDEPOOL_AGENT_SOCKET, TIDEPOOL_WORKER and TIDEPOOL_BACKEND.
   [[nodiscard]] static Result<SessionOptions> from_environment();
 };
 
@@ -56,6 +65,10 @@ struct Step {
   std::int64_t number = 0;  // committed steps before this one
   std::int64_t epoch = 0;
   std::vector<std::uint64_t> samples;  // this worker's share, indices below SessionOptions::samples
+  std::uint64_t global_batch = 0;      // samples a step at this size
+  double lr_factor = 1;                // multiplies the learning rate in this step
+  double momentum_factor = 1;          // multiplies the old velocity in this step
+  std::optional<double> noise_scale;   // gradient noise scale in samples; none: not known yet
 };
 
 enum class Reduced { kCommit, kRetry };
@@ -96,6 +109,10 @@ class Session {
 
   // Carries out a switch if one is agreed; then the next step. Nothing: see ending().
   [[nodiscard]] virtual std::optional<Step> next_step() = 0;
+
+  // These floats of the gradient buffer are final on this worker; they are summed while it computes the
+  // others. The same ranges in the same order on every worker. The rest is summed in reduce().
+  [[nodiscard]] virtual Status bucket_ready(std::size_t first, std::size_t count) = 0;
 
   // Sums gradients over the workers; `loss_sum` is the sum over this worker's samples.
   [[nodiscard]] virtual Reduced reduce(double loss_sum) = 0;

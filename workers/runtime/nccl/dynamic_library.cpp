@@ -1,0 +1,36 @@
+#include "workers/runtime/nccl/dynamic_library.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace tidepool::runtime {
+
+Result<DynamicLibrary> DynamicLibrary::open(const Wanted& wanted) {
+  std::string reasons;
+  for (const std::string& name : wanted.names) {
+    DynamicLibrary library;
+    library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library.handle_ == nullptr) {
+      const char* reason = ::dlerror();
+      reasons += (reasons.empty() ? "" : "; ") + std::string(reason == nullptr ? "not found" : reason);
+      continue;
+    }
+    const link_map* map = nullptr;
+    const bool known = ::dlinfo(library.handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr;
+    library.file_ = known && map->l_name != nullptr && *map->l_name != '\0' ? map->l_name : name;
+    return library;
+  }
+  return not_found(wanted.what + " cannot be loaded (" + reasons + "); " + wanted.remedy);
+}
+
+std::string DynamicLibrary::missing() const {
+  std::string names;
+  for (const std::string& name : missing_) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+void* DynamicLibrary::address_of(const char* symbol) const {
+  return ::dlsym(handle_, symbol);
+}
+
+}  // namespace tidepool::runtime
