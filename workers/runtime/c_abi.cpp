@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -50,6 +51,28 @@ int give(const Struct& value, Struct* out) {
   return TIDEPOOL_OK;
 }
 
+// What the options were when the library was new; later fields follow.
+constexpr std::size_t kFirstOptions = offsetof(tidepool_options, on_resize);
+
+tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::SessionOptions& settings) {
+  if (given.on_resize < TIDEPOOL_ON_RESIZE_CONSTANT || given.on_resize > TIDEPOOL_ON_RESIZE_CALLBACK) {
+    return tidepool::invalid_argument("options.on_resize is " + std::to_string(given.on_resize) +
+                                      "; use one of the TIDEPOOL_ON_RESIZE_ values");
+  }
+  if (given.base_size < 0 || given.warmup_steps < 0) {
+    return tidepool::invalid_argument("options.base_size and options.warmup_steps must not be negative");
+  }
+  settings.samples = given.samples;
+  settings.global_batch = given.global_batch;
+  settings.seed = given.seed;
+  settings.steps = given.steps;
+  settings.on_resize = static_cast<tidepool::runtime::OnResize>(given.on_resize);
+  settings.base_size = std::max(given.base_size, 1);
+  settings.warmup_steps = given.warmup_steps;
+  settings.per_worker_max = given.per_worker_max;
+  return tidepool::ok_status();
+}
+
 int ending_code(const Session& session) {
   switch (session.ending()) {
     case Ending::kFinished: return TIDEPOOL_FINISHED;
@@ -74,15 +97,16 @@ int tidepool_open(const tidepool_options* options, tidepool_session** session) {
   return guarded([&] {
     if (options == nullptr || session == nullptr) return fail(TIDEPOOL_INVALID, "options and session must not be NULL");
     *session = nullptr;
-    if (options->struct_size < sizeof(tidepool_options)) {
+    if (options->struct_size < kFirstOptions) {
       return fail(TIDEPOOL_INVALID, "options.struct_size is too small: use sizeof(tidepool_options)");
     }
+    tidepool_options given{};  // of an older caller the fields that it does not know stay 0
+    std::memcpy(&given, options, std::min(options->struct_size, sizeof given));
     auto settings = tidepool::runtime::SessionOptions::from_environment();
     if (!settings.ok()) return fail(TIDEPOOL_INVALID, settings.error().message);
-    settings->samples = options->samples;
-    settings->global_batch = options->global_batch;
-    settings->seed = options->seed;
-    settings->steps = options->steps;
+    if (const auto status = read_options(given, *settings); !status.ok()) {
+      return fail(TIDEPOOL_INVALID, status.error().message);
+    }
     auto opened = Session::open(*settings);
     if (!opened.ok()) return fail(TIDEPOOL_INVALID, opened.error().message);
     *session = new tidepool_session{.session = std::move(*opened)};
@@ -141,9 +165,23 @@ int tidepool_next_step(tidepool_session* session, tidepool_step* step) {
                             .sample_count = session->step->samples.size(),
                             .rank = session->session->rank(),
                             .size = session->session->size(),
-                            .generation = session->session->generation()},
+                            .generation = session->session->generation(),
+                            .global_batch = session->step->global_batch,
+                            .lr_factor = session->step->lr_factor,
+                            .momentum_factor = session->step->momentum_factor,
+                            .noise_scale = session->step->noise_scale.value_or(-1)},
                            step);
     return given == TIDEPOOL_OK ? TIDEPOOL_STEP : given;
+  });
+}
+
+int tidepool_bucket_ready(tidepool_session* session, size_t first, size_t count) {
+  return guarded([&] {
+    if (session == nullptr || !session->in_step) {
+      return fail(TIDEPOOL_INVALID, "tidepool_bucket_ready() comes between next_step and reduce");
+    }
+    const auto status = session->session->bucket_ready(first, count);
+    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_INVALID, status.error().message);
   });
 }
 

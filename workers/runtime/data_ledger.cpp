@@ -13,11 +13,12 @@ void AuditSum::add(std::uint64_t sample) {
 }
 
 DataLedger::DataLedger(LedgerOptions options) : options_(options), order_(options.seed, 0, options.samples) {
-  TP_CHECK(options.global_batch > 0, "a step uses at least one sample");
+  set_global_batch(options.global_batch);
 }
 
 Lease DataLedger::lease() const {
-  const std::uint64_t end = std::min(state_.cursor + options_.global_batch, options_.samples);
+  // Not cursor + batch: that could overflow.
+  const std::uint64_t end = state_.cursor + std::min(options_.global_batch, options_.samples - state_.cursor);
   return {.epoch = state_.epoch, .begin = state_.cursor, .end = end};
 }
 
@@ -59,6 +60,11 @@ AuditSum DataLedger::expected_up_to(std::uint64_t end) const {
   const bool whole = end == options_.samples;
   for (std::uint64_t position = 0; position < end; ++position) expected.add(whole ? position : order_.at(position));
   return expected;
+}
+
+void DataLedger::set_global_batch(std::uint64_t samples) {
+  TP_CHECK(samples > 0, "a step uses at least one sample");
+  options_.global_batch = samples;
 }
 
 void DataLedger::adopt(const State& state) {

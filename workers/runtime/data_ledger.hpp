@@ -66,6 +66,11 @@ class DataLedger {
   // The audit of the epoch that is under way, up to the cursor.
   [[nodiscard]] EpochAudit audit_so_far() const;
 
+  // The size of leases from now on, > 0: it may differ from generation to generation. What was leased and
+  // not committed is leased anew, so every sample is still used once.
+  void set_global_batch(std::uint64_t samples);
+  [[nodiscard]] std::uint64_t global_batch() const { return options_.global_batch; }
+
   [[nodiscard]] const State& state() const { return state_; }
   void adopt(const State& state);
 

@@ -58,7 +58,18 @@ typedef struct tidepool_options {
   uint64_t global_batch; /* samples a step over all workers, > 0 */
   uint64_t seed;         /* of the order of the samples */
   int64_t steps;         /* the program's end; 0 = until tidepool_finish() */
+  /* How the batch and the learning rate follow the number of workers; all 0: they do not. */
+  int32_t on_resize;      /* TIDEPOOL_ON_RESIZE_... */
+  int32_t base_size;      /* the number of workers that global_batch is meant for; 0 = 1 */
+  int32_t warmup_steps;   /* over which a larger learning rate is reached; 0 = at once */
+  uint64_t per_worker_max; /* samples that a worker computes at once; 0 = any number */
 } tidepool_options;
+
+#define TIDEPOOL_ON_RESIZE_CONSTANT 0
+#define TIDEPOOL_ON_RESIZE_LINEAR 1
+#define TIDEPOOL_ON_RESIZE_SQRT 2
+#define TIDEPOOL_ON_RESIZE_ADASCALE 3
+#define TIDEPOOL_ON_RESIZE_CALLBACK 4
 
 typedef struct tidepool_step {
   size_t struct_size;
@@ -69,6 +80,10 @@ typedef struct tidepool_step {
   int32_t rank;
   int32_t size;
   uint32_t generation;
+  uint64_t global_batch;  /* samples a step at this size */
+  double lr_factor;       /* multiplies the learning rate in this step */
+  double momentum_factor; /* multiplies the old velocity in this step */
+  double noise_scale;     /* gradient noise scale in samples; negative: not known yet */
 } tidepool_step;
 
 typedef struct tidepool_totals {
@@ -92,6 +107,11 @@ TIDEPOOL_API float* tidepool_gradients(tidepool_session* session, size_t count);
 
 /* Waits for the first generation and its state. */
 TIDEPOOL_API int tidepool_join(tidepool_session* session);
+
+/* These floats of the gradient buffer are final on this worker: they are summed over the workers while the
+ * program computes the others. Every worker names the same ranges in the same order, also one without
+ * samples. What no call has named is summed in tidepool_reduce(). Until then they must not be touched. */
+TIDEPOOL_API int tidepool_bucket_ready(tidepool_session* session, size_t first, size_t count);
 
 TIDEPOOL_API int tidepool_next_step(tidepool_session* session, tidepool_step* step);
 TIDEPOOL_API int tidepool_reduce(tidepool_session* session, double loss_sum, tidepool_totals* totals);

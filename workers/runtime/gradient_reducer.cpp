@@ -1,0 +1,161 @@
+#include "workers/runtime/gradient_reducer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "workers/runtime/control_word.hpp"
+
+namespace tidepool::runtime {
+namespace {
+
+constexpr std::size_t kLineFloats = 16;  // gradients begin at a multiple of this: 64 bytes
+
+std::size_t word_room() {
+  return (control_word_floats(kRanksMax) + kLineFloats - 1) / kLineFloats * kLineFloats;
+}
+
+double square_of(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return sum;
+}
+
+}  // namespace
+
+GradientReducer::~GradientReducer() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    queue_.clear();
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void GradientReducer::allocate(std::size_t count) {
+  TP_CHECK(count_ == 0 || count_ == count, "the gradient buffer keeps its length");
+  if (count_ == count) return;
+  count_ = count;
+  memory_.resize(word_room() + count);
+}
+
+std::span<float> GradientReducer::gradients() {
+  return std::span(memory_).last(count_);
+}
+
+std::span<float> GradientReducer::word(int size) {
+  if (memory_.empty()) memory_.resize(word_room());  // a program without gradients still has a word
+  const std::size_t length = control_word_floats(size);
+  return std::span(memory_).subspan(word_room() - length, length);
+}
+
+void GradientReducer::begin_step(std::shared_ptr<Comm> comm) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return idle(); });
+  comm_ = std::move(comm);
+  named_.clear();
+  covered_ = 0;
+  own_square_ = 0;
+  total_square_ = 0;
+  measures_ = false;
+  rest_is_counted_ = false;
+  status_ = ok_status();
+}
+
+void GradientReducer::measure_squares(bool on) {
+  TP_CHECK(named_.empty(), "squares are asked for before the first bucket");
+  measures_ = on;
+}
+
+Status GradientReducer::add(std::size_t first, std::size_t count) {
+  if (count == 0 || first >= count_ || count > count_ - first) {
+    return invalid_argument("a bucket of " + std::to_string(count) + " floats at " + std::to_string(first) +
+                            " does not lie inside the gradient buffer of " + std::to_string(count_));
+  }
+  const Range range{.first = first, .count = count};
+  const auto after = std::find_if(named_.begin(), named_.end(), [&](const Range& r) { return r.first >= first; });
+  const bool overlaps = (after != named_.end() && after->first < range.end()) ||
+                        (after != named_.begin() && std::prev(after)->end() > first);
+  if (overlaps) {
+    return invalid_argument("gradient " + std::to_string(first) + " is in two buckets of one step: name each once");
+  }
+  if (covered_ + count == count_) return ok_status();  // completes the buffer: left to finish()
+  named_.insert(after, range);
+  covered_ += count;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(range);
+  }
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  changed_.notify_all();
+  return ok_status();
+}
+
+void GradientReducer::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_) return;
+    const Range range = queue_.front();
+    queue_.pop_front();
+    if (status_.ok()) {  // after a failure nobody waits at the other end
+      busy_ = true;
+      lock.unlock();
+      if (measures_) own_square_ += square_of(gradients().subspan(range.first, range.count));
+      Status status = sum(range);
+      lock.lock();
+      busy_ = false;
+      status_ = std::move(status);
+    }
+    changed_.notify_all();
+  }
+}
+
+Status GradientReducer::sum(const Range& range) {
+  const std::span<float> values = gradients().subspan(range.first, range.count);
+  TP_TRY(comm_->allreduce(values));
+  if (measures_) total_square_ += square_of(values);
+  return ok_status();
+}
+
+std::vector<GradientReducer::Range> GradientReducer::rest() const {
+  std::vector<Range> ranges;
+  std::size_t begin = 0;
+  for (const Range& range : named_) {
+    if (range.first > begin) ranges.push_back({begin, range.first - begin});
+    begin = range.end();
+  }
+  if (begin < count_) ranges.push_back({begin, count_ - begin});
+  return ranges;
+}
+
+Status GradientReducer::drain() {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return idle(); });
+    TP_TRY(status_);
+  }
+  if (measures_ && !std::exchange(rest_is_counted_, true)) {
+    for (const Range& range : rest()) own_square_ += square_of(gradients().subspan(range.first, range.count));
+  }
+  return ok_status();
+}
+
+Status GradientReducer::finish() {
+  std::vector<Range> ranges = rest();
+  std::size_t with_word = 0;  // gradients that the control word rides with
+  if (!ranges.empty() && ranges.front().first == 0) {
+    with_word = ranges.front().count;
+    ranges.erase(ranges.begin());
+  }
+  for (const Range& range : ranges) TP_TRY(sum(range));
+  const std::size_t word_length = word(comm_->size()).size();
+  TP_TRY(comm_->allreduce(std::span(memory_).subspan(word_room() - word_length, word_length + with_word)));
+  if (measures_) total_square_ += square_of(gradients().first(with_word));
+  return ok_status();
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,143 @@
+// The session that trains: its face is session.hpp. Three files carry it: stepping.cpp the loop of steps,
+// switching.cpp the change from one generation to the next, reporting.cpp what the daemon hears.
+//
+// One thread calls it. Other threads reach it only through the Membership board and the link.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "workers/runtime/agent_link.hpp"
+#include "workers/runtime/comm_builder.hpp"
+#include "workers/runtime/control_word.hpp"
+#include "workers/runtime/gradient_reducer.hpp"
+#include "workers/runtime/handover.hpp"
+#include "workers/runtime/session.hpp"
+#include "workers/runtime/step_reports.hpp"
+
+namespace tidepool::runtime {
+
+// A switch that is not yet reported: its cost is known once the first step after it has committed.
+struct SwitchInProgress {
+  api::SwitchedMessage message;
+  std::optional<TimePoint> last_commit_before;
+  double normal_step_ms = 0;
+};
+
+class LiveSession final : public Session {
+ public:
+  LiveSession(SessionOptions options, Transports transports)
+      : options_(std::move(options)),
+        ledger_({.samples = options_.samples, .global_batch = options_.global_batch, .seed = options_.seed}),
+        builder_({.self = options_.worker,
+                  .transports = std::move(transports),
+                  .host = options_.host,
+                  .address_timeout = options_.patience,
+                  .connect_timeout = options_.connect_timeout,
+                  .collective_timeout = options_.collective_timeout},
+                 membership_, [this](api::AddressMessage message) { publish(std::move(message)); }) {}
+
+  ~LiveSession() override {
+    drop_comm();
+    membership_.close();
+    if (retiring_.joinable()) retiring_.join();
+  }
+
+  void register_state(std::string name, std::span<std::byte> memory) override {
+    TP_CHECK(ending_ == Ending::kNone && generation_.number == 0, "state is registered before join()");
+    replica_.add(std::move(name), memory);
+  }
+
+  std::span<float> gradients(std::size_t count) override {
+    reducer_.allocate(count);
+    return reducer_.gradients();
+  }
+
+  Status join() override;
+  std::optional<Step> next_step() override;
+  Status bucket_ready(std::size_t first, std::size_t count) override;
+  Reduced reduce(double loss_sum) override;
+  void commit() override;
+  void finish() override;
+
+  [[nodiscard]] const StepTotals& totals() const override { return totals_; }
+  [[nodiscard]] Ending ending() const override { return ending_; }
+  [[nodiscard]] const Error& failure() const override { return failure_; }
+  [[nodiscard]] int rank() const override { return generation_.rank_of(options_.worker); }
+  [[nodiscard]] int size() const override { return generation_.size(); }
+  [[nodiscard]] GenerationNumber generation() const override { return generation_.number; }
+  [[nodiscard]] std::int64_t steps_committed() const override { return progress_.steps; }
+  [[nodiscard]] std::uint64_t state_digest() const override { return replica_.content(); }
+
+ private:
+  [[nodiscard]] bool at_end() const {
+    return progress_.finishing || (options_.steps > 0 && progress_.steps >= options_.steps);
+  }
+  [[nodiscard]] bool must_enter() const {
+    return broken_ || switch_agreed_ || membership_.failed_since(generation_.number);
+  }
+  void enter_newest();
+  [[nodiscard]] std::optional<CommBuilder::Built> build_newest();
+  [[nodiscard]] bool take_part_in(CommBuilder::Built& built);
+  void prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome);
+  void leave_generation();
+  void drop_comm();
+  [[nodiscard]] Step begin_step();
+  [[nodiscard]] GenerationNumber advance_build();
+  [[nodiscard]] Status sum_over_ranks(double loss_sum);
+  // Samples a step of a generation of `size` workers.
+  [[nodiscard]] std::uint64_t batch_for(int size) const;
+  void report_step(TimePoint now);
+  void report_switch(TimePoint now);
+  void report_audit(const EpochAudit& audit);
+  void fail(Error error);
+
+  void publish(api::AddressMessage message) {
+    if (link_) link_->send_address(std::move(message));
+  }
+  void report(const api::FromWorker& message) {
+    if (link_ && rank() == 0) link_->send(message);
+  }
+  [[nodiscard]] ControlPlace place() const {
+    return {.current = generation_.number, .rank = comm_->rank(), .size = comm_->size()};
+  }
+
+  SessionOptions options_;
+  ReplicaState replica_;
+  DataLedger ledger_;
+  Progress progress_;  // its ledger part is filled in from ledger_ when a generation is entered
+  Membership membership_;
+  std::unique_ptr<AgentLink> link_;  // none when running alone
+  CommBuilder builder_;
+
+  Generation generation_;
+  std::shared_ptr<Comm> comm_;
+  Membership::WatchId comm_watch_ = 0;
+  std::thread retiring_;        // closes the communicator before this one; Gloo needs up to 10 ms a peer
+  GenerationNumber tried_ = 0;  // newest generation entered or given up
+  bool broken_ = false;         // a collective failed: a member died or left
+  bool switch_agreed_ = false;  // all ranks said in one step that they are ready
+
+  GradientReducer reducer_;
+  AuditSum fed_;                 // of the step in flight, on this rank
+  std::uint64_t in_flight_ = 0;  // samples of the step in flight over all ranks; 0 = none
+  TimePoint step_begin_;
+  ControlSums sums_;
+  StepTotals totals_;
+
+  StepReports reports_;
+  std::optional<SwitchInProgress> switch_;
+  std::optional<TimePoint> last_commit_;
+  double normal_step_ms_ = 0;  // moving average of the time between two commits within one generation
+  bool first_commit_here_ = true;
+
+  Ending ending_ = Ending::kNone;
+  Error failure_;
+};
+
+}  // namespace tidepool::runtime

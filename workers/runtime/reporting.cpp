@@ -1,0 +1,51 @@
+// What rank 0 tells the daemon of steps, switches and audits.
+#include "workers/runtime/live_session.hpp"
+
+#include <algorithm>
+
+namespace tidepool::runtime {
+
+void LiveSession::report_step(TimePoint now) {
+  const auto due = reports_.add({.generation = generation_.number,
+                                 .steps_committed = progress_.steps,
+                                 .epoch = ledger_.state().epoch,
+                                 .samples = sums_.fed.count,
+                                 .loss_sum = sums_.loss_sum,
+                                 .compute_us = sums_.compute_us},
+                                now);
+  if (due) report(*due);
+}
+
+void LiveSession::report_switch(TimePoint now) {
+  if (!switch_) return;
+  if (switch_->last_commit_before) {
+    const double gap_ms = millis_between(*switch_->last_commit_before, now);
+    switch_->message.stall_ms = std::max(0.0, gap_ms - switch_->normal_step_ms);
+  }
+  report(switch_->message);
+  switch_.reset();
+}
+
+void LiveSession::report_audit(const EpochAudit& audit) {
+  report(api::EpochAuditedMessage{.epoch = audit.epoch,
+                                  .expected = static_cast<std::int64_t>(audit.expected),
+                                  .used = static_cast<std::int64_t>(audit.used),
+                                  .checksum_ok = audit.checksum_ok});
+}
+
+void LiveSession::prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome) {
+  // The step in flight is done again unless a survivor had committed it.
+  const bool repeats = in_flight_ > 0 && outcome.progress.steps == progress_.steps;
+  SwitchInProgress next;
+  next.message.generation = built.generation.number;
+  next.message.switch_step = outcome.progress.steps;
+  next.message.build_ms = built.build_ms;
+  next.message.steps_redone = repeats ? 1 : 0;
+  next.message.samples_repeated = repeats ? static_cast<std::int64_t>(in_flight_) : 0;
+  next.message.bytes_moved = outcome.bytes_moved;
+  next.last_commit_before = last_commit_;
+  next.normal_step_ms = normal_step_ms_;
+  switch_ = next;
+}
+
+}  // namespace tidepool::runtime
