@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <thread>
 
@@ -66,11 +67,15 @@ TinyJob::~TinyJob() {
 int TinyJob::work(const WorkerPlace& place) const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive a test that crashed
   TP_CHECK(place.worker.number() < kDiaryWorkers, "there is a diary for each worker");
+  const char* wanted = std::getenv("TIDEPOOL_BACKEND");
+  const auto backend = runtime::parse_backend(wanted == nullptr ? "" : wanted);
+  if (!backend.ok()) return 2;
   auto session = runtime::Session::open({.samples = options_.samples,
                                          .global_batch = options_.global_batch,
                                          .seed = options_.seed,
                                          .steps = options_.steps,
                                          .build = options_.build,
+                                         .backend = *backend,
                                          .agent_socket = place.socket_path,
                                          .worker = place.worker,
                                          .patience = runtime::Millis{30'000}});
