@@ -93,8 +93,11 @@ test("an outage is said, and what was missed arrives when it ends", () => {
     await shoot(page, "disconnected-wide-light");
     world.jobs.get("job-1").size = 4;
     world.emit("job.resized", { job: "job-1" }, { from: 2, to: 4 });
-    server.down(false);
     await page.getByRole("button", { name: "Reconnect" }).click();
+    await banner.getByText("Disconnected").waitFor();
+    server.down(false);
+    // The page may come back by itself before a second click; either way it must come back.
+    await page.evaluate(() => document.querySelector('[role="alert"] button')?.click());
     await page.locator('tbody[data-job="job-1"]').getByText("4 (1–4)").waitFor();
     await banner.waitFor({ state: "detached" });
   });
