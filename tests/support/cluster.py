@@ -1,0 +1,131 @@
+"""A real schedulerd with its agent and workers on loopback, for tests and benchmarks written in Python.
+
+Everything it starts knows the cluster's private folder, by command line or environment; close() ends exactly that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from typing import Any, Callable, Optional
+
+
+def eventually(condition: Callable[[], Any], seconds: float = 60, every: float = 0.05) -> Any:
+    """What `condition` gives once it is true; its last answer at the deadline."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if answer or time.monotonic() > deadline:
+            return answer
+        time.sleep(every)
+
+
+class ApiError(RuntimeError):
+    """The daemon refused; the text is its answer."""
+
+
+class Cluster:
+    """`bin_dir` holds schedulerd and agentd. Use as a context manager."""
+
+    def __init__(self, bin_dir: str, slots: int = 4) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="tidepool-test-")
+        self.folder = pathlib.Path(self._folder.name)
+        # Programs find Debian's python3, which sees Debian's packages, whatever else is on PATH.
+        environment = {**os.environ, "PATH": "/usr/bin:/bin:" + os.environ.get("PATH", "")}
+        self._errors = open(self.folder / "schedulerd.log", "w")
+        self._daemon = subprocess.Popen(
+            [str(pathlib.Path(bin_dir) / "schedulerd"), "--listen", "127.0.0.1:0", "--state-dir",
+             str(self.folder / "state"), "--local-slots", str(slots)],
+            stdout=subprocess.PIPE, stderr=self._errors, text=True, env=environment)
+        assert self._daemon.stdout is not None
+        line = self._daemon.stdout.readline()
+        if not line.startswith("ready "):
+            self.close()
+            raise RuntimeError(f"schedulerd did not start: {line}")
+        ready = json.loads(line[len("ready "):])
+        self._url, self._token = ready["url"], ready["token"]
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._daemon.poll() is None:
+            self._daemon.kill()
+        self._daemon.wait()
+        if self._daemon.stdout is not None:
+            self._daemon.stdout.close()
+        self._errors.close()
+        eventually(lambda: not self._end_processes(), 20)
+        self._folder.cleanup()
+
+    def _end_processes(self) -> list[int]:
+        found = self.processes()
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return found
+
+    def processes(self, program: str = "") -> list[int]:
+        """Living processes that know this cluster's folder and have `program` in their command line."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                line = (entry / "cmdline").read_bytes()
+                knows = str(self.folder).encode() in line + (entry / "environ").read_bytes()
+                alive = "\nState:\tZ" not in (entry / "status").read_text()
+            except (OSError, ValueError):
+                continue
+            if knows and alive and program.encode() in line:
+                found.append(int(entry.name))
+        return found
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            self._url + path, method=method, data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": "Bearer " + self._token, "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as reply:
+                return json.loads(reply.read() or b"null")
+        except urllib.error.HTTPError as error:
+            raise ApiError(error.read().decode(errors="replace")) from None
+
+    def submit(self, document: dict[str, Any]) -> str:
+        return str(self.call("POST", "/v1/jobs", document)["id"])
+
+    def job(self, job: str) -> dict[str, Any]:
+        return dict(self.call("GET", f"/v1/jobs/{job}"))
+
+    def resize(self, job: str, size: int) -> None:
+        self.call("POST", f"/v1/jobs/{job}/resize", {"size": size})
+
+    def events(self, kind: Optional[str] = None) -> list[dict[str, Any]]:
+        """Of one type, or all, oldest first."""
+        found: list[dict[str, Any]] = []
+        cursor = ""
+        while True:
+            page = self.call("GET", "/v1/events?limit=500" + (f"&cursor={cursor}" if cursor else ""))
+            found += [event for event in page["items"] if kind in (None, event["type"])]
+            if page["next_cursor"] is None:
+                return found
+            cursor = page["next_cursor"]
+
+    def logs(self) -> str:
+        """What daemon and workers wrote, for the message of a failed check."""
+        texts = [(self.folder / "schedulerd.log").read_text()[-4000:]]
+        for path in sorted((self.folder / "state").glob("agent/logs/*")):
+            texts.append(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}")
+        return "\n".join(texts)

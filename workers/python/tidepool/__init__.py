@@ -1,0 +1,31 @@
+"""Elastic data-parallel training with PyTorch: workers join, leave or die, and the training goes on.
+
+    import tidepool as tp
+
+    job = tp.init()
+    model, opt = job.wrap(model, opt)
+    for x, y in job.loader(dataset, batch_size=256, epochs=3):
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        job.report(loss=loss)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+Alone (`python train.py`) this is an ordinary loop with one worker. As the `run.command` of a Tidepool job it runs with
+any number of them. The batch size is the step's over all workers, so the result does not depend on their number.
+"""
+
+from tidepool._abi import TidepoolError
+from tidepool._job import Job, JobOptions, Loader, Resize
+from tidepool._library import LibraryNotFound
+
+__all__ = ["Job", "JobOptions", "LibraryNotFound", "Loader", "Resize", "TidepoolError", "init"]
+__version__ = "0.1.0"
+
+
+def init(*, seed: int = 1, loss: str = "mean", warmup_steps: int = 8, bucket_mb: float = 4.0,
+         exit_when_left: bool = True) -> Job:
+    """A job: alone, or the part of the job that the agent started this process for. See JobOptions for the settings;
+    `seed` is of the order of the samples, the same on all workers."""
+    return Job(JobOptions(seed=seed, loss=loss, warmup_steps=warmup_steps, bucket_mb=bucket_mb,
+                          exit_when_left=exit_when_left))

@@ -1,0 +1,183 @@
+"""The gradients of all parameters in one flat buffer, which libtidepool sums over the workers.
+
+Each `parameter.grad` is a view into the buffer, so that backward writes where the sum is taken and nothing is copied.
+The buffer is cut into buckets, from its end, where backward begins; a bucket whose last gradient has arrived is handed
+to the runtime while backward goes on, all but the last, which the runtime sums together with its own control word. All
+workers must announce the same buckets in the same order: bucket k waits for the buckets before it, and flush() brings
+what is left, be it that a parameter took no part in the loss.
+
+The rule: after begin_part() the gradients are zero, and whatever the program zeroes before its backward() changes
+nothing. A backward that does not complete the step (a micro-batch, no_sync) is folded into a sum aside when it ends.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Optional, Sequence
+
+import torch
+
+Announce = Callable[[int, int], None]  # first float, count
+
+
+@dataclasses.dataclass
+class _Bucket:
+    first: int  # float of the buffer
+    last: int  # behind its last float
+    parameters: int
+    missing: int = 0  # parameters whose gradient of this backward is still to come
+
+
+def float_count(parameters: Sequence[torch.nn.Parameter]) -> int:
+    """Floats that the parameters' gradients need."""
+    return sum(parameter.numel() for parameter in parameters)
+
+
+class GradientBuckets:
+    """Owns `parameter.grad` of `parameters` from its making to release(). `buffer` is as long as the gradients of all
+    parameters, in their order. `announce` is called with finished ranges of it, which hold sums over this worker's
+    samples: each backward's gradients times the weight given to begin_part()."""
+
+    def __init__(self, parameters: Sequence[torch.nn.Parameter], buffer: torch.Tensor, bucket_bytes: int,
+                 announce: Announce) -> None:
+        self._parameters = list(parameters)
+        self._buffer = buffer
+        self._announce = announce
+        self._views: list[torch.Tensor] = []
+        self._buckets: list[_Bucket] = []
+        self._next = 0  # bucket to announce next
+        self._aside: Optional[torch.Tensor] = None  # weighted sum of the step's earlier backwards
+        self._weight = 1.0
+        self._nodes: list[Any] = []  # the graph's accumulation nodes live as long as somebody holds them
+        self._hooks: list[Any] = []
+        self._in_backward = False
+        self._touched = False  # a gradient has arrived since they were zeroed
+        self.completes = False  # the coming backward completes the step
+        self.summed = False  # the step's sum is taken: no further gradient may arrive
+        self.on_complete: Callable[[], None] = lambda: None  # called at the end of the backward that completes the step
+        self._cut(max(1, bucket_bytes // 4))
+        self.attach()
+
+    def _cut(self, floats: int) -> None:
+        """Makes the views and the buckets of at least `floats` floats each."""
+        begin = self._buffer.numel()
+        bucket = _Bucket(begin, begin, 0)
+        for parameter in reversed(self._parameters):
+            begin -= parameter.numel()
+            view = self._buffer[begin:begin + parameter.numel()].view(parameter.shape)
+            bucket.first = begin
+            bucket.parameters += 1
+            node = parameter.view_as(parameter).grad_fn.next_functions[0][0]
+            self._hooks.append(node.register_hook(self._hook(parameter, view, bucket)))
+            self._nodes.append(node)
+            self._views.insert(0, view)
+            if bucket.last - bucket.first >= floats:
+                self._buckets.append(bucket)
+                bucket = _Bucket(begin, begin, 0)
+        if bucket.parameters > 0:
+            self._buckets.append(bucket)
+
+    def _hook(self, parameter: torch.nn.Parameter, view: torch.Tensor, bucket: _Bucket) -> Callable[..., None]:
+        def arrived(*_: object) -> None:
+            if self.summed:
+                raise RuntimeError("a second backward() in one step: its gradients come after the sum over the workers. "
+                                   "Add the losses and call backward() once, or put all but the last into `with "
+                                   "job.no_sync():`")
+            self._touched = True
+            if parameter.grad is not view:
+                _take_back(parameter, view)
+            if not self._in_backward:
+                self._in_backward = True
+                torch.autograd.Variable._execution_engine.queue_callback(self._backward_ended)
+            bucket.missing -= 1
+            if self.completes and bucket.missing == 0:
+                self._announce_full()
+
+        return arrived
+
+    def _backward_ended(self) -> None:
+        self._in_backward = False
+        if self.completes:
+            self.on_complete()
+        else:
+            self._fold()
+
+    def _fold(self) -> None:
+        if self._aside is None:
+            self._aside = torch.zeros_like(self._buffer)
+        self._aside.add_(self._buffer, alpha=self._weight)
+        self._buffer.zero_()
+        self._touched = False
+
+    def begin_step(self) -> None:
+        """Nothing is gathered and nothing is announced."""
+        self._buffer.zero_()
+        self._touched = False
+        if self._aside is not None:
+            self._aside.zero_()
+        self._next = 0
+        self.summed = False
+        self.attach()
+
+    def begin_part(self, weight: float, completes: bool) -> None:
+        """The next backward's gradients count `weight`; `completes`: with them the step's are all there."""
+        self._weight = weight
+        self.arm(completes)
+
+    def arm(self, completes: bool) -> None:
+        """Says again whether the coming backward completes the step."""
+        self.completes = completes
+        for bucket in self._buckets:
+            bucket.missing = bucket.parameters
+
+    def zero(self) -> None:
+        """What the program's zero_grad() means: the next backward's gradients are added to nothing."""
+        if self._touched and not self.summed:
+            self._buffer.zero_()
+            self._touched = False
+        self.attach()
+
+    def attach(self) -> None:
+        """Each parameter's gradient is its view again, after someone set it to None."""
+        for parameter, view in zip(self._parameters, self._views):
+            if parameter.grad is not view:
+                parameter.grad = view
+
+    def _announce_full(self) -> None:
+        while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
+            self._announce_next()
+
+    def _announce_next(self) -> None:
+        bucket = self._buckets[self._next]
+        self._next += 1
+        values = self._buffer[bucket.first:bucket.last]
+        if self._weight != 1.0:
+            values.mul_(self._weight)
+        if self._aside is not None:
+            values.add_(self._aside[bucket.first:bucket.last])
+        if self._next < len(self._buckets):
+            self._announce(bucket.first, bucket.last - bucket.first)
+
+    def flush(self) -> None:
+        """Brings the buckets that are left: the buffer holds this worker's sums, or sums over all workers already."""
+        while self._next < len(self._buckets):
+            self._announce_next()
+
+    def release(self) -> None:
+        """The buffer goes: the parameters get gradients of their own, and nothing is watched any more."""
+        for hook in self._hooks:
+            hook.remove()
+        for parameter, view in zip(self._parameters, self._views):
+            if parameter.grad is view:
+                parameter.grad = view.clone()
+        self._hooks, self._nodes, self._views, self._parameters, self._buckets = [], [], [], [], []
+
+
+def _take_back(parameter: torch.nn.Parameter, view: torch.Tensor) -> None:
+    """Someone set the gradient to None, and backward made a new one."""
+    fresh = parameter.grad
+    if fresh is not None:
+        if fresh.requires_grad:
+            raise TypeError("backward(create_graph=True) is not supported: the workers sum plain gradients")
+        view.copy_(fresh.to_dense() if fresh.is_sparse else fresh)
+    parameter.grad = view

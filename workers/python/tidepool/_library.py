@@ -1,0 +1,64 @@
+"""Finds and loads libtidepool.so.
+
+The first of these places that has it wins, so that what a user names is never overruled by what lies around:
+the file that TIDEPOOL_LIBRARY names; beside this package (a wheel carries it there); the release build of the
+source tree that this package lies in; the system's library path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+
+ABI_VERSION = 1
+
+_PACKAGE = pathlib.Path(__file__).resolve().parent
+_NAME = "libtidepool.so"
+_SYSTEM_NAME = "libtidepool.so.0"
+
+
+class LibraryNotFound(ImportError):
+    """libtidepool.so is nowhere to be found, or is not the right one. The text says where it was looked for."""
+
+
+def candidates() -> list[pathlib.Path]:
+    """The files that are tried, in order, before the system's own search."""
+    named = os.environ.get("TIDEPOOL_LIBRARY")
+    if named:
+        return [pathlib.Path(named)]
+    places = [_PACKAGE / _NAME]
+    if len(_PACKAGE.parents) > 2 and (_PACKAGE.parents[2] / "workers/runtime/tidepool.h").exists():
+        places.append(_PACKAGE.parents[2] / "build/release/lib" / _NAME)
+    return places
+
+
+def _open(path: str) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise LibraryNotFound(f"{path} cannot be loaded: {error}") from error
+
+
+def load() -> ctypes.CDLL:
+    """The library, with its version checked. Raises LibraryNotFound in words that say what to do."""
+    found = next((place for place in candidates() if place.exists()), None)
+    if found is not None:
+        library = _open(str(found))
+    elif os.environ.get("TIDEPOOL_LIBRARY"):
+        raise LibraryNotFound(f"TIDEPOOL_LIBRARY names {os.environ['TIDEPOOL_LIBRARY']}, which does not exist")
+    else:
+        try:
+            library = ctypes.CDLL(_SYSTEM_NAME)
+        except OSError:
+            looked = ", ".join(str(place) for place in candidates())
+            raise LibraryNotFound(
+                f"{_NAME} was not found: looked at {looked}, and for {_SYSTEM_NAME} on the system's library path. Build "
+                "it (cmake --preset release && cmake --build --preset release --target tidepool_shared), or set "
+                "TIDEPOOL_LIBRARY to its path") from None
+    version = library.tidepool_abi_version
+    version.restype = ctypes.c_int
+    if version() != ABI_VERSION:
+        raise LibraryNotFound(f"{found or _SYSTEM_NAME} speaks version {version()} of the C interface, and this package "
+                              f"version {ABI_VERSION}: install both from the same release")
+    return library

@@ -1,0 +1,179 @@
+"""The state that a newcomer must receive to become a replica, in pieces of memory that the runtime knows.
+
+Two kinds. A tensor or array is registered as it lies (`Memory`): nothing is copied, and it may change only between
+opt.step() and the end of the loop's body. Everything else is kept as a copy (`Shadow`): save() writes the object's
+state into the registered copy when a step is committed, restore() puts it back when a step must be done again or the
+state came from another worker.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from typing import Any, Callable, Optional, Protocol, Union
+
+import torch
+
+Getter = Callable[[], Any]
+Setter = Callable[[Any], Any]
+
+_LENGTH_BYTES = 8
+_CAPACITY_MIN = 64 << 10
+
+
+class Piece(Protocol):
+    """One registered range of memory, which stays where it is as long as the piece lives."""
+    name: str
+    address: int
+    length: int
+
+    def check(self) -> None:
+        """Raises if the object no longer lies in the registered memory."""
+
+    def save(self) -> None:
+        """The object's state goes into the registered memory."""
+
+    def restore(self) -> None:
+        """The registered memory goes into the object."""
+
+
+class Memory:
+    """A CPU tensor, or a writable buffer such as a numpy array, as it lies."""
+
+    def __init__(self, name: str, value: Union[torch.Tensor, Any], current: Optional[Getter] = None) -> None:
+        """`current` gives the object that should still lie there; without it nothing can take its place unseen."""
+        self.name = name
+        self._value = value  # keeps the memory alive
+        self._current = current
+        if isinstance(value, torch.Tensor):
+            _refuse_unfit(name, value)
+            self.address = value.data_ptr()
+            self.length = value.numel() * value.element_size()
+        else:
+            view = memoryview(value)
+            if view.readonly or not view.c_contiguous:
+                raise TypeError(f'"{name}" must be a writable array without gaps')
+            self.length = view.nbytes
+            self.address = ctypes.addressof(ctypes.c_char.from_buffer(value)) if self.length > 0 else 0
+
+    def check(self) -> None:
+        if self._current is None:
+            return
+        now = self._current()
+        if now is not self._value and now.data_ptr() != self.address:
+            raise RuntimeError(f'"{self.name}" was replaced by another tensor: the workers share it in place, so change '
+                               "it with in-place operations such as copy_()")
+
+    def save(self) -> None:
+        pass
+
+    def restore(self) -> None:
+        pass
+
+
+def _refuse_unfit(name: str, tensor: torch.Tensor) -> None:
+    if tensor.device.type != "cpu":
+        raise TypeError(f'"{name}" lies on {tensor.device}: this version of the package shares CPU tensors only; move the '
+                        'model with model.to("cpu") before job.wrap(), or use tidepool-trainer for GPUs')
+    if not tensor.is_contiguous() or tensor.is_sparse:
+        raise TypeError(f'"{name}" must be a dense tensor without gaps: register tensor.contiguous()')
+
+
+class TensorShadow:
+    """A copy of a tensor that the program changes whenever it likes, such as a running mean."""
+
+    def __init__(self, name: str, live: Getter) -> None:
+        self.name = name
+        self._live = live
+        self._copy = live().detach().clone().contiguous()
+        _refuse_unfit(name, self._copy)
+        self.address = self._copy.data_ptr()
+        self.length = self._copy.numel() * self._copy.element_size()
+
+    def check(self) -> None:
+        pass
+
+    def save(self) -> None:
+        self._copy.copy_(self._live().detach())
+
+    def restore(self) -> None:
+        with torch.no_grad():
+            self._live().copy_(self._copy)
+
+
+class PickleShadow:
+    """A pickled copy of what `get` gives, in a range of fixed length; `set` takes it back.
+
+    Only workers of the same job, which run the same program, write what is unpickled here.
+    """
+
+    def __init__(self, name: str, get: Getter, set: Setter, capacity: Optional[int] = None) -> None:
+        self.name = name
+        self._get = get
+        self._set = set
+        self._room_for(len(self._pickled()), capacity)
+        self.save()
+
+    def _room_for(self, needed: int, capacity: Optional[int]) -> None:
+        # A power of two with room to grow, so that workers whose first states differ a little agree on it.
+        room = capacity or max(_CAPACITY_MIN, 1 << (2 * needed).bit_length())
+        self._memory = ctypes.create_string_buffer(_LENGTH_BYTES + room)
+        self.address = ctypes.addressof(self._memory)
+        self.length = len(self._memory)
+
+    def _pickled(self) -> bytes:
+        return pickle.dumps(self._get(), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def check(self) -> None:
+        pass
+
+    def save(self) -> None:
+        data = self._pickled()
+        if _LENGTH_BYTES + len(data) > self.length:
+            raise RuntimeError(f'the state of "{self.name}" has grown to {len(data)} bytes, and room was made for '
+                               f"{self.length - _LENGTH_BYTES}: give job.register() a larger capacity")
+        header = len(data).to_bytes(_LENGTH_BYTES, "little")
+        self._memory[:_LENGTH_BYTES + len(data)] = header + data
+
+    def restore(self) -> None:
+        length = int.from_bytes(self._memory[:_LENGTH_BYTES], "little")
+        self._set(pickle.loads(self._memory[_LENGTH_BYTES:_LENGTH_BYTES + length]))
+
+
+def module_pieces(name: str, module: torch.nn.Module) -> list[Piece]:
+    """Parameters as they lie, buffers as copies, because a forward pass changes them before the step is agreed."""
+    pieces: list[Piece] = []
+    for key, parameter in module.named_parameters():
+        owner, attribute = _owner_of(module, key)
+        current = lambda owner=owner, attribute=attribute: getattr(owner, attribute).data  # noqa: E731
+        pieces.append(Memory(f"{name}.{key}", parameter.data, current))
+    for key, _ in module.named_buffers():
+        owner, attribute = _owner_of(module, key)
+        pieces.append(TensorShadow(f"{name}.{key}", lambda owner=owner, attribute=attribute: getattr(owner, attribute)))
+    return pieces
+
+
+def _owner_of(module: torch.nn.Module, key: str) -> tuple[torch.nn.Module, str]:
+    path, _, attribute = key.rpartition(".")
+    return module.get_submodule(path), attribute
+
+
+def piece_of(name: str, value: Any, capacity: Optional[int] = None) -> list[Piece]:
+    """The pieces of anything that job.register() takes but optimizers. TypeError says what it takes."""
+    if isinstance(value, torch.nn.Module):
+        return module_pieces(name, value)
+    if isinstance(value, torch.Tensor):
+        return [Memory(name, value.data)]
+    if hasattr(value, "state_dict") and hasattr(value, "load_state_dict"):
+        return [PickleShadow(name, value.state_dict, value.load_state_dict, capacity)]
+    if hasattr(value, "get_state") and hasattr(value, "set_state"):
+        return [PickleShadow(name, value.get_state, value.set_state, capacity)]
+    if isinstance(value, tuple) and len(value) == 2 and callable(value[0]) and callable(value[1]):
+        return [PickleShadow(name, value[0], value[1], capacity)]
+    try:
+        memoryview(value)
+    except TypeError:
+        raise TypeError(f'"{name}" is a {type(value).__name__}: register a tensor, an array, a module, an optimizer, an '
+                        "object with state_dict() and load_state_dict() or get_state() and set_state(), or a pair of "
+                        "functions (get, set)") from None
+    return [Memory(name, value)]
