@@ -3,6 +3,7 @@
 #include "base/overloaded.hpp"
 #include "schedulerd/core/job_facts.hpp"
 #include "schedulerd/core/node_facts.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/training_facts.hpp"
 
 namespace tidepool::core {

@@ -44,7 +44,10 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   become(job, JobState::kStarting);
   job.last_start_at = change.at();
   job.cooldown_waived = false;
-  job.audited_epoch.reset();  // it starts anew, with its first epoch
+  job.parking = false;
+  job.stepping_generation = 0;
+  job.stepping_size = 0;
+  job.audited_epoch.reset();  // epochs since the kept state are gone through again
   Transition transition;
   transition.newcomers = place(change, job.id, intent.newcomers, size);
   transition.since = change.at();
@@ -87,6 +90,7 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   if (intent.after_failure) conclude(job, reason);
+  if (intent.after_failure) count_quiet_exits(change, job);
   // A failure during a switch does not hide from which size the job came.
   const int before = job.switched ? job.size() : job.commit.from_size;
   job.commit = {change.at(), reason, job.members.empty() ? 0 : before, intent.after_failure};
@@ -110,21 +114,42 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
 void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  count_quiet_exits(change, job);
   become(job, JobState::kSuspending);
+  job.parking = intent.number > 0;
+  if (job.parking) {
+    job.generation = intent.number;
+    job.commit = {change.at(), reason, job.size(), intent.after_failure};
+  }
   job.members.clear();
   job.switched = false;
   job.transition.reset();
-  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = change.worker(id);
+    if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
+    const bool parks = job.parking && may_hold_state(worker);
+    write_off(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+  }
+}
+
+// A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
+// lost.
+bool counts_as_lost(const Job& job, const Worker& worker, ReasonCode code) {
+  const bool boots = job.transition && contains(job.transition->newcomers, worker.id);
+  switch (code) {
+    case ReasonCode::kStartTimeout: return boots;
+    case ReasonCode::kWorkerStuck: return boots || worker.phase == WorkerPhase::kMember;
+    case ReasonCode::kSwitchTimeout: return worker.phase == WorkerPhase::kMember;
+    default: return false;
+  }
 }
 
 void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   Worker& worker = change.worker(intent.worker);
   worker.kill_at = change.at() + intent.grace;
-  // A newcomer that is late stays in its transition until it is gone, and then counts as lost.
-  const bool late =
-      reason.code == ReasonCode::kStartTimeout && job.transition && contains(job.transition->newcomers, intent.worker);
-  if (late) return;
+  worker.stopped_for = reason;
+  if (counts_as_lost(job, worker, reason.code)) return;
   worker.phase = WorkerPhase::kLeaving;
   drop_from_transition(change, job, intent.worker);
 }
@@ -143,6 +168,8 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   conclude(job, reason);
   become(job, state_of(intent.end));
   job.finished_at = change.at();
+  job.parking = false;
+  job.checkpoint_wanted = false;
   job.members.clear();
   job.switched = false;
   job.transition.reset();

@@ -41,6 +41,11 @@ enum class WorkerPhase {
 };
 [[nodiscard]] const char* to_text(WorkerPhase phase);
 
+struct StuckNotice {
+  std::int64_t step = 0;
+  Duration lasted;
+};
+
 struct Worker {
   WorkerId id;
   JobId job;
@@ -50,6 +55,9 @@ struct Worker {
   Instant started_at;
   std::optional<Instant> stop_due;    // it should have left by itself by then; after that it is stopped
   std::optional<Instant> kill_at;     // set once a stop has been accepted: when force follows notice
+  std::optional<Reason> stopped_for;  // why, with kill_at
+  GenerationNumber joining = 0;       // newest generation that it has said it listens in
+  std::optional<StuckNotice> stuck;   // its agent saw no progress
   bool node_lost = false;             // its node is away; not counted on, slots still owned
   double straggler_score = 1;         // EWMA of compute throughput over median; see straggler/
   std::int64_t straggler_steps = 0;   // steps the score rests on
@@ -101,6 +109,14 @@ struct Commit {
   bool after_failure = false;  // survivors went on without a dead member
 };
 
+// A copy of the job's state that outlives its workers.
+struct KeptState {
+  std::int64_t step = 0;     // committed steps in it
+  std::int64_t samples = 0;  // of those steps, as far as they had been told
+  NodeId node;               // where it was written
+  Instant at;
+};
+
 struct Job {
   JobId id;
   JobSpec spec;
@@ -117,6 +133,11 @@ struct Job {
   bool switched = false;            // the members have reported that they step at `generation`
   std::int64_t switch_step = 0;     // first step of `generation`, once switched
   Commit commit;
+  // The generation that the newest reports came from, and its size: `generation`, or while that one has not been
+  // switched to the one before. 0 = none since the last start.
+  GenerationNumber stepping_generation = 0;
+  int stepping_size = 0;
+  bool parking = false;  // `generation` has no members: who is left keeps the state and leaves
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
@@ -127,13 +148,22 @@ struct Job {
   bool finished_training = false;  // reported its end; waits for the exits
   bool misconfigured = false;      // a first worker said that the job's own settings are wrong
   bool cooldown_waived = false;    // a member was lost: growing back need not wait
+  bool checkpoint_wanted = false;  // ordered and not yet told of
+  // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
+  std::vector<WorkerId> quiet_exits;
+  std::optional<Instant> quiet_since;
 
   // measurements
   std::int64_t last_step = 0;
   std::int64_t samples_done = 0;
+  std::optional<Instant> last_report_at;  // newest report of steps
+  std::optional<KeptState> parked;        // newest state that was parked
+  std::optional<KeptState> checkpoint;    // newest checkpoint told of
   std::int64_t epoch = 0;
   double first_loss = 0;
   double last_loss = 0;
+  std::int64_t global_batch = 0;        // samples a step by the newest report; 0 = not told
+  std::optional<double> noise_scale;    // of the gradient, in samples, by the newest report that knew it
   std::map<int, SizeRecord> sizes;      // by size
   std::int64_t steps_since_switch = 0;  // measured at the present generation
   TransitionCost grow_cost;

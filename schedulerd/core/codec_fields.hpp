@@ -62,6 +62,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("preemptible", spec.preemptible);
   archive("gpus_per_worker", spec.gpus_per_worker);
   archive("pack_node", spec.pack_node);
+  archive("shared_checkpoints", spec.shared_checkpoints);
   archive("elastic", spec.elastic);
   archive("batch", spec.batch);
   archive("scaling", spec.scaling);

@@ -66,6 +66,10 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
 
+void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason) {
+  if (stopped_.insert(worker).second) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
+}
+
 void DecisionDraft::find(const Job& job, const Reason& reason, std::vector<Alternative> lost) {
   const bool judged = static_cast<bool>(job.verdict.job);  // the first verdict is always news
   if (judged && says_the_same(job.verdict.reason, reason)) return;

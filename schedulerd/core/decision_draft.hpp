@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -28,6 +29,8 @@ class DecisionDraft {
   void conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost = {});
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
+  // Ends a worker; a second stop of the same worker adds nothing.
+  void stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason);
   // What was found about the job without an intent; kept only if it is news.
   void find(const Job& job, const Reason& reason, std::vector<Alternative> lost = {});
 
@@ -60,6 +63,7 @@ class DecisionDraft {
   StepBudget budget_;
   Decision decision_;
   std::optional<FreeSlots> free_;
+  std::set<WorkerId> stopped_;
   std::map<int, int> capacity_;
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;

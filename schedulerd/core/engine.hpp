@@ -39,6 +39,9 @@ class StragglerDetector {
 struct EngineConfig {
   std::int64_t step_budget = 50'000'000;            // counted steps for one decide()
   Duration start_timeout = Duration::seconds(120);  // a worker not ready by then has failed
+  Duration switch_timeout =
+      Duration::seconds(120);                       // a committed generation without any sign of life for so long hangs
+  Duration finish_patience = Duration::seconds(5);  // for the report of the end, once a member has exited with 0
   bool replace_stragglers = true;
 };
 

@@ -2,6 +2,7 @@
 
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -22,6 +23,14 @@ nlohmann::json compute_ms(const StepsMeasured& report) {
   return means;
 }
 
+// What the newest generation is to the one before: "start", "resume", "failure", "grow", "shrink" or "replace".
+const char* kind_of_switch(const Job& job) {
+  if (job.commit.from_size == 0) return job.started_at ? "resume" : "start";
+  if (job.commit.after_failure) return "failure";
+  if (job.size() == job.commit.from_size) return "replace";
+  return job.size() > job.commit.from_size ? "grow" : "shrink";
+}
+
 }  // namespace
 
 nlohmann::json reason_data(const Reason& reason) {
@@ -38,7 +47,7 @@ nlohmann::json submitted_data(const JobSpec& spec) {
 nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
   const double seconds = report.elapsed.to_seconds();
   return {{"step", report.last_step},
-          {"size", job.size()},
+          {"size", job.stepping_size},
           {"generation", report.generation},
           {"samples_per_second", static_cast<double>(report.samples) / seconds},
           {"step_ms", seconds * 1000.0 / static_cast<double>(report.steps)},
@@ -62,8 +71,24 @@ nlohmann::json resizing_data(const Transition& transition) {
   return {{"from", transition.from_size}, {"to", transition.to_size}, {"reason", reason_data(transition.reason)}};
 }
 
-nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact) {
+nlohmann::json suspended_data(const Job& job) {
+  const KeptState* kept = newest_kept(job);
+  return {{"size", 0},
+          {"step", job.last_step},
+          {"kept_step", kept == nullptr ? nlohmann::json(nullptr) : nlohmann::json(kept->step)}};
+}
+
+nlohmann::json changed_data(const JobSpec& spec) {
+  return {{"min", spec.elastic.min},
+          {"max", spec.elastic.max},
+          {"preferred", spec.elastic.preferred},
+          {"sizes", spec.elastic.sizes},
+          {"priority", spec.priority}};
+}
+
+nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured) {
   return {{"generation", fact.generation},
+          {"kind", kind_of_switch(job)},
           {"reason", reason_data(job.commit.reason)},
           {"from_size", job.commit.from_size},
           {"to_size", job.size()},
@@ -72,7 +97,8 @@ nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact) {
           {"samples_repeated", fact.samples_repeated},
           {"build_ms", fact.build_ms},
           {"bytes_moved", fact.bytes_moved},
-          {"switch_step", fact.switch_step}};
+          {"switch_step", fact.switch_step},
+          {"measured", measured}};
 }
 
 nlohmann::json straggling_data(const Reason& reason) {

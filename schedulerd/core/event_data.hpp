@@ -16,7 +16,10 @@ namespace tidepool::core {
 [[nodiscard]] nlohmann::json progressed_data(const Job& job, const StepsMeasured& report);
 [[nodiscard]] nlohmann::json finished_data(const Job& job);
 [[nodiscard]] nlohmann::json resizing_data(const Transition& transition);
-[[nodiscard]] nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact);
+// `measured` is false if the report was lost on its way; its numbers are then 0.
+[[nodiscard]] nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured);
+[[nodiscard]] nlohmann::json suspended_data(const Job& job);
+[[nodiscard]] nlohmann::json changed_data(const JobSpec& spec);
 // From the reason of a straggler's replacement, or of its being kept.
 [[nodiscard]] nlohmann::json straggling_data(const Reason& reason);
 [[nodiscard]] nlohmann::json decision_data(const Decision& decision, const ClusterState& state);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/placement.hpp"
 #include "schedulerd/core/size_planner.hpp"
 #include "schedulerd/core/wording.hpp"
@@ -35,6 +36,20 @@ void add_transition_costs(const Job& job, Explanation& out) {
   tell("growing or replacing a worker", job.grow_cost);
   tell("shrinking", job.shrink_cost);
   tell("losing a worker", job.failure_cost);
+}
+
+// What a job that holds nothing would go on from.
+void add_kept_state(const ClusterState& state, const Job& job, Explanation& out) {
+  if (job.state != JobState::kPending && job.state != JobState::kSuspended) return;
+  const KeptState* kept = newest_kept(job);
+  if (kept == nullptr) {
+    if (job.last_step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
+    return;
+  }
+  const Node* node = state.find_node(kept->node);
+  const std::string where =
+      job.spec.shared_checkpoints || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
+  out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + " is kept " + where);
 }
 
 // Jobs that go first: those that wait with a higher priority, or as high and submitted earlier.
@@ -168,6 +183,7 @@ Explanation explain(const ClusterState& state, JobId id) {
   if (job->restarts > 0) {
     out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
   }
+  add_kept_state(state, *job, out);
   if (job->state == JobState::kPending) add_ahead(state, *job, out);
   if (judged && !is_final(job->state)) add_unblocks(state, *job, out);
   return out;

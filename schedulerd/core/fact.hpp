@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,6 +37,16 @@ struct JobSuspendRequested {
 struct JobResumeRequested {
   JobId job;
 };
+// The members are to take a checkpoint soon.
+struct JobCheckpointRequested {
+  JobId job;
+};
+// The whole specification anew. What its workers were started with stays as it was (job_facts.cpp), and its
+// bounds hold the present size.
+struct JobChanged {
+  JobId job;
+  JobSpec spec;
+};
 
 // --- what agents report -------------------------------------------------------------------------
 
@@ -62,6 +73,18 @@ struct NodeCordonChanged {
 // Has booted, loaded its data and built its model; waits for a generation.
 struct WorkerReady {
   WorkerId worker;
+};
+// Has said where it listens in `generation`; told once for each.
+struct WorkerJoining {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+};
+// Its agent sees no progress: it computes at one step for far longer than its steps take, or sends no pulse.
+struct WorkerStuck {
+  WorkerId worker;
+  std::int64_t step = 0;
+  std::string phase;  // "waiting", "computing", "reducing", "switching"
+  Duration lasted;
 };
 // Proof of death: the agent has reaped the process. Frees its slots.
 struct WorkerExited {
@@ -97,6 +120,11 @@ struct StepsMeasured {
   // Compute time before the allreduce in microseconds, step-major: [step][rank], steps x ranks
   // entries; empty if not measured.
   std::vector<std::int64_t> compute_us;
+  // Samples of all committed steps up to this report, as the workers hold them; none = not told. It mends what
+  // was lost of earlier reports.
+  std::optional<std::int64_t> samples_total;
+  std::int64_t global_batch = 0;      // samples a step at this generation; 0 = not told
+  std::optional<double> noise_scale;  // of the gradient, in samples, >= 0; none until it is known
 };
 struct DataEpochAudited {
   JobId job;
@@ -110,13 +138,42 @@ struct TrainingFinished {
   JobId job;
   std::int64_t last_step = 0;
   double loss = 0;
+  std::optional<std::int64_t> samples_total;  // as in StepsMeasured
+};
+// A worker has written the job's state for a later start and exits next. After a failure every survivor does;
+// they may differ by a step.
+struct StateParked {
+  JobId job;
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;  // committed steps in it
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+};
+struct CheckpointTaken {
+  JobId job;
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+  std::string path;
+};
+// The first generation since a start goes on from a parked state or a checkpoint.
+struct StateRestored {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::string path;
 };
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
 using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          NodeJoined, NodeLost, NodeCordonChanged, WorkerReady, WorkerExited, GenerationSwitched,
-                          StepsMeasured, DataEpochAudited, TrainingFinished, ClockAdvanced>;
+                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeCordonChanged, WorkerReady,
+                          WorkerJoining, WorkerStuck, WorkerExited, GenerationSwitched, StepsMeasured, DataEpochAudited,
+                          TrainingFinished, StateParked, CheckpointTaken, StateRestored, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

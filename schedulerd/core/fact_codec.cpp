@@ -22,6 +22,13 @@ void fields(auto& archive, codec::Like<JobSuspendRequested> auto& fact) {
 void fields(auto& archive, codec::Like<JobResumeRequested> auto& fact) {
   archive("job", fact.job);
 }
+void fields(auto& archive, codec::Like<JobCheckpointRequested> auto& fact) {
+  archive("job", fact.job);
+}
+void fields(auto& archive, codec::Like<JobChanged> auto& fact) {
+  archive("job", fact.job);
+  archive("spec", fact.spec);
+}
 void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("node", fact.node);
   archive("name", fact.name);
@@ -40,6 +47,16 @@ void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
 }
 void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
   archive("worker", fact.worker);
+}
+void fields(auto& archive, codec::Like<WorkerJoining> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+}
+void fields(auto& archive, codec::Like<WorkerStuck> auto& fact) {
+  archive("worker", fact.worker);
+  archive("step", fact.step);
+  archive("phase", fact.phase);
+  archive("lasted", fact.lasted);
 }
 void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("worker", fact.worker);
@@ -67,6 +84,9 @@ void fields(auto& archive, codec::Like<StepsMeasured> auto& fact) {
   archive("loss", fact.loss);
   archive("epoch", fact.epoch);
   archive("compute_us", fact.compute_us);
+  archive("samples_total", fact.samples_total);
+  archive("global_batch", fact.global_batch);
+  archive("noise_scale", fact.noise_scale);
 }
 void fields(auto& archive, codec::Like<DataEpochAudited> auto& fact) {
   archive("job", fact.job);
@@ -79,6 +99,31 @@ void fields(auto& archive, codec::Like<TrainingFinished> auto& fact) {
   archive("job", fact.job);
   archive("last_step", fact.last_step);
   archive("loss", fact.loss);
+  archive("samples_total", fact.samples_total);
+}
+void fields(auto& archive, codec::Like<StateParked> auto& fact) {
+  archive("job", fact.job);
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("write_ms", fact.write_ms);
+}
+void fields(auto& archive, codec::Like<CheckpointTaken> auto& fact) {
+  archive("job", fact.job);
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("write_ms", fact.write_ms);
+  archive("path", fact.path);
+}
+void fields(auto& archive, codec::Like<StateRestored> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("path", fact.path);
 }
 void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
 
@@ -89,15 +134,22 @@ std::string_view name_of(const Fact& fact) {
                         [](const JobResizeRequested&) { return "job_resize_requested"; },
                         [](const JobSuspendRequested&) { return "job_suspend_requested"; },
                         [](const JobResumeRequested&) { return "job_resume_requested"; },
+                        [](const JobCheckpointRequested&) { return "job_checkpoint_requested"; },
+                        [](const JobChanged&) { return "job_changed"; },
                         [](const NodeJoined&) { return "node_joined"; },
                         [](const NodeLost&) { return "node_lost"; },
                         [](const NodeCordonChanged&) { return "node_cordon_changed"; },
                         [](const WorkerReady&) { return "worker_ready"; },
+                        [](const WorkerJoining&) { return "worker_joining"; },
+                        [](const WorkerStuck&) { return "worker_stuck"; },
                         [](const WorkerExited&) { return "worker_exited"; },
                         [](const GenerationSwitched&) { return "generation_switched"; },
                         [](const StepsMeasured&) { return "steps_measured"; },
                         [](const DataEpochAudited&) { return "data_epoch_audited"; },
                         [](const TrainingFinished&) { return "training_finished"; },
+                        [](const StateParked&) { return "state_parked"; },
+                        [](const CheckpointTaken&) { return "checkpoint_taken"; },
+                        [](const StateRestored&) { return "state_restored"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },
                     fact);

@@ -24,6 +24,34 @@ Status check_spec(const JobSpec& spec) {
                           "\" breaks its own bounds; sizes must be ascending and within min and max");
 }
 
+Status stays(const JobSpec& spec, const char* what) {
+  return conflict("job \"" + spec.name + "\" cannot change its " + what + "; submit it as a new job");
+}
+
+// Its workers were started with the rest, and must go on to fit the bounds.
+Status check_change(const Job& job, const JobSpec& to) {
+  const JobSpec& from = job.spec;
+  if (to.name != from.name || to.tenant != from.tenant) return stays(from, "name or tenant");
+  if (to.gpus_per_worker != from.gpus_per_worker) return stays(from, "resources");
+  if (to.batch != from.batch) return stays(from, "batch");
+  if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
+  const int size = job.size();
+  const int next = job.transition ? job.transition->to_size : size;
+  const auto within = [&](int workers) {
+    return workers == 0 || (workers >= to.elastic.min && workers <= to.elastic.max);
+  };
+  if (!within(size) || !within(next)) {
+    return conflict(job.id.text() + " has " + std::to_string(size) + " workers, on the way to " + std::to_string(next) +
+                    "; new bounds must hold both: resize it first");
+  }
+  const auto& sizes = to.elastic.sizes;
+  if (job.pinned_size != 0 && !std::binary_search(sizes.begin(), sizes.end(), job.pinned_size)) {
+    return conflict(job.id.text() + " was resized to " + std::to_string(job.pinned_size) +
+                    " by its user, which the new sizes do not allow; resize it to 0 first");
+  }
+  return ok_status();
+}
+
 Result<const Job*> live_job(const ClusterState& state, JobId id) {
   auto job = known_job(state, id);
   if (job && is_final((*job)->state)) return conflict(id.text() + " has already " + to_text((*job)->state));
@@ -91,7 +119,7 @@ Status apply(StateChange& change, const JobSuspendRequested& fact) {
   if (changed.state == JobState::kPending) {
     become(changed, JobState::kSuspended);
     change.capacity_changed();
-    change.emit("job.suspended", changed, {{"size", 0}});
+    change.emit("job.suspended", changed, suspended_data(changed));
   }
   return ok_status();
 }
@@ -109,6 +137,29 @@ Status apply(StateChange& change, const JobResumeRequested& fact) {
     change.capacity_changed();
     change.emit("job.resumed", changed, {{"size", 0}});
   }
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobCheckpointRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  if ((*job)->stepping_generation == 0 || (*job)->members.empty()) {
+    return conflict(fact.job.text() + " is " + to_text((*job)->state) +
+                    " and does not step; a checkpoint can be taken of a job that runs");
+  }
+  if (!(*job)->checkpoint_wanted) change.job(fact.job).checkpoint_wanted = true;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobChanged& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  TP_TRY(check_spec(fact.spec));
+  TP_TRY(check_change(**job, fact.spec));
+  Job& changed = change.job(fact.job);
+  changed.spec = fact.spec;
+  change.capacity_changed();  // its place in the queue may be another one
+  change.emit("job.changed", changed, changed_data(changed.spec));
   return ok_status();
 }
 

@@ -12,6 +12,8 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const JobResizeRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const JobSuspendRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const JobResumeRequested& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobCheckpointRequested& fact);
+[[nodiscard]] Status apply(StateChange& change, const JobChanged& fact);
 
 // The job, or an error that names it.
 [[nodiscard]] Result<const Job*> known_job(const ClusterState& state, JobId id);

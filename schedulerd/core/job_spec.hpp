@@ -70,8 +70,9 @@ struct JobSpec {
   std::string tenant = "default";
   int priority = 0;  // higher goes first
   bool preemptible = true;
-  int gpus_per_worker = 1;  // slots that one worker holds, all on one node
-  bool pack_node = false;   // prefer all workers on one node
+  int gpus_per_worker = 1;          // slots that one worker holds, all on one node
+  bool pack_node = false;           // prefer all workers on one node
+  bool shared_checkpoints = false;  // it names a checkpoint folder, which every node is taken to see
   ElasticSpec elastic;
   BatchSpec batch;
   ScalingSpec scaling;

@@ -21,6 +21,18 @@ std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
   return alive;
 }
 
+bool may_hold_state(const Worker& worker) {
+  if (worker.kill_at || worker.node_lost) return false;
+  return worker.phase == WorkerPhase::kMember || worker.phase == WorkerPhase::kLeaving;
+}
+
+bool all_members_stay(const ClusterState& state, const Job& job) {
+  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && !worker->node_lost && !worker->kill_at;
+  });
+}
+
 bool awaits_switch(const Job& job) {
   return !job.members.empty() && !job.switched;
 }

@@ -15,6 +15,12 @@ namespace tidepool::core {
 // Members that still run, in rank order.
 [[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
 
+// A member, or a leaver that waits for its switch: when the job is parked, it leaves by itself with what it holds.
+[[nodiscard]] bool may_hold_state(const Worker& worker);
+
+// Every member runs, and none has been told to stop.
+[[nodiscard]] bool all_members_stay(const ClusterState& state, const Job& job);
+
 // A transition whose generation has been committed and waits for the members to switch.
 [[nodiscard]] bool awaits_switch(const Job& job);
 

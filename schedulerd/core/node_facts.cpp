@@ -130,6 +130,31 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   return ok_status();
 }
 
+Status apply(StateChange& change, const WorkerJoining& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr) return ok_status();
+  const Job& job = *change.state().find_job(worker->job);
+  if (fact.generation <= worker->joining || fact.generation > job.generation) return ok_status();
+  (void)change.job(worker->job);
+  change.worker(fact.worker).joining = fact.generation;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const WorkerStuck& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr || worker->stuck || fact.lasted < Duration()) return ok_status();
+  const Job& job = change.job(worker->job);
+  change.worker(fact.worker).stuck = StuckNotice{fact.step, fact.lasted};
+  change.emit("worker.stuck", job,
+              {{"worker", fact.worker.text()},
+               {"step", fact.step},
+               {"phase", fact.phase},
+               {"seconds", fact.lasted.to_seconds()}});
+  return ok_status();
+}
+
 Status apply(StateChange& change, const WorkerExited& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   if (change.state().find_worker(fact.worker) == nullptr) return ok_status();

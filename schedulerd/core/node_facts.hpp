@@ -11,6 +11,8 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerReady& fact);
+[[nodiscard]] Status apply(StateChange& change, const WorkerJoining& fact);
+[[nodiscard]] Status apply(StateChange& change, const WorkerStuck& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerExited& fact);
 
 }  // namespace tidepool::core

@@ -66,6 +66,11 @@ std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, st
 
 NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
+  if (workers_left == gang.workers && gang.first_on) {
+    const Node* node = state_.find_node(gang.first_on);
+    const bool open = node != nullptr && usable(*node) && affordable(gang.first_on, gang.price_max);
+    if (open && free_on(gang.first_on) >= need) return gang.first_on;
+  }
   if (gang.pack) {
     for (const NodeId id : gang.prefer) {
       const Node* node = state_.find_node(id);

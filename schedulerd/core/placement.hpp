@@ -18,6 +18,7 @@ struct GangRequest {
   bool pack = false;                    // fewest nodes; otherwise the smallest holes are filled first
   std::set<NodeId> prefer;              // with pack: nodes that the job is on already, filled first
   NodeId avoid;                         // used only if nothing else has room; none = no node
+  NodeId first_on = {};                 // where the first worker goes if there is room; none = anywhere
   std::optional<Money> price_max = {};  // per slot and hour; dearer nodes are not used
 };
 

@@ -51,9 +51,12 @@ struct SwitchIntent {
   std::vector<WorkerId> members;
   bool after_failure = false;  // survivors drop the old communicator at once
 };
-// Takes all slots from a job; its state is parked and it waits for a Start.
+// Takes all slots from a job; its state is parked and it waits for a Start. Commits generation `number`, which has
+// no members: who is in the job keeps the state and leaves, within its grace.
 struct PreemptIntent {
   JobId job;
+  GenerationNumber number = 0;  // 0 = nothing to keep: nobody has stepped since the last start
+  bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
 };
 // Ends one worker process: with notice until `grace` has passed, then by force.
 struct StopWorkerIntent {

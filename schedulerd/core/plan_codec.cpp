@@ -43,6 +43,8 @@ void fields(auto& archive, codec::Like<SwitchIntent> auto& intent) {
 }
 void fields(auto& archive, codec::Like<PreemptIntent> auto& intent) {
   archive("job", intent.job);
+  archive("number", intent.number);
+  archive("after_failure", intent.after_failure);
 }
 void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
   archive("job", intent.job);

@@ -79,9 +79,15 @@ class PlanCheck {
     return leavers_stay_out(job, intent);
   }
 
-  Status check(const Job& job, const PreemptIntent&) {
+  Status check(const Job& job, const PreemptIntent& intent) {
     TP_TRY(one_change(job));
     if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
+    if (intent.number == 0) return ok_status();
+    if (intent.number != job.generation + 1) {
+      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
+    }
+    if (!switched_.insert(job.id).second) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    if (job.stepping_generation == 0) return breaks("StateAllowsIt", job.id.text() + " has nothing to park");
     return ok_status();
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
@@ -20,6 +21,13 @@ std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending
   }
   queue.insert(queue.end(), left.begin(), left.end());
   return queue;
+}
+
+// Where a start finds what the job had kept; none if every node does, or none.
+NodeId holder_of_state(const ClusterState& state, const Job& job) {
+  if (job.spec.shared_checkpoints) return {};
+  const KeptState* newest = newest_kept(job);
+  return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
 }
 
 SizeWish wish_of(DecisionDraft& draft, const Job& job) {
@@ -47,7 +55,11 @@ class Queue {
                           {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
       return draft_.find(job, reason);
     }
-    if (too_dear(job) || start(job)) return;
+    if (too_dear(job)) return;
+    const SizeWish wish = wish_of(draft_, job);
+    // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
+    if (wish.size == 0) return draft_.find(job, wish.reason, wish.lost);
+    if (start(job, wish)) return;
     ++waiting_;
     draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
   }
@@ -63,14 +75,14 @@ class Queue {
   }
 
   // At the largest allowed size up to the wish that there is room for and that the price cap allows.
-  bool start(const Job& job) {
+  bool start(const Job& job, const SizeWish& wish) {
     const int smallest = job.spec.elastic.sizes.front();
     const int room = draft_.free_slots().room_for(job.spec.gpus_per_worker);
     if (room < smallest) return false;
-    const SizeWish wish = wish_of(draft_, job);
     const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
     for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
-      auto gang = draft_.place_within_cap(job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}});
+      auto gang = draft_.place_within_cap(
+          job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}, holder_of_state(draft_.state(), job)});
       if (gang) {
         const ReasonCode code = job.last_start_at ? ReasonCode::kResumed : ReasonCode::kStarted;
         const Reason reason{code, {{"size", static_cast<double>(size)}}};

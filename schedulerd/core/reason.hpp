@@ -48,6 +48,9 @@ enum class ReasonCode {
   kBelowMinimum,       // survivors, min
   kStartTimeout,       // worker, seconds: not ready in time
   kLeftBehind,         // worker: no longer in the job's generation, still running
+  kWorkerStuck,        // worker, step, seconds: no progress for so long
+  kSwitchTimeout,      // worker, generation, seconds: did not answer in a switch, or was the last to join one that hung
+  kParkTimeout,        // worker, seconds, steps: did not park within its grace; so many steps are not kept
   kPreempted,          // for_job
   kResumed,            // size
   // why a job ended

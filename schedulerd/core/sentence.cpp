@@ -127,7 +127,19 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
       return "goes back to the queue: " + w.workers("survivors") + " left, and it needs " + w.number("min");
     case ReasonCode::kStartTimeout: return w.id("worker") + " was not ready within " + w.time("seconds");
     case ReasonCode::kLeftBehind: return w.id("worker") + " no longer belongs to the job and has not left by itself";
-    case ReasonCode::kPreempted: return "preempted for " + JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text();
+    case ReasonCode::kWorkerStuck:
+      return w.id("worker") + " has made no progress at step " + w.number("step") + " for " + w.time("seconds") +
+             " and is ended";
+    case ReasonCode::kSwitchTimeout:
+      return w.id("worker") + " holds up generation " + w.number("generation") + " for " + w.time("seconds") +
+             " and is ended";
+    case ReasonCode::kParkTimeout:
+      return w.id("worker") + " did not park within " + w.time("seconds") + " and is ended; " +
+             (w.whole("steps") == 0 ? "no step is lost"
+                                    : counted(w.value("steps"), "step") + " since the last kept state are lost");
+    case ReasonCode::kPreempted:
+      if (w.whole("for_job") == 0) return "preempted by its policy";
+      return "preempted for " + JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text();
     case ReasonCode::kFinished: return "finished after " + counted(w.value("steps"), "step");
     case ReasonCode::kCancelledByUser: return "cancelled by its user";
     case ReasonCode::kMaxDuration: return "ended: it ran longer than " + w.time("limit_s");
@@ -179,6 +191,9 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kBelowMinimum:
     case ReasonCode::kStartTimeout:
     case ReasonCode::kLeftBehind:
+    case ReasonCode::kWorkerStuck:
+    case ReasonCode::kSwitchTimeout:
+    case ReasonCode::kParkTimeout:
     case ReasonCode::kPreempted:
     case ReasonCode::kFinished:
     case ReasonCode::kCancelledByUser:

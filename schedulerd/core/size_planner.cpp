@@ -68,7 +68,7 @@ bool replace(DecisionDraft& draft, const Job& job, const Worker& slow) {
 }
 
 struct Wish {
-  int size = 0;  // allowed
+  int size = 0;  // allowed; 0 = should hold nothing
   Reason grow_or_shrink;
   Reason keep;
   std::vector<Alternative> lost;
@@ -84,6 +84,7 @@ Wish wish_of(DecisionDraft& draft, const Job& job) {
             {}};
   }
   SizeWish wish = draft.policy_of(job).size(draft.view(), job, draft.budget());
+  if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(wish.lost)};
   // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
   int allowed = wish.size == size ? size : allowed_size(job, wish.size);
   if (wish.size > size) allowed = std::max(allowed, size);
@@ -149,10 +150,21 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
   return std::nullopt;
 }
 
+// The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
+std::optional<Reason> preempt(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", number(job.size())}}};
+  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
+  if (left) return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+  const bool explains = !explains_holding(wish.grow_or_shrink.code);
+  const Reason reason = explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}};
+  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, wish.lost);
+  return std::nullopt;
+}
+
 bool can_change(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
   if (!settled || is_ending(job, draft.now()) || job.suspend_requested) return false;
-  return survivors(draft.state(), job).size() == job.members.size();
+  return all_members_stay(draft.state(), job);
 }
 
 }  // namespace
@@ -163,7 +175,9 @@ void plan_size(DecisionDraft& draft, const Job& job) {
   if (straggler != nullptr && replace(draft, job, *straggler)) return;
   Wish wish = wish_of(draft, job);
   std::optional<Reason> held = wish.keep;
-  if (wish.size > job.size()) {
+  if (wish.size == 0) {
+    held = preempt(draft, job, wish);
+  } else if (wish.size > job.size()) {
     held = straggler != nullptr ? held : grow(draft, job, wish);
   } else if (wish.size < job.size()) {
     held = shrink(draft, job, wish);

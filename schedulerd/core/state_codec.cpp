@@ -23,6 +23,18 @@ inline auto names_of(NodeState) {
   return std::array{Name{NodeState::kUp, "up"}, Name{NodeState::kLost, "lost"}};
 }
 
+void fields(auto& archive, codec::Like<StuckNotice> auto& notice) {
+  archive("step", notice.step);
+  archive("lasted", notice.lasted);
+}
+
+void fields(auto& archive, codec::Like<KeptState> auto& kept) {
+  archive("step", kept.step);
+  archive("samples", kept.samples);
+  archive("node", kept.node);
+  archive("at", kept.at);
+}
+
 void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("id", worker.id);
   archive("job", worker.job);
@@ -32,6 +44,9 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("started_at", worker.started_at);
   archive("stop_due", worker.stop_due);
   archive("kill_at", worker.kill_at);
+  archive("stopped_for", worker.stopped_for);
+  archive("joining", worker.joining);
+  archive("stuck", worker.stuck);
   archive("node_lost", worker.node_lost);
   archive("straggler_score", worker.straggler_score);
   archive("straggler_steps", worker.straggler_steps);
@@ -85,6 +100,9 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("switched", job.switched);
   archive("switch_step", job.switch_step);
   archive("commit", job.commit);
+  archive("stepping_generation", job.stepping_generation);
+  archive("stepping_size", job.stepping_size);
+  archive("parking", job.parking);
   archive("transition", job.transition);
   archive("workers", job.workers);
   archive("pinned_size", job.pinned_size);
@@ -93,14 +111,22 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("finished_training", job.finished_training);
   archive("misconfigured", job.misconfigured);
   archive("cooldown_waived", job.cooldown_waived);
+  archive("checkpoint_wanted", job.checkpoint_wanted);
+  archive("quiet_exits", job.quiet_exits);
+  archive("quiet_since", job.quiet_since);
 }
 
 void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("last_step", job.last_step);
   archive("samples_done", job.samples_done);
+  archive("last_report_at", job.last_report_at);
+  archive("parked", job.parked);
+  archive("checkpoint", job.checkpoint);
   archive("epoch", job.epoch);
   archive("first_loss", job.first_loss);
   archive("last_loss", job.last_loss);
+  archive("global_batch", job.global_batch);
+  archive("noise_scale", job.noise_scale);
   archive("sizes", job.sizes);
   archive("steps_since_switch", job.steps_since_switch);
   archive("grow_cost", job.grow_cost);

@@ -4,6 +4,7 @@
 #include "schedulerd/core/job_facts.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/throughput.hpp"
 #include "schedulerd/core/worker_exit.hpp"
 
@@ -44,9 +45,38 @@ void emit_replaced(StateChange& change, const Job& job) {
   }
 }
 
-// The members step together at the newest generation.
-void mark_switched(StateChange& change, Job& job, std::int64_t switch_step) {
+// From the generation that steps until the next one does: the last steps before a switch or a parking count.
+bool is_outgoing(const Job& job, const StepsMeasured& fact) {
+  const bool under_way = is_active(job.state) || job.state == JobState::kSuspending;
+  return under_way && fact.generation == job.stepping_generation && fact.generation < job.generation && !job.switched &&
+         fact.last_step > job.last_step;
+}
+
+// A report that came twice: steps of one generation only go forward.
+bool is_repeated(const Job& job, const StepsMeasured& fact) {
+  return job.switched && job.last_step >= job.switch_step && fact.last_step <= job.last_step;
+}
+
+void record_progress(const StateChange& change, Job& job, const StepsMeasured& fact) {
+  job.last_step = fact.last_step;
+  job.samples_done = fact.samples_total.value_or(job.samples_done + fact.samples);
+  job.epoch = fact.epoch;
+  job.last_loss = fact.loss;
+  if (fact.global_batch > 0) job.global_batch = fact.global_batch;
+  if (fact.noise_scale) job.noise_scale = fact.noise_scale;
+  job.last_report_at = change.at();
+}
+
+// The members step together at the newest generation. Without a report of it the numbers are not known.
+void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact, bool measured) {
+  change.emit("generation.switched", job, switched_data(job, fact, measured));
+  const std::int64_t switch_step = fact.switch_step;
+  // Told or not: what lies beyond the step it starts from is not done.
+  const bool lost = job.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.last_step;
+  if (lost) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.switched = true;
+  job.stepping_generation = job.generation;
+  job.stepping_size = job.size();
   job.switch_step = switch_step;
   job.steps_since_switch = 0;
   for (const WorkerId id : job.workers) {
@@ -55,7 +85,7 @@ void mark_switched(StateChange& change, Job& job, std::int64_t switch_step) {
     if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
   }
   if (job.commit.from_size == 0) {
-    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}});
+    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
   } else {
     job.last_resize_at = change.at();
     job.cooldown_waived = job.commit.after_failure;
@@ -112,8 +142,7 @@ Status apply(StateChange& change, const GenerationSwitched& fact) {
   if (!is_current(**known, fact.generation) || (*known)->switched) return ok_status();
   Job& job = change.job(fact.job);
   record_cost(job, fact.stall_ms);
-  change.emit("generation.switched", job, switched_data(job, fact));
-  mark_switched(change, job, fact.switch_step);
+  mark_switched(change, job, fact, true);
   return ok_status();
 }
 
@@ -121,19 +150,25 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   TP_TRY(check_report(**known, fact));
-  if (!is_current(**known, fact.generation)) return ok_status();
+  if (is_outgoing(**known, fact)) {
+    Job& left = change.job(fact.job);
+    record_progress(change, left, fact);
+    change.emit("job.progressed", left, progressed_data(left, fact));
+    return ok_status();
+  }
+  if (!is_current(**known, fact.generation) || is_repeated(**known, fact)) return ok_status();
   Job& job = change.job(fact.job);
   // The report of the switch may have been lost with a connection; who steps has switched.
-  if (!job.switched) mark_switched(change, job, fact.last_step - fact.steps + 1);
+  if (!job.switched) {
+    const std::int64_t first = fact.last_step - fact.steps + 1;
+    mark_switched(change, job, {.job = job.id, .generation = fact.generation, .switch_step = first}, false);
+  }
   if (!job.started_at) {
     job.started_at = change.at();
     job.first_loss = fact.loss;
     change.emit("job.started", job, {{"size", job.size()}});
   }
-  job.last_step = fact.last_step;
-  job.samples_done += fact.samples;
-  job.epoch = fact.epoch;
-  job.last_loss = fact.loss;
+  record_progress(change, job, fact);
   const std::int64_t counted = counted_steps(fact, job.switch_step);
   job.steps_since_switch += counted;
   if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
@@ -157,10 +192,15 @@ Status apply(StateChange& change, const DataEpochAudited& fact) {
 Status apply(StateChange& change, const TrainingFinished& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  if ((*known)->finished_training || (*known)->members.empty() || is_final((*known)->state)) return ok_status();
+  const bool parks = (*known)->state == JobState::kSuspending;  // it was faster than the order to park
+  const bool holds_members = !(*known)->members.empty() || parks;
+  if ((*known)->finished_training || !holds_members || is_final((*known)->state)) return ok_status();
   Job& job = change.job(fact.job);
   job.finished_training = true;
+  job.quiet_exits.clear();
+  job.quiet_since.reset();
   job.last_step = fact.last_step;
+  job.samples_done = fact.samples_total.value_or(job.samples_done);
   job.last_loss = fact.loss;
   job.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "schedulerd/core/hang_planner.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 
 namespace tidepool::core {
@@ -14,16 +16,18 @@ struct Ending {
   Reason reason;
 };
 
-std::optional<Ending> ending_of(const Job& job, Instant now) {
+// `uncounted`: losses that this decision will count.
+std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) {
   if (job.finished_training) {
     return Ending{JobEnd::kSucceeded, {ReasonCode::kFinished, {{"steps", static_cast<double>(job.last_step)}}}};
   }
   if (job.cancel_requested) return Ending{JobEnd::kCancelled, {ReasonCode::kCancelledByUser, {}}};
-  if (job.misconfigured || job.restarts > job.spec.max_restarts) {
+  const int restarts = job.restarts + uncounted;
+  if (job.misconfigured || restarts > job.spec.max_restarts) {
     return Ending{
         JobEnd::kFailed,
         {ReasonCode::kWorkersFailed,
-         {{"restarts", static_cast<double>(job.restarts)}, {"limit", static_cast<double>(job.spec.max_restarts)}}}};
+         {{"restarts", static_cast<double>(restarts)}, {"limit", static_cast<double>(job.spec.max_restarts)}}}};
   }
   const auto& limit = job.spec.max_duration;
   if (limit && job.started_at && now >= *job.started_at + *limit) {
@@ -36,7 +40,7 @@ std::optional<Ending> ending_of(const Job& job, Instant now) {
 void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
   for (const WorkerId id : job.workers) {
     if (!is_live(draft.state(), id) || draft.state().find_worker(id)->kill_at) continue;
-    draft.carry_out(StopWorkerIntent{job.id, id, job.spec.elastic.grace}, reason);
+    draft.stop(job, id, job.spec.elastic.grace, reason);
   }
 }
 
@@ -47,7 +51,7 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     const bool waits_for_switch = job.transition && job.transition->committed && contains(job.transition->leavers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
-    draft.carry_out(StopWorkerIntent{job.id, id, Duration()}, {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
+    draft.stop(job, id, Duration(), {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
   }
 }
 
@@ -61,21 +65,39 @@ void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
   }
 }
 
-void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
-  draft.conclude(job, PreemptIntent{job.id}, reason);
-  stop_all(draft, job, reason);
+// Steps that would have to be done again if this worker kept nothing.
+double steps_at_risk(const Job& job) {
+  const KeptState* kept = newest_kept(job);
+  return static_cast<double>(std::max<std::int64_t>(0, job.last_step - (kept == nullptr ? 0 : kept->step)));
 }
 
-// A newcomer that is not ready by its deadline is stopped; its exit then counts as a loss.
-void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
-  if (!job.transition || job.transition->committed) return;
-  const Duration timeout = draft.parts().config.start_timeout;
-  for (const WorkerId id : job.transition->newcomers) {
+// Who keeps state has its grace for that; the others, and those that stay beyond it, are stopped.
+void stop_parkers(DecisionDraft& draft, const Job& job) {
+  for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
-    if (!late || worker.kill_at) continue;
-    draft.carry_out(StopWorkerIntent{job.id, id, Duration()},
-                    {ReasonCode::kStartTimeout, {{"worker", as_number(id)}, {"seconds", timeout.to_seconds()}}});
+    if (worker.node_lost || worker.kill_at) continue;
+    if (!worker.stop_due) {
+      draft.stop(job, id, job.spec.elastic.grace, job.verdict.reason);
+    } else if (draft.now() >= *worker.stop_due) {
+      draft.stop(job, id, Duration(),
+                 {ReasonCode::kParkTimeout,
+                  {{"worker", as_number(id)},
+                   {"seconds", job.spec.elastic.grace.to_seconds()},
+                   {"steps", steps_at_risk(job)}}});
+    }
+  }
+}
+
+void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
+  const std::size_t alive = survivors(draft.state(), job).size();
+  const bool keeps = alive > 0 && job.stepping_generation > 0;
+  // In the middle of a failure the members have no step in common at which they could leave.
+  const bool after_failure = alive < job.members.size() || (!job.switched && job.commit.after_failure);
+  draft.conclude(job, PreemptIntent{job.id, keeps ? job.generation + 1 : 0, keeps && after_failure}, reason);
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const bool stops = !worker.node_lost && !worker.kill_at && !(keeps && may_hold_state(worker));
+    if (stops) draft.stop(job, id, job.spec.elastic.grace, reason);
   }
 }
 
@@ -121,29 +143,40 @@ std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   return below_minimum(job, alive);
 }
 
+// Every member that is missing has exited with 0, and rank 0's word that all is done may be on its way.
+bool awaits_end(const DecisionDraft& draft, const Job& job) {
+  if (!job.quiet_since || draft.now() >= *job.quiet_since + draft.parts().config.finish_patience) return false;
+  return std::all_of(job.members.begin(), job.members.end(),
+                     [&](WorkerId id) { return is_live(draft.state(), id) || contains(job.quiet_exits, id); });
+}
+
 void plan_membership(DecisionDraft& draft, const Job& job) {
   std::vector<WorkerId> alive = survivors(draft.state(), job);
   if (alive.size() < job.members.size()) return switch_to_survivors(draft, job, std::move(alive));
   const bool settled = job.members.empty() || job.switched;
-  if (job.transition && !job.transition->committed && settled) switch_if_ready(draft, job);
+  const bool planned = job.transition && !job.transition->committed;
+  if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
 }
 
 }  // namespace
 
 void plan_transitions(DecisionDraft& draft, const Job& job) {
+  stop_stuck(draft, job);
   if (is_final(job.state)) return stop_left_behind(draft, job);
-  if (const auto ending = ending_of(job, draft.now())) return end_job(draft, job, *ending);
+  const int uncounted = job.quiet_since && !awaits_end(draft, job) ? 1 : 0;
+  if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
   const Reason suspended{ReasonCode::kSuspendedByUser, {}};
-  if (job.state == JobState::kSuspending) return stop_all(draft, job, job.verdict.reason);
+  if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
   if (!is_active(job.state)) {
     stop_left_behind(draft, job);
     if (job.state == JobState::kSuspended) draft.find(job, suspended);
     return;
   }
   if (job.suspend_requested) return park(draft, job, suspended);
-  if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
   stop_left_behind(draft, job);
-  stop_late_newcomers(draft, job);
+  if (awaits_end(draft, job)) return;
+  if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
+  stop_late(draft, job);
   plan_membership(draft, job);
 }
 
@@ -160,11 +193,12 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
     const Worker& worker = *state.find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due) consider(*worker.stop_due);
-    if (worker.phase == WorkerPhase::kStarting) consider(worker.started_at + config.start_timeout);
   }
+  if (const auto hang = next_hang(state, job, config, after)) consider(*hang);
   if (is_final(job.state)) return first;
   if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
   if (!is_active(job.state)) return first;
+  if (job.quiet_since) consider(*job.quiet_since + config.finish_patience);
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
   if (const auto next = next_replacement(job)) consider(*next);

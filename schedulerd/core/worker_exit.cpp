@@ -1,5 +1,7 @@
 #include "schedulerd/core/worker_exit.hpp"
 
+#include "schedulerd/core/event_data.hpp"
+#include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 
@@ -15,13 +17,14 @@ bool was_expected(const Worker& worker, const Job& job) {
 }
 
 std::string describe(const Worker& worker, const ExitNotice& notice) {
+  if (worker.stopped_for && notice.detail.empty()) return sentence(*worker.stopped_for);
   std::string text = worker.id.text();
   if (notice.signal != 0) {
     text += " was ended by signal " + std::to_string(notice.signal);
   } else if (notice.exit_code >= 0) {
     text += " exited with code " + std::to_string(notice.exit_code);
   } else {
-    text += worker.kill_at ? " was not ready in time and was stopped" : " is gone";
+    text += " is gone";
   }
   return notice.detail.empty() ? text : text + ": " + notice.detail;
 }
@@ -40,7 +43,25 @@ void count_loss(Job& job, std::set<JobId>& counted, std::string how) {
   job.last_error = std::move(how);
 }
 
+// The program may have reached its end: a member is gone without a complaint, and rank 0, who reports the end, is not.
+bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
+  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
+  return well && worker.phase == WorkerPhase::kMember && job.switched && worker.id != job.members.front() &&
+         is_live(state, job.members.front());
+}
+
 }  // namespace
+
+void count_quiet_exits(StateChange& change, Job& job) {
+  if (job.quiet_exits.empty()) return;
+  ++job.restarts;
+  for (const WorkerId id : job.quiet_exits) {
+    job.last_error = id.text() + " exited with code 0 before the training had finished";
+    emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
+  }
+  job.quiet_exits.clear();
+  job.quiet_since.reset();
+}
 
 void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
   std::set<JobId> counted;
@@ -50,8 +71,12 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     Job& job = change.job(worker.job);
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
+    const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
     change.remove_worker(id);
-    if (lost) {
+    if (quiet) {
+      job.quiet_exits.push_back(id);
+      if (!job.quiet_since) job.quiet_since = change.at();
+    } else if (lost) {
       const bool first_worker = worker.phase != WorkerPhase::kMember && job.members.empty();
       if (first_worker && notice.exit_code == kExitMisconfigured) job.misconfigured = true;
       count_loss(job, counted, describe(worker, notice));
@@ -100,9 +125,11 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
 void settle_if_deserted(StateChange& change, Job& job) {
   const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
   if (!held_workers || has_live_workers(change.state(), job)) return;
+  if (!job.finished_training) count_quiet_exits(change, job);
   job.members.clear();
   job.switched = false;
   job.transition.reset();
+  job.checkpoint_wanted = false;
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
   change.capacity_changed();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
@@ -110,7 +137,7 @@ void settle_if_deserted(StateChange& change, Job& job) {
       job.finished_training || job.cancel_requested || job.misconfigured || job.restarts > job.spec.max_restarts;
   if (ends) return;
   become(job, job.suspend_requested ? JobState::kSuspended : JobState::kPending);
-  if (job.state == JobState::kSuspended) change.emit("job.suspended", job, {{"size", 0}});
+  if (job.state == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
 }
 
 void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {

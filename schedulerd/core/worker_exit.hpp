@@ -21,6 +21,9 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
 // The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
 void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
 
+// Nobody has reported the end in time: members that had exited with 0 were lost after all.
+void count_quiet_exits(StateChange& change, Job& job);
+
 // Takes a newcomer or leaver out of a transition that is not committed yet; a transition without
 // newcomers left is dropped, and the job goes on as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);

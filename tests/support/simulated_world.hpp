@@ -10,6 +10,7 @@
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/rng.hpp"
+#include "schedulerd/core/parking_facts.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -34,7 +35,9 @@ class RestlessPolicy final : public core::Policy {
     Digest digest;
     digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.last_step / 8));
     const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
-    const int wish = static_cast<int>(digest.value() % span);
+    int wish = static_cast<int>(digest.value() % span);
+    // Whom it never starts, or preempts before a few steps are done, would never end.
+    if (job.members.empty() || job.steps_since_switch < 4) wish = std::max(wish, 1);
     return {job.id, wish, {core::ReasonCode::kMeasuring, {{"steps", 1}, {"of", 2}}}, {}};
   }
 
@@ -45,7 +48,7 @@ class RestlessPolicy final : public core::Policy {
 inline core::Engine::Parts restless_parts(bool strict) {
   return {{{"default", std::make_shared<RestlessPolicy>(strict)}},
           std::make_shared<PlainDetector>(),
-          {.start_timeout = Duration::seconds(40)}};
+          {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
 }
 
 class SimulatedWorld {
@@ -75,6 +78,8 @@ class SimulatedWorld {
       node_acts();
     } else if (faults_ && draw < 36) {
       repeat_an_old_fact();
+    } else if (faults_ && draw < 38) {
+      process_hangs();
     } else {
       work();
     }
@@ -146,6 +151,7 @@ class SimulatedWorld {
     NodeId node;
     JobId job;
     bool told_to_stop = false;
+    bool hangs = false;  // does nothing more until it is killed
   };
 
   void pass(Duration time) { now_ = now_ + time; }
@@ -189,7 +195,9 @@ class SimulatedWorld {
     if (state().jobs.empty()) return;
     const JobId job = pick(state().jobs);
     const auto& sizes = state().find_job(job)->spec.elastic.sizes;
-    switch (rng_.below(6)) {
+    switch (rng_.below(8)) {
+      case 6: learn(core::JobCheckpointRequested{job}); break;
+      case 7: change(job); break;
       case 0: learn(core::JobCancelRequested{job}); break;
       case 1: learn(core::JobSuspendRequested{job}); break;
       case 2: learn(core::JobResumeRequested{job}); break;
@@ -199,9 +207,32 @@ class SimulatedWorld {
     }
   }
 
+  // New bounds, most of them impossible.
+  void change(JobId job) {
+    core::JobSpec spec = state().find_job(job)->spec;
+    spec.elastic.min = static_cast<int>(rng_.between(1, 3));
+    spec.elastic.max = static_cast<int>(rng_.between(1, 6));
+    spec.elastic.preferred = spec.elastic.min;
+    spec.elastic.sizes.clear();
+    for (int size = spec.elastic.min; size <= spec.elastic.max; ++size) spec.elastic.sizes.push_back(size);
+    spec.priority = static_cast<int>(rng_.between(-1, 1));
+    learn(core::JobChanged{job, std::move(spec)});
+  }
+
   void process_dies() {
     if (processes_.empty()) return;
-    die(pick(processes_), rng_.chance(0.1) ? 2 : 1);
+    const auto draw = rng_.below(10);
+    die(pick(processes_), draw == 0 ? 2 : draw < 4 ? 0 : 1);
+    if (draw > 7 && !processes_.empty()) die(pick(processes_), 1);
+  }
+
+  // Its agent notices, or only the deadlines do.
+  void process_hangs() {
+    if (processes_.empty()) return;
+    const WorkerId id = pick(processes_);
+    processes_.at(id).hangs = true;
+    if (!agents_.at(processes_.at(id).node).connected || rng_.chance(0.3)) return;
+    learn(core::WorkerStuck{id, rng_.between(0, 50), "computing", Duration::seconds(rng_.between(0, 90))});
   }
 
   void die(WorkerId id, int code) {
@@ -278,7 +309,7 @@ class SimulatedWorld {
   bool all_reachable(const core::Job& job) const {
     return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
       const auto found = processes_.find(id);
-      return found != processes_.end() && agents_.at(found->second.node).connected;
+      return found != processes_.end() && !found->second.hangs && agents_.at(found->second.node).connected;
     });
   }
 
@@ -286,6 +317,15 @@ class SimulatedWorld {
   void advance(JobId id) {
     const core::Job& job = *state().find_job(id);
     if (job.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.finished_training) return;
+    for (const WorkerId member : std::vector<WorkerId>(job.members)) {
+      const bool silent = state().find_worker(member)->joining < job.generation;
+      if (silent && rng_.chance(0.7)) learn(core::WorkerJoining{member, job.generation});
+    }
+    const bool first = !job.switched && job.commit.from_size == 0;
+    if (first && rng_.chance(0.5)) learn(restored(job));
+    if (job.switched && rng_.chance(0.1)) {
+      learn(core::CheckpointTaken{id, job.members.front(), job.generation, job.last_step, 1000, 2, "/ckpt"});
+    }
     if (!job.switched && rng_.chance(0.9)) {
       learn(core::GenerationSwitched{id, job.generation, job.last_step + 1, rng_.uniform() * 100, 5, 0, 0, 10});
       return;
@@ -299,6 +339,13 @@ class SimulatedWorld {
     if (after.last_step >= 60) learn(core::TrainingFinished{id, after.last_step, 0.5});
   }
 
+  // Mostly the newest kept state; sometimes an older one, or none.
+  core::StateRestored restored(const core::Job& job) {
+    const core::KeptState* kept = core::newest_kept(job);
+    const std::int64_t step = kept != nullptr && rng_.chance(0.9) ? kept->step : 0;
+    return {job.id, job.generation, step, 1000, "/ckpt"};
+  }
+
   // A process boots, leaves when it was told to, or goes on.
   void live_on(WorkerId id) {
     if (!processes_.contains(id)) return;
@@ -306,6 +353,9 @@ class SimulatedWorld {
     const core::Worker* seen = state().find_worker(id);
     if (seen == nullptr || !agents_.at(process.node).connected) return;
     const core::Job& job = *state().find_job(process.job);
+    if (process.hangs && !(process.told_to_stop && seen->kill_at && now_ >= *seen->kill_at)) return;
+    const bool parks = job.parking && seen->stop_due && rng_.chance(0.8);
+    if (parks) learn(core::StateParked{job.id, id, job.generation, job.last_step, 1000, 2});
     const bool left_out = seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training);
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
     if (seen->phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{id});

@@ -167,8 +167,9 @@ TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") 
   const JobId job = story.running({.min = 2, .max = 2}, 2);
   story.exit(WorkerId(1), 1);
   const auto decision = story.decide();
-  CHECK(names_of(decision) == "preempt stop_worker");
+  CHECK(names_of(decision) == "preempt");
   CHECK(decision.plan[0].reason.code == ReasonCode::kBelowMinimum);
+  CHECK(std::get<core::PreemptIntent>(decision.plan[0].intent).after_failure);
   story.exit(WorkerId(2), 0);
   CHECK(story.job(job).state == JobState::kPending);
   CHECK(names_of(story.decide()) == "start");
@@ -242,7 +243,7 @@ TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") 
   CHECK(decision.plan[0].reason.code == ReasonCode::kStartTimeout);
   story.exit(WorkerId(1), -1);
   CHECK(story.job(job).restarts == 1);
-  CHECK(story.job(job).last_error.find("not ready in time") != std::string::npos);
+  CHECK(story.job(job).last_error.find("was not ready within 10 s") != std::string::npos);
   CHECK(names_of(story.decide()) == "start");
 }
 

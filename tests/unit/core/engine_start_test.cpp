@@ -203,7 +203,7 @@ TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") 
   const JobId job = story.running({.max = 2}, 2);
   const auto generation = story.job(job).generation;
   story.learn(core::JobSuspendRequested{job});
-  CHECK(names_of(story.decide()) == "preempt stop_worker stop_worker");
+  CHECK(names_of(story.decide()) == "preempt");
   CHECK(story.job(job).state == JobState::kSuspending);
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
