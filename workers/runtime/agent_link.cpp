@@ -20,9 +20,10 @@ constexpr std::size_t kAuditsRepeated = 8;
 
 }  // namespace
 
-AgentLink::AgentLink(AgentLinkOptions options, Membership& membership)
+AgentLink::AgentLink(AgentLinkOptions options, Membership& membership, const PulseBoard& pulse)
     : options_(std::move(options)),
       membership_(membership),
+      pulse_(pulse),
       wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       thread_([this] { run(); }) {}
 
@@ -40,7 +41,8 @@ AgentLink::~AgentLink() {
 void AgentLink::send(const api::FromWorker& message) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({api::encode(api::WorkerToAgent{message}), std::holds_alternative<api::StepsMessage>(message)});
+    const bool steps = std::holds_alternative<api::StepsMessage>(message);
+    queue_.push_back({api::encode(api::WorkerToAgent{message}), steps ? Kind::kSteps : Kind::kOther});
     if (queue_.size() > options_.queue_max) drop_oldest_steps();
     if (const auto* audit = std::get_if<api::EpochAuditedMessage>(&message)) {
       audits_.push_back(*audit);
@@ -66,7 +68,7 @@ void AgentLink::set_generation(GenerationNumber generation) {
 void AgentLink::drop_oldest_steps() {
   // The first line may be half written, and a greeting belongs to the connection: both stay.
   const auto first = queue_.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(greeting_, 1));
-  const auto oldest = std::find_if(first, queue_.end(), [](const Outgoing& out) { return out.is_steps; });
+  const auto oldest = std::find_if(first, queue_.end(), [](const Outgoing& out) { return out.kind == Kind::kSteps; });
   if (oldest != queue_.end()) queue_.erase(oldest);
 }
 
@@ -123,7 +125,7 @@ void AgentLink::queue_greeting() {
   written_ = 0;  // a line that was cut off is sent again as a whole
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(greeting_));
   std::vector<Outgoing> greeting;
-  const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message), false}); };
+  const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message)}); };
   add(api::WorkerHello{.worker = options_.worker, .pid = ::getpid()});
   add(api::FromWorker{api::ReadyMessage{.generation = generation_}});
   if (address_ && !membership_.has_addresses(address_->generation)) {
@@ -142,7 +144,9 @@ void AgentLink::queue_greeting() {
 void AgentLink::serve(int fd) {
   queue_greeting();
   api::LineBuffer lines;
+  next_pulse_ = Clock::now();
   for (;;) {
+    queue_pulse();
     bool has_output = false;
     {
       const std::lock_guard lock(mutex_);
@@ -150,12 +154,25 @@ void AgentLink::serve(int fd) {
       has_output = !queue_.empty();
     }
     pollfd polled[2] = {{fd, static_cast<short>(has_output ? POLLIN | POLLOUT : POLLIN), 0}, {wake_fd_, POLLIN, 0}};
-    if (::poll(polled, 2, -1) < 0 && errno != EINTR) return;
+    const auto until_pulse = std::chrono::ceil<Millis>(next_pulse_ - Clock::now()).count();
+    if (::poll(polled, 2, static_cast<int>(std::max<std::int64_t>(until_pulse, 0))) < 0 && errno != EINTR) return;
     std::uint64_t count = 0;
     static_cast<void>(!::read(wake_fd_, &count, sizeof count));
     if ((polled[0].revents & POLLOUT) != 0 && !write_some(fd)) return;
     if ((polled[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !read_some(fd, lines)) return;
   }
+}
+
+// One waits at most: an agent that does not read would otherwise find thousands.
+void AgentLink::queue_pulse() {
+  constexpr Millis kInterval{1'000};
+  if (Clock::now() < next_pulse_) return;
+  const api::PulseMessage pulse = pulse_.read();
+  next_pulse_ = Clock::now() + std::clamp(Millis{pulse.stuck_after_ms / 4}, Millis{10}, kInterval);
+  const std::lock_guard lock(mutex_);
+  const bool waits =
+      std::any_of(queue_.begin(), queue_.end(), [](const Outgoing& out) { return out.kind == Kind::kPulse; });
+  if (!waits) queue_.push_back({api::encode(api::WorkerToAgent{pulse}), Kind::kPulse});
 }
 
 bool AgentLink::write_some(int fd) {
@@ -207,13 +224,16 @@ bool AgentLink::obey(const std::string& line) {
     return false;
   }
   std::visit(Overloaded{[this](const api::GenerationMessage& news) {
-                          membership_.announce({.number = news.number, .members = news.members}, news.after_failure);
+                          membership_.announce({.number = news.number,
+                                                .members = news.members,
+                                                .after_failure = news.after_failure,
+                                                .park = news.park});
                           repeat_address(news.number);
                         },
                         [this](const api::AddressesMessage& news) {
                           membership_.announce_addresses(news.generation, news.blobs);
                         },
-                        [](const api::CheckpointOrder&) {}},
+                        [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); }},
              *message);
   return true;
 }

@@ -1,5 +1,5 @@
 // The worker's end of the Unix socket to the agent of its node, with a thread of its own. It hears
-// generations and addresses for the Membership board and carries reports out.
+// generations and addresses for the Membership board, carries reports out, and gives the agent a pulse.
 //
 // Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
 // `ready` again, and repeats what the daemon may have lost: an address, and the newest audits (it keeps the first).
@@ -16,6 +16,7 @@
 #include "base/ids.hpp"
 #include "workers/runtime/clock.hpp"
 #include "workers/runtime/membership.hpp"
+#include "workers/runtime/pulse_board.hpp"
 
 namespace tidepool::runtime {
 
@@ -30,8 +31,8 @@ struct AgentLinkOptions {
 
 class AgentLink {
  public:
-  // Starts connecting; `membership` must outlive the link.
-  AgentLink(AgentLinkOptions options, Membership& membership);
+  // Starts connecting; `membership` and `pulse` must outlive the link.
+  AgentLink(AgentLinkOptions options, Membership& membership, const PulseBoard& pulse);
   ~AgentLink();
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
@@ -57,15 +58,19 @@ class AgentLink {
   [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);
   void repeat_address(GenerationNumber generation);
   [[nodiscard]] bool obey(const std::string& line);
+  void queue_pulse();
   void wake() const;
 
+  enum class Kind { kOther, kSteps, kPulse };
   struct Outgoing {
     std::string line;
-    bool is_steps = false;
+    Kind kind = Kind::kOther;
   };
 
   AgentLinkOptions options_;
   Membership& membership_;
+  const PulseBoard& pulse_;
+  TimePoint next_pulse_;  // of the link's thread
   int wake_fd_ = -1;
   std::mutex mutex_;
   std::condition_variable sent_all_;

@@ -9,6 +9,8 @@
 #include "workers/runtime/session.hpp"
 #include "workers/runtime/tidepool.h"
 
+using tidepool::runtime::BatchChoice;
+using tidepool::runtime::BatchQuestion;
 using tidepool::runtime::Ending;
 using tidepool::runtime::Reduced;
 using tidepool::runtime::Session;
@@ -54,6 +56,20 @@ int give(const Struct& value, Struct* out) {
 // What the options were when the library was new; later fields follow.
 constexpr std::size_t kFirstOptions = offsetof(tidepool_options, on_resize);
 
+// The program's function as the session calls it.
+auto rule_of(const tidepool_options& given) {
+  return [rule = given.resize_rule, user = given.resize_user](const BatchQuestion& question) {
+    tidepool_resize resize{.struct_size = sizeof(tidepool_resize),
+                           .size = question.size,
+                           .step = question.step,
+                           .noise_scale = question.noise_scale.value_or(-1),
+                           .global_batch = question.global_batch,
+                           .lr_factor = question.lr_factor};
+    rule(user, &resize);
+    return BatchChoice{.global_batch = resize.global_batch, .lr_factor = resize.lr_factor};
+  };
+}
+
 tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::SessionOptions& settings) {
   if (given.on_resize < TIDEPOOL_ON_RESIZE_CONSTANT || given.on_resize > TIDEPOOL_ON_RESIZE_CALLBACK) {
     return tidepool::invalid_argument("options.on_resize is " + std::to_string(given.on_resize) +
@@ -70,6 +86,8 @@ tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::
   settings.base_size = std::max(given.base_size, 1);
   settings.warmup_steps = given.warmup_steps;
   settings.per_worker_max = given.per_worker_max;
+  settings.noise_every = given.noise_every;
+  if (given.resize_rule != nullptr) settings.batch_rule = rule_of(given);
   return tidepool::ok_status();
 }
 
@@ -169,7 +187,8 @@ int tidepool_next_step(tidepool_session* session, tidepool_step* step) {
                             .global_batch = session->step->global_batch,
                             .lr_factor = session->step->lr_factor,
                             .momentum_factor = session->step->momentum_factor,
-                            .noise_scale = session->step->noise_scale.value_or(-1)},
+                            .noise_scale = session->step->noise_scale.value_or(-1),
+                            .part = session->step->part},
                            step);
     return given == TIDEPOOL_OK ? TIDEPOOL_STEP : given;
   });

@@ -8,9 +8,12 @@
 namespace tidepool::runtime {
 namespace {
 
-// Layout: loss, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for, compute time.
+// Layout: loss, noise term, ranks with one, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for,
+// compute time.
 constexpr std::size_t kLoss = 0;
-constexpr std::size_t kCount = 1;
+constexpr std::size_t kNoise = 1;
+constexpr std::size_t kNoiseRanks = 2;
+constexpr std::size_t kCount = 3;
 constexpr std::size_t kCountLimbs = 2;
 constexpr std::size_t kChecksum = kCount + kCountLimbs;
 constexpr std::size_t kChecksumLimbs = 4;
@@ -56,6 +59,10 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   TP_CHECK(report.fed.count < (1ULL << 32U), "one rank is fed less than 2^32 samples a step");
   std::fill(word.begin(), word.end(), 0.0F);
   word[kLoss] = static_cast<float>(report.loss_sum);
+  if (report.noise_term) {
+    word[kNoise] = static_cast<float>(*report.noise_term);
+    word[kNoiseRanks] = 1;
+  }
   write_limbs(report.fed.count, word.subspan(kCount, kCountLimbs));
   write_limbs(report.fed.checksum, word.subspan(kChecksum, kChecksumLimbs));
   const std::size_t mine = kRanks + kFloatsPerRank * static_cast<std::size_t>(place.rank);
@@ -69,6 +76,8 @@ ControlSums read_control_word(std::span<const float> word, const ControlPlace& p
   TP_CHECK(word.size() == control_word_floats(place.size), "the control word has its exact length");
   ControlSums sums;
   sums.loss_sum = static_cast<double>(word[kLoss]);
+  sums.noise_terms = static_cast<double>(word[kNoise]);
+  sums.noise_ranks = static_cast<int>(std::lround(word[kNoiseRanks]));
   sums.fed.count = read_limbs(word.subspan(kCount, kCountLimbs));
   sums.fed.checksum = read_limbs(word.subspan(kChecksum, kChecksumLimbs));
   for (int rank = 0; rank < place.size; ++rank) {

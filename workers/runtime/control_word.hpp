@@ -23,6 +23,8 @@ struct ControlReport {
   AuditSum fed;                    // samples given to the model in this step
   double loss_sum = 0;             // over these samples
   std::int64_t compute_us = 0;     // from the step's start to the allreduce; exact below 2^24 (16 s)
+  // |gradient of this rank|^2 / samples, if the step measures noise and the rank has samples.
+  std::optional<double> noise_term;
 };
 
 // What all ranks read.
@@ -31,6 +33,8 @@ struct ControlSums {
   std::vector<std::int64_t> compute_us;     // by rank
   AuditSum fed;
   double loss_sum = 0;
+  double noise_terms = 0;  // over the ranks that gave one
+  int noise_ranks = 0;     // how many did
 
   // knows_next: how many ranks are ready to leave the present generation.
   [[nodiscard]] int knows_next() const;

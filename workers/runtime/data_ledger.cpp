@@ -22,16 +22,26 @@ Lease DataLedger::lease() const {
   return {.epoch = state_.epoch, .begin = state_.cursor, .end = end};
 }
 
+Lease DataLedger::lease_after(const Lease& lease) const {
+  const bool next_epoch = lease.end == options_.samples;
+  const std::uint64_t begin = next_epoch ? 0 : lease.end;
+  return {.epoch = lease.epoch + (next_epoch ? 1 : 0),
+          .begin = begin,
+          .end = begin + std::min(options_.global_batch, options_.samples - begin)};
+}
+
 std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, int size) const {
   TP_CHECK(rank >= 0 && rank < size, "a rank lies inside its generation");
-  TP_CHECK(lease.epoch == state_.epoch, "only the epoch under way is leased");
+  TP_CHECK(lease.epoch == state_.epoch || lease.epoch == state_.epoch + 1, "only this epoch and the next are leased");
+  const auto epoch = static_cast<std::uint64_t>(lease.epoch);
+  const Permutation order = lease.epoch == state_.epoch ? order_ : Permutation(options_.seed, epoch, options_.samples);
   const auto part = [&](int r) {
     return lease.begin + (lease.end - lease.begin) * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(size);
   };
   std::vector<std::uint64_t> samples;
   samples.reserve(part(rank + 1) - part(rank));
   for (std::uint64_t position = part(rank); position < part(rank + 1); ++position) {
-    samples.push_back(order_.at(position));
+    samples.push_back(order.at(position));
   }
   return samples;
 }

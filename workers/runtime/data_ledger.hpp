@@ -57,7 +57,11 @@ class DataLedger {
   // The range of the step in flight: the same answer until it commits.
   [[nodiscard]] Lease lease() const;
 
-  // The samples of `rank` in that range. Shares of the ranks differ by at most one and cover it exactly.
+  // The range after `lease`, if that commits and the batch stays.
+  [[nodiscard]] Lease lease_after(const Lease& lease) const;
+
+  // The samples of `rank` in a range of the epoch under way or the next. Shares of the ranks differ by at most one and
+  // cover it exactly.
   [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, int size) const;
 
   // Acknowledges the lease; `fed` is what all ranks together were fed. Returns the audit at an epoch's end.
@@ -70,6 +74,11 @@ class DataLedger {
   // not committed is leased anew, so every sample is still used once.
   void set_global_batch(std::uint64_t samples);
   [[nodiscard]] std::uint64_t global_batch() const { return options_.global_batch; }
+
+  // Samples of all committed steps since the training began.
+  [[nodiscard]] std::uint64_t samples_committed() const {
+    return static_cast<std::uint64_t>(state_.epoch) * options_.samples + state_.cursor;
+  }
 
   [[nodiscard]] const State& state() const { return state_; }
   void adopt(const State& state);

@@ -1,69 +1,96 @@
 #include "workers/runtime/handover.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <string>
+#include <vector>
 
 namespace tidepool::runtime {
 namespace {
 
-// One rank's line in the allgather.
-enum Field : std::size_t { kHasState, kSteps, kFinishing, kLoss, kEpoch, kCursor, kUsed, kChecksum, kLayout, kFields };
-using Line = std::array<std::int64_t, kFields>;
+// One rank's line in the allgather: its progress, and the layout of its state.
+constexpr std::size_t kLineWords = kProgressWords + 1;
+constexpr std::int64_t kNoState = -1;
 
-Line to_line(const Progress& progress, std::uint64_t layout) {
-  Line line{};
-  line[kHasState] = progress.has_state ? 1 : 0;
-  line[kSteps] = progress.steps;
-  line[kFinishing] = progress.finishing ? 1 : 0;
-  line[kLoss] = std::bit_cast<std::int64_t>(progress.last_loss);
-  line[kEpoch] = progress.ledger.epoch;
-  line[kCursor] = static_cast<std::int64_t>(progress.ledger.cursor);
-  line[kUsed] = static_cast<std::int64_t>(progress.ledger.used.count);
-  line[kChecksum] = static_cast<std::int64_t>(progress.ledger.used.checksum);
-  line[kLayout] = static_cast<std::int64_t>(layout);
-  return line;
+struct Member {
+  Progress progress;
+  std::int64_t layout = 0;
+
+  // The step that this member can give to others.
+  [[nodiscard]] std::int64_t step() const { return progress.has_state ? progress.steps : kNoState; }
+};
+
+Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const Progress& mine) {
+  std::array<std::int64_t, kLineWords> line{};
+  std::ranges::copy(to_words(mine), line.begin());
+  line.back() = static_cast<std::int64_t>(state.layout());
+  const auto gathered = comm.allgather(line);
+  if (!gathered.ok()) return gathered.error();
+  std::vector<Member> members;
+  for (std::size_t begin = 0; begin < gathered->size(); begin += kLineWords) {
+    const std::span<const std::int64_t> words = std::span(*gathered).subspan(begin, kLineWords);
+    members.push_back({.progress = progress_from_words(words.first(kProgressWords)), .layout = words.back()});
+  }
+  for (std::size_t rank = 1; rank < members.size(); ++rank) {
+    if (members[rank].layout != members[0].layout) {
+      return invalid_argument("rank " + std::to_string(rank) +
+                              " registered other state than rank 0: all workers of a job must run the same program");
+    }
+  }
+  return members;
 }
 
-Progress from_line(const std::int64_t* line) {
-  Progress progress;
-  progress.has_state = true;
-  progress.steps = line[kSteps];
-  progress.finishing = line[kFinishing] != 0;
-  progress.last_loss = std::bit_cast<double>(line[kLoss]);
-  progress.ledger.epoch = line[kEpoch];
-  progress.ledger.cursor = static_cast<std::uint64_t>(line[kCursor]);
-  progress.ledger.used.count = static_cast<std::uint64_t>(line[kUsed]);
-  progress.ledger.used.checksum = static_cast<std::uint64_t>(line[kChecksum]);
-  return progress;
+// The lowest rank among those with the highest number.
+int best_rank(std::span<const std::int64_t> steps) {
+  return static_cast<int>(std::max_element(steps.begin(), steps.end()) - steps.begin());
+}
+
+// Nobody lives who has a state: the rank with the newest kept one fetches it, and if it is damaged the
+// next newest is tried, wherever it lies. Nothing: there is none, or another rank has restored.
+Result<std::optional<Progress>> restore_somewhere(Comm& comm, StateSource* kept) {
+  for (;;) {
+    const auto newest = kept == nullptr ? std::nullopt : kept->newest_step();
+    const std::int64_t offer = newest.value_or(kNoState);
+    const auto offers = comm.allgather({&offer, 1});
+    if (!offers.ok()) return offers.error();
+    const int chosen = best_rank(*offers);
+    if ((*offers)[static_cast<std::size_t>(chosen)] == kNoState) return std::optional<Progress>();
+    std::optional<Progress> restored;
+    if (comm.rank() == chosen) restored = kept->restore_newest();
+    const std::int64_t done = restored ? 1 : 0;
+    const auto answers = comm.allgather({&done, 1});
+    if (!answers.ok()) return answers.error();
+    if ((*answers)[static_cast<std::size_t>(chosen)] == 1) return restored;
+  }
 }
 
 }  // namespace
 
-Result<HandoverOutcome> hand_over(Comm& comm, ReplicaState& state, const Progress& mine) {
-  const Line line = to_line(mine, state.layout());
-  auto gathered = comm.allgather(line);
-  if (!gathered.ok()) return gathered.error();
-  const auto line_of = [&](int rank) { return gathered->data() + static_cast<std::size_t>(rank) * kFields; };
-  const auto is_newer = [&](int a, int b) {
-    const std::int64_t* left = line_of(a);
-    const std::int64_t* right = line_of(b);
-    return left[kHasState] != right[kHasState] ? left[kHasState] > right[kHasState] : left[kSteps] > right[kSteps];
+Result<HandoverOutcome> hand_over(Comm& comm, ReplicaState& state, const Progress& mine, StateSource* kept) {
+  auto members = ask_all(comm, state, mine);
+  if (!members.ok()) return members.error();
+  HandoverOutcome outcome;
+  if (std::ranges::none_of(*members, [](const Member& member) { return member.progress.has_state; })) {
+    auto restored = restore_somewhere(comm, kept);
+    if (!restored.ok()) return restored.error();
+    outcome.restored = restored->has_value();
+    members = ask_all(comm, state, restored->value_or(mine));
+    if (!members.ok()) return members.error();
+  }
+  std::vector<std::int64_t> steps;
+  for (const Member& member : *members) steps.push_back(member.step());
+  const int root = best_rank(steps);
+  const std::int64_t newest = steps[static_cast<std::size_t>(root)];
+  // Without any state all start from the initial values of the root.
+  const auto lacks = [&](int rank) {
+    return rank != root && (newest == kNoState || steps[static_cast<std::size_t>(rank)] < newest);
   };
-  int root = 0;  // the lowest rank among the newest
-  for (int rank = 1; rank < comm.size(); ++rank) {
-    if (is_newer(rank, root)) root = rank;
-  }
   std::int64_t receivers = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (line_of(rank)[kLayout] != line_of(0)[kLayout]) {
-      return invalid_argument("rank " + std::to_string(rank) +
-                              " registered other state than rank 0: all workers of a job must run the same program");
-    }
-    const bool initial = line_of(rank)[kHasState] == 0 && rank != root;
-    if (initial || is_newer(root, rank)) ++receivers;
-  }
-  HandoverOutcome outcome{.progress = from_line(line_of(root)), .bytes_moved = receivers * state.bytes()};
-  outcome.received = comm.rank() != root && (!mine.has_state || mine.steps < outcome.progress.steps);
+  for (int rank = 0; rank < comm.size(); ++rank) receivers += lacks(rank) ? 1 : 0;
+  outcome.progress = (*members)[static_cast<std::size_t>(root)].progress;
+  outcome.progress.has_state = true;
+  outcome.bytes_moved = receivers * state.bytes();
+  outcome.received = lacks(comm.rank());
   if (receivers > 0) TP_TRY(state.hand_over(comm, root, outcome.received));
   return outcome;
 }

@@ -7,9 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/check.hpp"
 #include "workers/runtime/agent_link.hpp"
@@ -17,6 +15,10 @@
 #include "workers/runtime/control_word.hpp"
 #include "workers/runtime/gradient_reducer.hpp"
 #include "workers/runtime/handover.hpp"
+#include "workers/runtime/kept_states.hpp"
+#include "workers/runtime/numerics/step_schedule.hpp"
+#include "workers/runtime/pulse_board.hpp"
+#include "workers/runtime/retired_comm.hpp"
 #include "workers/runtime/session.hpp"
 #include "workers/runtime/step_reports.hpp"
 
@@ -29,23 +31,31 @@ struct SwitchInProgress {
   double normal_step_ms = 0;
 };
 
+[[nodiscard]] BatchRules rules_of(const SessionOptions& options);
+
 class LiveSession final : public Session {
  public:
   LiveSession(SessionOptions options, Transports transports)
       : options_(std::move(options)),
         ledger_({.samples = options_.samples, .global_batch = options_.global_batch, .seed = options_.seed}),
+        kept_(options_.keep, options_.worker, replica_, options_.samples),
         builder_({.self = options_.worker,
                   .transports = std::move(transports),
                   .host = options_.host,
                   .address_timeout = options_.patience,
                   .connect_timeout = options_.connect_timeout,
                   .collective_timeout = options_.collective_timeout},
-                 membership_, [this](api::AddressMessage message) { publish(std::move(message)); }) {}
+                 membership_, [this](api::AddressMessage message) { publish(std::move(message)); }),
+        schedule_(rules_of(options_)) {
+    replica_.require_same("batch rules", fingerprint(schedule_.rules()));
+    replica_.require_same("samples", options_.samples);
+    replica_.require_same("seed", options_.seed);
+    pulse(api::PulsePhase::kWaiting);
+  }
 
   ~LiveSession() override {
     drop_comm();
     membership_.close();
-    if (retiring_.joinable()) retiring_.join();
   }
 
   void register_state(std::string name, std::span<std::byte> memory) override {
@@ -60,6 +70,7 @@ class LiveSession final : public Session {
 
   Status join() override;
   std::optional<Step> next_step() override;
+  [[nodiscard]] std::vector<std::uint64_t> expected_samples() const override;
   Status bucket_ready(std::size_t first, std::size_t count) override;
   Reduced reduce(double loss_sum) override;
   void commit() override;
@@ -84,18 +95,27 @@ class LiveSession final : public Session {
   void enter_newest();
   [[nodiscard]] std::optional<CommBuilder::Built> build_newest();
   [[nodiscard]] bool take_part_in(CommBuilder::Built& built);
+  void give_up(const Error& error);
   void prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome);
   void leave_generation();
   void drop_comm();
+  void leave_for_good(const Generation& newest);
+  void park();
+  [[nodiscard]] bool rank_zero_has_parked(bool kept);
+  void take_checkpoint(TimePoint now);
+  void restored();
   [[nodiscard]] Step begin_step();
   [[nodiscard]] GenerationNumber advance_build();
   [[nodiscard]] Status sum_over_ranks(double loss_sum);
-  // Samples a step of a generation of `size` workers.
-  [[nodiscard]] std::uint64_t batch_for(int size) const;
+  // Batch and learning rate of a generation of `size` workers; an error if the others are lost meanwhile.
+  [[nodiscard]] Status plan_batch(int size);
+  [[nodiscard]] bool noise_due(std::int64_t step) const;
+  void measure_noise();
   void report_step(TimePoint now);
   void report_switch(TimePoint now);
   void report_audit(const EpochAudit& audit);
   void fail(Error error);
+  void pulse(api::PulsePhase phase, Millis least = Millis{60'000});
 
   void publish(api::AddressMessage message) {
     if (link_) link_->send_address(std::move(message));
@@ -112,20 +132,26 @@ class LiveSession final : public Session {
   DataLedger ledger_;
   Progress progress_;  // its ledger part is filled in from ledger_ when a generation is entered
   Membership membership_;
+  PulseBoard pulse_;
   std::unique_ptr<AgentLink> link_;  // none when running alone
+  KeptStates kept_;                  // its writer reports through the link
   CommBuilder builder_;
 
   Generation generation_;
   std::shared_ptr<Comm> comm_;
   Membership::WatchId comm_watch_ = 0;
-  std::thread retiring_;        // closes the communicator before this one; Gloo needs up to 10 ms a peer
+  RetiredComm retired_;
   GenerationNumber tried_ = 0;  // newest generation entered or given up
   bool broken_ = false;         // a collective failed: a member died or left
   bool switch_agreed_ = false;  // all ranks said in one step that they are ready
 
+  StepSchedule schedule_;  // its state is copied to progress_ when a step commits
   GradientReducer reducer_;
-  AuditSum fed_;                 // of the step in flight, on this rank
-  std::uint64_t in_flight_ = 0;  // samples of the step in flight over all ranks; 0 = none
+  std::vector<float> last_gradient_;  // of the step before, where a worker alone compares two steps; else empty
+  std::uint64_t last_samples_ = 0;    // that it is the sum over
+  std::optional<NoiseSample> noise_;  // that the step in flight measured
+  AuditSum fed_;                      // of the step in flight, on this rank
+  std::uint64_t in_flight_ = 0;       // samples of the step in flight over all ranks; 0 = none
   TimePoint step_begin_;
   ControlSums sums_;
   StepTotals totals_;
@@ -135,6 +161,7 @@ class LiveSession final : public Session {
   std::optional<TimePoint> last_commit_;
   double normal_step_ms_ = 0;  // moving average of the time between two commits within one generation
   bool first_commit_here_ = true;
+  bool stepped_ = false;  // this process has committed a step
 
   Ending ending_ = Ending::kNone;
   Error failure_;

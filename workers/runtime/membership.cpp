@@ -4,11 +4,11 @@
 
 namespace tidepool::runtime {
 
-void Membership::announce(const Generation& generation, bool after_failure) {
+void Membership::announce(const Generation& generation) {
   const std::lock_guard lock(mutex_);
   if (generation.number <= newest_.number) return;  // fencing
   newest_ = generation;
-  if (after_failure) newest_failure_ = generation.number;
+  if (generation.after_failure) newest_failure_ = generation.number;
   run_watches();
   changed_.notify_all();
 }
@@ -20,6 +20,16 @@ void Membership::announce_addresses(GenerationNumber generation, std::vector<std
   addresses_of_ = generation;
   addresses_ = std::move(blobs);
   changed_.notify_all();
+}
+
+void Membership::ask_checkpoint() {
+  const std::lock_guard lock(mutex_);
+  checkpoint_asked_ = true;
+}
+
+bool Membership::take_checkpoint_request() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(checkpoint_asked_, false);
 }
 
 Generation Membership::newest() const {

@@ -20,8 +20,10 @@ namespace tidepool::runtime {
 class Membership {
  public:
   // --- the link's thread ---
-  void announce(const Generation& generation, bool after_failure);
+  void announce(const Generation& generation);
   void announce_addresses(GenerationNumber generation, std::vector<std::string> blobs);
+
+  void ask_checkpoint();
 
   // --- any thread ---
   [[nodiscard]] Generation newest() const;
@@ -38,6 +40,9 @@ class Membership {
 
   // Whether the addresses of `generation` are here, so that ours need not be told again.
   [[nodiscard]] bool has_addresses(GenerationNumber generation) const;
+
+  // Whether the daemon has asked for a checkpoint since the last call.
+  [[nodiscard]] bool take_checkpoint_request();
 
   // Calls `act` once, from the thread that brings the news, as soon as the board says that `generation`
   // is over: at once if it already is. Never called after unwatch() has returned.
@@ -65,6 +70,7 @@ class Membership {
   GenerationNumber newest_failure_ = 0;  // the newest generation formed after a failure
   GenerationNumber addresses_of_ = 0;
   std::vector<std::string> addresses_;
+  bool checkpoint_asked_ = false;
   bool closed_ = false;
   WatchId last_watch_ = 0;
   std::map<WatchId, Watch> watches_;

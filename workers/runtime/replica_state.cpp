@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
-#include "base/digest.hpp"
+#include "base/check.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -26,6 +27,10 @@ void ReplicaState::add(std::string name, std::span<std::byte> memory) {
   pieces_.push_back({std::move(name), memory});
 }
 
+void ReplicaState::require_same(std::string name, std::uint64_t number) {
+  required_.mix(name).mix(number);
+}
+
 std::int64_t ReplicaState::bytes() const {
   std::size_t total = 0;
   for (const Piece& piece : pieces_) total += piece.memory.size();
@@ -35,6 +40,7 @@ std::int64_t ReplicaState::bytes() const {
 std::uint64_t ReplicaState::layout() const {
   Digest digest;
   for (const Piece& piece : pieces_) digest.mix(piece.name).mix(piece.memory.size());
+  digest.mix(required_.value());
   return digest.value();
 }
 
@@ -44,6 +50,22 @@ std::uint64_t ReplicaState::content() const {
     digest.mix(std::string_view(reinterpret_cast<const char*>(piece.memory.data()), piece.memory.size()));
   }
   return digest.value();
+}
+
+void ReplicaState::copy_to(std::span<std::byte> target) const {
+  TP_CHECK(std::cmp_equal(target.size(), bytes()), "a copy has room for the whole state");
+  for (const Piece& piece : pieces_) {
+    std::ranges::copy(piece.memory, target.begin());
+    target = target.subspan(piece.memory.size());
+  }
+}
+
+void ReplicaState::adopt(std::span<const std::byte> source) {
+  TP_CHECK(std::cmp_equal(source.size(), bytes()), "a whole state is adopted");
+  for (const Piece& piece : pieces_) {
+    std::ranges::copy(source.first(piece.memory.size()), piece.memory.begin());
+    source = source.subspan(piece.memory.size());
+  }
 }
 
 Status ReplicaState::hand_over(Comm& comm, int root, bool receives) {
@@ -56,11 +78,7 @@ Status ReplicaState::hand_over(Comm& comm, int root, bool receives) {
     offset += piece.memory.size();
   }
   if (sends || !receives) return ok_status();
-  const std::byte* next = staging.data();
-  for (const Piece& piece : pieces_) {
-    std::copy_n(next, piece.memory.size(), piece.memory.data());
-    next += piece.memory.size();
-  }
+  adopt(staging);
   return ok_status();
 }
 

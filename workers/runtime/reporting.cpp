@@ -11,7 +11,10 @@ void LiveSession::report_step(TimePoint now) {
                                  .epoch = ledger_.state().epoch,
                                  .samples = sums_.fed.count,
                                  .loss_sum = sums_.loss_sum,
-                                 .compute_us = sums_.compute_us},
+                                 .compute_us = sums_.compute_us,
+                                 .global_batch = ledger_.global_batch(),
+                                 .noise_scale = schedule_.noise_scale(),
+                                 .samples_total = ledger_.samples_committed()},
                                 now);
   if (due) report(*due);
 }

@@ -13,6 +13,12 @@ Result<SessionOptions> SessionOptions::from_environment() {
   const auto backend = parse_backend(wanted == nullptr ? "" : wanted);
   if (!backend.ok()) return backend.error();
   options.backend = *backend;
+  auto keep = KeepOptions::from_environment();
+  if (!keep.ok()) return keep.error();
+  options.keep = *std::move(keep);
+  const auto stuck_after_ms = number_from_environment("TIDEPOOL_STUCK_AFTER_MS", 0, 86'400'000);
+  if (!stuck_after_ms.ok()) return stuck_after_ms.error();
+  options.stuck_after = Millis{*stuck_after_ms};
   const char* socket = std::getenv("TIDEPOOL_AGENT_SOCKET");
   if (socket == nullptr || *socket == '\0') return options;
   options.agent_socket = socket;
@@ -27,9 +33,20 @@ Result<SessionOptions> SessionOptions::from_environment() {
   return options;
 }
 
+BatchRules rules_of(const SessionOptions& options) {
+  return {.on_resize = options.on_resize,
+          .base_batch = options.global_batch,
+          .base_size = options.base_size,
+          .warmup_steps = options.warmup_steps};
+}
+
 Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
   if (options.samples == 0) return invalid_argument("there is no sample to train on");
-  if (options.global_batch == 0) return invalid_argument("the global batch must be at least one sample");
+  TP_TRY(check_rules(rules_of(options)));
+  if (options.on_resize == OnResize::kCallback && !options.batch_rule) {
+    return invalid_argument("on_resize is callback, but the program gives no function that says the batch");
+  }
+  if (options.noise_every < 0) return invalid_argument("noise_every must not be negative");
   if (options.steps < 0) return invalid_argument("the number of steps must not be negative");
   Transports transports;
   if (!options.agent_socket.empty()) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@
 #include "base/result.hpp"
 #include "workers/runtime/backend.hpp"
 #include "workers/runtime/clock.hpp"
+#include "workers/runtime/keep_options.hpp"
 #include "workers/runtime/numerics/batch_rules.hpp"
 
 namespace tidepool::runtime {
@@ -43,6 +45,11 @@ struct SessionOptions {
   OnResize on_resize = OnResize::kConstant;
   int base_size = 1;
   int warmup_steps = kWarmupSteps;
+  // For OnResize::kCallback: asked on rank 0 when a generation begins; its answer holds for all.
+  std::function<BatchChoice(const BatchQuestion&)> batch_rule;
+  // The gradient noise is measured in every so many-th step, at the cost of reading the gradient twice; 0 = never,
+  // but for adascale in every step.
+  int noise_every = 0;
   std::uint64_t per_worker_max = 0;  // samples that a worker computes at once; 0 = any number
 
   BuildMode build = BuildMode::kBackground;
@@ -57,7 +64,11 @@ struct SessionOptions {
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
 
-  // The same with agent_socket, worker and backend from TIDEPOOL_AGENT_SOCKET, TIDEPOOL_WORKER and TIDEPOOL_BACKEND.
+  KeepOptions keep;       // checkpoints and parked states
+  Millis stuck_after{0};  // a computation that lasts longer is taken for stuck; 0 = from the usual step
+
+  // The same with agent_socket, worker, backend, keep and stuck_after from the environment: TIDEPOOL_AGENT_SOCKET,
+  // TIDEPOOL_WORKER, TIDEPOOL_BACKEND, TIDEPOOL_STUCK_AFTER_MS and those of KeepOptions.
   [[nodiscard]] static Result<SessionOptions> from_environment();
 };
 
@@ -66,8 +77,9 @@ struct Step {
   std::int64_t epoch = 0;
   std::vector<std::uint64_t> samples;  // this worker's share, indices below SessionOptions::samples
   std::uint64_t global_batch = 0;      // samples a step at this size
+  std::uint64_t part = 1;              // samples to compute at once, so that the parts are equal
   double lr_factor = 1;                // multiplies the learning rate in this step
-  double momentum_factor = 1;          // multiplies the old velocity in this step
+  double momentum_factor = 1;          // multiplies the old velocity, if that is a movement of the parameters
   std::optional<double> noise_scale;   // gradient noise scale in samples; none: not known yet
 };
 
@@ -109,6 +121,9 @@ class Session {
 
   // Carries out a switch if one is agreed; then the next step. Nothing: see ending().
   [[nodiscard]] virtual std::optional<Step> next_step() = 0;
+  // After next_step(): the samples that this worker will be given in the step after it, unless the job changes
+  // size or somebody dies. For reading ahead; nothing else may rest on it.
+  [[nodiscard]] virtual std::vector<std::uint64_t> expected_samples() const = 0;
 
   // These floats of the gradient buffer are final on this worker; they are summed while it computes the
   // others. The same ranges in the same order on every worker. The rest is summed in reduce().

@@ -18,6 +18,9 @@ struct StepRecord {
   std::uint64_t samples = 0;
   double loss_sum = 0;
   std::vector<std::int64_t> compute_us;  // by rank
+  std::uint64_t global_batch = 0;        // samples a step at this generation
+  std::optional<double> noise_scale;     // as known after this step
+  std::uint64_t samples_total = 0;       // of all committed steps, with this one
 };
 
 class StepReports {

@@ -1,17 +1,25 @@
 // The loop of steps: which samples, the sum over the workers, the commit, the end.
-#include "workers/runtime/live_session.hpp"
+#include <algorithm>
+#include <cmath>
 
+#include "workers/runtime/live_session.hpp"
 #include "workers/runtime/log.hpp"
 
 namespace tidepool::runtime {
+namespace {
+
+constexpr Millis kFirstStep{600'000};     // of a process: it loads libraries and fills caches
+constexpr Millis kBetweenSteps{600'000};  // the program may evaluate or save there
+
+}  // namespace
 
 Status LiveSession::join() {
   TP_CHECK(generation_.number == 0, "a session joins once");
   if (options_.agent_socket.empty()) {
-    membership_.announce({.number = 1, .members = {options_.worker}}, false);
+    membership_.announce({.number = 1, .members = {options_.worker}});
   } else {
     link_ = std::make_unique<AgentLink>(
-        AgentLinkOptions{.socket_path = options_.agent_socket, .worker = options_.worker}, membership_);
+        AgentLinkOptions{.socket_path = options_.agent_socket, .worker = options_.worker}, membership_, pulse_);
   }
   enter_newest();
   if (ending_ == Ending::kFailed) return failure_;
@@ -37,18 +45,25 @@ Step LiveSession::begin_step() {
   step_begin_ = Clock::now();
   in_flight_ = lease.end - lease.begin;
   reducer_.begin_step(comm_);
+  reducer_.measure_squares(noise_due(progress_.steps));
+  const StepFactors factors = schedule_.factors(progress_.steps);
+  pulse(api::PulsePhase::kComputing);
   Step step{.number = progress_.steps,
             .epoch = lease.epoch,
             .samples = ledger_.share(lease, rank(), size()),
-            .global_batch = ledger_.global_batch()};
+            .global_batch = ledger_.global_batch(),
+            .lr_factor = factors.lr_factor,
+            .momentum_factor = factors.momentum_factor,
+            .noise_scale = schedule_.noise_scale()};
+  step.part = part_of_share(step.samples.size(), options_.per_worker_max);
   fed_ = {};
   for (const std::uint64_t sample : step.samples) fed_.add(sample);
   return step;
 }
 
-// The numerics' rules say how the batch follows the size; a constant batch does not.
-std::uint64_t LiveSession::batch_for(int) const {
-  return options_.global_batch;
+std::vector<std::uint64_t> LiveSession::expected_samples() const {
+  TP_CHECK(in_flight_ > 0, "expected_samples() follows next_step()");
+  return ledger_.share(ledger_.lease_after(ledger_.lease()), rank(), size());
 }
 
 // Starts building for a newer generation, and says which one this rank is ready to enter.
@@ -68,21 +83,25 @@ Status LiveSession::bucket_ready(std::size_t first, std::size_t count) {
 
 Reduced LiveSession::reduce(double loss_sum) {
   TP_CHECK(comm_ != nullptr && in_flight_ > 0, "reduce() follows next_step()");
+  pulse(api::PulsePhase::kReducing);
   if (const Status status = sum_over_ranks(loss_sum); !status.ok()) {
     log_info("generation " + std::to_string(generation_.number) + " ends: " + status.error().message);
     broken_ = true;
     return Reduced::kRetry;
   }
   sums_ = read_control_word(reducer_.word(comm_->size()), place());
+  pulse(api::PulsePhase::kComputing);
   totals_.samples = sums_.fed.count;
   totals_.mean_loss = sums_.loss_sum / static_cast<double>(sums_.fed.count);
+  measure_noise();
   return Reduced::kCommit;
 }
 
 Status LiveSession::sum_over_ranks(double loss_sum) {
   const std::int64_t compute_us = micros_between(step_begin_, Clock::now());
   TP_TRY(reducer_.drain());
-  const ControlReport mine{.ready_for = advance_build(), .fed = fed_, .loss_sum = loss_sum, .compute_us = compute_us};
+  ControlReport mine{.ready_for = advance_build(), .fed = fed_, .loss_sum = loss_sum, .compute_us = compute_us};
+  if (noise_due(progress_.steps) && fed_.count > 0) mine.noise_term = rank_term(reducer_.own_square(), fed_.count);
   write_control_word(mine, place(), reducer_.word(comm_->size()));
   return reducer_.finish();
 }
@@ -90,14 +109,16 @@ Status LiveSession::sum_over_ranks(double loss_sum) {
 void LiveSession::commit() {
   TP_CHECK(in_flight_ > 0, "commit() follows a reduce() that said so");
   in_flight_ = 0;
+  schedule_.commit(progress_.steps, noise_);
+  progress_.schedule = schedule_.state();
   ++progress_.steps;
   progress_.last_loss = totals_.mean_loss;
   const TimePoint now = Clock::now();
   report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
   report_step(now);
-  if (const auto audit = ledger_.commit(sums_.fed)) {
-    report_audit(*audit);
-  }
+  if (const auto audit = ledger_.commit(sums_.fed)) report_audit(*audit);
+  retired_.release();
+  take_checkpoint(now);
   switch_agreed_ = sums_.agreed_next().has_value();
   if (last_commit_ && !first_commit_here_) {
     const double step_ms = millis_between(*last_commit_, now);
@@ -105,6 +126,34 @@ void LiveSession::commit() {
   }
   last_commit_ = now;
   first_commit_here_ = false;
+  stepped_ = true;
+  pulse(api::PulsePhase::kComputing, kBetweenSteps);
+}
+
+// Of all ranks the first; the others only count the interval, should they become the first.
+void LiveSession::take_checkpoint(TimePoint now) {
+  const bool asked = membership_.take_checkpoint_request();
+  if (!asked && !kept_.due(now)) return;
+  kept_.restart_interval(now);
+  if (rank() != 0) return;
+  progress_.ledger = ledger_.state();
+  kept_.take(progress_, [this, generation = generation_.number](const KeptState& kept) {
+    if (!link_) return;
+    link_->send(api::CheckpointedMessage{.generation = generation,
+                                         .step = kept.step,
+                                         .bytes = kept.bytes,
+                                         .write_ms = kept.write_ms,
+                                         .path = kept.path.string()});
+  });
+}
+
+void LiveSession::pulse(api::PulsePhase phase, Millis least) {
+  constexpr double kUsualSteps = 20;
+  Millis limit = options_.stuck_after;
+  if (limit.count() == 0) {
+    limit = std::max(stepped_ ? least : kFirstStep, Millis{std::llround(kUsualSteps * normal_step_ms_)});
+  }
+  pulse_.set(phase, progress_.steps, limit);
 }
 
 // The end that all workers reach together. If one died just now, the survivors first become a
@@ -122,7 +171,9 @@ void LiveSession::finish() {
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) {
     report_audit(audit);
   }
-  report(api::FinishedMessage{.last_step = progress_.steps, .loss = progress_.last_loss});
+  report(api::FinishedMessage{.last_step = progress_.steps,
+                              .loss = progress_.last_loss,
+                              .samples_total = static_cast<std::int64_t>(ledger_.samples_committed())});
   comm_->settle();
   ending_ = Ending::kFinished;
 }

@@ -7,6 +7,7 @@ namespace tidepool::runtime {
 
 void LiveSession::enter_newest() {
   leave_generation();
+  pulse(api::PulsePhase::kWaiting);
   while (ending_ == Ending::kNone) {
     auto built = build_newest();
     if (built && take_part_in(*built)) return;
@@ -17,17 +18,53 @@ void LiveSession::enter_newest() {
 void LiveSession::leave_generation() {
   if (!comm_) return;
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
-  if (!broken_ && !membership_.failed_since(generation_.number)) comm_->settle();
-  drop_comm();
+  const bool works = !broken_ && !membership_.failed_since(generation_.number);
+  const Generation newest = membership_.newest();
+  if (works && newest.rank_of(options_.worker) < 0) return;  // needs it once more
+  if (!works) return drop_comm();
+  membership_.unwatch(comm_watch_);
+  retired_.settle_and_close(std::move(comm_));
 }
 
 void LiveSession::drop_comm() {
   if (!comm_) return;
   membership_.unwatch(comm_watch_);
-  if (retiring_.joinable()) retiring_.join();
-  comm_->abort();
-  retiring_ = std::thread([old = std::move(comm_)]() mutable { old.reset(); });
-  comm_.reset();
+  retired_.close_at_once(std::move(comm_));
+}
+
+// Not a member of `newest`: the state is kept if all leave.
+void LiveSession::leave_for_good(const Generation& newest) {
+  pulse(api::PulsePhase::kSwitching);
+  if (newest.park && progress_.has_state) {
+    park();
+  } else if (comm_) {
+    comm_->settle();
+  }
+  drop_comm();
+  if (ending_ == Ending::kNone) ending_ = Ending::kLeft;
+}
+
+// Rank 0 writes the state for all; the others leave once it lies there. If a member died, every survivor writes its
+// own.
+void LiveSession::park() {
+  progress_.ledger = ledger_.state();
+  const bool together = comm_ != nullptr;
+  std::optional<Result<KeptState>> kept;
+  if (!together || rank() == 0) kept = kept_.park(progress_);
+  if (together && rank() != 0 && rank_zero_has_parked(false)) return;
+  if (!kept) kept = kept_.park(progress_);
+  if (together && rank() == 0) static_cast<void>(rank_zero_has_parked(kept->ok()));
+  if (!kept->ok()) return fail(kept->error());
+  log_info("parked at step " + std::to_string((*kept)->step) + " in " + (*kept)->path.string());
+  if (!link_) return;
+  link_->send(api::ParkedMessage{
+      .generation = generation_.number, .step = (*kept)->step, .bytes = (*kept)->bytes, .write_ms = (*kept)->write_ms});
+}
+
+bool LiveSession::rank_zero_has_parked(bool kept) {
+  const std::int64_t mine = kept ? 1 : 0;
+  const auto all = comm_->allgather({&mine, 1});
+  return all.ok() && all->front() == 1;
 }
 
 // Waits for a generation above all that were tried, and for its communicator. Nothing: not built, and
@@ -40,19 +77,38 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   }
   const Generation newest = membership_.newest();
   if (newest.rank_of(options_.worker) < 0) {
-    ending_ = Ending::kLeft;
+    leave_for_good(newest);
     return std::nullopt;
   }
+  if (comm_) drop_comm();  // kept for leaving, but a newer generation has this worker again
   if (newest.size() > kRanksMax) {
     fail(invalid_argument("a generation of " + std::to_string(newest.size()) + " workers; at most 256 work together"));
     return std::nullopt;
   }
   if (builder_.target() < newest.number) builder_.start(newest);
+  pulse(api::PulsePhase::kSwitching);
   builder_.wait();
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
   log_info(builder_.failure());
   tried_ = builder_.target();
   return std::nullopt;
+}
+
+void LiveSession::restored() {
+  const KeptState& kept = kept_.restored();
+  if (!link_) return;
+  link_->send(api::RestoredMessage{
+      .generation = generation_.number, .step = kept.step, .bytes = kept.bytes, .path = kept.path.string()});
+}
+
+// A member died, and a newer generation will come; or trying again would not help.
+void LiveSession::give_up(const Error& error) {
+  drop_comm();
+  if (error.code == ErrorCode::kInvalidArgument) {
+    fail(error);
+  } else {
+    log_info("generation " + std::to_string(tried_) + ": " + error.message);
+  }
 }
 
 // Agrees with the other members on the state to go on from; false if one of them died meanwhile.
@@ -61,26 +117,25 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   comm_ = std::move(built.comm);
   comm_watch_ = membership_.watch(tried_, Membership::Over::kByFailure, [comm = comm_] { comm->abort(); });
   progress_.ledger = ledger_.state();
-  auto outcome = hand_over(*comm_, replica_, progress_);
+  auto outcome = hand_over(*comm_, replica_, progress_, &kept_);
   if (!outcome.ok()) {
-    drop_comm();
-    if (outcome.error().code == ErrorCode::kInvalidArgument) {
-      fail(outcome.error());
-    } else {
-      log_info("generation " + std::to_string(tried_) + ": " + outcome.error().message);
-    }
+    give_up(outcome.error());
     return false;
   }
   prepare_switch_report(built, *outcome);
   progress_ = outcome->progress;
-  generation_ = built.generation;
   ledger_.adopt(progress_.ledger);
-  ledger_.set_global_batch(batch_for(generation_.size()));
+  if (const Status planned = plan_batch(built.generation.size()); !planned.ok()) {
+    give_up(planned.error());
+    return false;
+  }
+  generation_ = built.generation;
   broken_ = false;
   switch_agreed_ = false;
   in_flight_ = 0;
   first_commit_here_ = true;
   if (link_) link_->set_generation(generation_.number);
+  if (outcome->restored) restored();
   reports_.restart(Clock::now());
   return true;
 }

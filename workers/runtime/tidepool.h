@@ -52,6 +52,16 @@ extern "C" {
 
 typedef struct tidepool_session tidepool_session;
 
+/* What a rule of the program's own is asked and answers. */
+typedef struct tidepool_resize {
+  size_t struct_size;
+  int32_t size;          /* workers of the generation that begins */
+  int64_t step;          /* committed so far */
+  double noise_scale;    /* gradient noise scale in samples; negative: not known yet */
+  uint64_t global_batch; /* in: until now, 0 at the very beginning; out: samples a step from now on */
+  double lr_factor;      /* in: until now; out: of the program's learning rate from now on */
+} tidepool_resize;
+
 typedef struct tidepool_options {
   size_t struct_size;
   uint64_t samples;      /* in one epoch, > 0 */
@@ -63,6 +73,11 @@ typedef struct tidepool_options {
   int32_t base_size;      /* the number of workers that global_batch is meant for; 0 = 1 */
   int32_t warmup_steps;   /* over which a larger learning rate is reached; 0 = at once */
   uint64_t per_worker_max; /* samples that a worker computes at once; 0 = any number */
+  /* TIDEPOOL_ON_RESIZE_CALLBACK: says the batch; called in join and next_step when a generation begins, on rank
+   * 0, whose answer holds for all. It must not call the library. */
+  void (*resize_rule)(void* resize_user, tidepool_resize* resize);
+  void* resize_user;
+  int32_t noise_every; /* measure the gradient noise in every so many-th step; 0 = only as the rule needs it */
 } tidepool_options;
 
 #define TIDEPOOL_ON_RESIZE_CONSTANT 0
@@ -82,8 +97,11 @@ typedef struct tidepool_step {
   uint32_t generation;
   uint64_t global_batch;  /* samples a step at this size */
   double lr_factor;       /* multiplies the learning rate in this step */
-  double momentum_factor; /* multiplies the old velocity in this step */
-  double noise_scale;     /* gradient noise scale in samples; negative: not known yet */
+  /* Multiplies the old velocity in this step if it is a movement of the parameters, u = m f u + lr g, p = p - u.
+   * A velocity of gradients, v = m v + g, p = p - lr v (PyTorch's SGD), needs no factor: the rate scales it. */
+  double momentum_factor;
+  double noise_scale; /* gradient noise scale in samples; negative: not known yet */
+  uint64_t part;      /* samples to compute at once, as per_worker_max allows, so that the parts are equal */
 } tidepool_step;
 
 typedef struct tidepool_totals {

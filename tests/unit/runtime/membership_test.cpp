@@ -14,13 +14,19 @@ TimePoint soon() {
   return Clock::now() + Millis{5};
 }
 
+Generation after_failure(GenerationNumber number) {
+  Generation next = generation(number);
+  next.after_failure = true;
+  return next;
+}
+
 }  // namespace
 
 TEST_CASE("an older or equal generation number changes nothing") {
   Membership board;
-  board.announce(generation(3), false);
-  board.announce({.number = 3, .members = {}}, true);
-  board.announce({.number = 2, .members = {}}, true);
+  board.announce(generation(3));
+  board.announce({.number = 3, .members = {}, .after_failure = true});
+  board.announce({.number = 2, .members = {}, .after_failure = true});
   CHECK(board.newest().number == 3);
   CHECK(board.newest().size() == 2);
   CHECK(!board.failed_since(0));
@@ -28,31 +34,31 @@ TEST_CASE("an older or equal generation number changes nothing") {
 
 TEST_CASE("a failure is remembered although a planned generation follows it") {
   Membership board;
-  board.announce(generation(1), false);
-  board.announce(generation(2), true);
-  board.announce(generation(3), false);
+  board.announce(generation(1));
+  board.announce(after_failure(2));
+  board.announce(generation(3));
   CHECK(board.failed_since(1));
   CHECK(!board.failed_since(2));
 }
 
 TEST_CASE("addresses of any but the newest generation are not handed out") {
   Membership board;
-  board.announce(generation(2), false);
+  board.announce(generation(2));
   board.announce_addresses(1, {"a", "b"});
   CHECK(!board.wait_addresses(2, soon()));
   board.announce_addresses(2, {"a"});  // not everybody's
   CHECK(!board.wait_addresses(2, soon()));
   board.announce_addresses(2, {"a", "b"});
   CHECK(board.wait_addresses(2, soon()) == std::vector<std::string>{"a", "b"});
-  board.announce(generation(3), false);
+  board.announce(generation(3));
   CHECK(!board.wait_addresses(2, soon()));
 }
 
 TEST_CASE("a wait for addresses ends when a newer generation supersedes it") {
   Membership board;
-  board.announce(generation(1), false);
+  board.announce(generation(1));
   const TimePoint begin = Clock::now();
-  std::thread news([&] { board.announce(generation(2), true); });
+  std::thread news([&] { board.announce(after_failure(2)); });
   CHECK(!board.wait_addresses(1, begin + Millis{10'000}));
   CHECK(Clock::now() - begin < Millis{5'000});
   news.join();
@@ -60,18 +66,18 @@ TEST_CASE("a wait for addresses ends when a newer generation supersedes it") {
 
 TEST_CASE("a watch acts once, for failures only or for any newer generation") {
   Membership board;
-  board.announce(generation(1), false);
+  board.announce(generation(1));
   int failures = 0;
   int newer = 0;
   static_cast<void>(board.watch(1, Membership::Over::kByFailure, [&] { ++failures; }));
   static_cast<void>(board.watch(1, Membership::Over::kByAnyNewer, [&] { ++newer; }));
   const auto quiet = board.watch(1, Membership::Over::kByFailure, [&] { failures += 100; });
   board.unwatch(quiet);
-  board.announce(generation(2), false);
+  board.announce(generation(2));
   CHECK(failures == 0);
   CHECK(newer == 1);
-  board.announce(generation(3), true);
-  board.announce(generation(4), true);
+  board.announce(after_failure(3));
+  board.announce(after_failure(4));
   CHECK(failures == 1);
   CHECK(newer == 1);
   static_cast<void>(board.watch(1, Membership::Over::kByFailure, [&] { ++failures; }));  // over already

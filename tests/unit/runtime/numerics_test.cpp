@@ -221,11 +221,11 @@ TEST_CASE("the state survives the wire bit for bit") {
   for (std::int64_t step = 0; step < 7; ++step) schedule.commit(step, NoiseSample{.trace = 0.1, .square = 1e-7});
   schedule.enter(4, 7);
   const auto words = to_words(schedule.state());
-  CHECK(schedule_from_words(words.data()) == schedule.state());
+  CHECK(schedule_from_words(words) == schedule.state());
   ScheduleState odd{
       .global_batch = 1ULL << 40U, .lr_factor = 0.1, .ramp_from = -0.0, .ramp_begin = 9, .chosen_factor = 3};
   odd.noise = {.trace = -1e-300, .square = 2, .weight = 0.5, .count = 77, .biased = true};
-  CHECK(schedule_from_words(to_words(odd).data()) == odd);
+  CHECK(schedule_from_words(to_words(odd)) == odd);
 }
 
 TEST_CASE("rules and answers that cannot work are refused with what to do") {

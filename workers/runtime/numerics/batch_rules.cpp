@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "base/digest.hpp"
 #include "workers/runtime/numerics/noise_scale.hpp"
 
 namespace tidepool::runtime {
@@ -29,6 +30,15 @@ Result<OnResize> parse_on_resize(const std::string& word) {
       std::find_if(kRules.begin(), kRules.end(), [&](const RuleName& name) { return word == name.word; });
   if (found != kRules.end()) return found->rule;
   return invalid_argument("on_resize is \"" + word + "\": use constant, linear, sqrt, adascale or callback");
+}
+
+std::uint64_t fingerprint(const BatchRules& rules) {
+  return Digest()
+      .mix(static_cast<std::uint64_t>(rules.on_resize))
+      .mix(rules.base_batch)
+      .mix(static_cast<std::uint64_t>(rules.base_size))
+      .mix(static_cast<std::uint64_t>(rules.warmup_steps))
+      .value();
 }
 
 Status check_rules(const BatchRules& rules) {

@@ -48,6 +48,9 @@ struct BatchChoice {
 // "constant", "linear", "sqrt", "adascale" or "callback", as in a job file.
 [[nodiscard]] Result<OnResize> parse_on_resize(const std::string& word);
 
+// Equal rules have equal fingerprints.
+[[nodiscard]] std::uint64_t fingerprint(const BatchRules& rules);
+
 // What is wrong with the rules, if anything.
 [[nodiscard]] Status check_rules(const BatchRules& rules);
 [[nodiscard]] Status check_choice(const BatchChoice& choice);

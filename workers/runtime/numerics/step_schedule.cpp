@@ -1,6 +1,7 @@
 #include "workers/runtime/numerics/step_schedule.hpp"
 
 #include <bit>
+#include <cmath>
 
 #include "base/check.hpp"
 
@@ -20,7 +21,7 @@ std::array<std::int64_t, kScheduleWords> to_words(const ScheduleState& state) {
           state.noise.biased ? 1 : 0};
 }
 
-ScheduleState schedule_from_words(const std::int64_t* words) {
+ScheduleState schedule_from_words(std::span<const std::int64_t, kScheduleWords> words) {
   const auto number = [&](std::size_t at) { return std::bit_cast<double>(words[at]); };
   return {
       .global_batch = static_cast<std::uint64_t>(words[0]),
@@ -30,6 +31,14 @@ ScheduleState schedule_from_words(const std::int64_t* words) {
       .chosen_factor = number(4),
       .noise = {
           .trace = number(5), .square = number(6), .weight = number(7), .count = words[8], .biased = words[9] != 0}};
+}
+
+bool is_sound(const ScheduleState& state, std::int64_t steps) {
+  const auto factor = [](double number) { return std::isfinite(number) && number > 0; };
+  const NoiseAverage& noise = state.noise;
+  const bool averages = std::isfinite(noise.trace) && std::isfinite(noise.square) && std::isfinite(noise.weight);
+  return factor(state.lr_factor) && factor(state.ramp_from) && factor(state.chosen_factor) && averages &&
+         state.ramp_begin >= 0 && state.ramp_begin <= steps && noise.count >= 0;
 }
 
 void StepSchedule::enter(int size, std::int64_t steps) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "workers/runtime/numerics/batch_rules.hpp"
 #include "workers/runtime/numerics/noise_scale.hpp"
@@ -37,7 +38,9 @@ struct ScheduleState {
 // For the wire: bit for bit what the state is.
 inline constexpr std::size_t kScheduleWords = 10;
 [[nodiscard]] std::array<std::int64_t, kScheduleWords> to_words(const ScheduleState& state);
-[[nodiscard]] ScheduleState schedule_from_words(const std::int64_t* words);
+[[nodiscard]] ScheduleState schedule_from_words(std::span<const std::int64_t, kScheduleWords> words);
+// Whether a state that was read from a file may be gone on from after `steps` committed steps.
+[[nodiscard]] bool is_sound(const ScheduleState& state, std::int64_t steps);
 
 struct StepFactors {
   double lr_factor = 1;

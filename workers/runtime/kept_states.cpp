@@ -1,0 +1,148 @@
+#include "workers/runtime/kept_states.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "workers/runtime/checkpoint/checkpoint_folder.hpp"
+#include "workers/runtime/log.hpp"
+
+namespace tidepool::runtime {
+namespace fs = std::filesystem;
+
+KeptStates::KeptStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples)
+    : options_(std::move(options)), self_(self), replica_(replica), samples_(samples), tag_(tag_of(options_.owner)) {}
+
+KeptStates::~KeptStates() {
+  if (writer_.joinable()) writer_.join();
+}
+
+bool KeptStates::due(TimePoint now) const {
+  return options_.every.count() > 0 && !options_.checkpoint_folder.empty() && now - last_ >= options_.every;
+}
+
+CheckpointHeader KeptStates::header_of(const Progress& progress) const {
+  const ProgressWords words = to_words(progress);
+  return {.owner = options_.owner,
+          .layout = replica_.layout(),
+          .step = progress.steps,
+          .progress = {words.begin(), words.end()}};
+}
+
+std::vector<NamedBytes> KeptStates::pieces_in(std::span<const std::byte> bytes) const {
+  std::vector<NamedBytes> pieces;
+  for (const ReplicaState::Piece& piece : replica_.pieces()) {
+    pieces.push_back({.name = piece.name, .bytes = bytes.first(piece.memory.size())});
+    bytes = bytes.subspan(piece.memory.size());
+  }
+  return pieces;
+}
+
+Result<KeptState> KeptStates::write(const fs::path& folder, const CheckpointHeader& header,
+                                    std::span<const NamedBytes> pieces) const {
+  const TimePoint begin = Clock::now();
+  auto path = publish_checkpoint(folder, {.tag = tag_, .step = header.step, .worker = self_},
+                                 [&](const fs::path& file) { return write_checkpoint(file, header, pieces); });
+  if (!path.ok()) return path.error();
+  return KeptState{.path = *std::move(path),
+                   .step = header.step,
+                   .bytes = replica_.bytes(),
+                   .write_ms = millis_between(begin, Clock::now())};
+}
+
+void KeptStates::take(const Progress& progress, std::function<void(const KeptState&)> done) {
+  if (options_.checkpoint_folder.empty()) {
+    log_warning("told to take a checkpoint, but TIDEPOOL_CHECKPOINT_DIR names no folder");
+    return;
+  }
+  if (writing_) {
+    log_warning("step " + std::to_string(progress.steps) +
+                ": no checkpoint, the one before is still being written; a faster disk or a longer interval helps");
+    return;
+  }
+  if (writer_.joinable()) writer_.join();
+  copy_.resize(static_cast<std::size_t>(replica_.bytes()));
+  replica_.copy_to(copy_);
+  writing_ = true;
+  writer_ = std::thread([this, header = header_of(progress), done = std::move(done)] {
+    const auto kept = write(options_.checkpoint_folder, header, pieces_in(copy_));
+    if (kept.ok()) {
+      prune_checkpoints(options_.checkpoint_folder, tag_, options_.keep);
+      done(*kept);
+    } else {
+      log_warning("step " + std::to_string(header.step) + ": no checkpoint: " + kept.error().message);
+    }
+    writing_ = false;
+  });
+}
+
+Result<KeptState> KeptStates::park(const Progress& progress) {
+  std::vector<NamedBytes> pieces;
+  for (const ReplicaState::Piece& piece : replica_.pieces()) pieces.push_back({piece.name, piece.memory});
+  std::string why;
+  for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
+    if (folder.empty()) continue;
+    auto kept = write(folder, header_of(progress), pieces);
+    if (kept.ok()) return kept;
+    log_warning(kept.error().message);
+    why = kept.error().message;
+  }
+  return Error{ErrorCode::kIo, why.empty() ? "there is no place to keep the state: neither TIDEPOOL_PARK_DIR nor "
+                                             "TIDEPOOL_CHECKPOINT_DIR is set"
+                                           : "the state could not be kept: " + why};
+}
+
+void KeptStates::look_for_candidates() {
+  candidates_.emplace();
+  for (const fs::path& folder : {options_.checkpoint_folder, options_.park_folder}) {
+    if (folder.empty()) continue;
+    remove_unfinished(folder, tag_);  // nobody lives who could finish it
+    for (const fs::path& path : checkpoints_in(folder, tag_)) {
+      const auto file = CheckpointFile::open(path);
+      if (!file.ok()) {
+        log_warning("skipped: " + file.error().message);
+      } else if (file->header().owner != options_.owner || file->header().layout != replica_.layout()) {
+        log_warning("skipped: " + path.string() + " is of another program or other data: its layout differs");
+      } else {
+        candidates_->push_back({.path = path, .header = file->header()});
+      }
+    }
+  }
+  const auto key = [](const Candidate& candidate) { return std::tie(candidate.header.step, candidate.path); };
+  std::sort(candidates_->begin(), candidates_->end(),
+            [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+}
+
+std::optional<std::int64_t> KeptStates::newest_step() {
+  if (!candidates_) look_for_candidates();
+  if (candidates_->empty()) return std::nullopt;
+  return candidates_->back().header.step;
+}
+
+std::optional<Progress> KeptStates::restore_newest() {
+  // It stays the newest: should this generation break before it begins, the next one restores it again.
+  auto progress = restore(candidates_->back());
+  if (progress.ok()) return *progress;
+  log_warning("skipped: " + progress.error().message);
+  candidates_->pop_back();
+  return std::nullopt;
+}
+
+Result<Progress> KeptStates::restore(const Candidate& candidate) {
+  auto file = CheckpointFile::open(candidate.path);
+  if (!file.ok()) return file.error();
+  auto progress = check_progress_words(file->header().progress, samples_);
+  if (!progress.ok()) return invalid_argument(candidate.path.string() + ": " + progress.error().message);
+  const auto bytes = file->read();
+  if (!bytes.ok()) return bytes.error();
+  if (std::cmp_not_equal(bytes->size(), replica_.bytes())) {
+    return invalid_argument(candidate.path.string() + " holds " + std::to_string(bytes->size()) + " bytes instead of " +
+                            std::to_string(replica_.bytes()));
+  }
+  replica_.adopt(*bytes);
+  restored_ = {.path = candidate.path, .step = progress->steps, .bytes = replica_.bytes()};
+  log_info("goes on from step " + std::to_string(progress->steps) + " of " + candidate.path.string());
+  return progress;
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,88 @@
+// States of the job outside of its processes: checkpoints on disk while it trains, and the parked state,
+// which lies in the node's memory first, so that the processes can end at once.
+//
+// Registered memory is copied at a step boundary, by the thread that trains; the copy is written by a
+// thread of its own. A file is complete and on disk before it has its name.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "workers/runtime/checkpoint/checkpoint_file.hpp"
+#include "workers/runtime/clock.hpp"
+#include "workers/runtime/handover.hpp"
+#include "workers/runtime/keep_options.hpp"
+#include "workers/runtime/replica_state.hpp"
+
+namespace tidepool::runtime {
+
+// A state that has been written.
+struct KeptState {
+  std::filesystem::path path;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+};
+
+class KeptStates final : public StateSource {
+ public:
+  // Both must outlive it. `samples`: of the job's data, which a progress must fit.
+  KeptStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples);
+  ~KeptStates() override;
+  KeptStates(const KeptStates&) = delete;
+  KeptStates& operator=(const KeptStates&) = delete;
+
+  // Whether the interval has passed since the last checkpoint, or since the start.
+  [[nodiscard]] bool due(TimePoint now) const;
+  // A checkpoint is taken now, here or by the rank that takes them: the interval begins anew.
+  void restart_interval(TimePoint now) { last_ = now; }
+
+  // Copies the state and writes it in the background; `done` is called from there. Skipped, with a line in the log,
+  // while the one before is still being written.
+  void take(const Progress& progress, std::function<void(const KeptState&)> done);
+
+  // Writes the state now: to memory if there is room, else to disk.
+  [[nodiscard]] Result<KeptState> park(const Progress& progress);
+
+  [[nodiscard]] std::optional<std::int64_t> newest_step() override;
+  [[nodiscard]] std::optional<Progress> restore_newest() override;
+  // What restore_newest() restored.
+  [[nodiscard]] const KeptState& restored() const { return restored_; }
+
+ private:
+  struct Candidate {
+    std::filesystem::path path;
+    CheckpointHeader header;
+  };
+
+  [[nodiscard]] CheckpointHeader header_of(const Progress& progress) const;
+  [[nodiscard]] Result<KeptState> write(const std::filesystem::path& folder, const CheckpointHeader& header,
+                                        std::span<const NamedBytes> pieces) const;
+  [[nodiscard]] std::vector<NamedBytes> pieces_in(std::span<const std::byte> bytes) const;
+  void look_for_candidates();
+  [[nodiscard]] Result<Progress> restore(const Candidate& candidate);
+
+  KeepOptions options_;
+  WorkerId self_;
+  ReplicaState& replica_;
+  std::uint64_t samples_;
+  std::string tag_;
+  TimePoint last_ = Clock::now();
+  std::vector<std::byte> copy_;  // belongs to the writer while it runs
+  std::thread writer_;
+  std::atomic<bool> writing_{false};
+  std::optional<std::vector<Candidate>>
+      candidates_;  // newest last, without the damaged; none until they are looked for
+  KeptState restored_;
+};
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,79 @@
+// How a generation's batch is planned, and what its steps tell about the gradient's noise: from the shares of
+// several ranks, or for a worker alone from two steps in a row. All ranks compute it from the same sums.
+#include "workers/runtime/live_session.hpp"
+
+#include <array>
+#include <bit>
+
+namespace tidepool::runtime {
+namespace {
+
+double dot_product(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+double square_of(std::span<const float> values) {
+  return dot_product(values, values);
+}
+
+// The program's own rule answers on rank 0; whatever it says, all ranks hear the same.
+Result<BatchChoice> ask_program(Comm& comm, const SessionOptions& options, const BatchQuestion& question) {
+  BatchChoice choice;
+  if (comm.rank() == 0) choice = options.batch_rule(question);
+  std::array<std::uint64_t, 2> words = {choice.global_batch, std::bit_cast<std::uint64_t>(choice.lr_factor)};
+  TP_TRY(comm.broadcast(std::as_writable_bytes(std::span(words)), 0));
+  choice = {.global_batch = words[0], .lr_factor = std::bit_cast<double>(words[1])};
+  TP_TRY(check_choice(choice));
+  return choice;
+}
+
+}  // namespace
+
+Status LiveSession::plan_batch(int size) {
+  schedule_.adopt(progress_.schedule);
+  if (schedule_.rules().on_resize == OnResize::kCallback) {
+    const auto choice = ask_program(*comm_, options_, schedule_.question(size, progress_.steps));
+    if (!choice.ok()) return choice.error();
+    schedule_.enter(*choice, progress_.steps);
+  } else {
+    schedule_.enter(size, progress_.steps);
+  }
+  ledger_.set_global_batch(schedule_.global_batch());
+  last_gradient_.clear();
+  return ok_status();
+}
+
+bool LiveSession::noise_due(std::int64_t step) const {
+  if (options_.noise_every > 0) return step % options_.noise_every == 0;
+  return options_.on_resize == OnResize::kAdaScale;
+}
+
+void LiveSession::measure_noise() {
+  noise_.reset();
+  const std::span<const float> gradient = reducer_.gradients();
+  const bool due = noise_due(progress_.steps);
+  if (comm_->size() > 1) {
+    if (!due) return;
+    noise_ = noise_across_ranks({.rank_terms = sums_.noise_terms,
+                                 .ranks = sums_.noise_ranks,
+                                 .total_square = reducer_.total_square(),
+                                 .samples = sums_.fed.count});
+    return;
+  }
+  if (due && !last_gradient_.empty()) {
+    noise_ = noise_across_steps({.before_square = square_of(last_gradient_),
+                                 .square = reducer_.total_square(),
+                                 .dot = dot_product(last_gradient_, gradient),
+                                 .before_samples = last_samples_,
+                                 .samples = sums_.fed.count});
+  }
+  last_gradient_.clear();
+  if (noise_due(progress_.steps + 1)) {
+    last_gradient_.assign(gradient.begin(), gradient.end());
+    last_samples_ = sums_.fed.count;
+  }
+}
+
+}  // namespace tidepool::runtime

@@ -1,0 +1,35 @@
+// How far a replica is: everything besides the registered memory that must travel with it, to a newcomer
+// as to a checkpoint. Plain data; as whole numbers it is bit for bit the same everywhere.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.hpp"
+#include "workers/runtime/data_ledger.hpp"
+#include "workers/runtime/numerics/step_schedule.hpp"
+
+namespace tidepool::runtime {
+
+struct Progress {
+  bool has_state = false;  // false: a newcomer, whose own initial values count only if nobody has more
+  std::int64_t steps = 0;  // committed
+  bool finishing = false;  // the program has said that its last step is committed
+  double last_loss = 0;    // mean over the last committed step's samples
+  DataLedger::State ledger;
+  ScheduleState schedule;  // of batch and learning rate
+};
+
+inline constexpr std::size_t kProgressWords = 8 + kScheduleWords;
+using ProgressWords = std::array<std::int64_t, kProgressWords>;
+
+[[nodiscard]] ProgressWords to_words(const Progress& progress);
+// Of words that to_words() made on another rank; exactly kProgressWords of them.
+[[nodiscard]] Progress progress_from_words(std::span<const std::int64_t> words);
+
+// What a file says may be of another version or of other data: an error unless it can be gone on from.
+[[nodiscard]] Result<Progress> check_progress_words(std::span<const std::int64_t> words, std::uint64_t samples);
+
+}  // namespace tidepool::runtime

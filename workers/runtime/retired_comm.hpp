@@ -1,0 +1,39 @@
+// The communicator of the generation before. It closes in a thread of its own once every rank has finished
+// its last operation on it and the first step on the next one has committed: nothing of that is in the gap.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "workers/runtime/comm.hpp"
+
+namespace tidepool::runtime {
+
+class RetiredComm {
+ public:
+  RetiredComm() = default;
+  ~RetiredComm();
+  RetiredComm(const RetiredComm&) = delete;
+  RetiredComm& operator=(const RetiredComm&) = delete;
+
+  // Takes over from an earlier one, which has had its time. All ranks of a working communicator retire it.
+  void settle_and_close(std::shared_ptr<Comm> comm);
+  // A broken one: its peers must not wait for us. Ends an earlier one as well.
+  void close_at_once(std::shared_ptr<Comm> comm);
+  // The first step on the next one has committed.
+  void release();
+
+ private:
+  void finish(bool at_once);
+  void start(std::shared_ptr<Comm> comm, bool settles);
+
+  std::weak_ptr<Comm> closing_;  // the thread owns it
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool released_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tidepool::runtime
