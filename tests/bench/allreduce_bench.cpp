@@ -13,13 +13,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_leader.hpp"
 #include "workers/runtime/session.hpp"
 
@@ -78,17 +78,15 @@ int bare_worker(const Task& task, int rank, const std::string& folder, double* f
 }
 
 double bare_gloo_ms(const Task& task) {
-  std::string folder = (std::filesystem::temp_directory_path() / "tidepool-bench-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  const tidepool::test::TemporaryFolder folder;
   double* figure = shared_figure();
   std::vector<pid_t> children;
   for (int rank = 0; rank < kWorkers; ++rank) {
     const pid_t child = ::fork();
-    if (child == 0) std::_Exit(bare_worker(task, rank, folder, figure));
+    if (child == 0) std::_Exit(bare_worker(task, rank, folder.path().string(), figure));
     children.push_back(child);
   }
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
-  std::filesystem::remove_all(folder);
   return *figure;
 }
 

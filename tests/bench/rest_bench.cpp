@@ -15,11 +15,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -86,17 +90,14 @@ class Client {
 class Daemon {
  public:
   explicit Daemon(const std::string& program) {
-    char pattern[] = "/tmp/tidepool-bench-XXXXXX";
-    if (mkdtemp(pattern) == nullptr) throw std::runtime_error("no temporary directory can be made");
-    directory_ = pattern;
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
     pid_ = fork();
     if (pid_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
-      const std::string log = directory_ + "/log";
+      const std::string log = folder_ / "log";
       if (std::freopen(log.c_str(), "w", stderr) == nullptr) _exit(126);
-      execl(program.c_str(), "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", (directory_ + "/state").c_str(),
+      execl(program.c_str(), "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", (folder_ / "state").c_str(),
             nullptr);
       _exit(127);
     }
@@ -109,7 +110,6 @@ class Daemon {
   ~Daemon() {
     kill(pid_, SIGTERM);
     waitpid(pid_, nullptr, 0);
-    std::filesystem::remove_all(directory_);
   }
 
   [[nodiscard]] unsigned short port() const { return port_; }
@@ -120,14 +120,19 @@ class Daemon {
     std::string line;
     char c = 0;
     while (read(fd, &c, 1) == 1 && c != '\n') line += c;
-    if (!line.starts_with("ready ")) throw std::runtime_error("schedulerd did not start; its log is in " + directory_);
+    if (!line.starts_with("ready ")) throw std::runtime_error("schedulerd did not start:\n" + log_text());
     const json ready = json::parse(line.substr(6));
     const auto url = ready.at("url").get<std::string>();
     port_ = static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
     token_ = ready.at("token").get<std::string>();
   }
 
-  std::string directory_;
+  [[nodiscard]] std::string log_text() const {
+    std::ifstream log(folder_ / "log");
+    return {std::istreambuf_iterator<char>(log), {}};
+  }
+
+  tidepool::test::TemporaryFolder folder_;
   pid_t pid_ = -1;
   unsigned short port_ = 0;
   std::string token_;

@@ -99,17 +99,14 @@ class Progress {
 int run(const CommandLine& line) {
   const auto settings = read_all_settings(line);
   if (!settings.ok()) return fail(kWrongSettings, settings.error());
-  auto model = build_model(*settings, std::filesystem::current_path().string());
-  if (!model.ok()) return fail(kWrongSettings, model.error());
+  auto task = build_task(*settings, std::filesystem::current_path().string());
+  if (!task.ok()) return fail(kWrongSettings, task.error());
   auto options = runtime::SessionOptions::from_environment();
   if (!options.ok()) return fail(kWrongSettings, options.error());
-  options->samples = (*model)->samples();
-  options->global_batch = static_cast<std::uint64_t>(settings->global_batch);
-  options->seed = settings->seed;
-  options->steps = settings->steps;
+  apply_settings(*settings, *task->data, *options);
   auto session = runtime::Session::open(*options);
   if (!session.ok()) return fail(kWrongSettings, session.error());
-  const auto ending = train(**session, **model, *settings, Progress(settings->steps));
+  const auto ending = train(**session, *task, *settings, Progress(settings->steps));
   if (!ending.ok()) return fail(kFailed, ending.error());
   return kDone;
 }

@@ -2,35 +2,38 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
+#include "workers/runtime/numerics/batch_rules.hpp"
+#include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
 #include "workers/trainer/mlp.hpp"
 #include "workers/trainer/sgd.hpp"
 #include "workers/trainer/slowdown.hpp"
+#include "workers/trainer/table_data.hpp"
+#include "workers/trainer/text_data.hpp"
+#include "workers/trainer/token_file.hpp"
 
 namespace tidepool::trainer {
 namespace {
 
-// In parts of at most `part` samples.
-double compute(Model& model, std::span<const std::uint64_t> samples, std::size_t part, std::span<float> gradient) {
+// In parts of at most `part_max` samples, as equal as possible.
+double compute(Model& model, const BatchView& batch, std::uint64_t part_max, std::span<float> gradient) {
   std::fill(gradient.begin(), gradient.end(), 0.0F);
+  const std::size_t part = runtime::part_of_share(batch.samples(), part_max);
   double loss = 0;
-  while (!samples.empty()) {
-    const std::size_t count = std::min(samples.size(), part);
-    loss += model.add_gradient(samples.first(count), gradient);
-    samples = samples.subspan(count);
+  for (std::size_t begin = 0; begin < batch.samples(); begin += part) {
+    loss += model.add_gradient(batch.part(begin, std::min(part, batch.samples() - begin)), gradient);
   }
   return loss;
 }
 
 // Computes again what is thrown away: whole rounds, then a share of the samples.
-void waste(Model& model, const runtime::Step& step, double rounds, std::size_t part) {
+void waste(Model& model, const BatchView& batch, double rounds, std::uint64_t part_max) {
   std::vector<float> unused(model.parameters().size());
   for (; rounds > 0; rounds -= 1) {
-    const auto count = static_cast<std::size_t>(std::min(1.0, rounds) * static_cast<double>(step.samples.size()));
-    static_cast<void>(compute(model, std::span(step.samples).first(count), part, unused));
+    const auto count = static_cast<std::size_t>(std::min(1.0, rounds) * static_cast<double>(batch.samples()));
+    static_cast<void>(compute(model, batch.part(0, count), part_max, unused));
   }
 }
 
@@ -39,21 +42,69 @@ std::string own_worker_id() {
   return name == nullptr ? "w-1" : name;
 }
 
+Result<std::unique_ptr<DataSet>> open_tokens(const Settings& settings, const std::filesystem::path& folder) {
+  if (settings.data.size() == 1 && is_token_file(folder / settings.data[0])) {
+    return TokenFile::open(folder / settings.data[0], settings.context);
+  }
+  for (const std::string& path : settings.data) {
+    if (is_token_file(folder / path)) {
+      return invalid_argument(path + " is a token file: it must be the only path of data");
+    }
+  }
+  auto text = read_data_files(folder, settings.data);
+  if (!text.ok()) return text.error();
+  return TextData::create(*std::move(text), settings.context);
+}
+
 }  // namespace
 
-Result<runtime::Ending> train(runtime::Session& session, Model& model, const Settings& settings,
+Result<Task> build_task(const Settings& settings, const std::string& folder) {
+  Task task;
+  if (settings.model == "charlm") {
+    auto data = open_tokens(settings, folder);
+    if (!data.ok()) return data.error();
+    task.data = *std::move(data);
+    task.model = std::make_unique<CharLm>(CharLmOptions{.context = settings.context,
+                                                        .vocabulary = task.data->classes(),
+                                                        .embedding = settings.embedding,
+                                                        .hidden = settings.hidden,
+                                                        .seed = settings.seed});
+    return task;
+  }
+  auto text = read_data_files(folder, settings.data);
+  if (!text.ok()) return text.error();
+  auto table = read_csv(*text, settings.label);
+  if (!table.ok()) return table.error();
+  task.data = std::make_unique<TableData>(*std::move(table));
+  const DenseShape shape{.inputs = task.data->inputs(), .hidden = settings.hidden, .classes = task.data->classes()};
+  task.model = std::make_unique<Mlp>(shape, settings.seed);
+  return task;
+}
+
+void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options) {
+  options.samples = data.samples();
+  options.global_batch = static_cast<std::uint64_t>(settings.global_batch);
+  options.seed = settings.seed;
+  options.steps = settings.steps;
+}
+
+Result<runtime::Ending> train(runtime::Session& session, Task& task, const Settings& settings,
                               const std::function<void(const StepReport&)>& observe) {
+  Model& model = *task.model;
   const std::span<float> parameters = model.parameters();
   Sgd optimizer(settings.lr, settings.momentum, parameters.size());
   Slowdown slowdown(settings.slowdown, own_worker_id());
-  const auto part = static_cast<std::size_t>(settings.per_worker_max);
+  BatchLoader loader(*task.data);
+  const auto part_max = static_cast<std::uint64_t>(settings.per_worker_max);
   session.register_values("parameters", parameters);
   session.register_values("momentum", optimizer.state());
   TP_TRY(session.join());
   const std::span<float> gradient = session.gradients(parameters.size());
   while (const auto step = session.next_step()) {
-    waste(model, *step, slowdown.factor(step->number) - 1, part);
-    const double loss = compute(model, step->samples, part, gradient);
+    const auto batch = loader.take(step->samples);
+    if (!batch.ok()) return batch.error();
+    waste(model, *batch, slowdown.factor(step->number) - 1, part_max);
+    const double loss = compute(model, *batch, part_max, gradient);
     if (session.reduce(loss) == runtime::Reduced::kRetry) continue;
     optimizer.apply(gradient, {.samples = session.totals().samples}, parameters);
     session.commit();
@@ -66,23 +117,6 @@ Result<runtime::Ending> train(runtime::Session& session, Model& model, const Set
   }
   if (session.ending() == runtime::Ending::kFailed) return session.failure();
   return session.ending();
-}
-
-Result<std::unique_ptr<Model>> build_model(const Settings& settings, const std::string& folder) {
-  auto text = read_data_files(folder, settings.data);
-  if (!text.ok()) return text.error();
-  if (settings.model == "charlm") {
-    auto model = CharLm::create({.context = settings.context,
-                                 .embedding = settings.embedding,
-                                 .hidden = settings.hidden,
-                                 .seed = settings.seed},
-                                *std::move(text));
-    if (!model.ok()) return model.error();
-    return std::unique_ptr<Model>(std::move(*model));
-  }
-  auto table = read_csv(*text, settings.label);
-  if (!table.ok()) return table.error();
-  return std::unique_ptr<Model>(std::make_unique<Mlp>(*std::move(table), settings.hidden, settings.seed));
 }
 
 }  // namespace tidepool::trainer

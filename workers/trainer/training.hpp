@@ -3,13 +3,21 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "base/result.hpp"
 #include "workers/runtime/session.hpp"
+#include "workers/trainer/data_set.hpp"
 #include "workers/trainer/model.hpp"
 #include "workers/trainer/settings.hpp"
 
 namespace tidepool::trainer {
+
+// A model and the data that it fits.
+struct Task {
+  std::unique_ptr<DataSet> data;
+  std::unique_ptr<Model> model;
+};
 
 // After each committed step; the same on every worker but for the rank.
 struct StepReport {
@@ -19,11 +27,14 @@ struct StepReport {
   int size = 1;
 };
 
-// Returns how the session ended, or why it failed. `observe` may be empty.
-[[nodiscard]] Result<runtime::Ending> train(runtime::Session& session, Model& model, const Settings& settings,
-                                            const std::function<void(const StepReport&)>& observe);
+// What the settings name, with the data in `folder`.
+[[nodiscard]] Result<Task> build_task(const Settings& settings, const std::string& folder);
 
-// The model that the settings name, over the data that they name in `folder`.
-[[nodiscard]] Result<std::unique_ptr<Model>> build_model(const Settings& settings, const std::string& folder);
+// The session's options that follow from the settings: samples, batch and its rule, seed and steps.
+void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options);
+
+// Returns how the session ended, or why it failed. `observe` may be empty.
+[[nodiscard]] Result<runtime::Ending> train(runtime::Session& session, Task& task, const Settings& settings,
+                                            const std::function<void(const StepReport&)>& observe);
 
 }  // namespace tidepool::trainer

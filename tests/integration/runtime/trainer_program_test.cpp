@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_leader.hpp"
 
 namespace tidepool::test {
@@ -20,17 +21,8 @@ std::string trainer() {
   return std::string(folder == nullptr ? "bin" : folder) + "/tidepool-trainer";
 }
 
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tidepool-trainer-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  void write(const std::string& name, const std::string& content) const { std::ofstream(path / name) << content; }
-  fs::path path;
+struct Folder : TemporaryFolder {
+  void write(const std::string& name, const std::string& content) const { std::ofstream(path() / name) << content; }
 };
 
 struct Outcome {
@@ -40,7 +32,7 @@ struct Outcome {
 
 Outcome run_in(const Folder& folder, const std::string& arguments, const std::string& environment = "") {
   const std::string command =
-      "cd " + folder.path.string() + " && " + environment + " " + trainer() + " " + arguments + " 2>&1";
+      "cd " + folder.path().string() + " && " + environment + " " + trainer() + " " + arguments + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   Outcome outcome;
@@ -86,7 +78,7 @@ TEST_CASE("wrong settings exit with 2 and say what to do") {
     CHECK(outcome.code == 2);
     CHECK(has(outcome, words));
   };
-  refused("charlm --data gone.txt", "data file gone.txt does not exist (looked in " + folder.path.string() + ")");
+  refused("charlm --data gone.txt", "data file gone.txt does not exist (looked in " + folder.path().string() + ")");
   refused("charlm --data short.txt", "it needs more than the context of 16");
   refused("charlm --data empty.txt", "the data is empty");
   refused("charlm", "data is needed");
@@ -94,6 +86,25 @@ TEST_CASE("wrong settings exit with 2 and say what to do") {
   refused("charlm --data verse.txt --steps 0", "steps is 0");
   refused("gpt --data verse.txt", "gpt not in {charlm,mlp}");
   refused("mlp --data ragged.csv", "line 2 has 2 fields, the first has 3");
+}
+
+TEST_CASE("it trains from a token file that the example's program has written") {
+  const Folder folder;
+  folder.write("verse.txt", verse());
+  const char* source = std::getenv("TIDEPOOL_SOURCE_DIR");
+  REQUIRE(source != nullptr);
+  const std::string program = std::string("python3 ") + source + "/examples/write_tokens.py";
+  REQUIRE(
+      std::system((program + " " + (folder / "verse.tokens").string() + " " + (folder / "verse.txt").string() + " >&2")
+                      .c_str()) == 0);
+  const Outcome outcome = run_in(folder, "charlm --data verse.tokens --steps 30 --hidden 16 --batch 64");
+  INFO(outcome.output);
+  CHECK(outcome.code == 0);
+  CHECK(has(outcome, "step 30/30"));
+  fs::resize_file(folder / "verse.tokens", 100);
+  const Outcome cut = run_in(folder, "charlm --data verse.tokens");
+  CHECK(cut.code == 2);
+  CHECK(has(cut, "the token file verse.tokens says that it has 2640 tokens, but holds 38"));
 }
 
 TEST_CASE("the job document is read strictly") {
@@ -121,7 +132,7 @@ TEST_CASE("as workers of a job they grow, lose one, and bring the loss down by m
   folder.write("job.json", R"({"run": {"trainer": "charlm", "args": {"data": "verse.txt", "steps": 250, "hidden": 24}},
                               "batch": {"global": 128, "per_worker_max": 128}})");
   TestLeader leader([&](const WorkerPlace& place) {
-    REQUIRE(::chdir(folder.path.c_str()) == 0);
+    REQUIRE(::chdir(folder.path().c_str()) == 0);
     ::setenv("TIDEPOOL_AGENT_SOCKET", place.socket_path.c_str(), 1);
     ::setenv("TIDEPOOL_WORKER", place.worker.text().c_str(), 1);
     ::setenv("TIDEPOOL_JOB_FILE", "job.json", 1);

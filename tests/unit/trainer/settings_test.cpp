@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.hpp"
 #include "workers/trainer/data_files.hpp"
 #include "workers/trainer/settings.hpp"
 #include "workers/trainer/slowdown.hpp"
@@ -14,20 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tidepool-data-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+struct Folder : test::TemporaryFolder {
   void write(const std::string& name, const std::string& content) const {
-    fs::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << content;
+    fs::create_directories((path() / name).parent_path());
+    std::ofstream(path() / name) << content;
   }
-  fs::path path;
 };
 
 }  // namespace
@@ -66,10 +58,10 @@ TEST_CASE("files of a folder are read in one order, hidden and binary ones passe
   folder.write("docs/.git/x", "hidden\n");
   folder.write("docs/picture", std::string("\0\1\2", 3));
   folder.write("c.md", "third\n");
-  const auto text = read_data_files(folder.path, {"docs", "c.md", "docs/a.md"});
+  const auto text = read_data_files(folder.path(), {"docs", "c.md", "docs/a.md"});
   REQUIRE(text.ok());
   CHECK(*text == "third\nfirst\nsecond\n");
-  CHECK(!read_data_files(folder.path, {"docs", "gone"}).ok());
+  CHECK(!read_data_files(folder.path(), {"docs", "gone"}).ok());
 }
 
 TEST_CASE("a slowdown meets the named worker only, from the named step on") {
@@ -82,7 +74,7 @@ TEST_CASE("a slowdown meets the named worker only, from the named step on") {
 
 TEST_CASE("a slowdown can be told to a worker while it runs, and taken back") {
   const Folder folder;
-  const std::string file = folder.path / "slow";
+  const std::string file = folder.path() / "slow";
   Slowdown slow({.file = file}, "w-2");
   const auto settled = [&] {
     for (int step = 0; step < 10; ++step) static_cast<void>(slow.factor(step));

@@ -1,0 +1,74 @@
+/* The one door into libtidepool-gpu.so, which holds everything that needs the CUDA compiler and cuBLAS. A program loads
+ * it at run time, asks tidepool_gpu() for the table and goes on without it where it does not load.
+ *
+ * Calls return 0, or -1 with the reason in last_error(). A net belongs to one thread at a time. Buffers are ordinary
+ * memory; parameters and gradients are flat, in the order of the CPU models: embedding table (embedding x vocabulary,
+ * none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices by columns. */
+#ifndef TIDEPOOL_GPU_API_H
+#define TIDEPOOL_GPU_API_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TIDEPOOL_GPU_ABI 1
+
+typedef struct tidepool_gpu_net tidepool_gpu_net;
+
+typedef struct tidepool_gpu_shape {
+  int vocabulary; /* 0: a sample's inputs are numbers; else tokens below it, embedding numbers each */
+  int embedding;
+  int inputs; /* numbers a sample after embedding: a multiple of embedding if there is one */
+  int hidden;
+  int classes;
+} tidepool_gpu_shape;
+
+typedef struct tidepool_gpu_batch {
+  const float* numbers; /* inputs x samples, if vocabulary is 0 */
+  const int* tokens;    /* (inputs / embedding) x samples, else */
+  const int* classes;
+  int samples;
+} tidepool_gpu_batch;
+
+/* Figures of this GPU: giga of bytes or of floating-point operations a second. */
+typedef struct tidepool_gpu_figures {
+  double copy_gbps;          /* plain copy within the GPU's memory, read and written bytes: the ceiling */
+  double softmax_gbps;       /* softmax cross-entropy, forward and backward in one */
+  double sgd_gbps;           /* SGD with momentum */
+  double pack_gbps;          /* own memory to flat buffer */
+  double row_sums_gbps;      /* bias gradients */
+  double matmul_gflops;      /* own tiled product in fp32 */
+  double cublas_gflops;      /* the same through cuBLAS */
+  double matmul_error;       /* largest difference between the two, relative to the largest value */
+} tidepool_gpu_figures;
+
+typedef struct tidepool_gpu_api {
+  int abi; /* TIDEPOOL_GPU_ABI */
+  const char* (*last_error)(void);
+  int (*devices)(int* count);
+  int (*open)(const tidepool_gpu_shape* shape, tidepool_gpu_net** net);
+  void (*close)(tidepool_gpu_net* net);
+  size_t (*parameter_count)(const tidepool_gpu_net* net);
+  int (*set_parameters)(tidepool_gpu_net* net, const float* flat);
+  int (*get_parameters)(tidepool_gpu_net* net, float* flat);
+  int (*clear_gradient)(tidepool_gpu_net* net);
+  int (*add_gradient)(tidepool_gpu_net* net, const tidepool_gpu_batch* batch, double* loss);
+  int (*get_gradient)(tidepool_gpu_net* net, float* flat);
+  /* velocity = keep x velocity + rate x gradient; parameters -= velocity; all within the GPU. */
+  int (*sgd)(tidepool_gpu_net* net, float keep, float rate);
+  /* Product of two size x size matrices and a copy of `copy_bytes`; the kernels are measured if `kernels` is not 0. */
+  int (*measure)(int size, size_t copy_bytes, int kernels, tidepool_gpu_figures* figures);
+} tidepool_gpu_api;
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const tidepool_gpu_api* tidepool_gpu(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
