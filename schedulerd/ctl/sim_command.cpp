@@ -20,6 +20,8 @@ constexpr std::uintmax_t kWorkloadBytesMax = 256U << 20U;
 struct SimAsked {
   sim::SimOptions options;
   std::string interarrival = "60s";
+  std::string profiles;
+  std::string round;
   std::string restart_penalty;
   std::string switch_stall;
   std::string cooldown;
@@ -55,6 +57,27 @@ void read_workload(sim::SimOptions& options) {
   options.workload = file.filename().string();
 }
 
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in) fail(kExitUsage, file.string() + " cannot be read");
+  return text;
+}
+
+// A folder per application, each with CSV files; anything else in them is left alone.
+void read_profiles(const std::string& folder, sim::SimOptions& options) {
+  if (folder.empty()) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.is_directory()) continue;
+    sim::ApplicationFiles& files = options.profiles[entry.path().filename().string()];
+    for (const auto& file : std::filesystem::directory_iterator(entry.path(), error)) {
+      if (file.path().extension() == ".csv") files[file.path().filename().string()] = read_text(file.path());
+    }
+  }
+  if (error) fail(kExitUsage, "the profiles " + folder + " cannot be read: " + error.message());
+}
+
 void write_file(const std::string& file, const std::string& text) {
   if (file.empty()) return;
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
@@ -78,7 +101,9 @@ int run_sim(SimAsked asked, const Settings& settings) {
   options.stopwatch_ns = [] {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
+  options.round = duration_of("--round", asked.round);
   read_workload(options);
+  read_profiles(asked.profiles, options);
   const auto report = sim::run(options);
   if (!report.ok()) {
     const bool bug = report.error().code == ErrorCode::kInternal;
@@ -104,7 +129,9 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   run->add_option("--interarrival", asked->interarrival, "mean time between them")->capture_default_str();
   run->add_option("--cluster", options.cluster, "nodes x slots")->capture_default_str();
   run->add_option("--policy", options.policy, "see: schedctl policy ls")->capture_default_str();
-  run->add_option("--semantics", options.semantics, "rules of the simulation")->capture_default_str();
+  run->add_option("--semantics", options.semantics, "rules of the simulation: live, pollux")->capture_default_str();
+  run->add_option("--profiles", asked->profiles, "folder of measured applications, for pollux");
+  run->add_option("--round", asked->round, "between decisions, for pollux; 60s if not given");
   run->add_option("--seed", options.seed, "of everything that is drawn")->capture_default_str();
   run->add_option("--restart-penalty", asked->restart_penalty, "from a worker's start to its readiness");
   run->add_option("--switch-stall", asked->switch_stall, "of each change of size");

@@ -99,6 +99,10 @@ std::string text(const std::optional<double>& value) {
 
 }  // namespace
 
+std::function<double(std::size_t, double)> alone_in(const Workload& workload) {
+  return [&workload](std::size_t row, double slots) { return alone_seconds(workload.jobs[row], slots); };
+}
+
 std::vector<double> finish_time_fairness(const ScoreInput& input) {
   const auto& rows = input.result.rows;
   const Crowd crowd(rows, input.result.end.to_seconds());
@@ -109,7 +113,7 @@ std::vector<double> finish_time_fairness(const ScoreInput& input) {
       continue;
     }
     const double present = crowd.mean_between(rows[i].submitted_s, *rows[i].finished_s);
-    const double alone = alone_seconds(input.workload.jobs[i], input.cluster.slots() / present);
+    const double alone = input.alone_seconds(i, input.cluster.slots() / present);
     fairness.push_back((*rows[i].finished_s - rows[i].submitted_s) / alone);
   }
   return fairness;
@@ -117,7 +121,7 @@ std::vector<double> finish_time_fairness(const ScoreInput& input) {
 
 Scoreboard score(const ScoreInput& input) {
   const SimResult& result = input.result;
-  Scoreboard board{.policy = input.policy, .workload = input.workload.name, .cluster = input.cluster.text()};
+  Scoreboard board{.policy = input.policy, .workload = input.workload, .cluster = input.cluster.text()};
   std::vector<double> jct;
   std::vector<double> queue;
   double first = 0;

@@ -3,7 +3,9 @@
 // stopwatch, and take no part in the digest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,14 +47,19 @@ struct Scoreboard {
 
 struct ScoreInput {
   const SimResult& result;
-  const Workload& workload;
   const ClusterShape& cluster;
+  std::string workload;  // its name
   std::string policy;
+  // How long the row's job would take alone on so many slots (a fraction when below 1).
+  std::function<double(std::size_t row, double slots)> alone_seconds;
   double wall_s = 0;
 };
 [[nodiscard]] Scoreboard score(const ScoreInput& input);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Scoreboard& board);
+
+// ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it.
+[[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload);
 
 // One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
 // jct_s, slot_hours, resizes, preemptions, steps. Times that never came are empty.

@@ -7,6 +7,7 @@
 
 #include "policies/registry.hpp"
 #include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/sim/replay/pollux_run.hpp"
 #include "schedulerd/sim/workload.hpp"
 #include "straggler/median_ratio_detector.hpp"
 
@@ -55,8 +56,9 @@ void apply_overrides(const SimOptions& options, Workload& workload) {
 }  // namespace
 
 Result<SimReport> run(const SimOptions& options) {
+  if (options.semantics == "pollux") return run_pollux(options);
   if (options.semantics != "live") {
-    return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there is: live");
+    return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there are: live, pollux");
   }
   const auto cluster = parse_cluster(options.cluster);
   if (!cluster) return cluster.error();
@@ -86,9 +88,10 @@ Result<SimReport> run(const SimOptions& options) {
     return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
   }
   SimReport report{.score = score({.result = result,
-                                   .workload = *workload,
                                    .cluster = *cluster,
+                                   .workload = workload->name,
                                    .policy = options.policy,
+                                   .alone_seconds = alone_in(*workload),
                                    .wall_s = static_cast<double>(end - begin) * 1e-9}),
                    .per_job_csv = per_job_csv(result.rows)};
   for (const std::string& line : result.decision_lines) report.decisions_jsonl += line + "\n";

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/sim/fault_mix.hpp"
+#include "schedulerd/sim/replay/measured_application.hpp"
 #include "schedulerd/sim/scoreboard.hpp"
 
 namespace tidepool::sim {
@@ -22,8 +24,11 @@ struct SimOptions {
   Duration generated_interarrival = Duration::seconds(60);
   std::string cluster = "16x4";
   std::string policy = "autoscaling_engine";
-  std::string semantics = "live";           // the one there is: event-driven, transition costs as modelled
-  std::uint64_t seed = 1;                   // of the workload (if it has none of its own) and of the run
+  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
+  std::string semantics = "live";
+  std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
+  std::optional<Duration> round;                     // between decisions, of the semantics that have rounds
+  std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run
   std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
   std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says
   std::optional<Duration> cooldown;         // between changes of size of a job; none = as the workload says

@@ -199,9 +199,10 @@ TEST_CASE("the scoreboard of two jobs is what one computes by hand") {
   scored.result.decide_ns = {1'000, 2'000, 9'000};
   scored.result.digest = 0xabc;
   const Scoreboard board = score({.result = scored.result,
-                                  .workload = scored.workload,
                                   .cluster = scored.cluster,
+                                  .workload = scored.workload.name,
                                   .policy = "fixed",
+                                  .alone_seconds = alone_in(scored.workload),
                                   .wall_s = 1.5});
   CHECK(board.completed == 2);
   CHECK(board.avg_jct_s == Approx(150));
@@ -216,7 +217,7 @@ TEST_CASE("the scoreboard of two jobs is what one computes by hand") {
   CHECK(board.digest == "0000000000000abc");
   // First job: 1.5 jobs present on the mean, so 2.67 slots, size 2, 50 s alone; it took 100 s.
   const auto fairness = finish_time_fairness(
-      {.result = scored.result, .workload = scored.workload, .cluster = scored.cluster, .policy = "fixed"});
+      {.result = scored.result, .cluster = scored.cluster, .alone_seconds = alone_in(scored.workload)});
   CHECK(fairness[0] == Approx(2));
   // Second: 1.25 present, 3.2 slots, size 2, 50 s alone; it took 200 s.
   CHECK(fairness[1] == Approx(4));

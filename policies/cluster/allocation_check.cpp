@@ -1,0 +1,86 @@
+#include "policies/cluster/allocation_check.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace tidepool::policies::cluster {
+namespace {
+
+Error broken(const View& view, std::size_t row, const std::string& law) {
+  return {ErrorCode::kInternal, view.jobs[row].id.text() + ": " + law};
+}
+
+Status check_order(const View& view, const Allocation& allocation) {
+  std::vector<bool> seen(view.jobs.size(), false);
+  for (const std::size_t row : allocation.order) {
+    if (row >= seen.size() || seen[row]) {
+      return Error{ErrorCode::kInternal,
+                   "the order of placement names row " + std::to_string(row) + " twice or beyond the last job"};
+    }
+    seen[row] = true;
+  }
+  if (allocation.order.size() != seen.size()) {
+    return Error{ErrorCode::kInternal, "the order of placement leaves jobs out"};
+  }
+  return ok_status();
+}
+
+Status check_shares(const View& view, std::size_t row, const Placement& placement, std::vector<int>& used) {
+  std::vector<bool> seen(view.nodes.size(), false);
+  for (const Share& share : placement) {
+    if (share.node < 0 || static_cast<std::size_t>(share.node) >= seen.size()) {
+      return broken(view, row, "placed on a node that does not exist");
+    }
+    const auto node = static_cast<std::size_t>(share.node);
+    if (seen[node]) return broken(view, row, "has two shares on one node");
+    if (share.slots < 1) return broken(view, row, "has a share without slots");
+    seen[node] = true;
+    used[node] += share.slots;
+    if (used[node] > view.nodes[node].slots) {
+      return broken(view, row, "node " + view.nodes[node].id.text() + " is given more slots than it has");
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_allocation(const View& view, const Allocation& allocation) {
+  if (allocation.grants.size() != view.jobs.size()) {
+    return Error{ErrorCode::kInternal, "a policy answers for every job, and once"};
+  }
+  std::int64_t sum = 0;
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    const int size = allocation.grants[row].size;
+    if (size < 0 || size > view.jobs[row].size_max) {
+      return broken(
+          view, row,
+          "size " + std::to_string(size) + " is not between 0 and " + std::to_string(view.jobs[row].size_max));
+    }
+    sum += size;
+  }
+  if (sum > view.slots()) {
+    return Error{ErrorCode::kInternal, "the sizes add up to " + std::to_string(sum) + " slots, the cluster has " +
+                                           std::to_string(view.slots())};
+  }
+  return check_order(view, allocation);
+}
+
+Status check_placements(const View& view, const Allocation& allocation, const std::vector<Placement>& placements) {
+  if (placements.size() != view.jobs.size()) {
+    return Error{ErrorCode::kInternal, "a place stage answers for every job, and once"};
+  }
+  std::vector<int> used(view.nodes.size(), 0);
+  for (std::size_t row = 0; row < placements.size(); ++row) {
+    const int granted = allocation.grants[row].size;
+    TP_TRY(check_shares(view, row, placements[row], used));
+    if (size_of(placements[row]) != granted) {
+      return broken(view, row,
+                    "was granted " + std::to_string(granted) + " slots and placed on " +
+                        std::to_string(size_of(placements[row])));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::policies::cluster

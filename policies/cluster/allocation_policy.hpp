@@ -1,0 +1,34 @@
+// A policy that sizes all jobs in one go; where their workers go is the business of a place stage (place/place.hpp).
+// Pure: no clock, no memory, no chance. Whatever it answers is checked before it counts (allocation_check.hpp).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "policies/cluster/cluster_view.hpp"
+#include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/reason.hpp"
+#include "schedulerd/core/step_budget.hpp"
+
+namespace tidepool::policies::cluster {
+
+struct Grant {
+  int size = 0;  // 0 = should hold nothing now
+  core::Reason reason;
+  std::vector<core::Alternative> lost;  // best first
+  Mark mark;                            // replaces the job's own
+};
+
+struct Allocation {
+  std::vector<Grant> grants;       // one per row of View::jobs, in that order
+  std::vector<std::size_t> order;  // all rows, in the order in which placement serves them
+};
+
+class AllocationPolicy {
+ public:
+  virtual ~AllocationPolicy() = default;
+  // `budget` counts what was looked at; a policy that runs out keeps what it has found so far.
+  [[nodiscard]] virtual Allocation allocate(const View& view, core::StepBudget& budget) const = 0;
+};
+
+}  // namespace tidepool::policies::cluster

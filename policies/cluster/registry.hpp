@@ -1,0 +1,42 @@
+// THE table of policies that size the whole cluster at once. A row joins one such policy and one place stage.
+// A new policy is one file beside this one and one line here; nothing else lists them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "policies/cluster/allocation_policy.hpp"
+#include "policies/cluster/optimus.hpp"
+#include "policies/cluster/tiresias.hpp"
+#include "policies/place/most_free.hpp"
+
+namespace tidepool::policies::cluster {
+
+template <class Interface, class Entry>
+std::unique_ptr<const Interface> make_part() {
+  return std::make_unique<const Entry>();
+}
+
+struct AllocationPreset {
+  std::string_view name;
+  std::string_view summary;  // one line
+  std::string_view source;   // where the rule was published
+  std::unique_ptr<const AllocationPolicy> (*policy)();
+  std::unique_ptr<const PlaceStage> (*place)();
+};
+
+inline constexpr std::array kAllocationPresets{
+    AllocationPreset{"optimus", "one worker at a time to the job whose remaining time falls most",
+                     "Peng et al.: Optimus, EuroSys 2018; as in Qiao et al., OSDI 2021",
+                     make_part<AllocationPolicy, Optimus>, make_part<PlaceStage, MostFree>},
+    AllocationPreset{"tiresias", "two queues by attained service, every job at the size its user wants",
+                     "Gu et al.: Tiresias, NSDI 2019; as in Qiao et al., OSDI 2021",
+                     make_part<AllocationPolicy, Tiresias>, make_part<PlaceStage, MostFree>},
+};
+
+// An unknown name is an error that lists the known ones.
+[[nodiscard]] Result<AllocationPreset> find_allocation_preset(std::string_view name);
+
+}  // namespace tidepool::policies::cluster

@@ -1,0 +1,28 @@
+#include "schedulerd/sim/replay/batch_split.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+int divide_up(int dividend, int divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
+}  // namespace
+
+BatchSplit split_batch(int global, int size, const BatchLimits& limits) {
+  TP_CHECK(global > 0 && size > 0 && limits.local_max > 0, "a batch and its workers are counted from 1");
+  BatchSplit split;
+  const int whole = divide_up(global, size);
+  split.accumulate = divide_up(whole, limits.local_max) - 1;
+  if (size == 1 && global > limits.initial) split.accumulate = std::max(1, split.accumulate);
+  split.local = divide_up(whole, split.accumulate + 1);
+  // Rounding up must not carry the global batch above the largest one.
+  split.local = std::min(split.local, limits.largest / (size * (split.accumulate + 1)));
+  return split;
+}
+
+}  // namespace tidepool::sim

@@ -1,0 +1,27 @@
+// Reading comma-separated text without quotes whose first line names the columns. Errors name the file and the line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tidepool::sim {
+
+struct CsvRow {
+  int line = 0;                         // in the text, from 1
+  std::vector<std::string_view> cells;  // in the order in which the columns were asked for; views into the text
+};
+
+// The asked columns of every line but the first; others are ignored, empty lines are skipped.
+[[nodiscard]] Result<std::vector<CsvRow>> read_csv_columns(std::string_view text,
+                                                           const std::vector<std::string_view>& columns,
+                                                           const std::string& file);
+
+[[nodiscard]] Result<double> csv_number(std::string_view cell, int line, const std::string& file);
+// Between 0 and 2^31 - 1.
+[[nodiscard]] Result<int> csv_count(std::string_view cell, int line, const std::string& file);
+
+}  // namespace tidepool::sim
