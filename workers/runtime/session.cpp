@@ -44,7 +44,9 @@ Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
   if (options.samples == 0) return invalid_argument("there is no sample to train on");
   TP_TRY(check_rules(rules_of(options)));
   if (options.on_resize == OnResize::kCallback && !options.batch_rule) {
-    return invalid_argument("on_resize is callback, but the program gives no function that says the batch");
+    return invalid_argument(
+        "on_resize is callback, but this program has no function that says the batch: use constant, linear, sqrt or "
+        "adascale");
   }
   if (options.noise_every < 0) return invalid_argument("noise_every must not be negative");
   if (options.steps < 0) return invalid_argument("the number of steps must not be negative");

@@ -79,6 +79,8 @@ Result<Settings> read_settings(const std::string& model, const json& args) {
   }
   settings.lr = in.number("lr", settings.lr, 1e-9, 1e3);
   settings.momentum = in.number("momentum", settings.momentum, 0, 0.9999);
+  settings.warmup_steps =
+      static_cast<int>(in.integer("warmup_steps", settings.warmup_steps, {.low = 0, .high = 1'000'000}));
   settings.seed = static_cast<std::uint64_t>(in.integer("seed", 1, {.low = 0, .high = INT64_MAX}));
   settings.slowdown = read_slowdown(in);
   in.finish();
@@ -94,12 +96,19 @@ Result<Settings> read_job_document(const std::string& text, const std::string& m
   };
   const json run = part("run");
   const json batch = part("batch");
+  const json elastic = part("elastic");
   std::vector<FieldError> errors;
   ObjectReader in_run(run, "/run", errors);
   ObjectReader in_batch(batch, "/batch", errors);
+  ObjectReader in_elastic(elastic, "/elastic", errors);
   const std::string named = in_run.text("trainer", "");
   const std::int64_t global = in_batch.integer("global", 512, {.low = 1, .high = INT64_MAX});
   const std::int64_t per_worker = in_batch.integer("per_worker_max", global, {.low = 1, .high = INT64_MAX});
+  const auto on_resize = runtime::parse_on_resize(in_batch.text("on_resize", "constant"));
+  if (!on_resize.ok()) in_batch.fail("on_resize", "Invalid", on_resize.error().message);
+  const ObjectReader::Range sizes{.low = 1, .high = 1 << 20};
+  const std::int64_t least = in_elastic.integer("min", 1, sizes);
+  const std::int64_t preferred = in_elastic.integer("preferred", least, sizes);
   if (!errors.empty()) return all_of(errors);  // no finish(): the other fields are the daemon's, which has read them
 
   json args = run.is_object() ? run.value("args", json::object()) : json::object();
@@ -108,6 +117,8 @@ Result<Settings> read_job_document(const std::string& text, const std::string& m
   if (!settings.ok()) return settings.error();
   settings->global_batch = global;
   settings->per_worker_max = per_worker;
+  settings->on_resize = *on_resize;
+  settings->base_size = static_cast<int>(preferred);
   return settings;
 }
 

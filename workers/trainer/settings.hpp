@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
+#include "workers/runtime/numerics/batch_rules.hpp"
 
 namespace tidepool::trainer {
 
@@ -32,13 +33,18 @@ struct Settings {
   std::uint64_t seed = 1;
   std::int64_t global_batch = 512;
   std::int64_t per_worker_max = 512;  // samples computed at once; a larger share is computed in parts
+  // How batch and learning rate follow the number of workers, and the number that global_batch is meant for.
+  runtime::OnResize on_resize = runtime::OnResize::kConstant;
+  int base_size = 1;
+  int warmup_steps = runtime::kWarmupSteps;  // over which a larger learning rate is reached
   SlowdownSettings slowdown;
 };
 
 // `args` is run.args of a job document. All findings in one message, with the nearest known name for an unknown one.
 [[nodiscard]] Result<Settings> read_settings(const std::string& model, const nlohmann::json& args);
 
-// The document named by TIDEPOOL_JOB_FILE: run.trainer, run.args and batch. `overrides` are args that win;
+// The document named by TIDEPOOL_JOB_FILE: run.trainer, run.args, batch, and the size that the batch is meant for:
+// elastic.preferred, or elastic.min. `overrides` are args that win;
 // `model` wins over run.trainer unless it is empty.
 [[nodiscard]] Result<Settings> read_job_document(const std::string& text, const std::string& model,
                                                  const nlohmann::json& overrides);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "workers/runtime/numerics/batch_rules.hpp"
 #include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
@@ -17,10 +16,11 @@
 namespace tidepool::trainer {
 namespace {
 
-// In parts of at most `part_max` samples, as equal as possible.
-double compute(Model& model, const BatchView& batch, std::uint64_t part_max, std::span<float> gradient) {
+constexpr int kNoiseEvery = 10;
+
+// In parts of `part` samples, the last may be smaller.
+double compute(Model& model, const BatchView& batch, std::size_t part, std::span<float> gradient) {
   std::fill(gradient.begin(), gradient.end(), 0.0F);
-  const std::size_t part = runtime::part_of_share(batch.samples(), part_max);
   double loss = 0;
   for (std::size_t begin = 0; begin < batch.samples(); begin += part) {
     loss += model.add_gradient(batch.part(begin, std::min(part, batch.samples() - begin)), gradient);
@@ -29,11 +29,11 @@ double compute(Model& model, const BatchView& batch, std::uint64_t part_max, std
 }
 
 // Computes again what is thrown away: whole rounds, then a share of the samples.
-void waste(Model& model, const BatchView& batch, double rounds, std::uint64_t part_max) {
+void waste(Model& model, const BatchView& batch, double rounds, std::size_t part) {
   std::vector<float> unused(model.parameters().size());
   for (; rounds > 0; rounds -= 1) {
     const auto count = static_cast<std::size_t>(std::min(1.0, rounds) * static_cast<double>(batch.samples()));
-    static_cast<void>(compute(model, batch.part(0, count), part_max, unused));
+    static_cast<void>(compute(model, batch.part(0, count), part, unused));
   }
 }
 
@@ -84,6 +84,12 @@ Result<Task> build_task(const Settings& settings, const std::string& folder) {
 void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options) {
   options.samples = data.samples();
   options.global_batch = static_cast<std::uint64_t>(settings.global_batch);
+  options.per_worker_max = static_cast<std::uint64_t>(settings.per_worker_max);
+  options.on_resize = settings.on_resize;
+  options.base_size = settings.base_size;
+  options.warmup_steps = settings.warmup_steps;
+  // The measure costs two readings of the gradient: far less than a tenth of a step in every tenth.
+  options.noise_every = kNoiseEvery;
   options.seed = settings.seed;
   options.steps = settings.steps;
 }
@@ -95,7 +101,6 @@ Result<runtime::Ending> train(runtime::Session& session, Task& task, const Setti
   Sgd optimizer(settings.lr, settings.momentum, parameters.size());
   Slowdown slowdown(settings.slowdown, own_worker_id());
   BatchLoader loader(*task.data);
-  const auto part_max = static_cast<std::uint64_t>(settings.per_worker_max);
   session.register_values("parameters", parameters);
   session.register_values("momentum", optimizer.state());
   TP_TRY(session.join());
@@ -103,10 +108,14 @@ Result<runtime::Ending> train(runtime::Session& session, Task& task, const Setti
   while (const auto step = session.next_step()) {
     const auto batch = loader.take(step->samples);
     if (!batch.ok()) return batch.error();
-    waste(model, *batch, slowdown.factor(step->number) - 1, part_max);
-    const double loss = compute(model, *batch, part_max, gradient);
+    loader.expect(session.expected_samples());
+    waste(model, *batch, slowdown.factor(step->number) - 1, step->part);
+    const double loss = compute(model, *batch, step->part, gradient);
     if (session.reduce(loss) == runtime::Reduced::kRetry) continue;
-    optimizer.apply(gradient, {.samples = session.totals().samples}, parameters);
+    optimizer.apply(
+        gradient,
+        {.samples = session.totals().samples, .lr_factor = step->lr_factor, .momentum_factor = step->momentum_factor},
+        parameters);
     session.commit();
     if (observe) {
       observe({.steps = session.steps_committed(),

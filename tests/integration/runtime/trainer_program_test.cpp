@@ -123,6 +123,10 @@ TEST_CASE("the job document is read strictly") {
   CHECK(bad.code == 2);
   CHECK(has(bad, "did you mean \"momentum\"?"));
   CHECK(with("{").code == 2);
+  const Outcome callback = with(R"({"run": {"trainer": "charlm", "args": {"data": "verse.txt"}},
+                                   "batch": {"on_resize": "callback"}})");
+  CHECK(callback.code == 2);
+  CHECK(has(callback, "this program has no function that says the batch"));
   CHECK(run_in(folder, "", "TIDEPOOL_JOB_FILE=gone.json").code == 2);
 }
 

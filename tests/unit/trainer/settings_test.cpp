@@ -87,4 +87,22 @@ TEST_CASE("a slowdown can be told to a worker while it runs, and taken back") {
   CHECK(settled() == 1);
 }
 
+TEST_CASE("the rule of the batch comes from the job, and the size that it is meant for") {
+  const auto of = [](const std::string& parts) {
+    return read_job_document(R"({"run": {"trainer": "charlm", "args": {"data": "a"}})" + parts + "}", "",
+                             json::object());
+  };
+  const auto plain = of("");
+  CHECK(plain->on_resize == runtime::OnResize::kConstant);
+  CHECK(plain->base_size == 1);
+  CHECK(plain->warmup_steps == 8);
+  const auto scaled = of(R"(, "batch": {"global": 64, "on_resize": "linear"}, "elastic": {"min": 2, "preferred": 3})");
+  CHECK(scaled->on_resize == runtime::OnResize::kLinear);
+  CHECK(scaled->base_size == 3);
+  CHECK(of(R"(, "elastic": {"min": 2, "max": 8})")->base_size == 2);
+  const auto wrong = of(R"(, "batch": {"on_resize": "cubic"})");
+  REQUIRE(!wrong.ok());
+  CHECK(wrong.error().message.find("use constant, linear, sqrt, adascale") != std::string::npos);
+}
+
 }  // namespace tidepool::trainer
