@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/cluster/optimus.hpp"
+#include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/tiresias.hpp"
 #include "policies/place/most_free.hpp"
 
@@ -28,9 +29,15 @@ struct AllocationPreset {
 };
 
 inline constexpr std::array kAllocationPresets{
+    AllocationPreset{"fifo", "strictly in order of arrival, every job at the size its user wants", "baseline",
+                     make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>},
+    AllocationPreset{"las", "least attained service first, every job at the size its user wants", "baseline",
+                     make_part<AllocationPolicy, LeastAttained>, make_part<PlaceStage, MostFree>},
     AllocationPreset{"optimus", "one worker at a time to the job whose remaining time falls most",
                      "Peng et al.: Optimus, EuroSys 2018; as in Qiao et al., OSDI 2021",
                      make_part<AllocationPolicy, Optimus>, make_part<PlaceStage, MostFree>},
+    AllocationPreset{"srtf", "shortest remaining time first, every job at the size its user wants", "baseline",
+                     make_part<AllocationPolicy, ShortestRemaining>, make_part<PlaceStage, MostFree>},
     AllocationPreset{"tiresias", "two queues by attained service, every job at the size its user wants",
                      "Gu et al.: Tiresias, NSDI 2019; as in Qiao et al., OSDI 2021",
                      make_part<AllocationPolicy, Tiresias>, make_part<PlaceStage, MostFree>},

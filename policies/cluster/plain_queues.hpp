@@ -1,0 +1,28 @@
+// The plain queues every other policy is measured against. All keep jobs at the size their users want and differ in who
+// comes first; each may take a job's slots away at any round.
+#pragma once
+
+#include "policies/cluster/allocation_policy.hpp"
+
+namespace tidepool::policies::cluster {
+
+// First come, first served, strictly: a job that does not fit keeps all later ones waiting. Preempts nobody.
+class StrictFifo final : public AllocationPolicy {
+ public:
+  [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
+};
+
+// Shortest remaining time first: steps left x step time at the wanted size. Jobs of unknown length come last.
+class ShortestRemaining final : public AllocationPolicy {
+ public:
+  [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
+};
+
+// Least attained service first (slots x time held), without levels: jobs of equal service take turns each round, which
+// is why Tiresias puts queues in between (Gu et al., NSDI 2019, section 4.1).
+class LeastAttained final : public AllocationPolicy {
+ public:
+  [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
+};
+
+}  // namespace tidepool::policies::cluster
