@@ -239,6 +239,11 @@ class Job:
     # --- what there is to know ----------------------------------------------------------------------------------
 
     @property
+    def has_daemon(self) -> bool:
+        """Started by an agent, with a job file; false when the script runs alone."""
+        return self._file.global_batch is not None
+
+    @property
     def rank(self) -> int:
         """0 <= rank < size; changes with the generation. Before the first batch 0."""
         return self._step.rank if self._step else 0
@@ -268,8 +273,8 @@ class Job:
 
     @property
     def noise_scale(self) -> Optional[float]:
-        """The gradient noise scale in samples (McCandlish et al., arXiv:1812.06162): far above it a batch wastes samples,
-        far below it time. None as long as it is not known."""
+        """The gradient noise scale in samples (McCandlish et al., arXiv:1812.06162): a batch far above it wastes
+        samples, one far below it time. None as long as it is not known."""
         scale = self._step.noise_scale if self._step else -1.0
         return scale if scale >= 0 else None
 
@@ -566,6 +571,8 @@ def _override_step(job: Job, optimizer: torch.optim.Optimizer) -> None:
         job._apply(original, self)
         return loss
 
+    # With the marks of a scheduler that was made before, which looks for them.
+    step.__dict__.update(getattr(original, "__dict__", {}))
     optimizer.step = types.MethodType(step, optimizer)  # type: ignore[method-assign]
     zero = optimizer.zero_grad
     optimizer.zero_grad = lambda *args, **named: job._zero_grad(lambda: zero(*args, **named))  # type: ignore
