@@ -17,9 +17,6 @@
 namespace tidepool::test {
 
 TestLeader::TestLeader(Program program) : program_(std::move(program)) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "tidepool-leader-XXXXXX").string();
-  TP_CHECK(::mkdtemp(pattern.data()) != nullptr, "the test has a temporary folder");
-  folder_ = pattern;
   listen();
 }
 
@@ -29,7 +26,6 @@ TestLeader::~TestLeader() {
     ::waitpid(pid, nullptr, 0);
   }
   go_away();
-  std::filesystem::remove_all(folder_);
 }
 
 void TestLeader::listen() {
@@ -56,10 +52,28 @@ WorkerId TestLeader::spawn() {
 }
 
 void TestLeader::commit(std::vector<WorkerId> members, bool after_failure) {
+  announce(std::move(members), after_failure, false);
+}
+
+void TestLeader::park(bool after_failure) {
+  announce({}, after_failure, true);
+}
+
+void TestLeader::order_checkpoint() {
+  for (const WorkerId worker : members_) send(worker, api::CheckpointOrder{});
+}
+
+std::optional<api::PulseMessage> TestLeader::pulse(WorkerId worker) const {
+  const auto found = pulses_.find(worker);
+  return found == pulses_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TestLeader::announce(std::vector<WorkerId> members, bool after_failure, bool park) {
   audience_ = {members_.begin(), members_.end()};
   audience_.insert(members.begin(), members.end());
   members_ = std::move(members);
   after_failure_ = after_failure;
+  park_ = park;
   addresses_.clear();
   ++generation_;
   repeat_generation();
@@ -67,7 +81,8 @@ void TestLeader::commit(std::vector<WorkerId> members, bool after_failure) {
 
 void TestLeader::repeat_generation() {
   for (const WorkerId worker : audience_) {
-    send(worker, api::GenerationMessage{.number = generation_, .members = members_, .after_failure = after_failure_});
+    send(worker, api::GenerationMessage{
+                     .number = generation_, .members = members_, .after_failure = after_failure_, .park = park_});
   }
 }
 
@@ -142,7 +157,10 @@ void TestLeader::obey(int fd, const std::string& line) {
     links_.at(fd).worker = hello->worker;
     return;
   }
-  if (std::holds_alternative<api::PulseMessage>(*message)) return;
+  if (const auto* pulse = std::get_if<api::PulseMessage>(&*message)) {
+    pulses_[links_.at(fd).worker] = *pulse;
+    return;
+  }
   const auto& inner = std::get<api::FromWorker>(*message);
   messages_.push_back(inner);
   const WorkerId worker = links_.at(fd).worker;
@@ -156,7 +174,8 @@ void TestLeader::obey(int fd, const std::string& line) {
 
 void TestLeader::welcome_back(WorkerId worker) {
   if (!audience_.contains(worker)) return;
-  send(worker, api::GenerationMessage{.number = generation_, .members = members_, .after_failure = after_failure_});
+  send(worker, api::GenerationMessage{
+                   .number = generation_, .members = members_, .after_failure = after_failure_, .park = park_});
   if (addresses_.size() != members_.size()) return;
   api::AddressesMessage all{.generation = generation_, .blobs = {}};
   for (const auto& [rank, blob] : addresses_) all.blobs.push_back(blob);
@@ -186,7 +205,7 @@ void TestLeader::reap() {
     const bool member = std::find(members_.begin(), members_.end(), worker) != members_.end();
     member_died |= member && exits_.at(worker) != 0;
   }
-  if (!member_died) return;
+  if (!member_died || !heals_) return;
   std::vector<WorkerId> survivors;
   std::copy_if(members_.begin(), members_.end(), std::back_inserter(survivors),
                [&](WorkerId worker) { return alive(worker); });

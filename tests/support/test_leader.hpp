@@ -5,16 +5,16 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
 
@@ -38,6 +38,11 @@ class TestLeader {
   WorkerId spawn();
   // The next generation; sent to its members and to those of the one before.
   void commit(std::vector<WorkerId> members, bool after_failure = false);
+  // The last generation: everybody keeps the state and leaves.
+  void park(bool after_failure = false);
+  void order_checkpoint();
+  // From now on deaths are only written down; the test says what follows.
+  void leave_deaths_alone() { heals_ = false; }
   void kill(WorkerId worker);
   void signal(WorkerId worker, int signal_number);
   // Hangs up on everybody; while away, nobody is let in again.
@@ -58,6 +63,8 @@ class TestLeader {
   [[nodiscard]] std::size_t addresses_known() const { return addresses_.size(); }
   // Exit codes of those that ended by themselves; 128 + n for signal n.
   [[nodiscard]] const std::map<WorkerId, int>& exits() const { return exits_; }
+  // The newest pulse of a worker, if one has come.
+  [[nodiscard]] std::optional<api::PulseMessage> pulse(WorkerId worker) const;
   [[nodiscard]] pid_t pid(WorkerId worker) const { return processes_.at(worker); }
 
   // Everything that came, in order of arrival.
@@ -76,6 +83,7 @@ class TestLeader {
     api::LineBuffer lines;
   };
 
+  void announce(std::vector<WorkerId> members, bool after_failure, bool park);
   void listen();
   void pump(int wait_ms);
   void accept_link();
@@ -87,17 +95,20 @@ class TestLeader {
   void send(WorkerId worker, const api::ToWorker& message);
 
   Program program_;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   int listener_ = -1;
   std::map<int, Link> links_;
   std::map<WorkerId, pid_t> processes_;
   std::map<WorkerId, int> exits_;
   std::set<WorkerId> ready_;
+  std::map<WorkerId, api::PulseMessage> pulses_;
   std::vector<api::FromWorker> messages_;
   std::uint64_t last_worker_ = 0;
   GenerationNumber generation_ = 0;
   std::vector<WorkerId> members_;
   bool after_failure_ = false;
+  bool park_ = false;
+  bool heals_ = true;
   std::set<WorkerId> audience_;  // of the newest generation
   std::map<int, std::string> addresses_;
 };

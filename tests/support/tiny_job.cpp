@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -16,9 +17,14 @@ namespace tidepool::test {
 inline constexpr std::size_t kNumbers = 64;
 
 struct TinyModel {
+  explicit TinyModel(const TinyJobOptions& options)
+      : moving(options.moving_bytes), standing(options.standing_bytes, std::byte{0x5a}) {}
+
   std::array<float, kNumbers> parameters{};
   std::array<float, kNumbers> momentum{};
   std::int64_t applied = 0;
+  std::vector<std::byte> moving;
+  std::vector<std::byte> standing;
 
   static void add_gradient(std::uint64_t sample, std::span<float> gradient) {
     for (std::size_t j = 0; j < kNumbers; ++j) {
@@ -31,6 +37,7 @@ struct TinyModel {
       parameters[j] -= 0.1F * momentum[j];
     }
     ++applied;
+    for (std::byte& byte : moving) byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) + 1U);
   }
 };
 
@@ -78,9 +85,11 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .backend = *backend,
                                          .agent_socket = place.socket_path,
                                          .worker = place.worker,
-                                         .patience = runtime::Millis{30'000}});
+                                         .patience = runtime::Millis{30'000},
+                                         .keep = options_.keep,
+                                         .stuck_after = options_.stuck_after});
   if (!session.ok()) return 2;
-  TinyModel model;
+  TinyModel model(options_);
   return train(**session, model, &diary(place.worker));
 }
 
@@ -88,6 +97,8 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
   session.register_values("parameters", std::span(model.parameters));
   session.register_values("momentum", std::span(model.momentum));
   session.register_values("applied", std::span(&model.applied, 1));
+  session.register_values("moving", std::span(model.moving));
+  session.register_values("standing", std::span(model.standing));
   if (!session.join().ok()) return 1;
   while (const auto step = session.next_step()) {
     if (diary != nullptr) diary->generation = session.generation();
@@ -95,6 +106,9 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
     if (diary != nullptr) std::this_thread::sleep_for(std::chrono::microseconds(options_.step_us));
+    if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
+    if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;
+    if (options_.in_buckets && !session.bucket_ready(0, kNumbers / 2).ok()) return 1;
     if (session.reduce(static_cast<double>(step->samples.size())) == runtime::Reduced::kRetry) {
       if (diary != nullptr) ++diary->retries;
       continue;
@@ -115,7 +129,7 @@ std::uint64_t TinyJob::reference_digest() const {
                                          .global_batch = options_.global_batch,
                                          .seed = options_.seed,
                                          .steps = options_.steps});
-  TinyModel model;
+  TinyModel model(options_);
   TP_CHECK(session.ok() && train(**session, model, nullptr) == 0, "a worker alone reaches its end");
   return (*session)->state_digest();
 }

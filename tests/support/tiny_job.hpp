@@ -20,6 +20,12 @@ struct TinyJobOptions {
   std::int64_t steps = 200;
   std::int64_t step_us = 500;  // how long a step pretends to compute
   runtime::BuildMode build = runtime::BuildMode::kBackground;
+  runtime::KeepOptions keep{};
+  runtime::Millis stuck_after{0};
+  bool in_buckets = false;         // names its gradients in two buckets, the upper half first
+  std::size_t moving_bytes = 0;    // more state that every step changes
+  std::size_t standing_bytes = 0;  // more state that no step changes
+  std::int64_t hang_at = -1;       // the first worker computes for ever at this step
 };
 
 struct TinyModel;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.hpp"
 #include "workers/runtime/checkpoint/checkpoint_folder.hpp"
 #include "workers/runtime/log.hpp"
 
@@ -55,24 +56,20 @@ void KeptStates::take(const Progress& progress, std::function<void(const KeptSta
     log_warning("told to take a checkpoint, but TIDEPOOL_CHECKPOINT_DIR names no folder");
     return;
   }
-  if (writing_) {
-    log_warning("step " + std::to_string(progress.steps) +
-                ": no checkpoint, the one before is still being written; a faster disk or a longer interval helps");
-    return;
-  }
+  TP_CHECK(!writing_, "one checkpoint is written at a time");
   if (writer_.joinable()) writer_.join();
   copy_.resize(static_cast<std::size_t>(replica_.bytes()));
   replica_.copy_to(copy_);
   writing_ = true;
   writer_ = std::thread([this, header = header_of(progress), done = std::move(done)] {
     const auto kept = write(options_.checkpoint_folder, header, pieces_in(copy_));
+    writing_ = false;
     if (kept.ok()) {
       prune_checkpoints(options_.checkpoint_folder, tag_, options_.keep);
       done(*kept);
     } else {
       log_warning("step " + std::to_string(header.step) + ": no checkpoint: " + kept.error().message);
     }
-    writing_ = false;
   });
 }
 

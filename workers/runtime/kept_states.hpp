@@ -46,8 +46,9 @@ class KeptStates final : public StateSource {
   // A checkpoint is taken now, here or by the rank that takes them: the interval begins anew.
   void restart_interval(TimePoint now) { last_ = now; }
 
-  // Copies the state and writes it in the background; `done` is called from there. Skipped, with a line in the log,
-  // while the one before is still being written.
+  [[nodiscard]] bool is_writing() const { return writing_; }
+  // Copies the state and writes it in the background; `done` is called from there once is_writing() has ended.
+  // Requires: not is_writing().
   void take(const Progress& progress, std::function<void(const KeptState&)> done);
 
   // Writes the state now: to memory if there is room, else to disk.

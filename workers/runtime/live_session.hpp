@@ -141,9 +141,10 @@ class LiveSession final : public Session {
   std::shared_ptr<Comm> comm_;
   Membership::WatchId comm_watch_ = 0;
   RetiredComm retired_;
-  GenerationNumber tried_ = 0;  // newest generation entered or given up
-  bool broken_ = false;         // a collective failed: a member died or left
-  bool switch_agreed_ = false;  // all ranks said in one step that they are ready
+  bool checkpoint_wanted_ = false;  // taken as soon as the one before is written
+  GenerationNumber tried_ = 0;      // newest generation entered or given up
+  bool broken_ = false;             // a collective failed: a member died or left
+  bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
   StepSchedule schedule_;  // its state is copied to progress_ when a step commits
   GradientReducer reducer_;

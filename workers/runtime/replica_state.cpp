@@ -1,10 +1,10 @@
 #include "workers/runtime/replica_state.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "base/check.hpp"
+#include "workers/runtime/checkpoint/checkpoint_file.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -46,9 +46,7 @@ std::uint64_t ReplicaState::layout() const {
 
 std::uint64_t ReplicaState::content() const {
   Digest digest;
-  for (const Piece& piece : pieces_) {
-    digest.mix(std::string_view(reinterpret_cast<const char*>(piece.memory.data()), piece.memory.size()));
-  }
+  for (const Piece& piece : pieces_) digest.mix(checksum_of(piece.memory));
   return digest.value();
 }
 

@@ -132,8 +132,9 @@ void LiveSession::commit() {
 
 // Of all ranks the first; the others only count the interval, should they become the first.
 void LiveSession::take_checkpoint(TimePoint now) {
-  const bool asked = membership_.take_checkpoint_request();
-  if (!asked && !kept_.due(now)) return;
+  checkpoint_wanted_ |= membership_.take_checkpoint_request() || kept_.due(now);
+  if (!checkpoint_wanted_ || (rank() == 0 && kept_.is_writing())) return;
+  checkpoint_wanted_ = false;
   kept_.restart_interval(now);
   if (rank() != 0) return;
   progress_.ledger = ledger_.state();

@@ -1,0 +1,63 @@
+// A tiny job, a leader, and worker processes: the stage of the runtime's integration tests.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
+
+#include "tests/support/test_leader.hpp"
+#include "tests/support/tiny_job.hpp"
+#include "workers/runtime/clock.hpp"
+
+namespace tidepool::test {
+
+inline constexpr std::int64_t kSecond = 1'000'000;
+
+struct Scene {
+  explicit Scene(TinyJobOptions options)
+      : job(std::move(options)), leader([this](const WorkerPlace& place) { return job.work(place); }) {}
+
+  WorkerId boot() {
+    const WorkerId worker = leader.spawn();
+    REQUIRE(leader.run_until([&] { return leader.ready(worker); }));
+    return worker;
+  }
+  void start(int size) {
+    for (int i = 0; i < size; ++i) workers.push_back(boot());
+    leader.commit(workers);
+    REQUIRE(reaches(workers.front(), 20));
+  }
+  [[nodiscard]] bool reaches(WorkerId worker, std::int64_t steps) {
+    return leader.run_until([&] { return job.diary(worker).steps >= steps; });
+  }
+  [[nodiscard]] bool goes_on(WorkerId worker, std::int64_t more = 20) {
+    return reaches(worker, job.diary(worker).steps + more);
+  }
+  [[nodiscard]] bool enters(WorkerId worker, GenerationNumber number) {
+    return leader.run_until([&] { return job.diary(worker).generation >= number; });
+  }
+  [[nodiscard]] bool all_have_left() {
+    return leader.run_until([&] { return leader.living() == 0; });
+  }
+  void finish() {
+    REQUIRE(all_have_left());
+    for (const auto& audit : leader.received<api::EpochAuditedMessage>()) CHECK(audit.checksum_ok);
+    CHECK(leader.received<api::FinishedMessage>().size() == 1);
+    const auto last = static_cast<std::size_t>(job.options().steps);
+    CHECK(job.diary(workers.front()).digest_after[last] == job.reference_digest());
+  }
+
+  TinyJob job;
+  TestLeader leader;
+  std::vector<WorkerId> workers;
+};
+
+inline std::int64_t gap_after(const Diary& diary, std::int64_t before_us) {
+  return diary.last_commit_us - before_us;
+}
+
+inline std::int64_t now_us() {
+  return runtime::micros_between({}, runtime::Clock::now());
+}
+
+}  // namespace tidepool::test
