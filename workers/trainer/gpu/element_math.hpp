@@ -74,12 +74,4 @@ TP_HOST_DEVICE unsigned long long aligned(unsigned long long floats) {
   return (floats + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
 }
 
-// Adds values[0], values[stride], ... up to `count`, a part of a sum that several threads share.
-template <class Value>
-TP_HOST_DEVICE Value strided_sum(const Value* values, unsigned begin, unsigned count, unsigned stride) {
-  Value sum = 0;
-  for (unsigned i = begin; i < count; i += stride) sum += values[i];
-  return sum;
-}
-
 }  // namespace tidepool::trainer::gpu

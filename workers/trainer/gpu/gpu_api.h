@@ -34,14 +34,14 @@ typedef struct tidepool_gpu_batch {
 
 /* Figures of this GPU: giga of bytes or of floating-point operations a second. */
 typedef struct tidepool_gpu_figures {
-  double copy_gbps;          /* plain copy within the GPU's memory, read and written bytes: the ceiling */
-  double softmax_gbps;       /* softmax cross-entropy, forward and backward in one */
-  double sgd_gbps;           /* SGD with momentum */
-  double pack_gbps;          /* own memory to flat buffer */
-  double row_sums_gbps;      /* bias gradients */
-  double matmul_gflops;      /* own tiled product in fp32 */
-  double cublas_gflops;      /* the same through cuBLAS */
-  double matmul_error;       /* largest difference between the two, relative to the largest value */
+  double copy_gbps;     /* plain copy within the GPU's memory, read and written bytes: the ceiling */
+  double softmax_gbps;  /* softmax cross-entropy, forward and backward in one */
+  double sgd_gbps;      /* SGD with momentum */
+  double pack_gbps;     /* own memory to flat buffer */
+  double row_sums_gbps; /* bias gradients */
+  double matmul_gflops; /* own tiled product in fp32 */
+  double cublas_gflops; /* the same through cuBLAS */
+  double matmul_error;  /* largest difference between the two, relative to the largest value */
 } tidepool_gpu_figures;
 
 typedef struct tidepool_gpu_api {
@@ -65,7 +65,8 @@ typedef struct tidepool_gpu_api {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const tidepool_gpu_api* tidepool_gpu(void);
+const tidepool_gpu_api*
+tidepool_gpu(void);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,14 @@
 #include "workers/trainer/gpu/kernels.hpp"
 
+#include "workers/trainer/gpu/launch.hpp"
+
 namespace tidepool::trainer::gpu {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr unsigned kThreads = 256;
 constexpr int kWarp = 32;
-constexpr int kTileColumns = 8;       // threads that share a row's sum
-constexpr int kManyClasses = 1024;    // from here on a whole block works on a column
+constexpr int kTileColumns = 8;        // threads that share a row's sum
+constexpr int kManyClasses = 1024;     // from here on a whole block works on a column
 constexpr unsigned kBlocksMax = 4096;  // more work is taken in strides
 
 unsigned blocks_for(std::size_t threads_wanted) {
@@ -73,13 +75,17 @@ __device__ SoftmaxPart merge_in_warp(SoftmaxPart part) {
 }
 
 __device__ SoftmaxPart merge_in_block(SoftmaxPart part) {
-  __shared__ SoftmaxPart of_warp[kThreads / kWarp];
+  __shared__ float largest[kThreads / kWarp];
+  __shared__ float sum[kThreads / kWarp];
   part = merge_in_warp(part);
   if (blockDim.x == kWarp) return part;
-  if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = part;
+  if (threadIdx.x % kWarp == 0) {
+    largest[threadIdx.x / kWarp] = part.largest;
+    sum[threadIdx.x / kWarp] = part.sum;
+  }
   __syncthreads();
   SoftmaxPart all{};
-  for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) all = softmax_merge(all, of_warp[warp]);
+  for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) all = softmax_merge(all, {largest[warp], sum[warp]});
   return all;
 }
 
@@ -119,7 +125,7 @@ __global__ void sum_kernel(const float* values, int count, double* total) {
   double sum = 0;
   for (int i = threadIdx.x; i < count; i += kThreads) sum += values[i];
   parts[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
   }
@@ -155,61 +161,62 @@ __global__ void copy_segments_kernel(const Segment* segments, const float* from,
   for (std::size_t i = first_index(); i < segment.count; i += index_stride()) target[i] = source[i];
 }
 
-dim3 segment_grid(int count) {
-  return dim3(kBlocksMax / 8, static_cast<unsigned>(count));
+dim3 segment_grid(const SegmentTable& table) {
+  return dim3(blocks_for(table.longest), static_cast<unsigned>(table.count));
 }
+
+const dim3 kSharedRows(kWarp, kTileColumns);
 
 }  // namespace
 
 void gather_embeddings(const float* table, const int* tokens, std::size_t count, int width, float* inputs,
                        cudaStream_t stream) {
-  gather_kernel<<<blocks_for(count * width), kThreads, 0, stream>>>(table, tokens, count, width, inputs);
+  launch(gather_kernel, {blocks_for(count * width), kThreads, stream}, table, tokens, count, width, inputs);
 }
 
 void scatter_embeddings(const TokenPositions& where, const float* input_gradient, int width, float* table_gradient,
                         cudaStream_t stream) {
-  const dim3 block(kWarp, kTileColumns);
-  scatter_kernel<<<static_cast<unsigned>(where.different), block, 0, stream>>>(where, input_gradient, width,
-                                                                                table_gradient);
+  const auto blocks = static_cast<unsigned>(where.different);
+  launch(scatter_kernel, {blocks, kSharedRows, stream}, where, input_gradient, width, table_gradient);
 }
 
 void add_bias_tanh(float* hidden, const float* bias, int rows, int columns, cudaStream_t stream) {
   const std::size_t total = static_cast<std::size_t>(rows) * columns;
-  bias_tanh_kernel<<<blocks_for(total), kThreads, 0, stream>>>(hidden, bias, rows, total);
+  launch(bias_tanh_kernel, {blocks_for(total), kThreads, stream}, hidden, bias, rows, total);
 }
 
 void through_tanh(float* gradient, const float* output, std::size_t count, cudaStream_t stream) {
-  through_tanh_kernel<<<blocks_for(count), kThreads, 0, stream>>>(gradient, output, count);
+  launch(through_tanh_kernel, {blocks_for(count), kThreads, stream}, gradient, output, count);
 }
 
 void softmax_cross_entropy(float* scores, const float* bias, const int* classes, int rows, int columns, float* losses,
                            cudaStream_t stream) {
-  const int threads = rows < kManyClasses ? kWarp : kThreads;
-  softmax_kernel<<<static_cast<unsigned>(columns), threads, 0, stream>>>(scores, bias, classes, rows, losses);
+  const unsigned threads = rows < kManyClasses ? kWarp : kThreads;
+  launch(softmax_kernel, {static_cast<unsigned>(columns), threads, stream}, scores, bias, classes, rows, losses);
 }
 
 void add_row_sums(const float* matrix, int rows, int columns, float* sums, cudaStream_t stream) {
-  const dim3 block(kWarp, kTileColumns);
-  row_sums_kernel<<<static_cast<unsigned>((rows + kWarp - 1) / kWarp), block, 0, stream>>>(matrix, rows, columns, sums);
+  const auto blocks = static_cast<unsigned>((rows + kWarp - 1) / kWarp);
+  launch(row_sums_kernel, {blocks, kSharedRows, stream}, matrix, rows, columns, sums);
 }
 
 void sum_of(const float* values, int count, double* total, cudaStream_t stream) {
-  sum_kernel<<<1, kThreads, 0, stream>>>(values, count, total);
+  launch(sum_kernel, {1U, kThreads, stream}, values, count, total);
 }
 
 void sgd(const SgdMemory& memory, float keep, float rate, cudaStream_t stream) {
   const std::size_t quads = memory.count / 4;
-  sgd_kernel<<<blocks_for(quads), kThreads, 0, stream>>>(
-      reinterpret_cast<float4*>(memory.parameters), reinterpret_cast<float4*>(memory.velocity),
-      reinterpret_cast<const float4*>(memory.gradient), quads, keep, rate);
+  launch(sgd_kernel, {blocks_for(quads), kThreads, stream}, reinterpret_cast<float4*>(memory.parameters),
+         reinterpret_cast<float4*>(memory.velocity), reinterpret_cast<const float4*>(memory.gradient), quads, keep,
+         rate);
 }
 
-void pack(const Segment* segments, int count, const float* arena, float* flat, cudaStream_t stream) {
-  copy_segments_kernel<<<segment_grid(count), kThreads, 0, stream>>>(segments, arena, flat, true);
+void pack(const SegmentTable& table, const float* arena, float* flat, cudaStream_t stream) {
+  launch(copy_segments_kernel, {segment_grid(table), kThreads, stream}, table.segments, arena, flat, true);
 }
 
-void unpack(const Segment* segments, int count, const float* flat, float* arena, cudaStream_t stream) {
-  copy_segments_kernel<<<segment_grid(count), kThreads, 0, stream>>>(segments, flat, arena, false);
+void unpack(const SegmentTable& table, const float* flat, float* arena, cudaStream_t stream) {
+  launch(copy_segments_kernel, {segment_grid(table), kThreads, stream}, table.segments, flat, arena, false);
 }
 
 }  // namespace tidepool::trainer::gpu

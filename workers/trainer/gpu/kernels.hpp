@@ -1,6 +1,7 @@
 // Launchers of our own kernels: plain functions over device memory, asynchronous on a stream. Matrices lie by columns.
 //
-// Every sum has a fixed order (lanes of a warp, then warps of a block, by halving), so results do not vary between runs.
+// Every sum has a fixed order (lanes of a warp, then warps of a block, by halving), so results do not vary between
+// runs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -52,8 +53,13 @@ struct SgdMemory {
 };
 void sgd(const SgdMemory& memory, float keep, float rate, cudaStream_t stream);
 
-// Between the net's blocks and the flat buffer that workers exchange; `segments` is device memory.
-void pack(const Segment* segments, int count, const float* arena, float* flat, cudaStream_t stream);
-void unpack(const Segment* segments, int count, const float* flat, float* arena, cudaStream_t stream);
+// Between the net's blocks and the flat buffer that workers exchange.
+struct SegmentTable {
+  const Segment* segments = nullptr;  // device memory
+  int count = 0;
+  std::size_t longest = 0;  // floats of the longest segment
+};
+void pack(const SegmentTable& table, const float* arena, float* flat, cudaStream_t stream);
+void unpack(const SegmentTable& table, const float* flat, float* arena, cudaStream_t stream);
 
 }  // namespace tidepool::trainer::gpu

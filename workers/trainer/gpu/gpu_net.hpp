@@ -1,0 +1,108 @@
+// The net of trainer/dense_net.hpp, with an embedding table before it if its inputs are tokens, on one GPU: parameters,
+// velocity and gradient stay in its memory, matrix products are cuBLAS's in plain fp32, all else is our kernels.
+//
+// Each block of parameters begins at a multiple of 256 bytes there; in the flat buffer they lie end to end as on the
+// CPU.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "workers/trainer/gpu/device_memory.hpp"
+#include "workers/trainer/gpu/gpu_api.h"
+#include "workers/trainer/gpu/kernels.hpp"
+
+namespace tidepool::trainer::gpu {
+
+// Offsets in floats of the blocks, and how long the whole is.
+struct BlockLayout {
+  enum Block { kTable, kW1, kB1, kW2, kB2, kBlocks };
+
+  explicit BlockLayout(const tidepool_gpu_shape& shape);
+
+  Segment blocks[kBlocks];
+  std::size_t flat_floats = 0;
+  std::size_t arena_floats = 0;
+};
+
+// The positions of every token that occurs in `tokens`, in rising order; a counting sort.
+struct TokenIndex {
+  std::vector<int> different;
+  std::vector<int> starts;
+  std::vector<int> positions;
+};
+[[nodiscard]] TokenIndex index_tokens(const int* tokens, std::size_t count, int vocabulary);
+
+class GpuNet {
+ public:
+  explicit GpuNet(const tidepool_gpu_shape& shape);
+  ~GpuNet();
+  GpuNet(const GpuNet&) = delete;
+  GpuNet& operator=(const GpuNet&) = delete;
+
+  [[nodiscard]] std::size_t parameter_count() const { return layout_.flat_floats; }
+  void set_parameters(const float* flat);
+  void get_parameters(float* flat);
+  void clear_gradient();
+  [[nodiscard]] double add_gradient(const tidepool_gpu_batch& batch);
+  void get_gradient(float* flat);
+  void sgd(float keep, float rate);
+
+ private:
+  void upload(const tidepool_gpu_batch& batch);
+  void forward(int samples);
+  void backward(const tidepool_gpu_batch& batch);
+  // c = op(a) x op(b) + add x c, all by columns.
+  struct Product {
+    const float* a = nullptr;
+    const float* b = nullptr;
+    float* c = nullptr;
+    int rows = 0;
+    int columns = 0;
+    int inner = 0;
+    bool a_transposed = false;
+    bool b_transposed = false;
+    float add = 0;
+  };
+  void multiply(const Product& product);
+  void fetch_flat(const DeviceMemory<float>& arena, float* flat);
+  void finish(const char* what);
+
+  [[nodiscard]] float* parameter(BlockLayout::Block block) const {
+    return parameters_.data() + layout_.blocks[block].arena;
+  }
+  [[nodiscard]] float* gradient(BlockLayout::Block block) const {
+    return gradient_.data() + layout_.blocks[block].arena;
+  }
+  [[nodiscard]] bool embeds() const { return shape_.vocabulary > 0; }
+
+  tidepool_gpu_shape shape_;
+  BlockLayout layout_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t blas_ = nullptr;
+  SegmentTable segments_;
+
+  DeviceMemory<Segment> segment_memory_;
+  DeviceMemory<float> parameters_;
+  DeviceMemory<float> velocity_;
+  DeviceMemory<float> gradient_;
+  DeviceMemory<float> flat_;
+
+  // Of one batch.
+  DeviceMemory<float> inputs_;
+  DeviceMemory<float> input_gradient_;
+  DeviceMemory<float> hidden_;
+  DeviceMemory<float> back_;
+  DeviceMemory<float> scores_;
+  DeviceMemory<float> losses_;
+  DeviceMemory<double> loss_;
+  DeviceMemory<int> classes_;
+  DeviceMemory<int> tokens_;
+  DeviceMemory<int> different_;
+  DeviceMemory<int> starts_;
+  DeviceMemory<int> positions_;
+};
+
+}  // namespace tidepool::trainer::gpu
