@@ -102,7 +102,7 @@ def main() -> None:
         job.report(loss=loss)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
         if job.rank == 0 and job.step % 20 == 0:

@@ -16,8 +16,11 @@ any number of them. The batch size is the step's over all workers, so the result
 """
 
 from tidepool._abi import TidepoolError
-from tidepool._job import Job, JobOptions, Loader, Resize
+from tidepool._job import Job
+from tidepool._loader import Loader
 from tidepool._library import LibraryNotFound
+from tidepool._settings import JobOptions
+from tidepool._stepping import Resize
 
 __all__ = ["Job", "JobOptions", "LibraryNotFound", "Loader", "Resize", "TidepoolError", "init"]
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""From the indices that the runtime leases to this worker to the batches that the loop sees.
+"""From the numbers that the runtime leases to this worker to the batches that the loop sees.
 
 The order of the samples is the runtime's: seeded, independent of the number of workers, each sample once an epoch.
 """
@@ -6,12 +6,18 @@ The order of the samples is the runtime's: seeded, independent of the number of 
 from __future__ import annotations
 
 import concurrent.futures
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
 from torch.utils import data as torch_data
 
+from tidepool._settings import LoopLength
+from tidepool._stepping import Stepper
+
 Collate = Callable[[list[Any]], Any]
+
+# A worker without samples in a step computes on these and drops what comes of it. Two, for batch norm's sake.
+_BORROWED = 2
 
 
 def parts_of(samples: Sequence[int], most: Optional[int]) -> list[Sequence[int]]:
@@ -26,8 +32,8 @@ class Fetcher:
 
     def __init__(self, dataset: Any, collate: Optional[Collate] = None, threads: int = 0) -> None:
         if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
-            raise TypeError("the dataset needs __len__() and __getitem__(index): every sample must be found by its number, "
-                            "so that each is used once an epoch whatever the number of workers")
+            raise TypeError("the dataset needs __len__() and __getitem__(index): every sample must be found by its "
+                            "number, so that each is used once an epoch whatever the number of workers")
         if len(dataset) == 0:
             raise ValueError("the dataset is empty")
         self._dataset = dataset
@@ -52,6 +58,43 @@ class Fetcher:
             return list(self._readers.map(self._dataset.__getitem__, samples))
         return [self._dataset[sample] for sample in samples]
 
-    def close(self) -> None:
-        if self._readers is not None:
-            self._readers.shutdown(wait=False)
+
+class Loader:
+    """Made by job.loader(). Iterating it is the training loop; the batches are this worker's share."""
+
+    def __init__(self, stepper: Stepper, fetcher: Fetcher, length: LoopLength, join: Callable[[], None]) -> None:
+        """`join` is called before the first step."""
+        self.length = length
+        self.by_epoch = False  # a loop over job.epochs() is around this one
+        self._stepper = stepper
+        self._fetcher = fetcher
+        self._join = join
+
+    def next(self) -> bool:
+        """Begins the next step; False at the end. Joins before the first."""
+        if not self._stepper.joined:
+            self._join()
+        return self._stepper.next()
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._stepper.ending is not None and not self.by_epoch:
+            raise RuntimeError("the job is at its end. For several passes write: for epoch in job.epochs(3): for batch in "
+                               "loader: ...")
+        return self._batches()
+
+    def _batches(self) -> Iterator[Any]:
+        stepper = self._stepper
+        epochs = self.length.epochs or (1 if self.length.steps is None else None)
+        while self.next():
+            if not self.by_epoch and epochs is not None and stepper.current().epoch >= epochs:
+                stepper.finish()
+                return
+            *parts, last = parts_of(stepper.current().samples, self.length.micro_batch)
+            for part in parts:
+                stepper.begin_part(len(part), last=False)
+                yield self._fetcher.batch(part)
+                stepper.end_part()
+            stepper.begin_part(len(last), last=True)
+            yield self._fetcher.batch(last or range(min(_BORROWED, len(self._fetcher))))
+            if self.by_epoch and stepper.epoch_ends():
+                return

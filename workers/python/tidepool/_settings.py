@@ -1,4 +1,4 @@
-"""What a worker is told from outside: the job's document, which the agent lays beside it."""
+"""What a worker is told: by its program (JobOptions), and by the job's document, which the agent lays beside it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,33 @@ import dataclasses
 import json
 import os
 from typing import Any, Optional
+
+
+@dataclasses.dataclass(frozen=True)
+class JobOptions:
+    """`seed`: of the order of the samples, the same on all workers.
+    `loss`: "mean" if the loss is the mean over a batch's samples (PyTorch's default), "sum" if it is their sum.
+    `warmup_steps`: over which a learning rate that grows with the number of workers (batch.on_resize of the job file)
+    is reached.
+    `bucket_mb`: gradients are handed to the sum in pieces of about so many MiB.
+    `exit_when_left`: a worker that the job goes on without ends with exit code 0 inside the loader; otherwise its loop
+    ends and `job.left` is true."""
+    seed: int = 1
+    loss: str = "mean"
+    warmup_steps: int = 8
+    bucket_mb: float = 4.0
+    exit_when_left: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class LoopLength:
+    """What a step takes, and where the loop ends: after `steps`, or else after `epochs`. `samples` in one epoch;
+    `global_batch` samples a step over all workers; at most `micro_batch` of them come in one batch."""
+    samples: int
+    global_batch: int
+    micro_batch: Optional[int] = None
+    epochs: Optional[int] = None
+    steps: Optional[int] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,323 @@
+"""One step after another: leased by the runtime, computed by the loop, agreed on by all workers, applied, committed.
+
+      next()            backward() ends        opt.step()          next()
+    ---------> COMPUTING ----------> SUMMED ----------> APPLIED ----------> committed
+                            |
+                            +------> RETRY: a worker died; opt.step() does nothing, next() gives the same samples again
+
+The rule that everything here keeps: registered memory changes only between SUMMED and the commit. Then a replica is
+exactly at a committed step whenever a worker dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import enum
+import sys
+import weakref
+from typing import Any, Callable, Iterator, Optional, Sequence
+
+import torch
+
+from tidepool import _abi
+from tidepool._gradients import GradientBuckets, float_count
+from tidepool._replica import Piece
+from tidepool._settings import JobFile, JobOptions, LoopLength
+
+# Averages of module buffers ride before the gradients, this small, so that they do not count in the gradient's noise.
+_BUFFER_SCALE = 2.0 ** -40
+
+
+class Phase(enum.Enum):
+    """Where the step under way is."""
+    OUTSIDE = "outside"  # no step under way
+    COMPUTING = "computing"  # the gradients are being gathered
+    SUMMED = "summed"  # agreed on by all workers, to be applied
+    APPLIED = "applied"  # to be committed
+    RETRY = "retry"  # a worker died: to be done again
+
+
+class _Progress(ctypes.Structure):
+    """What a newcomer must know beside the state of the model; registered."""
+    _fields_ = [("used", ctypes.c_int64), ("mean_loss", ctypes.c_double)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Resize:
+    """What an on_resize() function is told. `step`: committed steps so far; all of them with the old size."""
+    old_size: int
+    new_size: int
+    rank: int
+    generation: int
+    step: int
+
+
+class Stepper:
+    """The session of this worker, from join() to close(), and the step under way."""
+
+    def __init__(self, options: JobOptions, file: JobFile) -> None:
+        self.pieces: list[Piece] = []  # of the replica; complete before join()
+        self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
+        self.on_resize: list[Callable[[Resize], Any]] = []
+        self.phase = Phase.OUTSIDE
+        self.step: Optional[_abi.Step] = None  # under way, or the last
+        self.totals: Optional[_abi.Totals] = None
+        self.ending: Optional[int] = None
+        self.committed = 0  # steps
+        self.finish_asked = False
+        self._options = options
+        self._file = file
+        self._length = LoopLength(0, 0)
+        self._progress = _Progress()
+        self._session: Optional[_abi.Session] = None
+        self._buckets: Optional[GradientBuckets] = None
+        self._part_samples = 0  # of the micro-batch under way
+        self._last_part = True
+        self._given = True  # the loop has seen the step under way
+        self._loss_sum = 0.0
+        self._loss_samples = 0
+
+    # --- joining ------------------------------------------------------------------------------------------------
+
+    @property
+    def joined(self) -> bool:
+        return self._session is not None
+
+    def join(self, model: torch.nn.Module, length: LoopLength) -> None:
+        """Registers the state and waits for the first generation."""
+        self._length = length
+        session = _abi.Session(_abi.Options(
+            samples=length.samples, global_batch=length.global_batch, seed=self._options.seed, steps=length.steps or 0,
+            on_resize=self._file.on_resize, base_size=self._file.preferred or 1,
+            warmup_steps=self._options.warmup_steps, per_worker_max=length.micro_batch or 0))
+        self._session = session
+        self._closer = weakref.finalize(self, _close_quietly, session, self.pieces)
+        session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
+        for piece in self.pieces:
+            piece.save()  # what was set since it was registered, such as a scheduler's first learning rate
+            session.register(piece.name, piece.address, piece.length)
+        self._make_buckets(model, session)
+        session.join()
+
+    def _make_buckets(self, model: torch.nn.Module, session: _abi.Session) -> None:
+        """One buffer of the session's: first the module buffers that are averaged, then the gradients."""
+        trained = [p for p in model.parameters() if p.requires_grad]
+        self._frozen = [p for p in model.parameters() if not p.requires_grad]
+        self._averaged = [b for b in model.buffers() if b.is_floating_point()]
+        ahead = sum(b.numel() for b in self._averaged)
+        floats = ahead + float_count(trained)
+        memory = (ctypes.c_float * floats).from_address(session.gradients(floats))
+        self._buffer: Optional[torch.Tensor] = torch.frombuffer(memory, dtype=torch.float32)
+        self._buckets = GradientBuckets(trained, self._buffer[ahead:], int(self._options.bucket_mb * (1 << 20)),
+                                        lambda first, count: session.bucket_ready(ahead + first, count))
+        self._buckets.on_complete = self._sum
+
+    # --- from step to step --------------------------------------------------------------------------------------
+
+    def current(self) -> _abi.Step:
+        assert self.step is not None
+        return self.step
+
+    def next(self) -> bool:
+        """Settles the step before and begins the next; False when the loop is at its end."""
+        assert self._session is not None
+        if self.ending is not None:
+            return False
+        if not self._given:
+            return True  # begun for the loop over epochs, not yet seen by the loop over batches
+        retried = self.phase is Phase.RETRY
+        self._settle()
+        if self.finish_asked:
+            return self.finish()
+        result, step = self._session.next_step()
+        if step is None:
+            return self._end(result)
+        self._begin(step, retried)
+        return True
+
+    def _settle(self) -> None:
+        """Commits the step before, if it was applied."""
+        if self.phase is Phase.COMPUTING:
+            raise RuntimeError("each batch ends in opt.step(): this one's gradients were not applied, and the other "
+                               "workers wait for them (job.skip_step() leaves the parameters as they are)")
+        if self.phase is Phase.SUMMED:
+            raise RuntimeError("opt.step() is missing after backward() (job.skip_step() leaves the parameters as they "
+                               "are)")
+        if self.phase is Phase.APPLIED:
+            assert self._session is not None and self.totals is not None
+            self._progress.used = 0 if self.epoch_ends() else self._progress.used + self.totals.samples
+            self._progress.mean_loss = self.totals.mean_loss
+            for piece in self.pieces:
+                piece.check()
+                piece.save()
+            self._session.commit()
+            self.committed += 1
+        self.phase = Phase.OUTSIDE
+
+    def epoch_ends(self) -> bool:
+        """The step that is applied holds the epoch's last sample."""
+        if self.phase is not Phase.APPLIED or self.totals is None:
+            return False
+        return bool(self._progress.used + self.totals.samples >= self._length.samples)
+
+    def _begin(self, step: _abi.Step, retried: bool) -> None:
+        before, self.step = self.step, step
+        self.committed = step.number
+        new_generation = before is None or before.generation != step.generation
+        if new_generation or retried:
+            for piece in self.pieces:
+                piece.restore()
+        if new_generation and before is not None:
+            change = Resize(old_size=before.size, new_size=step.size, rank=step.rank, generation=step.generation,
+                            step=step.number)
+            for function in self.on_resize:
+                function(change)
+        assert self._buckets is not None
+        self._buckets.begin_step()
+        self.phase = Phase.COMPUTING
+        self._given = False
+
+    # --- inside a step ------------------------------------------------------------------------------------------
+
+    def begin_part(self, samples: int, last: bool) -> None:
+        """The loop is about to see a batch of so many samples of its own; `last`: the step's last."""
+        assert self._buckets is not None
+        self._given = True
+        self._part_samples, self._last_part = samples, last
+        weight = float(samples) if self._options.loss == "mean" else 1.0
+        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it.
+        self._buckets.begin_part(weight if samples > 0 else 0.0, completes=last and samples > 0)
+
+    def end_part(self) -> None:
+        """A micro-batch that does not end the step: what a scheduler did in the loop's body is undone."""
+        for piece in self.with_steps:
+            piece.restore()
+
+    def report(self, loss: float) -> None:
+        samples = max(1, self._part_samples)
+        self._loss_sum += loss * samples if self._options.loss == "mean" else loss
+        self._loss_samples += samples
+
+    @contextlib.contextmanager
+    def without_sum(self) -> Iterator[None]:
+        """A backward in it does not complete the step."""
+        if self._buckets is None or self.phase is not Phase.COMPUTING:
+            raise RuntimeError("job.no_sync() belongs into the loop over job.loader(), before the step's last backward()")
+        completes = self._buckets.completes
+        self._buckets.arm(False)
+        try:
+            yield
+        finally:
+            self._buckets.arm(completes)
+
+    def _sum(self) -> None:
+        """Agrees with the other workers on the step."""
+        assert self._buckets is not None and self._session is not None and self._buffer is not None
+        self._buckets.flush()
+        self._write_averages(self._buffer)
+        totals = self._session.reduce(self._take_loss())
+        self._buckets.summed = True
+        if totals is None:
+            self._buffer.zero_()
+            self.phase = Phase.RETRY
+            return
+        self.totals = totals
+        self._buffer.mul_(1.0 / totals.samples)
+        self._read_averages(self._buffer)
+        self.phase = Phase.SUMMED
+
+    def _take_loss(self) -> float:
+        mean = self._loss_sum / self._loss_samples if self._loss_samples > 0 else self._progress.mean_loss
+        self._loss_sum, self._loss_samples = 0.0, 0
+        return mean * len(self.current().samples)
+
+    def _write_averages(self, memory: torch.Tensor) -> None:
+        at = 0
+        for buffer in self._averaged:
+            flat = buffer.detach().reshape(-1)
+            torch.mul(flat, _BUFFER_SCALE * len(self.current().samples), out=memory[at:at + flat.numel()])
+            at += flat.numel()
+
+    def _read_averages(self, memory: torch.Tensor) -> None:
+        at = 0
+        for buffer in self._averaged:
+            count = buffer.numel()
+            buffer.detach().copy_(memory[at:at + count].view(buffer.shape) / _BUFFER_SCALE)
+            at += count
+
+    def apply(self, step: Callable[[], Any], optimizer: Optional[torch.optim.Optimizer] = None) -> None:
+        """Calls `step` if the step is agreed on and complete."""
+        if self.phase is Phase.COMPUTING:
+            if not self._last_part:
+                return  # a micro-batch: the step comes with its last one
+            self._sum()
+        if self.phase is Phase.RETRY:
+            return
+        if self.phase is Phase.OUTSIDE:
+            raise RuntimeError("opt.step() belongs into the loop over job.loader()")
+        if any(parameter.requires_grad for parameter in self._frozen):
+            raise RuntimeError("a parameter was unfrozen after the loop began: its gradient would not be summed. "
+                               "Unfreeze it before, and give it a learning rate of 0 for as long as it shall stay")
+        factor = self.current().lr_factor
+        with _scaled_rates(optimizer, factor) if optimizer is not None and factor != 1.0 else contextlib.nullcontext():
+            step()
+        self.phase = Phase.APPLIED
+
+    def zero_grad(self, zero: Callable[[], None]) -> None:
+        """The program's zero_grad(); outside of the loop the optimizer's own, `zero`."""
+        if self._buckets is None:
+            zero()
+        else:
+            self._buckets.zero()
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def finish(self) -> bool:
+        """The last step is committed, on every worker alike; False, as next() would say."""
+        assert self._session is not None
+        self._session.finish()
+        result = _abi.STEP
+        while result == _abi.STEP:
+            result, _ = self._session.next_step()
+        return self._end(result)
+
+    def _end(self, result: int) -> bool:
+        self.phase = Phase.OUTSIDE
+        self.ending = result
+        self.close()
+        if result == _abi.LEFT and self._options.exit_when_left:
+            sys.exit(0)
+        return False
+
+    def close(self) -> None:
+        if self._session is None or not self._closer.alive:
+            return
+        if self.phase is Phase.APPLIED:
+            self._settle()
+        self._closer.detach()
+        if self._buckets is not None:
+            self._buckets.release()  # before the session, whose memory the gradients lie in
+            self._buckets, self._buffer = None, None
+        self._session.close()
+
+
+def _close_quietly(session: _abi.Session, pieces: Sequence[Piece]) -> None:
+    with contextlib.suppress(_abi.TidepoolError):
+        session.close()
+    del pieces  # lived until here, because the session points into them
+
+
+@contextlib.contextmanager
+def _scaled_rates(optimizer: torch.optim.Optimizer, factor: float) -> Iterator[None]:
+    """The learning rates times `factor` for one step. PyTorch's SGD applies its rate to the velocity too, so that the
+    runtime's momentum_factor, which is for velocities that are movements, has no place here."""
+    rates = [group["lr"] for group in optimizer.param_groups]
+    for group in optimizer.param_groups:
+        group["lr"] = group["lr"] * factor
+    try:
+        yield
+    finally:
+        for group, rate in zip(optimizer.param_groups, rates):
+            group["lr"] = rate
