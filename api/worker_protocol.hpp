@@ -72,6 +72,7 @@ struct StepsMessage {
   std::vector<std::int64_t> compute_us;
   std::int64_t global_batch = 0;      // samples a step at this generation
   std::optional<double> noise_scale;  // gradient noise scale B_simple in samples; none: not known yet
+  std::int64_t samples_total = 0;     // of all committed steps since the training began, whoever did them
 };
 struct EpochAuditedMessage {
   std::int64_t epoch = 0;
@@ -82,6 +83,7 @@ struct EpochAuditedMessage {
 struct FinishedMessage {
   std::int64_t last_step = 0;
   double loss = 0;
+  std::int64_t samples_total = 0;  // as in StepsMessage
 };
 using FromWorker = std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage,
                                 FinishedMessage, ParkedMessage, CheckpointedMessage, RestoredMessage>;

@@ -192,7 +192,8 @@ FromWorker read_steps(Fields& f) {
                       .epoch = f.natural("epoch"),
                       .compute_us = f.naturals<std::int64_t>("compute_us"),
                       .global_batch = f.natural("global_batch"),
-                      .noise_scale = f.noise_scale()};
+                      .noise_scale = f.noise_scale(),
+                      .samples_total = f.natural("samples_total")};
 }
 FromWorker read_epoch_audited(Fields& f) {
   return EpochAuditedMessage{.epoch = f.natural("epoch"),
@@ -201,7 +202,8 @@ FromWorker read_epoch_audited(Fields& f) {
                              .checksum_ok = f.truth("checksum_ok")};
 }
 FromWorker read_finished(Fields& f) {
-  return FinishedMessage{.last_step = f.natural("last_step"), .loss = f.loss()};
+  return FinishedMessage{
+      .last_step = f.natural("last_step"), .loss = f.loss(), .samples_total = f.natural("samples_total")};
 }
 FromWorker read_parked(Fields& f) {
   return ParkedMessage{.generation = f.generation("generation"),

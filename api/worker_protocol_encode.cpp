@@ -59,7 +59,8 @@ json object_of(const FromWorker& message) {
                         {"epoch", m.epoch},
                         {"compute_us", m.compute_us},
                         {"global_batch", m.global_batch},
-                        {"noise_scale", number_or_null(m.noise_scale)}};
+                        {"noise_scale", number_or_null(m.noise_scale)},
+                        {"samples_total", m.samples_total}};
           },
           [](const EpochAuditedMessage& m) {
             return json{{"type", "epoch_audited"},
@@ -69,7 +70,8 @@ json object_of(const FromWorker& message) {
                         {"checksum_ok", m.checksum_ok}};
           },
           [](const FinishedMessage& m) {
-            return json{{"type", "finished"}, {"last_step", m.last_step}, {"loss", m.loss}};
+            return json{
+                {"type", "finished"}, {"last_step", m.last_step}, {"loss", m.loss}, {"samples_total", m.samples_total}};
           },
           [](const ParkedMessage& m) {
             return json{{"type", "parked"},

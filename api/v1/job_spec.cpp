@@ -378,6 +378,7 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   ObjectReader checkpoint(in.raw("checkpoint"), "/checkpoint", errors);
   if (const auto every = optional_duration(checkpoint, "every")) spec.checkpoint_every = to_text(*every);
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
+  spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
   ObjectReader budget(in.raw("budget"), "/budget", errors);
   spec.budget_ref = bounded_text(budget, "ref");
@@ -495,7 +496,10 @@ json effective_document(const JobSpecV1& spec) {
           {"work", {{"samples", samples}}},
           {"priority", spec.priority},
           {"preemptible", spec.preemptible},
-          {"checkpoint", {{"every", or_null(spec.checkpoint_every)}, {"dir", or_null(spec.checkpoint_dir)}}},
+          {"checkpoint",
+           {{"every", or_null(spec.checkpoint_every)},
+            {"dir", or_null(spec.checkpoint_dir)},
+            {"keep", spec.checkpoint_keep}}},
           {"budget", {{"ref", or_null(spec.budget_ref)}, {"on_exhaust", or_null(spec.budget_on_exhaust)}}},
           {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
           {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},

@@ -70,8 +70,9 @@ struct JobSpecV1 {
   std::optional<std::int64_t> work_samples;
   int priority = 0;  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
   bool preemptible = true;
-  std::string checkpoint_every;  // kept for the trainer; empty = none
-  std::string checkpoint_dir;
+  std::string checkpoint_every;  // time between two checkpoints; empty = only when asked for and at parking
+  std::string checkpoint_dir;    // a folder that every node sees; relative to the workdir; empty = the node's own
+  int checkpoint_keep = 3;       // newest ones that stay
   std::string budget_ref;
   std::string budget_on_exhaust;
   bool pack_node = false;  // topology: {pack: node}

@@ -72,10 +72,13 @@ Status Daemon::prepare(Recovered recovered, const std::string& active_policy) {
   history_ = *std::move(history);
   auto agent_token = state_dir_.agent_token();
   if (!agent_token.ok()) return agent_token.error();
+  auto cluster = state_dir_.cluster_id();
+  if (!cluster.ok()) return cluster.error();
 
   GatewayOptions gateway{.socket_path = state_dir_.file("agent.sock"),
                          .tcp = config_.agents_listen,
                          .token = *std::move(agent_token),
+                         .cluster = *std::move(cluster),
                          .heartbeat = config_.heartbeat,
                          .patience = config_.patience,
                          .first_patience = config_.patience * kFirstPatienceFactor,

@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
@@ -18,7 +20,31 @@ bool contains(const std::vector<WorkerId>& workers, WorkerId worker) {
 
 // The newest generation, as it was or should have been sent.
 api::GenerationMessage generation_of(const core::Job& job) {
-  return {.number = job.generation, .members = job.members, .after_failure = job.commit.after_failure};
+  return {
+      .number = job.generation, .members = job.members, .after_failure = job.commit.after_failure, .park = job.parking};
+}
+
+// Workers of the job have a generation to hear of: the one they are in, or the one that parks it.
+bool has_generation(const core::Job& job) {
+  return !job.members.empty() || job.parking;
+}
+
+// What the job file says of checkpoints, in the words of the worker's environment (api/worker_protocol.md).
+std::map<std::string, std::string> checkpoint_environment(const nlohmann::json& document, const std::string& workdir) {
+  const auto& told = document.contains("checkpoint") ? document["checkpoint"] : nlohmann::json::object();
+  const auto text = [&](const char* name) {
+    return told.contains(name) && told[name].is_string() ? told[name].get<std::string>() : std::string();
+  };
+  std::map<std::string, std::string> env;
+  if (const std::string dir = text("dir"); !dir.empty()) {
+    env["TIDEPOOL_CHECKPOINT_DIR"] = (std::filesystem::path(workdir) / dir).string();
+  }
+  const auto every = parse_duration(text("every"));
+  env["TIDEPOOL_CHECKPOINT_EVERY_S"] = std::to_string(every.ok() ? every->count_ms() / 1000 : 0);
+  if (told.contains("keep") && told["keep"].is_number_integer()) {
+    env["TIDEPOOL_CHECKPOINT_KEEP"] = std::to_string(told["keep"].get<int>());
+  }
+  return env;
 }
 
 // Collects the orders of one decision.
@@ -55,6 +81,14 @@ class Orders {
     }
   }
 
+  // Where rank 0 listens, which is also the word to start (ResizeMode::kRestart).
+  void launch(const core::Job& job, const api::AddressesMessage& addresses) {
+    for (const WorkerId id : job.members) {
+      const core::Worker* worker = state_.find_worker(id);
+      if (worker != nullptr) send(worker->node, api::ToWorkerOrder{.worker = id, .message = addresses});
+    }
+  }
+
  private:
   void send(NodeId node, api::DaemonToAgent message) {
     effects_.orders.emplace_back(NodeOrder{.node = node, .message = std::move(message)});
@@ -83,6 +117,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   order.env = run.value("env", std::map<std::string, std::string>());
   // The echoed document says null where no folder was given.
   if (run.contains("workdir") && run["workdir"].is_string()) order.workdir = run["workdir"].get<std::string>();
+  order.env.merge(checkpoint_environment(*document, order.workdir));
   order.spec = *std::move(document);
   return order;
 }
@@ -94,21 +129,27 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
     for (const auto& placement : newcomers) orders.start(placement);
   };
   for (const auto& planned : decision.plan) {
-    std::visit(
-        Overloaded{
-            [&](const core::StartIntent& intent) { start_all(intent.newcomers); },
-            [&](const core::GrowIntent& intent) { start_all(intent.newcomers); },
-            [&](const core::ReplaceIntent& intent) { orders.start(intent.newcomer); },
-            [&](const core::ShrinkIntent& /*the leavers hear of it with the switch*/) {},
-            [&](const core::SwitchIntent& intent) {
-              const core::Job* job = state.find_job(intent.job);
-              orders.announce(*job, {intent.number, intent.members, intent.after_failure});
-            },
-            [&](const core::PreemptIntent&) {},  // each stop and the end of a job are intents or facts of their own
-            [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace.count_ms()); },
-            [&](const core::EndJobIntent& intent) { addresses_.forget(intent.job); },
-        },
-        planned.intent);
+    std::visit(Overloaded{
+                   [&](const core::StartIntent& intent) { start_all(intent.newcomers); },
+                   [&](const core::GrowIntent& intent) { start_all(intent.newcomers); },
+                   [&](const core::ReplaceIntent& intent) { orders.start(intent.newcomer); },
+                   [&](const core::ShrinkIntent& /*the leavers hear of it with the switch*/) {},
+                   [&](const core::SwitchIntent& intent) {
+                     const core::Job* job = state.find_job(intent.job);
+                     orders.announce(*job, {intent.number, intent.members, intent.after_failure});
+                   },
+                   [&](const core::LaunchIntent& intent) {
+                     const core::Job* job = state.find_job(intent.job);
+                     if (const auto all = addresses_.addresses(job->id, job->generation)) orders.launch(*job, *all);
+                   },
+                   [&](const core::PreemptIntent& intent) {
+                     const core::Job* job = state.find_job(intent.job);
+                     if (intent.number > 0) orders.announce(*job, generation_of(*job));
+                   },
+                   [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace.count_ms()); },
+                   [&](const core::EndJobIntent& intent) { addresses_.forget(intent.job); },
+               },
+               planned.intent);
   }
   return effects;
 }
@@ -129,8 +170,9 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
       auto order = start_order(worker, job, *state.find_node(node));
       if (order.ok()) orders.emplace_back(*std::move(order));
     }
-    if (knows_generations && !job.members.empty()) {
+    if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
+      if (job.checkpoint_wanted) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
       const auto addresses = addresses_.addresses(job.id, job.generation);
       if (addresses && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
     }
@@ -145,11 +187,19 @@ void Executor::on_relink(WorkerId id, GenerationNumber generation, const core::C
   const core::Job& job = *state.find_job(worker->job);
   const bool member = contains(job.members, id);
   if (!member && worker->phase != core::WorkerPhase::kLeaving) return;
-  if (job.generation > generation && !job.members.empty()) {
+  if (job.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
   const auto addresses = addresses_.addresses(job.id, job.generation);
   if (addresses && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *addresses}});
+}
+
+void Executor::order_checkpoint(JobId id, const core::ClusterState& state, std::vector<OutboxItem>& orders) const {
+  for (const WorkerId member : state.find_job(id)->members) {
+    const core::Worker* worker = state.find_worker(member);
+    if (worker == nullptr) continue;
+    orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{member, api::CheckpointOrder{}}});
+  }
 }
 
 void Executor::on_address(WorkerId id, const api::AddressMessage& address, const core::ClusterState& state,

@@ -34,6 +34,8 @@ class Executor {
   // A worker's link is back and it is in `generation`: it hears of a newer one.
   void on_relink(WorkerId worker, GenerationNumber generation, const core::ClusterState& state,
                  std::vector<OutboxItem>& orders) const;
+  // The members are to take a checkpoint. Requires: the job exists.
+  void order_checkpoint(JobId job, const core::ClusterState& state, std::vector<OutboxItem>& orders) const;
   // A rank has said where it listens; when all have, all hear of all.
   void on_address(WorkerId worker, const api::AddressMessage& address, const core::ClusterState& state,
                   std::vector<OutboxItem>& orders);

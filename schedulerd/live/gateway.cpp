@@ -153,10 +153,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [](api::AgentHeartbeat&) {},
           [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
           [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
-          [&](api::WorkerStuckReport& report) {
-            spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", report.worker.text(), report.step,
-                         api::to_text(report.phase), report.for_ms);
-          },
+          [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);
             if (asked == log_requests.end() || asked->second.node != session.node) return;
@@ -236,7 +233,8 @@ void Gateway::Impl::admit(const Admission& admission) {
   link.patience_ticks = ticks_of(options.patience, options.heartbeat);
   session->send(api::AgentWelcome{.node = admission.node,
                                   .heartbeat_ms = options.heartbeat.count_ms(),
-                                  .patience_ms = options.patience.count_ms()});
+                                  .patience_ms = options.patience.count_ms(),
+                                  .cluster = options.cluster});
   for (const auto& order : admission.orders) session->send(order);
   session->release();
 }

@@ -23,7 +23,8 @@ namespace tidepool::live {
 struct GatewayOptions {
   std::string socket_path;
   std::optional<Endpoint> tcp;
-  std::string token;  // that agents must show
+  std::string token;    // that agents must show
+  std::string cluster;  // who this daemon is, told to agents
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart

@@ -51,6 +51,8 @@ MetricPoint metric_at(const Row& row) {
   point.samples_per_second = row.number(4);
   point.step_ms = row.number(5);
   point.loss = row.number(6);
+  point.global_batch = row.integer(8);
+  if (!row.is_null(9)) point.noise_scale = row.number(9);
   for (const auto& rank : json_at(row, 7)) {
     if (rank.is_number()) point.compute_ms.push_back(rank.get<double>());
   }
@@ -84,7 +86,7 @@ Status SqliteHistory::Impl::prepare() {
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
       {&metrics,
-       "SELECT at_us,step,size,generation,samples_per_second,step_ms,loss,compute_ms FROM ("
+       "SELECT at_us,step,size,generation,samples_per_second,step_ms,loss,compute_ms,global_batch,noise_scale FROM ("
        "SELECT *,row_number() OVER (ORDER BY ordinal) AS place FROM job_metrics WHERE job=?1) "
        "WHERE place%?2=?3 ORDER BY ordinal"},
       {&tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens ORDER BY id"},

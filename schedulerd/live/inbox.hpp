@@ -41,7 +41,12 @@ struct FromWorkerItem {
   NodeId node;
   api::FromWorkerReport report;
 };
-using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem>;
+struct WorkerStuckItem {
+  NodeId node;
+  api::WorkerStuckReport report;
+};
+using InboxItem =
+    std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem, WorkerStuckItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out ----------------------------------------------------------------------------------------

@@ -47,12 +47,12 @@ Status prepare_schema(Database& database, const std::string& path) {
   if (version == 0) {
     TP_TRY(database.execute("BEGIN IMMEDIATE"));
     TP_TRY(database.execute(kSchema));
-    TP_TRY(database.execute("PRAGMA user_version=1"));
+    TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
   }
   if (version != kSchemaVersion) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
-                    std::to_string(kSchemaVersion) + "; start the version that wrote it");
+                    std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
   }
   std::string finding;
   auto check = database.prepare("PRAGMA quick_check(1)");
@@ -97,7 +97,7 @@ Status Journal::Impl::prepare() {
       {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
       {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3)"},
       {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
-      {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"},
+      {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
       {&next_ordinal, "SELECT coalesce(max(ordinal),-1)+1 FROM job_metrics WHERE job=?1"},
       {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
       {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
@@ -206,7 +206,7 @@ Status Journal::append(JobId job, const MetricPoint& point) {
   }
   return impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
                                point.generation, point.samples_per_second, point.step_ms, point.loss,
-                               to_text(point.compute_ms));
+                               to_text(point.compute_ms), point.global_batch, point.noise_scale);
 }
 
 Status Journal::append(const TokenRecord& token) {

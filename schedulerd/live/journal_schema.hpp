@@ -1,9 +1,11 @@
-// The tables of the state database. A change here is a new schema version with a migration.
+// The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
+// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 2 has parking, checkpoints and stuck workers
+// in them; version 1 was never released and is not read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
@@ -26,7 +28,8 @@ CREATE INDEX events_by_job ON events(job, seq) WHERE job IS NOT NULL;
 CREATE TABLE job_metrics(
   job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us INTEGER NOT NULL, step INTEGER NOT NULL,
   size INTEGER NOT NULL, generation INTEGER NOT NULL, samples_per_second REAL NOT NULL, step_ms REAL NOT NULL,
-  loss REAL NOT NULL, compute_ms TEXT NOT NULL, PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
+  loss REAL NOT NULL, compute_ms TEXT NOT NULL, global_batch INTEGER NOT NULL, noise_scale REAL,
+  PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
 CREATE TABLE tokens(
   id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, tenant TEXT NOT NULL, secret_sha256 TEXT NOT NULL,
   created_at TEXT NOT NULL, expires_unix_s INTEGER, revoked INTEGER NOT NULL) WITHOUT ROWID;

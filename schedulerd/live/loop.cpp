@@ -59,6 +59,7 @@ Status Loop::take(InboxItem item, Turn& turn) {
                         [&](const AgentLostItem& lost) { return on_lost(lost, turn); },
                         [&](const WorkerExitedItem& exited) { return on_exit(exited, turn); },
                         [&](const FromWorkerItem& said) { return on_worker(said, turn); },
+                        [&](const WorkerStuckItem& stuck) { return on_stuck(stuck, turn); },
                     },
                     item);
 }
@@ -144,6 +145,12 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
           [&](const ResizeJob& body) { return of_job(body.job, core::JobResizeRequested{body.job, body.size}); },
           [&](const SuspendJob& body) { return of_job(body.job, core::JobSuspendRequested{body.job}); },
           [&](const ResumeJob& body) { return of_job(body.job, core::JobResumeRequested{body.job}); },
+          [&](const CheckpointJob& body) -> Status {
+            TP_TRY(of_job(body.job, core::JobCheckpointRequested{body.job}));
+            executor_.order_checkpoint(body.job, engine_.view(), turn.orders);
+            return ok_status();
+          },
+          [&](const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); },
           [&](const CordonNode& body) { return fact(core::NodeCordonChanged{body.node, body.cordoned}); },
           [&](const CreateToken& body) -> Status {
             receipt.token_id = new_token().id;
@@ -220,7 +227,6 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
     auto refused = learn(*std::move(fact), turn);
     if (!refused.ok()) return refused.error();
     if (*refused) spdlog::info("event=report_refused worker={} why=\"{}\"", id.text(), (*refused)->message);
-    return ok_status();
   }
   if (const auto* address = std::get_if<api::AddressMessage>(&item.report.message)) {
     executor_.on_address(id, *address, engine_.view(), turn.orders);
@@ -228,6 +234,15 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
     executor_.on_relink(id, ready->generation, engine_.view(), turn.orders);
   }
   return ok_status();
+}
+
+Status Loop::on_stuck(const WorkerStuckItem& item, Turn& turn) {
+  const core::Worker* worker = engine_.view().find_worker(item.report.worker);
+  if (worker == nullptr || worker->node != item.node) return ok_status();
+  spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", item.report.worker.text(), item.report.step,
+               api::to_text(item.report.phase), item.report.for_ms);
+  auto refused = learn(fact_of_stuck(item.report), turn);
+  return refused.ok() ? ok_status() : Status(refused.error());
 }
 
 Status Loop::decide(Turn& turn) {

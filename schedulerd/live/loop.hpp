@@ -66,6 +66,7 @@ class Loop {
   [[nodiscard]] Status on_lost(const AgentLostItem& item, Turn& turn);
   [[nodiscard]] Status on_exit(const WorkerExitedItem& item, Turn& turn);
   [[nodiscard]] Status on_worker(const FromWorkerItem& item, Turn& turn);
+  [[nodiscard]] Status on_stuck(const WorkerStuckItem& item, Turn& turn);
   // The engine's refusal, if it refused; otherwise the fact is learnt and in the batch.
   using Refused = std::optional<Error>;
   [[nodiscard]] Result<Refused> learn(core::Fact fact, Turn& turn);

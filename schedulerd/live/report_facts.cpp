@@ -43,51 +43,86 @@ core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
   return {.worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = report.detail};
 }
 
+core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report) {
+  return {.worker = report.worker,
+          .step = report.step,
+          .phase = api::to_text(report.phase),
+          .lasted = Duration::millis(report.for_ms)};
+}
+
 std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
   using Answer = std::optional<core::Fact>;
-  return std::visit(Overloaded{
-                        [&](const api::ReadyMessage&) -> Answer {
-                          if (worker.phase != core::WorkerPhase::kStarting) return std::nullopt;
-                          return core::WorkerReady{worker.id};
-                        },
-                        [](const api::AddressMessage&) -> Answer { return std::nullopt; },
-                        [&](const api::SwitchedMessage& said) -> Answer {
-                          return core::GenerationSwitched{.job = worker.job,
-                                                          .generation = said.generation,
-                                                          .switch_step = said.switch_step,
-                                                          .stall_ms = said.stall_ms,
-                                                          .build_ms = said.build_ms,
-                                                          .steps_redone = said.steps_redone,
-                                                          .samples_repeated = said.samples_repeated,
-                                                          .bytes_moved = said.bytes_moved};
-                        },
-                        [&](const api::StepsMessage& said) -> Answer {
-                          return core::StepsMeasured{.job = worker.job,
-                                                     .generation = said.generation,
-                                                     .last_step = said.last_step,
-                                                     .steps = said.steps,
-                                                     .elapsed = Duration::micros(said.elapsed_us),
-                                                     .samples = said.samples,
-                                                     .loss = said.loss,
-                                                     .epoch = said.epoch,
-                                                     .compute_us = said.compute_us};
-                        },
-                        [&](const api::EpochAuditedMessage& said) -> Answer {
-                          return core::DataEpochAudited{.job = worker.job,
-                                                        .epoch = said.epoch,
-                                                        .expected = said.expected,
-                                                        .used = said.used,
-                                                        .checksum_ok = said.checksum_ok};
-                        },
-                        [&](const api::FinishedMessage& said) -> Answer {
-                          return core::TrainingFinished{
-                              .job = worker.job, .last_step = said.last_step, .loss = said.loss};
-                        },
-                        [](const api::ParkedMessage&) -> Answer { return std::nullopt; },
-                        [](const api::CheckpointedMessage&) -> Answer { return std::nullopt; },
-                        [](const api::RestoredMessage&) -> Answer { return std::nullopt; },
-                    },
-                    message);
+  return std::visit(
+      Overloaded{
+          [&](const api::ReadyMessage&) -> Answer {
+            if (worker.phase != core::WorkerPhase::kStarting) return std::nullopt;
+            return core::WorkerReady{worker.id};
+          },
+          [&](const api::AddressMessage& said) -> Answer {
+            if (said.generation <= worker.joining) return std::nullopt;
+            return core::WorkerJoining{worker.id, said.generation};
+          },
+          [&](const api::SwitchedMessage& said) -> Answer {
+            return core::GenerationSwitched{.job = worker.job,
+                                            .generation = said.generation,
+                                            .switch_step = said.switch_step,
+                                            .stall_ms = said.stall_ms,
+                                            .build_ms = said.build_ms,
+                                            .steps_redone = said.steps_redone,
+                                            .samples_repeated = said.samples_repeated,
+                                            .bytes_moved = said.bytes_moved};
+          },
+          [&](const api::StepsMessage& said) -> Answer {
+            return core::StepsMeasured{.job = worker.job,
+                                       .generation = said.generation,
+                                       .last_step = said.last_step,
+                                       .steps = said.steps,
+                                       .elapsed = Duration::micros(said.elapsed_us),
+                                       .samples = said.samples,
+                                       .loss = said.loss,
+                                       .epoch = said.epoch,
+                                       .compute_us = said.compute_us,
+                                       .samples_total = said.samples_total,
+                                       .global_batch = said.global_batch,
+                                       .noise_scale = said.noise_scale};
+          },
+          [&](const api::EpochAuditedMessage& said) -> Answer {
+            return core::DataEpochAudited{.job = worker.job,
+                                          .epoch = said.epoch,
+                                          .expected = said.expected,
+                                          .used = said.used,
+                                          .checksum_ok = said.checksum_ok};
+          },
+          [&](const api::FinishedMessage& said) -> Answer {
+            return core::TrainingFinished{
+                .job = worker.job, .last_step = said.last_step, .loss = said.loss, .samples_total = said.samples_total};
+          },
+          [&](const api::ParkedMessage& said) -> Answer {
+            return core::StateParked{.job = worker.job,
+                                     .worker = worker.id,
+                                     .generation = said.generation,
+                                     .step = said.step,
+                                     .bytes = said.bytes,
+                                     .write_ms = said.write_ms};
+          },
+          [&](const api::CheckpointedMessage& said) -> Answer {
+            return core::CheckpointTaken{.job = worker.job,
+                                         .worker = worker.id,
+                                         .generation = said.generation,
+                                         .step = said.step,
+                                         .bytes = said.bytes,
+                                         .write_ms = said.write_ms,
+                                         .path = said.path};
+          },
+          [&](const api::RestoredMessage& said) -> Answer {
+            return core::StateRestored{.job = worker.job,
+                                       .generation = said.generation,
+                                       .step = said.step,
+                                       .bytes = said.bytes,
+                                       .path = said.path};
+          },
+      },
+      message);
 }
 
 MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at) {
@@ -99,7 +134,9 @@ MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at) {
                     .generation = steps.generation,
                     .samples_per_second = static_cast<double>(steps.samples) / elapsed_s,
                     .step_ms = elapsed_s * 1e3 / count,
-                    .loss = steps.loss};
+                    .loss = steps.loss,
+                    .global_batch = steps.global_batch,
+                    .noise_scale = steps.noise_scale};
   const auto ranks = steps.compute_us.size() / static_cast<std::size_t>(steps.steps);
   point.compute_ms.assign(ranks, 0);
   for (std::size_t i = 0; i < steps.compute_us.size(); ++i) {

@@ -17,7 +17,9 @@ namespace tidepool::live {
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);
 
-// None for messages that are no facts (addresses, a link that is back).
+[[nodiscard]] core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report);
+
+// None for messages that are no facts (an address told again, a link that is back).
 [[nodiscard]] std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker);
 
 // The measurement as readers see it; `size` is that of the measured generation.

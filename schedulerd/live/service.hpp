@@ -41,6 +41,14 @@ struct SuspendJob {
 struct ResumeJob {
   JobId job;
 };
+struct CheckpointJob {
+  JobId job;
+};
+// The job's specification anew, with what was changed.
+struct ChangeJob {
+  JobId job;
+  core::JobSpec spec;
+};
 struct CordonNode {
   NodeId node;
   bool cordoned = true;
@@ -55,8 +63,8 @@ struct CreateToken {
 struct RevokeToken {
   std::string token_id;
 };
-using CommandBody =
-    std::variant<SubmitJob, CancelJob, ResizeJob, SuspendJob, ResumeJob, CordonNode, CreateToken, RevokeToken>;
+using CommandBody = std::variant<SubmitJob, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
+                                 CordonNode, CreateToken, RevokeToken>;
 
 struct Idempotency {
   std::string key;           // as the client sent it
@@ -122,6 +130,8 @@ struct MetricPoint {
   double step_ms = 0;
   double loss = 0;
   std::vector<double> compute_ms;
+  std::int64_t global_batch = 0;      // 0 = not told
+  std::optional<double> noise_scale;  // in samples; none: not known then
 };
 struct TokenRecord {
   std::string id;

@@ -55,12 +55,8 @@ void Statement::bind(int index, std::string_view value) {
                       SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-void Statement::bind(int index, const std::optional<std::int64_t>& value) {
-  if (value) {
-    bind(index, *value);
-  } else {
-    sqlite3_bind_null(statement_.get(), index);
-  }
+void Statement::bind_null(int index) {
+  sqlite3_bind_null(statement_.get(), index);
 }
 
 Result<bool> Statement::step() {

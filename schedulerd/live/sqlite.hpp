@@ -71,7 +71,11 @@ class Statement {
   void bind(int index, double value);
   void bind(int index, std::string_view value);
   void bind(int index, const std::string& value) { bind(index, std::string_view(value)); }
-  void bind(int index, const std::optional<std::int64_t>& value);
+  template <class Number>
+  void bind(int index, const std::optional<Number>& value) {
+    value ? bind(index, *value) : bind_null(index);
+  }
+  void bind_null(int index);
   Result<bool> step();
   void reset();
 

@@ -80,4 +80,10 @@ Result<std::string> StateDir::agent_token() const {
   return read_secret_file(path);
 }
 
+Result<std::string> StateDir::cluster_id() const {
+  const std::string path = file("cluster.id");
+  if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, "c-" + random_hex(8)));
+  return read_secret_file(path);
+}
+
 }  // namespace tidepool::live

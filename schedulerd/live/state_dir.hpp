@@ -2,6 +2,7 @@
 //   journal.db (+ -wal, -shm, .mark)   the state
 //   agent.sock, agent.token            how agents come in
 //   admin.token                        the first token, made at the first start
+//   cluster.id                         who this daemon is: a name that no other state directory has
 //   agent/, agent.log                  the embedded agent's own
 #pragma once
 
@@ -30,6 +31,10 @@ class StateDir {
 
   // The agents' shared secret; made at the first call.
   [[nodiscard]] Result<std::string> agent_token() const;
+
+  // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. Agents know
+  // by it whose workers they run.
+  [[nodiscard]] Result<std::string> cluster_id() const;
 
  private:
   StateDir(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

@@ -102,8 +102,9 @@ void DaemonModel::say_again(NodeId node, int index, const std::vector<WorkerId>&
                                    .job_name = name_of_job(worker->job)});
     }
     const core::Job& job = *state.find_job(worker->job);
-    if (job.members.empty() || !told.emplace(job.id, true).second) continue;
-    out.emplace_back(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure});
+    const bool has_generation = !job.members.empty() || job.parking;
+    if (!has_generation || !told.emplace(job.id, true).second) continue;
+    out.emplace_back(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking});
   }
 }
 
@@ -183,9 +184,13 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
               if (worker == nullptr || !connected_.contains(worker->node)) return;
               out.emplace_back(StopWorker{index_of(worker->node), intent.worker, intent.grace});
             },
+            [&](const core::LaunchIntent& intent) { out.emplace_back(LaunchPrograms{intent.job, intent.number}); },
             // Their workers wait for the switch, or are stopped by intents of their own.
             [](const core::ShrinkIntent&) {},
-            [](const core::PreemptIntent&) {},
+            [&](const core::PreemptIntent& intent) {
+              if (intent.number == 0) return;
+              out.emplace_back(CommitGeneration{intent.job, intent.number, {}, intent.after_failure, true});
+            },
             [](const core::EndJobIntent&) {},
         },
         planned.intent);

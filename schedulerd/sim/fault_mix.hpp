@@ -15,6 +15,8 @@ enum class FaultKind {
   kNodeCutOff,     // the machine is unreachable and comes back with its processes
   kWorkerDeath,    // one process is killed
   kWorkerSlow,     // one process computes slower from now on, until it ends
+  kWorkerStuck,    // one process stops in the middle of what it does and has to be killed
+  kTwoDeaths,      // two processes are killed at once, of one job if it has as many
   kWorkerIgnores,  // one process ignores notice from now on and has to be killed
 };
 
@@ -33,6 +35,8 @@ struct FaultMix {
   Duration worker_death_every;
   Duration worker_slow_every;
   Duration worker_ignores_every;
+  Duration worker_stuck_every;
+  Duration two_deaths_every;
   Duration mean_node_outage = Duration::seconds(300);
   Duration until;  // no fault starts after this
 };

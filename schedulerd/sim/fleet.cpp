@@ -9,6 +9,7 @@ namespace tidepool::sim {
 namespace {
 
 constexpr int kSigKill = 9;
+constexpr Duration kStuckAfter = Duration::seconds(10);  // until an agent says so
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
@@ -76,7 +77,7 @@ void Fleet::take(const StopWorker& stop, Instant now) {
   if (process->ending) return;
   process->ending = true;
   const Duration park = runs_.at(process->job).truth.park;
-  const bool in_time = !process->ignores_notice && park <= stop.grace;
+  const bool in_time = !process->ignores_notice && !process->stuck && park <= stop.grace;
   setup_.later(now + (in_time ? park : stop.grace),
                in_time ? ProcessEnds{stop.worker} : ProcessEnds{stop.worker, -1, kSigKill});
 }
@@ -90,10 +91,62 @@ void Fleet::take(const CommitGeneration& commit, Instant now) {
     return;
   }
   run.newest_known = commit.number;
+  if (commit.park) return park(run, commit, now);
   run.next = commit;
   run.switching = false;
+  say_joining(commit, now);
   try_switch(run, now);
 }
+
+// Everybody leaves at a step that all reach, or after a failure at once; who does not take part is killed in the end.
+void Fleet::park(TrainingRun& run, const CommitGeneration& commit, Instant now) {
+  if (!commit.after_failure && !all_present(run.members)) return;
+  halt(run, now);
+  run.next.reset();
+  run.generation = commit.number;
+  setup_.later(now + run.truth.park, ParkDone{run.job, ++run.token});
+}
+
+void Fleet::on(const ParkDone& event, Instant now) {
+  TrainingRun& run = runs_.at(event.job);
+  if (event.token != run.token) return;
+  bool written = false;
+  for (const WorkerId id : std::vector<WorkerId>(run.members)) {
+    const Process* process = find(id);
+    if (process == nullptr || process->stuck) continue;
+    const core::StateParked parked{.job = run.job, .worker = id, .generation = run.generation, .step = run.step};
+    if (!std::exchange(written, true)) report(where_.at(id), parked, now);
+    on(ProcessEnds{id}, now);
+  }
+  run.members.clear();
+}
+
+void Fleet::say_joining(const CommitGeneration& commit, Instant now) {
+  for (const WorkerId id : commit.members) {
+    const Process* process = find(id);
+    if (process != nullptr && process->ready && !process->stuck) {
+      report(where_.at(id), core::WorkerJoining{id, commit.number}, now);
+    }
+  }
+}
+
+// Nobody of the new generation has stepped before: what they know comes from where it was kept.
+void Fleet::tell_restored(const TrainingRun& run, const CommitGeneration& commit, Instant now) {
+  const bool known =
+      std::any_of(commit.members.begin(), commit.members.end(), [&](WorkerId id) { return find(id)->member_of != 0; });
+  if (known || run.step == 0) return;
+  report(where_.at(commit.members.front()),
+         core::StateRestored{.job = run.job, .generation = commit.number, .step = run.step}, now);
+}
+
+void Fleet::on(const StuckSeen& event, Instant now) {
+  const Process* process = find(event.worker);
+  if (process == nullptr || !process->stuck) return;
+  const std::int64_t step = runs_.at(process->job).step;
+  report(where_.at(event.worker), core::WorkerStuck{event.worker, step, "computing", kStuckAfter}, now);
+}
+
+void Fleet::take(const LaunchPrograms&, Instant) {}
 
 void Fleet::take(const AckReport& ack, Instant) {
   at(ack.node).unacknowledged.erase(ack.report);
@@ -145,7 +198,8 @@ void Fleet::on(const SwitchDue& event, Instant now) {
   run.next.reset();
   run.switching = false;
   run.finished = false;  // its end may never have been heard; it is told again below
-  const bool first = run.generation == 0;
+  const bool first = run.generation == 0 || run.members.empty();
+  tell_restored(run, commit, now);
   run.generation = commit.number;
   run.members = commit.members;
   for (const WorkerId member : run.members) find(member)->member_of = commit.number;
@@ -193,11 +247,31 @@ void Fleet::break_something(const Fault& fault, Instant now) {
     for (const auto& [id, process] : node.processes) alive.push_back(id);
   }
   if (alive.empty()) return;
-  const WorkerId victim = alive[fault.which % alive.size()];
+  strike(fault, alive[fault.which % alive.size()], now);
+}
+
+void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
+  Process& process = *find(victim);
+  TrainingRun& run = runs_.at(process.job);
   switch (fault.kind) {
     case FaultKind::kWorkerDeath: on(ProcessEnds{victim, -1, kSigKill}, now); break;
-    case FaultKind::kWorkerSlow: find(victim)->slowdown = fault.slowdown; break;
-    case FaultKind::kWorkerIgnores: find(victim)->ignores_notice = true; break;
+    case FaultKind::kWorkerSlow: process.slowdown = fault.slowdown; break;
+    case FaultKind::kWorkerIgnores: process.ignores_notice = true; break;
+    case FaultKind::kWorkerStuck:
+      process.stuck = true;
+      if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
+      setup_.later(now + kStuckAfter, StuckSeen{victim});
+      break;
+    case FaultKind::kTwoDeaths: {
+      const std::vector<WorkerId> members = run.members;
+      on(ProcessEnds{victim, -1, kSigKill}, now);
+      for (const WorkerId other : members) {
+        if (other == victim || find(other) == nullptr) continue;
+        on(ProcessEnds{other, -1, kSigKill}, now);
+        break;
+      }
+      break;
+    }
     case FaultKind::kNodeCrash:
     case FaultKind::kNodeCutOff: break;
   }
@@ -255,7 +329,12 @@ void Fleet::finish(TrainingRun& run, Instant now) {
   run.stepping = false;
   run.finished = true;
   const int node = where_.at(run.members.front());
-  report_until_heard(node, core::TrainingFinished{.job = run.job, .last_step = run.step, .loss = run.loss()}, now);
+  report_until_heard(node,
+                     core::TrainingFinished{.job = run.job,
+                                            .last_step = run.step,
+                                            .loss = run.loss(),
+                                            .samples_total = run.step * run.truth.global_batch},
+                     now);
   for (const WorkerId member : run.members) setup_.later(now + run.truth.park, ProcessEnds{member});
 }
 
@@ -277,7 +356,7 @@ void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
 bool Fleet::all_present(const std::vector<WorkerId>& members) const {
   return std::all_of(members.begin(), members.end(), [&](WorkerId id) {
     const Process* process = find(id);
-    return process != nullptr && process->ready && at(where_.at(id)).reachable;
+    return process != nullptr && process->ready && !process->stuck && at(where_.at(id)).reachable;
   });
 }
 
@@ -302,7 +381,10 @@ void Fleet::repeat(int index, Instant now) {
   const Node& node = at(index);
   for (const auto& [id, process] : node.processes) {
     if (process.ready && process.member_of == 0) report(index, core::WorkerReady{id}, now);
+    if (process.stuck) report(index, core::WorkerStuck{id, 0, "computing", kStuckAfter}, now);
     const TrainingRun& run = runs_.at(process.job);
+    const bool joins = run.next && contains(run.next->members, id) && process.ready && !process.stuck;
+    if (joins) report(index, core::WorkerJoining{id, run.next->number}, now);
     if (!run.stepping || run.members.front() != id) continue;
     report(index, core::GenerationSwitched{.job = run.job, .generation = run.generation, .switch_step = run.step + 1},
            now);

@@ -39,10 +39,18 @@ struct SwitchDue {
   JobId job;
   std::uint64_t token = 0;
 };
+struct ParkDone {
+  JobId job;
+  std::uint64_t token = 0;
+};
+// The worker's agent has seen no progress for its patience.
+struct StuckSeen {
+  WorkerId worker;
+};
 struct NodeReturns {
   int node = 0;
 };
-using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, NodeReturns>;
+using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, NodeReturns>;
 
 class Fleet {
  public:
@@ -80,6 +88,7 @@ class Fleet {
     bool ready = false;
     bool ending = false;
     bool ignores_notice = false;
+    bool stuck = false;
     double slowdown = 1;
     GenerationNumber member_of = 0;  // newest generation it has stepped in
   };
@@ -93,6 +102,7 @@ class Fleet {
   void take(const StartWorker& start, Instant now);
   void take(const StopWorker& stop, Instant now);
   void take(const CommitGeneration& commit, Instant now);
+  void take(const LaunchPrograms& launch, Instant now);
   void take(const AckReport& ack, Instant now);
   void take(const Submitted& answer, Instant now);
 
@@ -100,6 +110,8 @@ class Fleet {
   void on(const ProcessEnds& event, Instant now);
   void on(const ReportDue& event, Instant now);
   void on(const SwitchDue& event, Instant now);
+  void on(const ParkDone& event, Instant now);
+  void on(const StuckSeen& event, Instant now);
   void on(const NodeReturns& event, Instant now);
 
   void occupy(const StartWorker& start);
@@ -110,6 +122,10 @@ class Fleet {
   void try_switch(TrainingRun& run, Instant now);
   void finish(TrainingRun& run, Instant now);
   void send_steps(TrainingRun& run, Instant now);
+  void park(TrainingRun& run, const CommitGeneration& commit, Instant now);
+  void say_joining(const CommitGeneration& commit, Instant now);
+  void tell_restored(const TrainingRun& run, const CommitGeneration& commit, Instant now);
+  void strike(const Fault& fault, WorkerId victim, Instant now);
   void dismiss_leavers(const TrainingRun& run, Instant now);
 
   [[nodiscard]] bool all_present(const std::vector<WorkerId>& members) const;

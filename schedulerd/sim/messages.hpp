@@ -54,6 +54,12 @@ struct CommitGeneration {
   GenerationNumber number = 0;
   std::vector<WorkerId> members;
   bool after_failure = false;
+  bool park = false;  // no members: the state is kept and everybody leaves
+};
+// The programs of this generation are to start: to its members (core::ResizeMode::kRestart).
+struct LaunchPrograms {
+  JobId job;
+  GenerationNumber number = 0;
 };
 struct AckReport {
   int node = 0;
@@ -64,6 +70,6 @@ struct Submitted {
   std::string key;
   JobId job;
 };
-using Outgoing = std::variant<StartWorker, StopWorker, CommitGeneration, AckReport, Submitted>;
+using Outgoing = std::variant<StartWorker, StopWorker, CommitGeneration, LaunchPrograms, AckReport, Submitted>;
 
 }  // namespace tidepool::sim

@@ -34,7 +34,8 @@ std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<do
                              .steps = steps,
                              .elapsed = since - reported_until,
                              .samples = steps * truth.global_batch,
-                             .loss = loss()};
+                             .loss = loss(),
+                             .samples_total = step * truth.global_batch};
   if (!slowdowns.empty()) report.compute_us = draw_compute_us(truth, steps, slowdowns, rng);
   reported = step;
   reported_until = since;

@@ -20,6 +20,8 @@ inline std::optional<std::string> broken_law(const sim::SimResult& result) {
     if (row.state != core::JobState::kSucceeded) return row.name + " did not succeed: " + core::to_text(row.state);
     if (row.steps != row.steps_wanted) return row.name + " committed another number of steps than its work has";
     if (result.state.find_job(row.id)->last_step != row.steps_wanted) return row.name + " ended at another step";
+    const core::Job& job = *result.state.find_job(row.id);
+    if (job.samples_done != row.steps_wanted * job.spec.batch.global) return row.name + " counted other samples";
   }
   for (const auto& [id, node] : result.state.nodes) {
     for (const WorkerId owner : node.owners) {
@@ -62,6 +64,8 @@ inline sim::FaultMix faults(std::uint64_t seed) {
           .worker_death_every = every(30),
           .worker_slow_every = every(60),
           .worker_ignores_every = every(40),
+          .worker_stuck_every = every(40),
+          .two_deaths_every = every(60),
           .mean_node_outage = Duration::seconds(6),
           .until = Duration::seconds(90)};
 }

@@ -124,7 +124,7 @@ std::optional<live::InboxItem> FakeAgent::next_of(WorkerId worker, Rng& rng) {
     return say(worker, api::SwitchedMessage{.generation = told.generation, .switch_step = last_step_[told.job] + 1});
   }
   std::int64_t& step = last_step_[told.job];
-  if (step > 200) return say(worker, api::FinishedMessage{.last_step = step, .loss = 1});
+  if (step > 200) return say(worker, api::FinishedMessage{.last_step = step, .loss = 1, .samples_total = step * 64});
   const std::int64_t count = rng.between(1, 8);
   step += count;
   api::StepsMessage steps{.generation = told.generation,
@@ -134,7 +134,8 @@ std::optional<live::InboxItem> FakeAgent::next_of(WorkerId worker, Rng& rng) {
                           .samples = count * 64,
                           .loss = 4.0 / static_cast<double>(step),
                           .epoch = 1,
-                          .compute_us = {}};
+                          .compute_us = {},
+                          .samples_total = step * 64};
   for (std::size_t i = 0; i < told.members.size() * static_cast<std::size_t>(count); ++i) {
     steps.compute_us.push_back(rng.between(20'000, 25'000));
   }

@@ -14,6 +14,10 @@ void cancel_job(Rest& rest, Call call);
 void resize_job(Rest& rest, Call call);
 void suspend_job(Rest& rest, Call call);
 void resume_job(Rest& rest, Call call);
+void checkpoint_job(Rest& rest, Call call);
+
+// job_change_handler.cpp
+void change_job(Rest& rest, Call call);
 
 // job_view_handlers.cpp
 void explain_job(Rest& rest, Call call);

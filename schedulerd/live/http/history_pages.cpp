@@ -13,6 +13,27 @@ using nlohmann::json;
 // One request looks at no more than this many times its limit; what it may not see is skipped.
 constexpr int kRoundsMax = 8;
 
+// Fills one page: `read` gives up to so many records from where it has come to, `show` renders one (null = not for this
+// caller). `more` is false once the history has come to its end.
+struct PageFilled {
+  json items = json::array();
+  bool more = true;
+};
+template <class Read, class Show>
+PageFilled fill_page(int limit, Read read, Show show) {
+  PageFilled page;
+  for (int round = 0; page.more && round < kRoundsMax && page.items.size() < static_cast<std::size_t>(limit); ++round) {
+    const int wanted = limit - static_cast<int>(page.items.size());
+    const auto records = read(wanted);
+    page.more = records.size() == static_cast<std::size_t>(wanted);
+    for (const auto& record : records) {
+      json rendered = show(record);
+      if (!rendered.is_null()) page.items.push_back(std::move(rendered));
+    }
+  }
+  return page;
+}
+
 }  // namespace
 
 void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
@@ -20,24 +41,17 @@ void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
   if (!page) return call.fail(bad_parameter(page.error()));
   std::optional<DecisionId> before;
   if (page->after) before = DecisionId(*page->after);
-  json items = json::array();
-  bool more = true;
-  for (int round = 0; more && round < kRoundsMax && items.size() < static_cast<std::size_t>(page->limit); ++round) {
-    const int wanted = page->limit - static_cast<int>(items.size());
-    const auto stored = rest.service().history().decisions(before, job, wanted);
-    more = stored.size() == static_cast<std::size_t>(wanted);
-    for (const auto& decision : stored) {
-      before = decision.id;
-      auto rendered = render_decision(*call.seen, decision, call.caller);
-      if (!rendered) {
+  auto filled = fill_page(
+      page->limit, [&](int wanted) { return rest.service().history().decisions(before, job, wanted); },
+      [&](const StoredDecision& decision) {
+        before = decision.id;
+        auto rendered = render_decision(*call.seen, decision, call.caller);
+        if (rendered) return std::move(rendered).value();
         spdlog::error("decision {} cannot be shown: {}", decision.id.text(), rendered.error().message);
-      } else if (!rendered->is_null()) {
-        items.push_back(std::move(rendered).value());
-      }
-    }
-  }
-  const auto next = more && before ? std::optional(make_cursor("decisions", before->number())) : std::nullopt;
-  call.reply(200, page_body(std::move(items), next, call.seen->as_of_seq));
+        return json();
+      });
+  const auto next = filled.more && before ? std::optional(make_cursor("decisions", before->number())) : std::nullopt;
+  call.reply(200, page_body(std::move(filled.items), next, call.seen->as_of_seq));
 }
 
 void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
@@ -46,20 +60,14 @@ void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
   const auto start = read_number(call, "after", {});
   if (!start) return call.fail(bad_parameter(start.error()));
   EventSeq after = page->after.value_or(static_cast<EventSeq>(start.value()));
-  json items = json::array();
-  bool more = true;
-  for (int round = 0; more && round < kRoundsMax && items.size() < static_cast<std::size_t>(page->limit); ++round) {
-    const int wanted = page->limit - static_cast<int>(items.size());
-    const auto events = rest.service().history().events(after, job, wanted);
-    more = events.size() == static_cast<std::size_t>(wanted);
-    for (const auto& event : events) {
-      after = event.seq;
-      json rendered = render_event(*call.seen, event, call.caller);
-      if (!rendered.is_null()) items.push_back(std::move(rendered));
-    }
-  }
-  const auto next = more ? std::optional(make_cursor("events", after)) : std::nullopt;
-  call.reply(200, page_body(std::move(items), next, call.seen->as_of_seq));
+  auto filled = fill_page(
+      page->limit, [&](int wanted) { return rest.service().history().events(after, job, wanted); },
+      [&](const core::Event& event) {
+        after = event.seq;
+        return render_event(*call.seen, event, call.caller);
+      });
+  const auto next = filled.more ? std::optional(make_cursor("events", after)) : std::nullopt;
+  call.reply(200, page_body(std::move(filled.items), next, call.seen->as_of_seq));
 }
 
 }  // namespace tidepool::live::http

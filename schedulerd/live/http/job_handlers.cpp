@@ -6,6 +6,7 @@
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/translate.hpp"
@@ -37,35 +38,6 @@ Result<std::set<std::string>> read_states(const Call& call) {
   return states;
 }
 
-Problem job_errors(std::vector<FieldError> errors) {
-  const std::size_t count = errors.size();
-  return {.status = 422,
-          .code = "InvalidJob",
-          .detail = count == 1 ? "1 field needs a change" : std::to_string(count) + " fields need a change",
-          .hint = "correct the fields and submit again; nothing was stored",
-          .errors = std::move(errors)};
-}
-
-std::optional<FieldError> check_policy(const std::string& policy, const std::vector<PolicyInfo>& policies) {
-  std::vector<std::string> known = {"default"};
-  for (const auto& entry : policies) known.push_back(entry.name);
-  if (std::find(known.begin(), known.end(), policy) != known.end()) return std::nullopt;
-  std::string list;
-  for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
-  return FieldError{"/scaling/policy", "Invalid", "policy is \"" + policy + "\"; this daemon has " + list};
-}
-
-// Reads the body's JSON; a problem if it is none.
-std::variant<json, Problem> read_body(const Call& call) {
-  if (call.request.body.empty()) {
-    return Problem{.status = 400, .code = "MissingBody", .detail = "this needs a JSON body"};
-  }
-  auto body = parse_json(call.request.body);
-  if (body) return std::move(body).value();
-  const bool too_big = body.error().code == ErrorCode::kLimitExceeded;
-  return Problem{.status = too_big ? 413 : 400, .code = "BadJson", .detail = body.error().message};
-}
-
 // What the newcomer would find, without asking the engine: it never stores anything.
 core::Reason expected_reason(const core::ClusterState& state, const core::JobSpec& spec) {
   const int needed = spec.elastic.min * spec.gpus_per_worker;
@@ -84,22 +56,6 @@ core::Reason expected_reason(const core::ClusterState& state, const core::JobSpe
   return {.code = core::ReasonCode::kStarted, .numbers = {{"size", static_cast<double>(affordable)}}};
 }
 
-HttpResponse job_response(int status, const Rest& rest, const Published& seen, JobId id) {
-  const core::Job* job = seen.state.find_job(id);
-  if (job == nullptr) {
-    return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
-  }
-  HttpResponse response = json_response(status, render_job(seen, *job, rest.options().currency));
-  response.headers.emplace_back("ETag", job_etag(*job));
-  return response;
-}
-
-json dry_run_body(json job, const std::string& would) {
-  job["dry_run"] = true;
-  job["would"] = would;
-  return job;
-}
-
 void reply_dry_submit(const Rest& rest, const Call& call, const core::JobSpec& spec) {
   core::Job job;
   job.spec = spec;
@@ -110,19 +66,6 @@ void reply_dry_submit(const Rest& rest, const Call& call, const core::JobSpec& s
   body["reason"] = render_reason(reason);
   const bool starts = reason.code == core::ReasonCode::kStarted;
   call.reply(200, dry_run_body(std::move(body), starts ? "be stored and could start at once" : "be stored and wait"));
-}
-
-// The job of a changing call: found, visible, and as If-Match says; else answered already.
-const core::Job* job_to_change(const Rest& rest, const Call& call) {
-  const core::Job* job = rest.find_job(call);
-  if (job == nullptr) return nullptr;
-  const auto wanted = call.request.header("if-match");
-  if (wanted.empty() || wanted == "*" || wanted == job_etag(*job)) return job;
-  call.fail({.status = 412,
-             .code = "Changed",
-             .detail = call.id + " has changed since it was read",
-             .hint = "read it again and repeat with its new ETag"});
-  return nullptr;
 }
 
 void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
@@ -171,7 +114,7 @@ void submit_job(Rest& rest, Call call) {
   if (auto error = check_policy(findings.spec.scaling.policy, rest.options().policies)) {
     findings.errors.push_back(std::move(*error));
   }
-  if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors)));
+  if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "submit"));
   if (!call.caller.sees(findings.spec.tenant)) {
     return call.fail({.status = 403,
                       .code = "ForeignTenant",
@@ -242,6 +185,11 @@ void suspend_job(Rest& rest, Call call) {
 void resume_job(Rest& rest, Call call) {
   const core::Job* job = job_to_change(rest, call);
   if (job != nullptr) send_job_command(rest, std::move(call), ResumeJob{job->id}, job->id);
+}
+
+void checkpoint_job(Rest& rest, Call call) {
+  const core::Job* job = job_to_change(rest, call);
+  if (job != nullptr) send_job_command(rest, std::move(call), CheckpointJob{job->id}, job->id);
 }
 
 }  // namespace tidepool::live::http

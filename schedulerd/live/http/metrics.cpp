@@ -20,7 +20,8 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 
 const Histogram::BucketBoundaries kFastSeconds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
-const Histogram::BucketBoundaries kSlowSeconds = {0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60, 120, 300};
+const Histogram::BucketBoundaries kSwitchSeconds = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 120};
+const Histogram::BucketBoundaries kBytes = {1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11};
 const Histogram::BucketBoundaries kWaitSeconds = {1, 5, 15, 60, 300, 900, 3600, 14'400, 43'200, 86'400};
 
 constexpr std::array kStates = {core::JobState::kPending,   core::JobState::kStarting,   core::JobState::kRunning,
@@ -60,8 +61,19 @@ struct Metrics::Series {
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
   Histogram& wait =
       histograms(registry, "sched_wait_seconds", "From submission to the first step").Add({}, kWaitSeconds);
-  Histogram& stall =
-      histograms(registry, "sched_generation_stall_seconds", "Training time lost at a switch").Add({}, kSlowSeconds);
+  Family<Histogram>& stall =
+      histograms(registry, "sched_generation_stall_seconds", "Training time lost at a switch, by kind");
+  Family<Histogram>& build =
+      histograms(registry, "sched_generation_build_seconds", "Building the communicator of a generation, by kind");
+  Family<Histogram>& moved =
+      histograms(registry, "sched_generation_moved_bytes", "State sent to newcomers at a switch, by kind");
+  Family<Counter>& redone =
+      counters(registry, "sched_steps_redone_total", "Steps done again after a switch, by its kind");
+  Counter& stuck = counters(registry, "sched_workers_stuck_total", "Workers ended for making no progress").Add({});
+  Counter& parked = counters(registry, "sched_parked_total", "States kept when a job gave up its slots").Add({});
+  Counter& checkpoints = counters(registry, "sched_checkpoints_total", "Checkpoints taken").Add({});
+  Counter& lost_steps =
+      counters(registry, "sched_restored_steps_lost_total", "Steps that a start did not find again").Add({});
   Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
   Histogram& commit = histograms(registry, "sched_commit_seconds", "One commit of the journal").Add({}, kFastSeconds);
   Family<Counter>& requests = counters(registry, "sched_http_requests_total", "Requests answered, by class of status");
@@ -70,6 +82,7 @@ struct Metrics::Series {
   Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
 
   void observe(const core::Event& event);
+  void observe_switch(const nlohmann::json& data);
   void set_gauges(const Published& seen);
 };
 
@@ -88,7 +101,15 @@ void Metrics::Series::observe(const core::Event& event) {
     const bool up = number_in(event.data, "to") > number_in(event.data, "from");
     resizes.Add({{"dir", up ? "up" : "down"}}).Increment();
   } else if (type == "generation.switched") {
-    stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
+    observe_switch(event.data);
+  } else if (type == "job.parked") {
+    parked.Increment();
+  } else if (type == "job.checkpointed") {
+    checkpoints.Increment();
+  } else if (type == "job.restored") {
+    lost_steps.Increment(number_in(event.data, "steps_lost"));
+  } else if (type == "worker.stuck") {
+    stuck.Increment();
   } else if (type == "worker.replaced") {
     stragglers.Increment();
   } else if (type == "worker.lost") {
@@ -100,6 +121,16 @@ void Metrics::Series::observe(const core::Event& event) {
         event.data.value("checksum_ok", false) && number_in(event.data, "used") == number_in(event.data, "expected");
     audits.Add({{"outcome", good ? "exact" : "wrong"}}).Increment();
   }
+}
+
+// The kinds are a closed list of six (schedulerd/core/event_data.cpp).
+void Metrics::Series::observe_switch(const nlohmann::json& data) {
+  const std::string kind = data.value("kind", std::string());
+  if (!data.value("measured", false)) return;
+  stall.Add({{"kind", kind}}, kSwitchSeconds).Observe(number_in(data, "stall_ms") * 1e-3);
+  build.Add({{"kind", kind}}, kSwitchSeconds).Observe(number_in(data, "build_ms") * 1e-3);
+  moved.Add({{"kind", kind}}, kBytes).Observe(number_in(data, "bytes_moved"));
+  redone.Add({{"kind", kind}}).Increment(number_in(data, "steps_redone"));
 }
 
 void Metrics::Series::set_gauges(const Published& seen) {

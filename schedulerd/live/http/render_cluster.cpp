@@ -30,7 +30,8 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
                         [&](const core::GrowIntent& i) { place(i.newcomers); },
                         [&](const core::ShrinkIntent& i) { list(i.leavers); },
                         [&](const core::ReplaceIntent& i) { list({i.newcomer.worker, i.leaver}); },
-                        [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::PreemptIntent&) {},
+                        [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
+                        [](const core::PreemptIntent&) {},
                         [&](const core::StopWorkerIntent& i) { list({i.worker}); }, [](const core::EndJobIntent&) {}},
              intent);
   return workers;
@@ -145,7 +146,9 @@ json render_metric_point(const Published& seen, const MetricPoint& point) {
           {"samples_per_second", point.samples_per_second},
           {"step_ms", point.step_ms},
           {"loss", point.loss},
-          {"compute_ms", point.compute_ms}};
+          {"compute_ms", point.compute_ms},
+          {"global_batch", point.global_batch > 0 ? json(point.global_batch) : json(nullptr)},
+          {"noise_scale", point.noise_scale ? json(*point.noise_scale) : json(nullptr)}};
 }
 
 Result<json> render_decision(const Published& seen, const StoredDecision& stored, const Caller& caller) {

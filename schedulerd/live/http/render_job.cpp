@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "policies/usl_curve.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/throughput.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -13,6 +14,10 @@ using nlohmann::json;
 
 json instant_or_null(const Published& seen, const std::optional<Instant>& at) {
   return at ? json(seen.clock.text(*at)) : json(nullptr);
+}
+
+json number_or_null(const std::optional<double>& number) {
+  return number ? json(*number) : json(nullptr);
 }
 
 // Whole numbers are written without a fraction.
@@ -46,7 +51,10 @@ json render_progress(const Published& seen, const core::Job& job, const json& st
           {"loss", stepped ? json(job.last_loss) : json(nullptr)},
           {"first_loss", stepped ? json(job.first_loss) : json(nullptr)},
           {"samples_per_second", has_pulse ? pulse->second.samples_per_second : 0.0},
-          {"step_ms", has_pulse ? pulse->second.step_ms : 0.0}};
+          {"step_ms", has_pulse ? pulse->second.step_ms : 0.0},
+          {"global_batch", job.global_batch > 0 ? json(job.global_batch) : json(nullptr)},
+          {"noise_scale", number_or_null(job.noise_scale)},
+          {"statistical_efficiency", number_or_null(core::statistical_efficiency(job))}};
 }
 
 json render_alternatives(const std::vector<core::Alternative>& lost) {
@@ -145,6 +153,7 @@ std::string job_etag(const core::Job& job) {
   digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state)).mix(job.generation);
   digest.mix(static_cast<std::uint64_t>(job.pinned_size)).mix(job.workers.size());
   digest.mix(std::uint64_t{job.cancel_requested} * 2 + std::uint64_t{job.suspend_requested});
+  digest.mix(job.spec.document);
   return "\"" + digest.text() + "\"";
 }
 

@@ -52,16 +52,16 @@ FromWorker any_from_worker(Rng& rng) {
       return SwitchedMessage{any_generation(rng), any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
                              any_natural(rng),    any_natural(rng), any_natural(rng)};
     case 3:
-      return StepsMessage{any_generation(rng), any_natural(rng),    any_natural(rng), any_natural(rng),
-                          any_natural(rng),    rng.normal(),        any_natural(rng), some(rng, any_natural),
-                          any_natural(rng),    any_noise_scale(rng)};
+      return StepsMessage{any_generation(rng), any_natural(rng),     any_natural(rng), any_natural(rng),
+                          any_natural(rng),    rng.normal(),         any_natural(rng), some(rng, any_natural),
+                          any_natural(rng),    any_noise_scale(rng), any_natural(rng)};
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
     case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
     case 6:
       return CheckpointedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6,
                                  any_text(rng)};
     case 7: return RestoredMessage{any_generation(rng), any_natural(rng), any_natural(rng), any_text(rng)};
-    default: return FinishedMessage{any_natural(rng), rng.normal() * 1e300};
+    default: return FinishedMessage{any_natural(rng), rng.normal() * 1e300, any_natural(rng)};
   }
 }
 

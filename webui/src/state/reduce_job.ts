@@ -55,6 +55,9 @@ function progressed(job: Job, event: TideEvent): Job {
       first_loss: job.progress.first_loss ?? loss,
       samples_per_second: num(event, "samples_per_second") ?? job.progress.samples_per_second,
       step_ms: num(event, "step_ms") ?? job.progress.step_ms,
+      global_batch: num(event, "global_batch") ?? job.progress.global_batch,
+      noise_scale: num(event, "noise_scale") ?? job.progress.noise_scale,
+      statistical_efficiency: num(event, "statistical_efficiency") ?? job.progress.statistical_efficiency,
     },
     cost: { ...job.cost, amount: str(event, "cost") ?? job.cost.amount },
   };
@@ -63,6 +66,7 @@ function progressed(job: Job, event: TideEvent): Job {
 // Events after which the job holds more than the event says.
 const kRefetch = new Set([
   "job.submitted", "job.started", "job.resizing", "job.resized", "job.resize_requested", "job.suspended", "job.resumed",
+  "job.changed", "job.restored",
   "job.finished", "generation.switched", "worker.lost", "worker.straggling", "worker.replaced",
 ]);
 

@@ -17,12 +17,18 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
   "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
-  "job.suspended": () => "suspended; its state is kept",
+  "job.changed": (e) => `changed: ${num(e, "min")} to ${workers(num(e, "max"))}, priority ${num(e, "priority")}`,
+  "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
+  "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
+  "job.restored": (e) => `goes on from step ${count(num(e, "step"))}, ${count(num(e, "steps_lost"))} steps lost`,
+  "job.suspended": (e) =>
+    num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is kept`,
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
   "generation.switched": (e) =>
     `generation ${num(e, "generation")}: ${num(e, "from_size")} → ${workers(num(e, "to_size"))} in ${milliseconds(num(e, "stall_ms"))}, ${count(num(e, "steps_redone"))} steps redone`,
   "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
+  "worker.stuck": (e) => `worker ${str(e, "worker")} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
   "worker.straggling": (e) => `worker ${str(e, "worker")} is slow: score ${quantity(num(e, "score"))}, below ${quantity(num(e, "threshold"))}`,
   "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
@@ -57,6 +63,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
     case "node.lost":
       return "bad";
     case "worker.straggling":
+    case "worker.stuck":
       return "warn";
     case "job.finished":
       return str(event, "state") === "failed" ? "bad" : "good";

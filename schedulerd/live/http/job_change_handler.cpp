@@ -1,0 +1,84 @@
+// PATCH of a job: an RFC 7396 merge patch of its document, as far as it can change while the job lives.
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "api/v1/job_spec.hpp"
+#include "base/json.hpp"
+#include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/job_requests.hpp"
+#include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/translate.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+// The parts that no worker has been started with.
+constexpr std::array<std::string_view, 9> kChangeable = {"elastic", "scaling",  "work",   "priority", "preemptible",
+                                                         "budget",  "topology", "limits", "labels"};
+
+void check_parts(const json& patch, std::vector<FieldError>& errors) {
+  for (const auto& [name, value] : patch.items()) {
+    const std::string& part = name;
+    if (std::find(kChangeable.begin(), kChangeable.end(), part) != kChangeable.end()) continue;
+    errors.push_back({"/" + part, "Unchangeable",
+                      "cannot change while the job lives: its workers were started with it; submit a new job"});
+  }
+}
+
+// A list of sizes that only follows from the bounds is left to follow from the new ones.
+void loosen_sizes(json& document, const json& patch) {
+  const bool moves_bounds = patch.contains("elastic") && patch["elastic"].is_object() &&
+                            !patch["elastic"].contains("sizes") && !patch["elastic"].empty();
+  if (!moves_bounds) return;
+  json loose = document;
+  loose["elastic"].erase("sizes");
+  const auto derived = api::v1::read_job_spec(loose);
+  if (derived.errors.empty() && json(derived.spec.elastic.sizes) == document["elastic"]["sizes"]) {
+    document = std::move(loose);
+  }
+}
+
+}  // namespace
+
+void change_job(Rest& rest, Call call) {
+  const auto dry_run = read_flag(call, "dry_run");
+  if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
+  const core::Job* job = job_to_change(rest, call);
+  if (job == nullptr) return;
+  const auto body = read_body(call);
+  if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
+  const auto& patch = std::get<json>(body);
+  if (!patch.is_object() || patch.empty()) {
+    return call.fail({.status = 422, .code = "InvalidJob", .detail = "a change is an object with the parts to change"});
+  }
+  std::vector<FieldError> errors;
+  check_parts(patch, errors);
+  if (!errors.empty()) return call.fail(job_errors(std::move(errors), "change it"));
+  auto document = parse_json(job->spec.document);
+  if (!document) {
+    return call.fail({.status = 500, .code = "Internal", .detail = "the stored job file cannot be read"});
+  }
+  loosen_sizes(document.value(), patch);
+  document.value().merge_patch(patch);
+  auto findings = api::v1::read_job_spec(document.value());
+  if (auto error = check_policy(findings.spec.scaling.policy, rest.options().policies)) {
+    findings.errors.push_back(std::move(*error));
+  }
+  if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "change it"));
+  const JobId id = job->id;
+  core::JobSpec spec = to_core(findings.spec);
+  if (dry_run.value()) {
+    core::Job changed = *job;
+    changed.spec = std::move(spec);
+    return call.reply(200, dry_run_body(render_job(*call.seen, changed, rest.options().currency), "be changed"));
+  }
+  rest.command(std::move(call), ChangeJob{id, std::move(spec)},
+               [&rest, id](const Receipt&, const Published& seen) { return job_response(200, rest, seen, id); });
+}
+
+}  // namespace tidepool::live::http

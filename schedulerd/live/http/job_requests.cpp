@@ -1,0 +1,68 @@
+#include "schedulerd/live/http/job_requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "schedulerd/live/http/render.hpp"
+
+namespace tidepool::live::http {
+
+using nlohmann::json;
+
+Problem job_errors(std::vector<FieldError> errors, const std::string& again) {
+  const std::size_t count = errors.size();
+  return {.status = 422,
+          .code = "InvalidJob",
+          .detail = count == 1 ? "1 field needs a change" : std::to_string(count) + " fields need a change",
+          .hint = "correct the fields and " + again + " again; nothing was stored",
+          .errors = std::move(errors)};
+}
+
+std::optional<FieldError> check_policy(const std::string& policy, const std::vector<PolicyInfo>& policies) {
+  std::vector<std::string> known = {"default"};
+  for (const auto& entry : policies) known.push_back(entry.name);
+  if (std::find(known.begin(), known.end(), policy) != known.end()) return std::nullopt;
+  std::string list;
+  for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
+  return FieldError{"/scaling/policy", "Invalid", "policy is \"" + policy + "\"; this daemon has " + list};
+}
+
+std::variant<json, Problem> read_body(const Call& call) {
+  if (call.request.body.empty()) {
+    return Problem{.status = 400, .code = "MissingBody", .detail = "this needs a JSON body"};
+  }
+  auto body = parse_json(call.request.body);
+  if (body) return std::move(body).value();
+  const bool too_big = body.error().code == ErrorCode::kLimitExceeded;
+  return Problem{.status = too_big ? 413 : 400, .code = "BadJson", .detail = body.error().message};
+}
+
+HttpResponse job_response(int status, const Rest& rest, const Published& seen, JobId id) {
+  const core::Job* job = seen.state.find_job(id);
+  if (job == nullptr) {
+    return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
+  }
+  HttpResponse response = json_response(status, render_job(seen, *job, rest.options().currency));
+  response.headers.emplace_back("ETag", job_etag(*job));
+  return response;
+}
+
+json dry_run_body(json job, const std::string& would) {
+  job["dry_run"] = true;
+  job["would"] = would;
+  return job;
+}
+
+const core::Job* job_to_change(const Rest& rest, const Call& call) {
+  const core::Job* job = rest.find_job(call);
+  if (job == nullptr) return nullptr;
+  const auto wanted = call.request.header("if-match");
+  if (wanted.empty() || wanted == "*" || wanted == job_etag(*job)) return job;
+  call.fail({.status = 412,
+             .code = "Changed",
+             .detail = call.id + " has changed since it was read",
+             .hint = "read it again and repeat with its new ETag"});
+  return nullptr;
+}
+
+}  // namespace tidepool::live::http
