@@ -22,6 +22,12 @@ void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64
   record.measured_at = at;
 }
 
+std::optional<double> statistical_efficiency(const Job& job) {
+  if (!job.noise_scale || job.global_batch <= 0) return std::nullopt;
+  const double base = static_cast<double>(job.spec.batch.global);
+  return (*job.noise_scale + base) / (*job.noise_scale + static_cast<double>(job.global_batch));
+}
+
 std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step) {
   const std::int64_t first = report.last_step - report.steps + 1;
   return first == switch_step ? report.steps - 1 : report.steps;

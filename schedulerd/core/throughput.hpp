@@ -16,6 +16,11 @@ inline constexpr Duration kMemoryHalfLife = Duration::seconds(600);
 // Requires: 1 <= counted <= report.steps, report.elapsed > 0.
 void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64_t counted, Instant at);
 
+// What a sample teaches at the present batch M, relative to the batch M0 that the job was given:
+// (phi + M0) / (phi + M) with the noise scale phi (Pollux: Qiao et al., OSDI 2021). 1 while the batch is M0, less above
+// it; nothing until the noise scale is known.
+[[nodiscard]] std::optional<double> statistical_efficiency(const Job& job);
+
 // How many steps of the report count: the first step after a switch also pays for the switch.
 [[nodiscard]] std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step);
 

@@ -45,6 +45,18 @@ std::string progress_words(const json& job) {
   return words;
 }
 
+// How many samples a step has, and how much noise is in its gradient.
+std::string batch_words(const json& job) {
+  const auto batch = number_at(job, "/progress/global_batch");
+  if (!batch) return "";
+  std::string words = whole(*batch) + " samples a step";
+  const auto noise = number_at(job, "/progress/noise_scale");
+  if (noise) words += ", gradient noise scale " + rate(noise) + " samples";
+  const auto efficiency = number_at(job, "/progress/statistical_efficiency");
+  if (efficiency) words += ", statistical efficiency " + percent(*efficiency);
+  return words;
+}
+
 std::string cost_words(const json& job) {
   std::string words = money(text_at(job, "/cost/amount", "0"), text_at(job, "/cost/currency"));
   if (const auto held = number_at(job, "/cost/slot_seconds")) words += " for " + rate(held) + " slot-seconds";
@@ -77,6 +89,7 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("error", text_at(job, "/error"));
   add("size", size_words(job));
   add("progress", progress_words(job));
+  add("batch", batch_words(job));
   add("cost", cost_words(job));
   add("submitted", text_at(job, "/submitted_at"));
   add("started", text_at(job, "/started_at"));

@@ -48,6 +48,20 @@ TEST_CASE("Only the report that holds the switch step leaves a step out") {
   CHECK(core::counted_steps(fact, 9) == 5);
 }
 
+TEST_CASE("Statistical efficiency compares the present batch with the one that was asked for") {
+  core::Job job;
+  job.spec.batch.global = 100;
+  job.global_batch = 300;
+  CHECK(!core::statistical_efficiency(job));
+  job.noise_scale = 100;
+  CHECK(*core::statistical_efficiency(job) == 0.5);  // 200 / 400
+  job.global_batch = 100;
+  CHECK(*core::statistical_efficiency(job) == 1);
+  job.noise_scale = 0;
+  job.global_batch = 400;
+  CHECK(*core::statistical_efficiency(job) == 0.25);
+}
+
 TEST_CASE("Slots that are taken are gone, and the smallest holes are filled first") {
   Story story;
   story.node(2);

@@ -197,6 +197,7 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   for (int i = 0; i < 100; ++i) {
     REQUIRE(journal.append(JobId(4), MetricPoint{.step = i, .size = 2, .compute_ms = {1.5, 2.5}}).ok());
   }
+  REQUIRE(journal.append(JobId(5), MetricPoint{.step = 1, .global_batch = 512, .noise_scale = 1930.5}).ok());
   REQUIRE(journal.append(TokenRecord{.id = "t1", .name = "n", .role = "viewer"}).ok());
   REQUIRE(journal.note_placement(WorkerId(3), NodeId(2)).ok());
   auto history = SqliteHistory::open(dir / "j.db");
@@ -216,6 +217,9 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   CHECK(points.back().step == 99);
   CHECK(points.back().compute_ms == std::vector{1.5, 2.5});
   CHECK((*history)->metrics(JobId(4), 1'000).size() == 100);
+  CHECK(!points.back().noise_scale);
+  CHECK((*history)->metrics(JobId(5), 1).at(0).global_batch == 512);
+  CHECK((*history)->metrics(JobId(5), 1).at(0).noise_scale == 1930.5);
   REQUIRE((*history)->token("t1").has_value());
   CHECK_FALSE((*history)->token("t1")->expires_unix_s.has_value());
   CHECK((*history)->node_of(WorkerId(3)) == NodeId(2));

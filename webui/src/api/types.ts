@@ -37,6 +37,9 @@ export interface Progress {
   first_loss: number | null;
   samples_per_second: number;
   step_ms: number;
+  global_batch: number | null;
+  noise_scale: number | null;
+  statistical_efficiency: number | null;
 }
 
 // Money is a decimal string; it is parsed only to be drawn.
@@ -111,6 +114,8 @@ export interface MetricPoint {
   step_ms: number;
   loss: number | null;
   compute_ms: number[];
+  global_batch: number | null;
+  noise_scale: number | null;
 }
 
 export interface ThroughputFit {

@@ -37,6 +37,7 @@ function pointOf(event: TideEvent): MetricPoint {
     at: event.at, step: num(event, "step") ?? 0, size: num(event, "size") ?? 0, generation: num(event, "generation") ?? 0,
     samples_per_second: num(event, "samples_per_second") ?? 0, step_ms: num(event, "step_ms") ?? 0,
     loss: num(event, "loss"), compute_ms: numbers(event, "compute_ms"),
+    global_batch: num(event, "global_batch"), noise_scale: num(event, "noise_scale"),
   };
 }
 

@@ -6,6 +6,7 @@ import { axis, inkOf, type Ink, valueAxis } from "../../charts/look";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../palette";
 import { count, percent, quantity } from "../../text/format";
+import { numericsText } from "../../text/numerics_text";
 import { useDark } from "../../theme";
 
 interface Props {
@@ -44,10 +45,16 @@ export function SizeCurve({ job, sizes, fit }: Props) {
             <li><i class="stroke dashed" aria-hidden="true" />perfect scaling</li>
           </ul>
           <SizeTable job={job} sizes={sizes} />
+          <Numerics job={job} />
         </>
       )}
     </section>
   );
+}
+
+function Numerics({ job }: { job: Job }) {
+  const text = numericsText(job.progress);
+  return text === null ? null : <p class="quiet numerics" data-testid="numerics">{text}</p>;
 }
 
 function SizeTable({ job, sizes }: Omit<Props, "fit">) {
