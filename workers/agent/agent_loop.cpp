@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,6 +19,7 @@
 #include "base/overloaded.hpp"
 #include "workers/agent/agent_state.hpp"
 #include "workers/agent/daemon_link.hpp"
+#include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
 #include "workers/agent/state_files.hpp"
 #include "workers/agent/worker_launch.hpp"
@@ -80,14 +82,19 @@ class Loop : public AgentLoop {
   void carry_out(const RecordStarted& action);
   void carry_out(const RecordExit& action);
   void carry_out(const RecordAck& action);
+  void carry_out(const ForgetRecords& action);
+  void carry_out(const RecordCluster& action);
   void carry_out(const Quit& action);
 
   [[nodiscard]] Status spawn(const api::StartWorker& order);
+  void job_has_left(WorkerId worker);
 
   AgentOptions options_;
   NodeSlots slots_;
   WorkerLedger ledger_;
   WorkerLogs logs_;
+  MemoryTier memory_;
+  std::map<WorkerId, JobId> jobs_;  // of the living
   std::map<std::string, std::string> environment_ = own_environment();
 
   asio::io_context io_{1};
@@ -119,6 +126,9 @@ Loop::Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger led
       slots_(slots),
       ledger_(std::move(ledger)),
       logs_(std::move(logs)),
+      memory_({.root = find_memory_folder(),
+               .jobs = options.state_dir / "jobs",
+               .say = [](const std::string& line) { spdlog::info("{}", line); }}),
       state_(times_of(options), ledger_.history(), std::random_device{}(), monotonic_now()),
       link_(io_, options.daemon,
             {.on_opened = [this] { feed(LinkOpened{}); },
@@ -127,6 +137,8 @@ Loop::Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger led
       socket_(io_, {.lives = [this](WorkerId worker) { return state_.lives(worker); },
                     .on_message = [this](WorkerId worker,
                                          api::FromWorker message) { feed(WorkerSaid{worker, std::move(message)}); },
+                    .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
+                    .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
                     .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }) {}
 
@@ -134,6 +146,7 @@ Status Loop::prepare() {
   TP_TRY(make_private_folder(options_.state_dir / "work"));
   TP_TRY(socket_.listen(options_.state_dir / "w.sock"));
   adopt_workers();
+  memory_.join_cluster(state_.cluster());
   return ok_status();
 }
 
@@ -141,6 +154,8 @@ void Loop::adopt_workers() {
   for (const WorkerId worker : ledger_.history().open()) {
     const auto record = ledger_.process_of(worker);
     if (record && runner_.adopt(*record)) {
+      jobs_[worker] = record->job;
+      static_cast<void>(memory_.enter(record->job, {}));
       spdlog::info("{} (pid {}) of {} goes on; adopted", worker.text(), record->pid, record->job.text());
       continue;
     }
@@ -212,6 +227,7 @@ void Loop::on_process_end(const ProcessEnd& end) {
   // What it said before it ended comes first: `finished` before its exit.
   socket_.when_drained(end.worker, [this, fact] {
     socket_.forget(fact.worker);
+    job_has_left(fact.worker);
     feed(fact);
   });
 }
@@ -242,6 +258,7 @@ void Loop::carry_out(const SpawnWorker& action) {
     spdlog::info("{} of {} started: {}", order.worker.text(), order.job.text(), order.program);
     return;
   }
+  job_has_left(order.worker);
   const bool settings =
       status.error().code == ErrorCode::kInvalidArgument || status.error().code == ErrorCode::kNotFound;
   feed(WorkerEnded{
@@ -252,10 +269,17 @@ Status Loop::spawn(const api::StartWorker& order) {
   const fs::path folder = options_.state_dir / "work" / order.worker.text();
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const auto named = order.env.find("TIDEPOOL_CHECKPOINT_DIR");
+  const fs::path disk = named == order.env.end() ? memory_.disk_folder(order.job) : fs::path(named->second);
+  const auto in_memory = memory_.enter(order.job, disk);
+  jobs_[order.worker] = order.job;
   auto spec = plan_launch(order,
                           {.program_folder = self.parent_path(),
                            .agent_socket = options_.state_dir / "w.sock",
                            .job_file = folder / "job.json",
+                           .cluster = state_.cluster(),
+                           .checkpoint_folder = memory_.disk_folder(order.job),
+                           .park_folder = in_memory,
                            .agent_environment = environment_},
                           slots_);
   if (!spec) return spec.error();
@@ -266,6 +290,15 @@ Status Loop::spawn(const api::StartWorker& order) {
   spec->output = output->get();
   return runner_.start({.worker = order.worker, .job = order.job}, *spec,
                        [this](const ProcessRecord& record) { return ledger_.record_process(record); });
+}
+
+// A state that the job's last worker here has parked is moved to disk.
+void Loop::job_has_left(WorkerId worker) {
+  const auto ended = jobs_.extract(worker);
+  if (ended.empty()) return;
+  const JobId job = ended.mapped();
+  if (std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second == job; })) return;
+  memory_.leave(job);
 }
 
 void Loop::carry_out(const ReadLog& action) {
@@ -294,6 +327,26 @@ void Loop::carry_out(const RecordAck& action) {
   std::error_code error;
   fs::remove_all(options_.state_dir / "work" / action.worker.text(), error);
   logs_.prune([this](WorkerId worker) { return state_.lives(worker); });
+}
+
+void Loop::carry_out(const ForgetRecords& action) {
+  spdlog::warn(
+      "the daemon is of another cluster than the records of this node: all that cluster {} had here is forgotten",
+      action.cluster);
+  if (const auto status = ledger_.forget_all(); !status.ok()) spdlog::error(status.error().message);
+  logs_.clear();
+  unrecorded_.clear();
+  std::error_code error;
+  fs::remove_all(options_.state_dir / "work", error);
+  if (const auto status = make_private_folder(options_.state_dir / "work"); !status.ok()) {
+    spdlog::error(status.error().message);
+  }
+  memory_.forget_cluster(action.cluster);
+}
+
+void Loop::carry_out(const RecordCluster& action) {
+  if (const auto status = ledger_.record_cluster(action.cluster); !status.ok()) spdlog::error(status.error().message);
+  memory_.join_cluster(action.cluster);
 }
 
 void Loop::carry_out(const Quit& action) {

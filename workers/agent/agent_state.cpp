@@ -13,6 +13,17 @@ namespace {
 // because every later `ready` and `steps` supersedes them.
 constexpr std::size_t kOutboxMax = 10'000;
 
+// Waking so much later than due means that the agent stood still, not the workers.
+constexpr Duration kOwnPause = Duration::seconds(3);
+
+// It becomes the name of a folder.
+bool is_cluster_name(const std::string& text) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), legal);
+}
+
 }  // namespace
 
 std::set<WorkerId> History::open() const {
@@ -28,6 +39,7 @@ AgentState::AgentState(AgentTimes times, History history, std::uint64_t seed, In
 }
 
 std::vector<Action> AgentState::step(Instant now, Fact fact) {
+  forgive_own_pause(now);
   now_ = now;
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
@@ -44,7 +56,10 @@ std::optional<Instant> AgentState::deadline() const {
   consider(give_up_at_);
   consider(heartbeat_at_);
   consider(idle_at_);
-  for (const auto& [worker, living] : living_) consider(living.kill_at);
+  for (const auto& [worker, living] : living_) {
+    consider(living.kill_at);
+    if (living.heart && !living.heart->told) consider(stuck_at(*living.heart));
+  }
   return earliest;
 }
 
@@ -91,6 +106,23 @@ void AgentState::on(WorkerSaid& fact) {
   outbox_.push_back(std::move(report));
 }
 
+void AgentState::on(const WorkerPulsed& fact) {
+  const auto found = living_.find(fact.worker);
+  if (found == living_.end()) return;
+  std::optional<Heartbeat>& heart = found->second.heart;
+  const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase;
+  const bool computes = fact.pulse.phase == api::PulsePhase::kComputing;
+  // One that only was silent has come back; one that computes for ever has not.
+  const bool told = same && computes && heart->told;
+  heart = {.pulse = fact.pulse, .heard_at = now_, .since = same ? heart->since : now_, .told = told};
+  look_at_heart(fact.worker, *heart);
+}
+
+void AgentState::on(const WorkerHungUp& fact) {
+  const auto found = living_.find(fact.worker);
+  if (found != living_.end()) found->second.heart.reset();
+}
+
 void AgentState::on(const WorkerEnded& fact) {
   if (living_.erase(fact.worker) > 0) end(fact);
 }
@@ -98,6 +130,7 @@ void AgentState::on(const WorkerEnded& fact) {
 void AgentState::on(const TimePassed&) {
   const auto due = [this](const std::optional<Instant>& at) { return at && *at <= now_; };
   for (auto& [worker, living] : living_) {
+    if (living.heart) look_at_heart(worker, *living.heart);
     if (!due(living.kill_at)) continue;
     living.kill_at.reset();
     act(SignalWorker{worker, SIGKILL});
@@ -133,7 +166,33 @@ void AgentState::on(const QuitAsked& fact) {
   for (const WorkerId worker : workers) stop(worker, grace);
 }
 
+// False: workers of another cluster are being ended first, and the daemon is asked again after that.
+bool AgentState::belongs_to(const std::string& cluster) {
+  if (cluster == history_.cluster) return true;
+  if (!is_cluster_name(cluster)) {
+    act(CloseLink{"the daemon's cluster is \"" + cluster.substr(0, 80) +
+                  "\"; it must have 1 to 64 letters, digits or '-'"});
+    return false;
+  }
+  if (!history_.cluster.empty()) {
+    for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
+    if (!living_.empty()) {
+      act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
+                    " belong to nobody here and are ended first; then this node joins cluster " + cluster});
+      return false;
+    }
+    act(ForgetRecords{history_.cluster});
+    history_ = {};
+    finished_.clear();
+    outbox_.clear();
+  }
+  history_.cluster = cluster;
+  act(RecordCluster{cluster});
+  return true;
+}
+
 void AgentState::obey(api::AgentWelcome& order) {
+  if (!belongs_to(order.cluster)) return;
   link_ = Link::kWelcomed;
   failed_attempts_ = 0;
   give_up_at_.reset();
@@ -149,6 +208,11 @@ void AgentState::obey(api::AgentWelcome& order) {
     act(SendToDaemon{api::FromWorkerReport{.worker = worker, .message = finished}});
   }
   for (const WorkerId worker : history_.unacknowledged) report_again(worker);
+  for (auto& [worker, living] : living_) {
+    if (!living.heart) continue;
+    living.heart->told = false;
+    look_at_heart(worker, *living.heart);
+  }
   // What the last daemon had read but not made durable is lost; a fresh `ready` from each worker mends it.
   if (resync) act(CloseWorkerLinks{});
 }
@@ -202,6 +266,35 @@ void AgentState::obey(api::ToWorkerOrder& order) {
 
 void AgentState::obey(api::LogRead& order) {
   act(ReadLog{order});
+}
+
+// Two ways to be stuck: no pulse at all, or one that tells of the same computation for too long.
+Instant AgentState::stuck_at(const Heartbeat& heart) const {
+  const Duration limit = Duration::millis(heart.pulse.stuck_after_ms);
+  Instant at = heart.heard_at + (limit > Duration() ? std::min(limit, times_.silence_max) : times_.silence_max);
+  if (heart.pulse.phase == api::PulsePhase::kComputing) at = std::min(at, heart.since + limit);
+  return at;
+}
+
+void AgentState::look_at_heart(WorkerId worker, Heartbeat& heart) {
+  if (heart.told || !welcomed() || stuck_at(heart) > now_) return;
+  heart.told = true;
+  const bool silent = heart.pulse.phase != api::PulsePhase::kComputing;
+  act(SendToDaemon{api::WorkerStuckReport{.worker = worker,
+                                          .step = heart.pulse.step,
+                                          .phase = heart.pulse.phase,
+                                          .for_ms = (now_ - (silent ? heart.heard_at : heart.since)).count_ms()}});
+}
+
+// An agent that was itself stopped has not heard the pulses that wait for it.
+void AgentState::forgive_own_pause(Instant now) {
+  const auto due = deadline();
+  if (!due || now - *due < kOwnPause) return;
+  for (auto& [worker, living] : living_) {
+    if (!living.heart) continue;
+    living.heart->heard_at = now;
+    living.heart->since = living.heart->since + (now - *due);
+  }
 }
 
 void AgentState::stop(WorkerId worker, Duration grace) {

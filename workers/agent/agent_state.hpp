@@ -21,6 +21,7 @@ namespace tidepool::agent {
 
 // What the state directory remembers of earlier runs.
 struct History {
+  std::string cluster;                                // whose records these are; empty = nobody's yet
   std::set<WorkerId> started;                         // ever, ended or not
   std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
   std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed
@@ -42,6 +43,14 @@ struct WorkerSaid {
   WorkerId worker;
   api::FromWorker message;
 };
+struct WorkerPulsed {
+  WorkerId worker;
+  api::PulseMessage pulse;
+};
+// The worker has closed its link: it no longer gives a pulse, and need not.
+struct WorkerHungUp {
+  WorkerId worker;
+};
 // A process has been reaped, or could not be started.
 struct WorkerEnded {
   WorkerId worker;
@@ -54,7 +63,8 @@ struct TimePassed {};
 struct QuitAsked {
   bool stop_workers = false;
 };
-using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerEnded, TimePassed, QuitAsked>;
+using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
+                          TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -92,18 +102,27 @@ struct RecordExit {
 struct RecordAck {
   WorkerId worker;
 };
+// The daemon that is here now is of another cluster than the records: they mean nothing any more.
+struct ForgetRecords {
+  std::string cluster;
+};
+struct RecordCluster {
+  std::string cluster;
+};
 struct Quit {
   std::string why;
 };
-using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                            SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck, Quit>;
+using Action =
+    std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                 SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
   Duration backoff_max = Duration::seconds(2);
   Duration welcome_patience = Duration::seconds(10);
-  Duration stop_grace = Duration::seconds(10);  // of workers when the agent itself is told to stop them
-  std::optional<Duration> exit_when_idle;       // without daemon and without worker for that long
+  Duration silence_max = Duration::seconds(10);  // between two pulses; shorter if a worker says so
+  Duration stop_grace = Duration::seconds(10);   // of workers when the agent itself is told to stop them
+  std::optional<Duration> exit_when_idle;        // without daemon and without worker for that long
 };
 
 class AgentState {
@@ -117,17 +136,27 @@ class AgentState {
   [[nodiscard]] std::optional<Instant> deadline() const;
   [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
   [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
+  [[nodiscard]] const std::string& cluster() const { return history_.cluster; }
 
  private:
   enum class Link { kDown, kConnecting, kGreeted, kWelcomed };
+  struct Heartbeat {
+    api::PulseMessage pulse;  // the newest
+    Instant heard_at;
+    Instant since;      // it has been in this phase at this step
+    bool told = false;  // as stuck
+  };
   struct Living {
     std::optional<Instant> kill_at;
+    std::optional<Heartbeat> heart;  // once it has given a pulse
   };
 
   void on(const LinkOpened& fact);
   void on(const LinkClosed& fact);
   void on(DaemonSaid& fact);
   void on(WorkerSaid& fact);
+  void on(const WorkerPulsed& fact);
+  void on(const WorkerHungUp& fact);
   void on(const WorkerEnded& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
@@ -140,6 +169,10 @@ class AgentState {
   void obey(api::ToWorkerOrder& order);
   void obey(api::LogRead& order);
 
+  [[nodiscard]] bool belongs_to(const std::string& cluster);
+  [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
+  void look_at_heart(WorkerId worker, Heartbeat& heart);
+  void forgive_own_pause(Instant now);
   void stop(WorkerId worker, Duration grace);
   void end(const WorkerEnded& outcome);
   void report_again(WorkerId worker);

@@ -77,6 +77,10 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   environment["TIDEPOOL_WORKER"] = order.worker.text();
   environment["TIDEPOOL_JOB"] = order.job.text();
   environment["TIDEPOOL_JOB_FILE"] = place.job_file.string();
+  environment["TIDEPOOL_CLUSTER"] = place.cluster;
+  environment.emplace("TIDEPOOL_CHECKPOINT_DIR", place.checkpoint_folder.string());
+  environment.erase("TIDEPOOL_PARK_DIR");
+  if (place.park_folder) environment["TIDEPOOL_PARK_DIR"] = place.park_folder->string();
 
   auto program = find_program(order.program, place.program_folder, environment["PATH"]);
   if (!program) return program.error();

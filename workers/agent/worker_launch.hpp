@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "api/worker_protocol.hpp"
@@ -17,6 +18,9 @@ struct LaunchPlace {
   std::filesystem::path program_folder;                  // where agentd itself lies
   std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET
   std::filesystem::path job_file;                        // for TIDEPOOL_JOB_FILE
+  std::string cluster;                                   // for TIDEPOOL_CLUSTER
+  std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one
+  std::optional<std::filesystem::path> park_folder;      // for TIDEPOOL_PARK_DIR
   std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
 };
 

@@ -90,14 +90,29 @@ Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
   TP_TRY(make_private_folder(state_dir / "workers"));
   auto history = read_history(state_dir / "ledger.jsonl");
   if (!history) return history.error();
+  if (const auto cluster = read_file(state_dir / "cluster")) history->cluster = *cluster;
   WorkerLedger ledger(state_dir, std::move(*history));
   TP_TRY(ledger.compact());
-  ledger.file_.reset(::open((state_dir / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!ledger.file_) return errno_error("open the ledger in " + state_dir.string());
   return ledger;
 }
 
-// What was confirmed needs its outcome, not its words: a `start` that comes again is answered with it.
+Status WorkerLedger::record_cluster(const std::string& cluster) {
+  return replace_file(state_dir_ / "cluster", cluster);
+}
+
+Status WorkerLedger::forget_all() {
+  for (const WorkerId worker : history_.started) forget_process(worker);
+  std::error_code error;
+  for (fs::directory_iterator it(state_dir_ / "workers", error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    fs::remove(it->path(), ignored);
+  }
+  history_ = {};
+  return compact();
+}
+
+// Written anew and opened for what follows. What was confirmed needs its outcome, not its words: a `start` that comes
+// again is answered with it.
 Status WorkerLedger::compact() {
   std::string text;
   for (const WorkerId worker : history_.started) {
@@ -111,7 +126,10 @@ Status WorkerLedger::compact() {
     text += exit_line(ended->second);
     if (confirmed) text += ack_line(worker);
   }
-  return replace_file(state_dir_ / "ledger.jsonl", text);
+  TP_TRY(replace_file(state_dir_ / "ledger.jsonl", text));
+  file_.reset(::open((state_dir_ / "ledger.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file_) return errno_error("open the ledger in " + state_dir_.string());
+  return ok_status();
 }
 
 Status WorkerLedger::append(const std::string& line) {

@@ -41,6 +41,10 @@ class WorkerLedger {
   [[nodiscard]] std::optional<ProcessRecord> process_of(WorkerId worker) const;
   void forget_process(WorkerId worker);
 
+  [[nodiscard]] Status record_cluster(const std::string& cluster);
+  // Everything above is forgotten. Requires: no worker of it lives.
+  [[nodiscard]] Status forget_all();
+
  private:
   WorkerLedger(std::filesystem::path state_dir, History history);
   [[nodiscard]] Status compact();

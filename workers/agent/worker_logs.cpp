@@ -137,6 +137,15 @@ Status WorkerLogs::cut(WorkerId worker) const {
   return errno_error("shorten the log " + path_of(worker).string());
 }
 
+void WorkerLogs::clear() const {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+    paths.push_back(entry->path());
+  }
+  for (const fs::path& path : paths) fs::remove(path, error);
+}
+
 void WorkerLogs::prune(const std::function<bool(WorkerId)>& keep) const {
   struct Candidate {
     fs::file_time_type at;

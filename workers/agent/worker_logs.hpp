@@ -36,6 +36,9 @@ class WorkerLogs {
   // Frees the front of a log that has outgrown the cap. An error if the file system cannot.
   [[nodiscard]] Status cut(WorkerId worker) const;
 
+  // Removes all logs.
+  void clear() const;
+
   // Removes the oldest logs beyond the limit, but none for which `keep` is true.
   void prune(const std::function<bool(WorkerId)>& keep) const;
 

@@ -142,7 +142,11 @@ WorkerId WorkerSocket::speaker(const Stream& stream) const {
 void WorkerSocket::hear(const Stream& stream, const std::string& line) {
   const WorkerId worker = speaker(stream);
   auto message = api::decode_worker_to_agent(line);
-  if (message && std::holds_alternative<api::PulseMessage>(*message)) return;
+  if (const auto* pulse = message ? std::get_if<api::PulseMessage>(&*message) : nullptr) {
+    // One that we hang up on connects again; what it said before that is old.
+    if (!leaving_.contains(stream)) handlers_.on_pulse(worker, *pulse);
+    return;
+  }
   auto* said = message ? std::get_if<api::FromWorker>(&*message) : nullptr;
   if (said != nullptr) {
     handlers_.on_message(worker, std::move(*said));
@@ -162,9 +166,10 @@ void WorkerSocket::retire(WorkerId worker) {
 
 void WorkerSocket::lost(const Stream& stream) {
   strangers_.erase(stream);
-  leaving_.erase(stream);
-  std::erase_if(links_, [&](const auto& entry) { return entry.second == stream; });
+  const WorkerId worker = speaker(stream);
+  const bool by_worker = leaving_.erase(stream) == 0 && links_.erase(worker) > 0;
   look_at_drains();
+  if (by_worker) handlers_.on_hung_up(worker);
 }
 
 void WorkerSocket::send(WorkerId worker, const api::ToWorker& message) {

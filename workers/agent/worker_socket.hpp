@@ -24,6 +24,8 @@ class WorkerSocket {
   struct Handlers {
     std::function<bool(WorkerId)> lives;
     std::function<void(WorkerId, api::FromWorker)> on_message;
+    std::function<void(WorkerId, api::PulseMessage)> on_pulse;
+    std::function<void(WorkerId)> on_hung_up;                     // by the worker itself
     std::function<void(const std::string& sentence)> on_trouble;  // for the log
   };
   WorkerSocket(boost::asio::io_context& io, Handlers handlers);

@@ -91,21 +91,22 @@ Result<KeptState> KeptStates::park(const Progress& progress) {
 
 void KeptStates::look_for_candidates() {
   candidates_.emplace();
-  for (const fs::path& folder : {options_.checkpoint_folder, options_.park_folder}) {
+  // Memory first: what the agent moves to disk meanwhile is seen in one of the two.
+  for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
     remove_unfinished(folder, tag_);  // nobody lives who could finish it
     for (const fs::path& path : checkpoints_in(folder, tag_)) {
-      const auto file = CheckpointFile::open(path);
+      auto file = CheckpointFile::open(path);
       if (!file.ok()) {
         log_warning("skipped: " + file.error().message);
       } else if (file->header().owner != options_.owner || file->header().layout != replica_.layout()) {
         log_warning("skipped: " + path.string() + " is of another program or other data: its layout differs");
       } else {
-        candidates_->push_back({.path = path, .header = file->header()});
+        candidates_->push_back({.path = path, .file = *std::move(file)});
       }
     }
   }
-  const auto key = [](const Candidate& candidate) { return std::tie(candidate.header.step, candidate.path); };
+  const auto key = [](const Candidate& candidate) { return std::tie(candidate.file.header().step, candidate.path); };
   std::sort(candidates_->begin(), candidates_->end(),
             [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
@@ -113,7 +114,7 @@ void KeptStates::look_for_candidates() {
 std::optional<std::int64_t> KeptStates::newest_step() {
   if (!candidates_) look_for_candidates();
   if (candidates_->empty()) return std::nullopt;
-  return candidates_->back().header.step;
+  return candidates_->back().file.header().step;
 }
 
 std::optional<Progress> KeptStates::restore_newest() {
@@ -126,11 +127,9 @@ std::optional<Progress> KeptStates::restore_newest() {
 }
 
 Result<Progress> KeptStates::restore(const Candidate& candidate) {
-  auto file = CheckpointFile::open(candidate.path);
-  if (!file.ok()) return file.error();
-  auto progress = check_progress_words(file->header().progress, samples_);
+  auto progress = check_progress_words(candidate.file.header().progress, samples_);
   if (!progress.ok()) return invalid_argument(candidate.path.string() + ": " + progress.error().message);
-  const auto bytes = file->read();
+  const auto bytes = candidate.file.read();
   if (!bytes.ok()) return bytes.error();
   if (std::cmp_not_equal(bytes->size(), replica_.bytes())) {
     return invalid_argument(candidate.path.string() + " holds " + std::to_string(bytes->size()) + " bytes instead of " +

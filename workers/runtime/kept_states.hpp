@@ -62,7 +62,7 @@ class KeptStates final : public StateSource {
  private:
   struct Candidate {
     std::filesystem::path path;
-    CheckpointHeader header;
+    CheckpointFile file;  // open: the agent may move it meanwhile
   };
 
   [[nodiscard]] CheckpointHeader header_of(const Progress& progress) const;

@@ -294,7 +294,7 @@ TEST_CASE("a daemon that sends nonsense is left and asked again") {
   (void)node.daemon.welcome();
   node.daemon.start(kW1, "echo up; sleep 600");
   (void)node.daemon.log_with(kW1, "up");
-  node.daemon.send(api::AgentWelcome{.node = NodeId(2)});
+  node.daemon.send(api::AgentWelcome{.node = NodeId(2), .cluster = "here"});
   CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
 }
 

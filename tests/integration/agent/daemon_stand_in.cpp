@@ -17,7 +17,9 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/digest.hpp"
 #include "workers/agent/child_process.hpp"
+#include "workers/agent/memory_tier.hpp"
 #include "workers/agent/proc_info.hpp"
 
 namespace tidepool::test {
@@ -76,8 +78,18 @@ std::optional<std::string> LineEnd::receive() {
   return line;
 }
 
-DaemonStandIn::DaemonStandIn(fs::path socket) : path_(std::move(socket)) {
+DaemonStandIn::DaemonStandIn(fs::path socket)
+    : path_(std::move(socket)), cluster_("test-" + Digest().mix(path_.string()).text()) {
   rise();
+}
+
+DaemonStandIn::~DaemonStandIn() {
+  std::error_code error;
+  fs::remove_all(memory_folder(), error);
+}
+
+fs::path DaemonStandIn::memory_folder() const {
+  return agent::find_memory_folder() / cluster_;
 }
 
 void DaemonStandIn::die() {
@@ -97,7 +109,8 @@ api::AgentHello DaemonStandIn::welcome(std::int64_t heartbeat_ms) {
   wait_readable(listener_.get(), "an agent");
   link_ = LineEnd(UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   auto hello = std::get<api::AgentHello>(receive());
-  send(api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = heartbeat_ms, .patience_ms = 5 * heartbeat_ms});
+  send(api::AgentWelcome{
+      .node = NodeId(1), .heartbeat_ms = heartbeat_ms, .patience_ms = 5 * heartbeat_ms, .cluster = cluster_});
   return hello;
 }
 

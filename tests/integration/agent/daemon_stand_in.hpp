@@ -38,6 +38,14 @@ class LineEnd {
 class DaemonStandIn {
  public:
   explicit DaemonStandIn(std::filesystem::path socket);
+  ~DaemonStandIn();
+  DaemonStandIn(const DaemonStandIn&) = delete;
+  DaemonStandIn& operator=(const DaemonStandIn&) = delete;
+
+  // From the next welcome on it is a daemon of another state directory.
+  void become(const std::string& cluster) { cluster_ = cluster; }
+  // Where an agent of this cluster keeps states in memory.
+  [[nodiscard]] std::filesystem::path memory_folder() const;
 
   // Waits for an agent, takes its hello and welcomes it.
   api::AgentHello welcome(std::int64_t heartbeat_ms = 60'000);
@@ -66,6 +74,7 @@ class DaemonStandIn {
   [[nodiscard]] api::AgentToDaemon receive();
 
   std::filesystem::path path_;
+  std::string cluster_;
   agent::UniqueFd listener_;
   LineEnd link_;
   std::uint64_t requests_ = 0;

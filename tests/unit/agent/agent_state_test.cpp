@@ -25,7 +25,7 @@ struct Bench {
   std::vector<Action> join() {
     (void)pass(Duration::seconds(3));
     (void)tell(LinkOpened{});
-    return order(api::AgentWelcome{.node = NodeId(1)});
+    return order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
   }
 
   Instant now = Instant::from_micros(1'000'000);
@@ -184,7 +184,7 @@ TEST_CASE("attempts to connect wait longer each time, with jitter, and never abo
   }
   CHECK(longest > Duration::seconds(1));
   (void)bench.tell(LinkOpened{});
-  (void)bench.order(api::AgentWelcome{.node = NodeId(1)});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
   (void)bench.tell(LinkClosed{"gone"});
   CHECK(*bench.state.deadline() - bench.now <= Duration::millis(50));
 }
@@ -193,7 +193,7 @@ TEST_CASE("heartbeats come at the daemon's pace and only while it is there") {
   Bench bench;
   (void)bench.pass(Duration());
   (void)bench.tell(LinkOpened{});
-  (void)bench.order(api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = 200});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = 200, .cluster = "here"});
   CHECK(all<SendToDaemon>(bench.pass(Duration::millis(199))).empty());
   CHECK(all<SendToDaemon>(bench.pass(Duration::millis(1))).size() == 1);
   CHECK(all<SendToDaemon>(bench.pass(Duration::millis(200))).size() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("a daemon that does not answer the hello, orders before its welcome or
 
   Bench twice;
   (void)twice.join();
-  CHECK(all<CloseLink>(twice.order(api::AgentWelcome{.node = NodeId(2)})).size() == 1);
+  CHECK(all<CloseLink>(twice.order(api::AgentWelcome{.node = NodeId(2), .cluster = "here"})).size() == 1);
 }
 
 TEST_CASE("what workers say while no daemon listens is kept, in order, and then they say again where they are") {
@@ -264,7 +264,7 @@ TEST_CASE("an agent ends by itself only when it has neither daemon nor worker fo
   (void)bench.tell(ended(kW1, 0));
   CHECK(all<Quit>(bench.pass(Duration::seconds(29))).empty());
   (void)bench.tell(LinkOpened{});
-  (void)bench.order(api::AgentWelcome{.node = NodeId(1)});
+  (void)bench.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
   CHECK(all<Quit>(bench.pass(Duration::seconds(100))).empty());
   (void)bench.tell(LinkClosed{"gone"});
   CHECK(all<Quit>(bench.pass(Duration::seconds(29))).empty());

@@ -60,7 +60,7 @@ Result<CheckpointFile> CheckpointFile::open(const std::filesystem::path& path) {
   if (!file.ok()) return file.error();
   CheckpointFile opened(path, *std::move(file));
   Preamble preamble;
-  const Status read = read_whole(opened.file_, std::as_writable_bytes(std::span(&preamble, 1)));
+  const Status read = read_whole(opened.file_, 0, std::as_writable_bytes(std::span(&preamble, 1)));
   if (!read.ok()) return opened.damaged(read.error().message);
   if (preamble.magic != kMagic) return opened.damaged("it does not begin as a checkpoint of tidepool does");
   if (preamble.format != kFormat) {
@@ -69,7 +69,8 @@ Result<CheckpointFile> CheckpointFile::open(const std::filesystem::path& path) {
   }
   if (preamble.header_bytes > kHeaderBytesMax) return opened.damaged("its header is too long");
   std::string text(preamble.header_bytes, '\0');
-  if (const Status body = read_whole(opened.file_, std::as_writable_bytes(std::span(text))); !body.ok()) {
+  if (const Status body = read_whole(opened.file_, sizeof preamble, std::as_writable_bytes(std::span(text)));
+      !body.ok()) {
     return opened.damaged(body.error().message);
   }
   if (checksum_of(bytes_of(text)) != preamble.header_checksum) {
@@ -95,9 +96,10 @@ Status CheckpointFile::parse(const std::string& text) {
   } catch (const json::exception& error) {
     return damaged(error.what());
   }
+  pieces_begin_ = sizeof(Preamble) + text.size();
   std::error_code error;
   const std::uintmax_t present = std::filesystem::file_size(path_, error);
-  const std::uint64_t whole = sizeof(Preamble) + text.size() + bytes();
+  const std::uint64_t whole = pieces_begin_ + bytes();
   if (!error && present == whole) return ok_status();
   return damaged("it has " + std::to_string(error ? 0 : present) + " bytes of " + std::to_string(whole));
 }
@@ -108,12 +110,13 @@ std::uint64_t CheckpointFile::bytes() const {
   return sum;
 }
 
-Result<std::vector<std::byte>> CheckpointFile::read() {
+Result<std::vector<std::byte>> CheckpointFile::read() const {
   std::vector<std::byte> memory(bytes());
   std::size_t offset = 0;
   for (const Piece& piece : pieces_) {
     const std::span<std::byte> target = std::span(memory).subspan(offset, piece.bytes);
-    if (const Status status = read_whole(file_, target); !status.ok()) return damaged(status.error().message);
+    if (const Status status = read_whole(file_, pieces_begin_ + offset, target); !status.ok())
+      return damaged(status.error().message);
     if (checksum_of(target) != piece.checksum) return damaged("\"" + piece.name + "\" does not match its checksum");
     offset += piece.bytes;
   }

@@ -42,8 +42,8 @@ class CheckpointFile {
   [[nodiscard]] const CheckpointHeader& header() const { return header_; }
   [[nodiscard]] std::uint64_t bytes() const;  // of all pieces
 
-  // The pieces one after the other; an error unless every one has its checksum. Call it once.
-  [[nodiscard]] Result<std::vector<std::byte>> read();
+  // The pieces one after the other; an error unless every one has its checksum.
+  [[nodiscard]] Result<std::vector<std::byte>> read() const;
 
  private:
   struct Piece {
@@ -56,7 +56,8 @@ class CheckpointFile {
   [[nodiscard]] Error damaged(const std::string& why) const;
 
   std::filesystem::path path_;
-  OwnedFile file_;
+  OwnedFile file_;  // stays readable when the file is moved or removed
+  std::uint64_t pieces_begin_ = 0;
   CheckpointHeader header_;
   std::vector<Piece> pieces_;
 };

@@ -53,12 +53,13 @@ Status write_whole(const OwnedFile& file, std::span<const std::byte> bytes) {
   return ok_status();
 }
 
-Status read_whole(const OwnedFile& file, std::span<std::byte> bytes) {
+Status read_whole(const OwnedFile& file, std::uint64_t offset, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t got = ::read(file.get(), bytes.data(), std::min(bytes.size(), kPartMax));
+    const ssize_t got = ::pread(file.get(), bytes.data(), std::min(bytes.size(), kPartMax), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error("read the state");
     if (got == 0) return io_error("it is cut off");
+    offset += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
   return ok_status();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -30,8 +31,8 @@ class OwnedFile {
 // Created or emptied, for its owner only.
 [[nodiscard]] Result<OwnedFile> create_file(const std::filesystem::path& path);
 [[nodiscard]] Status write_whole(const OwnedFile& file, std::span<const std::byte> bytes);
-// An error if the file ends before `bytes` is full.
-[[nodiscard]] Status read_whole(const OwnedFile& file, std::span<std::byte> bytes);
+// From `offset` on. An error if the file ends before `bytes` is full.
+[[nodiscard]] Status read_whole(const OwnedFile& file, std::uint64_t offset, std::span<std::byte> bytes);
 // Its bytes are on the disk, not only in the cache.
 [[nodiscard]] Status flush_file(const OwnedFile& file);
 // The names in it are on the disk.

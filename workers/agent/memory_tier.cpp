@@ -1,0 +1,151 @@
+#include "workers/agent/memory_tier.hpp"
+
+#include <linux/magic.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "workers/agent/state_files.hpp"
+#include "workers/runtime/checkpoint/checkpoint_folder.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the states: where they are moved to.
+constexpr const char* kDestination = "destination";
+// After a move that failed, such as on a full disk.
+constexpr auto kTryAgain = std::chrono::seconds(30);
+
+std::vector<fs::path> states_in(const fs::path& folder) {
+  std::vector<fs::path> states;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!it->is_symlink() && runtime::CheckpointName::parse(it->path().filename().string())) {
+      states.push_back(it->path());
+    }
+  }
+  return states;
+}
+
+// False while a state lies in it. What else lies there was never finished.
+bool remove_empty(const fs::path& folder) {
+  if (!states_in(folder).empty()) return false;
+  std::error_code error;
+  fs::remove_all(folder, error);
+  return true;
+}
+
+}  // namespace
+
+fs::path find_memory_folder() {
+  struct statfs info{};
+  if (::statfs("/dev/shm", &info) != 0 || info.f_type != TMPFS_MAGIC) return {};
+  return "/dev/shm/tidepool-" + std::to_string(::geteuid());
+}
+
+MemoryTier::MemoryTier(MemoryTierOptions options) : options_(std::move(options)), thread_([this] { run(); }) {}
+
+MemoryTier::~MemoryTier() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+fs::path MemoryTier::disk_folder(JobId job) const {
+  return options_.jobs / job.text() / "checkpoints";
+}
+
+void MemoryTier::join_cluster(const std::string& cluster) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (options_.root.empty() || cluster_ == cluster) return;
+    cluster_ = cluster;
+    look_around();
+  }
+  changed_.notify_all();
+}
+
+void MemoryTier::look_around() {
+  std::error_code error;
+  for (fs::directory_iterator it(options_.root / cluster_, error), end; !error && it != end; it.increment(error)) {
+    const auto job = JobId::parse(it->path().filename().string());
+    if (job && !busy_.contains(*job)) to_move_.insert(*job);
+  }
+}
+
+void MemoryTier::forget_cluster(const std::string& cluster) {
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  if (!options_.root.empty() && !cluster.empty()) fs::remove_all(options_.root / cluster, error);
+  if (fs::exists(options_.jobs, error)) fs::rename(options_.jobs, options_.jobs.string() + "." + cluster, error);
+  cluster_.clear();
+  to_move_.clear();
+  busy_.clear();
+}
+
+std::optional<fs::path> MemoryTier::enter(JobId job, const fs::path& disk) {
+  const std::lock_guard lock(mutex_);
+  busy_.insert(job);
+  to_move_.erase(job);
+  if (options_.root.empty() || cluster_.empty()) return std::nullopt;
+  const fs::path folder = options_.root / cluster_ / job.text();
+  Status status = make_private_folder(options_.root);
+  if (status.ok()) status = make_private_folder(options_.root / cluster_);
+  if (status.ok()) status = make_private_folder(folder);
+  if (status.ok() && !disk.empty()) status = replace_file(folder / kDestination, disk.string());
+  if (status.ok()) return folder;
+  options_.say("no states in memory: " + status.error().message);
+  return std::nullopt;
+}
+
+void MemoryTier::leave(JobId job) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_.erase(job);
+    if (!cluster_.empty()) to_move_.insert(job);
+  }
+  changed_.notify_all();
+}
+
+void MemoryTier::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || !to_move_.empty(); });
+    if (to_move_.empty()) return;
+    const fs::path cluster = options_.root / cluster_;
+    for (const JobId job : std::exchange(to_move_, {})) {
+      const fs::path folder = cluster / job.text();
+      lock.unlock();
+      move_states_of(folder, job);
+      lock.lock();
+      if (!busy_.contains(job) && !remove_empty(folder) && !stopping_) to_move_.insert(job);
+    }
+    std::error_code error;
+    fs::remove(cluster, error);  // if it is empty
+    if (!to_move_.empty()) changed_.wait_for(lock, kTryAgain, [this] { return stopping_; });
+  }
+}
+
+fs::path MemoryTier::destination_of(const fs::path& folder, JobId job) const {
+  const auto told = read_file(folder / kDestination);
+  return told.ok() && !told->empty() ? fs::path(*told) : disk_folder(job);
+}
+
+void MemoryTier::move_states_of(const fs::path& folder, JobId job) {
+  const fs::path disk = destination_of(folder, job);
+  for (const fs::path& state : states_in(folder)) {
+    const Status moved = runtime::move_checkpoint(state, disk);
+    options_.say(moved.ok() ? "the parked state " + state.filename().string() + " lies in " + disk.string()
+                            : "a parked state stays in memory for now: " + moved.error().message);
+  }
+}
+
+}  // namespace tidepool::agent
