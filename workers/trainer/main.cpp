@@ -46,6 +46,7 @@ void add_arguments(CLI::App& app, CommandLine& line) {
   add_argument<double>(app, line, "lr", "learning rate (0.2)");
   add_argument<double>(app, line, "momentum", "momentum (0.9)");
   add_argument<std::int64_t>(app, line, "warmup_steps", "steps over which a larger learning rate is reached (8)");
+  add_argument<std::string>(app, line, "device", "where gradients are computed: auto, cpu or gpu (auto)");
   add_argument<std::int64_t>(app, line, "seed", "of the initial parameters and the order of the data (1)");
   app.add_option("--batch", line.global_batch, "samples a step over all workers (512)")->check(CLI::PositiveNumber);
 }

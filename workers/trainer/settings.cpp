@@ -82,6 +82,9 @@ Result<Settings> read_settings(const std::string& model, const json& args) {
   settings.warmup_steps =
       static_cast<int>(in.integer("warmup_steps", settings.warmup_steps, {.low = 0, .high = 1'000'000}));
   settings.seed = static_cast<std::uint64_t>(in.integer("seed", 1, {.low = 0, .high = INT64_MAX}));
+  const auto device = parse_device(in.text("device", "auto"));
+  if (!device) in.fail("device", "Invalid", "must be auto, cpu or gpu");
+  settings.device = device.value_or(Device::kAuto);
   settings.slowdown = read_slowdown(in);
   in.finish();
   if (!errors.empty()) return all_of(errors);

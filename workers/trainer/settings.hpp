@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "workers/runtime/numerics/batch_rules.hpp"
+#include "workers/trainer/device.hpp"
 
 namespace tidepool::trainer {
 
@@ -37,6 +38,7 @@ struct Settings {
   runtime::OnResize on_resize = runtime::OnResize::kConstant;
   int base_size = 1;
   int warmup_steps = runtime::kWarmupSteps;  // over which a larger learning rate is reached
+  Device device = Device::kAuto;             // where gradients are computed
   SlowdownSettings slowdown;
 };
 

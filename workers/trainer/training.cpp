@@ -6,6 +6,7 @@
 #include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
+#include "workers/trainer/gpu/gpu_model.hpp"
 #include "workers/trainer/mlp.hpp"
 #include "workers/trainer/sgd.hpp"
 #include "workers/trainer/slowdown.hpp"
@@ -56,6 +57,13 @@ Result<std::unique_ptr<DataSet>> open_tokens(const Settings& settings, const std
   return TextData::create(*std::move(text), settings.context);
 }
 
+Result<Task> placed(Task task, Device device, const tidepool_gpu_shape& shape, std::unique_ptr<Model> cpu) {
+  auto model = place_model(device, shape, std::move(cpu));
+  if (!model.ok()) return model.error();
+  task.model = *std::move(model);
+  return task;
+}
+
 }  // namespace
 
 Result<Task> build_task(const Settings& settings, const std::string& folder) {
@@ -64,12 +72,18 @@ Result<Task> build_task(const Settings& settings, const std::string& folder) {
     auto data = open_tokens(settings, folder);
     if (!data.ok()) return data.error();
     task.data = *std::move(data);
-    task.model = std::make_unique<CharLm>(CharLmOptions{.context = settings.context,
-                                                        .vocabulary = task.data->classes(),
+    const int classes = task.data->classes();
+    const tidepool_gpu_shape shape{.vocabulary = classes,
+                                   .embedding = settings.embedding,
+                                   .inputs = settings.context * settings.embedding,
+                                   .hidden = settings.hidden,
+                                   .classes = classes};
+    auto model = std::make_unique<CharLm>(CharLmOptions{.context = settings.context,
+                                                        .vocabulary = classes,
                                                         .embedding = settings.embedding,
                                                         .hidden = settings.hidden,
                                                         .seed = settings.seed});
-    return task;
+    return placed(std::move(task), settings.device, shape, std::move(model));
   }
   auto text = read_data_files(folder, settings.data);
   if (!text.ok()) return text.error();
@@ -77,8 +91,8 @@ Result<Task> build_task(const Settings& settings, const std::string& folder) {
   if (!table.ok()) return table.error();
   task.data = std::make_unique<TableData>(*std::move(table));
   const DenseShape shape{.inputs = task.data->inputs(), .hidden = settings.hidden, .classes = task.data->classes()};
-  task.model = std::make_unique<Mlp>(shape, settings.seed);
-  return task;
+  const tidepool_gpu_shape on_gpu{.inputs = shape.inputs, .hidden = shape.hidden, .classes = shape.classes};
+  return placed(std::move(task), settings.device, on_gpu, std::make_unique<Mlp>(shape, settings.seed));
 }
 
 void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options) {

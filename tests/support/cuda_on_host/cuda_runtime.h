@@ -5,8 +5,9 @@
 // Stands in for <cuda_runtime.h> by coming first in the include path of those tests. Only what our kernels use.
 #pragma once
 
-#include <barrier>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -55,7 +56,7 @@ using cudaStream_t = struct CUstream_st*;
 inline constexpr int cudaSuccess = 0;
 inline constexpr int cudaErrorMemoryAllocation = 2;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 
 inline const char* cudaGetErrorString(cudaError_t) {
   return "an error";
@@ -87,6 +88,31 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t) {
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+
+using cudaEvent_t = std::chrono::steady_clock::time_point*;
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = new std::chrono::steady_clock::time_point;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  *event = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  *milliseconds = std::chrono::duration<float, std::milli>(*end - *begin).count();
   return cudaSuccess;
 }
 

@@ -1,8 +1,7 @@
-#include <array>
-#include <atomic>
-#include <condition_variable>
+#include <barrier>
+#include <latch>
 #include <memory>
-#include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -25,6 +24,48 @@ struct Block {
 };
 
 Block* running = nullptr;
+
+// Threads that wait for the next kernel: making hundreds of them for each would take most of a test's time.
+class Crew {
+ public:
+  ~Crew() {
+    work_ = nullptr;
+    for (auto& member : members_) member->start.release();
+    for (auto& member : members_) member->thread.join();
+  }
+
+  // Calls `work` with 0 to count - 1, each on a thread of its own, and waits for all.
+  void run(unsigned count, const std::function<void(unsigned)>& work) {
+    work_ = &work;
+    while (members_.size() < count) hire();
+    std::latch done(count);
+    done_ = &done;
+    for (unsigned number = 0; number < count; ++number) members_[number]->start.release();
+    done.wait();
+  }
+
+ private:
+  struct Member {
+    std::binary_semaphore start{0};
+    std::thread thread;
+  };
+
+  void hire() {
+    const auto number = static_cast<unsigned>(members_.size());
+    members_.push_back(std::make_unique<Member>());
+    Member& member = *members_.back();
+    member.thread = std::thread([this, number, &member] {
+      for (member.start.acquire(); work_ != nullptr; member.start.acquire()) {
+        (*work_)(number);
+        done_->count_down();
+      }
+    });
+  }
+
+  const std::function<void(unsigned)>* work_ = nullptr;
+  std::latch* done_ = nullptr;
+  std::vector<std::unique_ptr<Member>> members_;
+};
 
 unsigned own_number() {
   return threadIdx.y * blockDim.x + threadIdx.x;
@@ -50,24 +91,21 @@ float exchange_in_warp(float value, int other) {
 void run_kernel(dim3 blocks, dim3 threads, const std::function<void()>& body) {
   const unsigned count = threads.x * threads.y;
   if (count > kThreadsMax) std::abort();  // a GPU would refuse the launch
+  static Crew crew;
   Block block(count);
   running = &block;
-  std::vector<std::thread> crew;
-  for (unsigned number = 0; number < count; ++number) {
-    crew.emplace_back([&, number] {
-      blockDim = threads;
-      gridDim = blocks;
-      threadIdx = dim3(number % threads.x, number / threads.x);
-      for (unsigned y = 0; y < blocks.y; ++y) {
-        for (unsigned x = 0; x < blocks.x; ++x) {
-          blockIdx = dim3(x, y);
-          body();
-          block.all.arrive_and_wait();
-        }
+  crew.run(count, [&](unsigned number) {
+    blockDim = threads;
+    gridDim = blocks;
+    threadIdx = dim3(number % threads.x, number / threads.x);
+    for (unsigned y = 0; y < blocks.y; ++y) {
+      for (unsigned x = 0; x < blocks.x; ++x) {
+        blockIdx = dim3(x, y);
+        body();
+        block.all.arrive_and_wait();
       }
-    });
-  }
-  for (std::thread& thread : crew) thread.join();
+    }
+  });
   running = nullptr;
 }
 
