@@ -1,67 +1,25 @@
-"""The Python package with one worker and no daemon: the loop gives what plain PyTorch gives, and says what is wrong."""
+"""The Python package with one worker and no daemon: the loop gives what plain PyTorch gives."""
 
 import copy
-import os
-import pathlib
-import signal
-import subprocess
-import sys
-import tempfile
+import dataclasses
 import unittest
-import zipfile
+import unittest.mock
 
-SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
-PACKAGE = SOURCE / "workers/python"
-sys.path.insert(0, str(PACKAGE))
+from small_training import loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
-try:
-    import torch
-    from torch.utils.data import TensorDataset
-    MISSING = None
-except ImportError as error:
-    MISSING = f"{sys.executable} cannot import torch ({error}); tools/install-packages --checks installs Debian's"
-    print("skipped:", MISSING)
-    sys.exit(77)
+import torch
+from torch.utils.data import TensorDataset
 
-import tidepool as tp  # noqa: E402
-from tidepool import _library, _optimizer_state, _replica  # noqa: E402
-from tidepool._loader import parts_of  # noqa: E402
-
-
-def make_model(seed=0):
-    torch.manual_seed(seed)
-    return torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3))
-
-
-def make_data(count=50, seed=1):
-    generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(count, 6, generator=generator)
-    return inputs, inputs[:, :3].argmax(dim=1)
-
-
-def loss_of(model, x, y):
-    return torch.nn.functional.cross_entropy(model(x), y)
-
-
-def wrapped(make_optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), **settings):
-    model = make_model()
-    optimizer = make_optimizer(model)
-    job = tp.init(**settings)
-    job.wrap(model, optimizer)
-    return job, model, optimizer
-
-
-def one_step(optimizer, model, batch):
-    loss = loss_of(model, *batch)
-    loss.backward()
-    optimizer.step()
+import tidepool as tp
+from tidepool import _abi, _optimizer_state
+from tidepool._loader import parts_of
 
 
 class TrainingTest(unittest.TestCase):
-    def plain(self, batches, make_optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)):
+    def plain(self, batches):
         """The parameters after an ordinary loop over the same batches."""
         model = make_model()
-        optimizer = make_optimizer(model)
+        optimizer = make_sgd(model)
         for x, y in batches:
             optimizer.zero_grad()
             one_step(optimizer, model, (x, y))
@@ -217,6 +175,72 @@ class TrainingTest(unittest.TestCase):
         self.assertAlmostEqual(job.mean_loss, (8 * 8 + 8 * 8 + 9 * 9) / 25, places=5)
 
 
+class RepeatedStepTest(unittest.TestCase):
+    """What a death elsewhere does to this worker: reduce() says that the step must be done again."""
+
+    def train(self, lost_steps):
+        torch.manual_seed(2)
+        model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.BatchNorm1d(16), torch.nn.Dropout(0.3),
+                                    torch.nn.Linear(16, 3))
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+        job = tp.init()
+        job.wrap(model, optimizer)
+        job.register("scheduler", scheduler)
+        job.register("random", (torch.get_rng_state, torch.set_rng_state))
+        average = torch.zeros(6)
+        job.register("average", average)
+        lost = set(lost_steps)
+        original = _abi.Session.reduce
+
+        def reduce(session, loss_sum):
+            if job.step in lost:
+                lost.discard(job.step)
+                return None
+            return original(session, loss_sum)
+
+        seen, rates = [], []
+        with unittest.mock.patch.object(_abi.Session, "reduce", reduce):
+            for x, y in job.loader(TensorDataset(*make_data()), batch_size=10, micro_batch=6, epochs=2):
+                seen.append((job.step, x.sum().item()))
+                rates.append(optimizer.param_groups[0]["lr"])
+                before = job.step
+                one_step(optimizer, model, (x, y))
+                if job.step > before:
+                    average.mul_(0.9).add_(model[0].weight[0].detach(), alpha=0.1)
+                scheduler.step()
+                optimizer.zero_grad()
+        self.assertEqual(lost, set())
+        return [*model.state_dict().values(), average], seen, rates
+
+    def test_it_changes_nothing_and_gets_the_same_samples(self):
+        state, seen, rates = self.train([])
+        state_after, seen_again, rates_again = self.train([0, 3, 4, 9])
+        self.assertEqual(len(seen_again), len(seen) + 4 * 2)
+        self.assertEqual(sorted(set(seen_again)), sorted(set(seen)))
+        self.assertEqual(sorted(set(rates_again)), sorted(set(rates)))
+        for one, other in zip(state, state_after):
+            self.assertTrue(torch.equal(one, other))
+
+    def test_the_runtimes_factor_scales_the_learning_rate_of_its_step_alone(self):
+        def moved(factor):
+            job, model, optimizer = wrapped(lambda model: torch.optim.SGD(model.parameters(), lr=0.1))
+            original = _abi.Session.next_step
+
+            def next_step(session):
+                result, step = original(session)
+                return result, step and dataclasses.replace(step, lr_factor=factor)
+
+            begin = model[0].weight.detach().clone()
+            with unittest.mock.patch.object(_abi.Session, "next_step", next_step):
+                for batch in job.loader(TensorDataset(*make_data()), batch_size=50, steps=1):
+                    one_step(optimizer, model, batch)
+            self.assertEqual(optimizer.param_groups[0]["lr"], 0.1)
+            return model[0].weight.detach() - begin
+
+        torch.testing.assert_close(moved(2.5), 2.5 * moved(1.0), rtol=1e-4, atol=1e-6)
+
+
 class DataTest(unittest.TestCase):
     def order(self, seed, batch_size, epochs=2):
         job, model, optimizer = wrapped(seed=seed)
@@ -343,242 +367,6 @@ class OptimizerTest(unittest.TestCase):
         before = copy.deepcopy(optimizer.state_dict())
         _optimizer_state.make_state(optimizer)
         self.assertEqual(str(before), str(optimizer.state_dict()))
-
-
-class MistakesTest(unittest.TestCase):
-    def loop(self, body, batch_size=10, **settings):
-        job, model, optimizer = wrapped(**settings)
-        for batch in job.loader(TensorDataset(*make_data()), batch_size=batch_size, epochs=1):
-            body(job, model, optimizer, batch)
-
-    def assert_says(self, kind, words, call, *arguments, **named):
-        with self.assertRaisesRegex(kind, words):
-            call(*arguments, **named)
-
-    def test_a_loop_that_forgets_a_part_is_told_which(self):
-        self.assert_says(RuntimeError, r"each batch ends in opt.step\(\)", self.loop, lambda *_: None)
-        self.assert_says(RuntimeError, r"opt.step\(\) is missing", self.loop,
-                         lambda job, model, optimizer, batch: loss_of(model, *batch).backward())
-
-        def twice(job, model, optimizer, batch):
-            loss_of(model, *batch).backward()
-            loss_of(model, *batch).backward()
-        self.assert_says(RuntimeError, "second backward.*no_sync", self.loop, twice)
-
-    def test_calls_out_of_order_are_told_so(self):
-        job, model, optimizer = wrapped()
-        self.assert_says(RuntimeError, "called once", job.wrap, model, optimizer)
-        self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
-        self.assert_says(RuntimeError, "make the loader before", lambda: next(job.epochs(1)))
-        dataset = TensorDataset(*make_data())
-        loader = job.loader(dataset, batch_size=10)
-        self.assertIs(job.loader(dataset, batch_size=10), loader)
-        self.assert_says(RuntimeError, "one loader", job.loader, [1, 2, 3], 1)
-        for batch in loader:
-            one_step(optimizer, model, batch)
-            self.assert_says(RuntimeError, "before the first batch", job.register, "more", torch.zeros(1))
-        self.assert_says(RuntimeError, r"for epoch in job.epochs", lambda: next(iter(loader)))
-        self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
-
-    def test_what_cannot_be_trained_is_refused(self):
-        sgd = lambda module: torch.optim.SGD(module.parameters(), lr=0.1)  # noqa: E731
-        double = make_model().double()
-        self.assert_says(TypeError, r"float64.*model.float\(\)", tp.init().wrap, double, sgd(double))
-        self.assert_says(ValueError, "does not belong to the model", tp.init().wrap, make_model(), sgd(make_model()))
-        model = make_model()
-        self.assert_says(TypeError, "needs the optimizer", tp.init().wrap, model)
-        self.assert_says(TypeError, "LBFGS", tp.init().wrap, model, torch.optim.LBFGS(model.parameters()))
-        frozen = make_model().requires_grad_(False)
-        self.assert_says(ValueError, "no parameter to train", tp.init().wrap, frozen, sgd(frozen))
-
-    def test_wrong_settings_are_told(self):
-        self.assert_says(ValueError, '"mean" or "sum"', tp.init, loss="max")
-        job, model, optimizer = wrapped()
-        dataset = TensorDataset(*make_data())
-        self.assert_says(ValueError, "batch_size is needed", job.loader, dataset)
-        self.assert_says(ValueError, "batch_size is 0", job.loader, dataset, 0)
-        self.assert_says(ValueError, "not both", job.loader, dataset, 5, epochs=1, steps=1)
-        self.assert_says(TypeError, "__getitem__", job.loader, iter([1]), 5)
-        self.assert_says(ValueError, "empty", job.loader, [], 5)
-
-    def test_an_unfrozen_parameter_is_noticed(self):
-        model = make_model()
-        model[0].requires_grad_(False)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        job = tp.init()
-        job.wrap(model, optimizer)
-        with self.assertRaisesRegex(RuntimeError, "unfrozen"):
-            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
-                model[0].requires_grad_(True)
-                one_step(optimizer, model, batch)
-
-    def test_a_replaced_parameter_is_noticed(self):
-        job, model, optimizer = wrapped()
-        with self.assertRaisesRegex(RuntimeError, r"0.weight.*replaced.*copy_\(\)"):
-            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
-                one_step(optimizer, model, batch)
-                model[0].weight.data = model[0].weight.data.clone()
-
-
-class RegisterTest(unittest.TestCase):
-    def test_every_kind_of_state_is_taken(self):
-        class Counter:
-            value = 1
-
-            def state_dict(self):
-                return {"value": self.value}
-
-            def load_state_dict(self, state):
-                self.value = state["value"]
-
-        counter = Counter()
-        piece, = _replica.piece_of("counter", counter)
-        counter.value = 7
-        piece.restore()
-        self.assertEqual(counter.value, 1)
-        counter.value = 8
-        piece.save()
-        counter.value = 9
-        piece.restore()
-        self.assertEqual(counter.value, 8)
-
-        generator = torch.Generator().manual_seed(4)
-        piece, = _replica.piece_of("generator", generator)
-        first = torch.rand(3, generator=generator)
-        piece.restore()
-        self.assertTrue(torch.equal(first, torch.rand(3, generator=generator)))
-
-        piece, = _replica.piece_of("random", (torch.get_rng_state, torch.set_rng_state))
-        first = torch.rand(3)
-        piece.restore()
-        self.assertTrue(torch.equal(first, torch.rand(3)))
-
-        tensor = torch.arange(6.0)
-        piece, = _replica.piece_of("tensor", tensor)
-        self.assertEqual((piece.address, piece.length), (tensor.data_ptr(), 24))
-        array = tensor.numpy()
-        piece, = _replica.piece_of("array", array)
-        self.assertEqual((piece.address, piece.length), (array.ctypes.data, 24))
-
-        norm = torch.nn.BatchNorm1d(3)
-        pieces = _replica.piece_of("norm", norm)
-        names = ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
-        self.assertEqual([piece.name for piece in pieces], ["norm." + name for name in names])
-        norm(torch.randn(4, 3))
-        for piece in pieces:
-            piece.restore()
-        self.assertEqual(norm.num_batches_tracked, 0)
-        self.assertTrue(torch.equal(norm.running_var, torch.ones(3)))
-
-    def test_what_does_not_fit_is_refused(self):
-        with self.assertRaisesRegex(TypeError, "register a tensor, an array"):
-            _replica.piece_of("thing", object())
-        with self.assertRaisesRegex(TypeError, "contiguous"):
-            _replica.piece_of("slice", torch.zeros(4, 4)[:, 1])
-        state = {"text": ""}
-        piece, = _replica.piece_of("text", (lambda: state, state.update), capacity=100)
-        state["text"] = "x" * 200
-        with self.assertRaisesRegex(RuntimeError, '"text".*larger capacity'):
-            piece.save()
-        job, _, _ = wrapped()
-        job.register("a", torch.zeros(1))
-        with self.assertRaisesRegex(ValueError, '"a" is registered already'):
-            job.register("a", torch.zeros(1))
-
-    def test_a_tensor_elsewhere_is_refused_with_advice(self):
-        with self.assertRaisesRegex(TypeError, r'"tensor" lies on meta.*model.to\("cpu"\)'):
-            _replica.piece_of("tensor", torch.zeros(3, device="meta"))
-
-
-class ProcessTest(unittest.TestCase):
-    """What only another process can show."""
-
-    SCRIPT = """
-import sys, torch, tidepool as tp
-model = torch.nn.Linear(4, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-job = tp.init()
-model, optimizer = job.wrap(model, optimizer)
-data = torch.utils.data.TensorDataset(torch.randn(40, 4), torch.zeros(40).long())
-for x, y in job.loader(data, batch_size=8, steps=int(sys.argv[1])):
-    torch.nn.functional.cross_entropy(model(x), y).backward()
-    optimizer.step()
-    print("step", job.step, flush=True)
-print("ended", job.finished, tp.__file__)
-"""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def run_script(self, steps, package=PACKAGE, **environment):
-        variables = {**os.environ, "PYTHONPATH": str(package), **environment}
-        return subprocess.run([sys.executable, "-B", "-c", self.SCRIPT, str(steps)], capture_output=True, text=True,
-                              timeout=120, env={k: v for k, v in variables.items() if v is not None})
-
-    def test_a_script_runs_to_its_end(self):
-        done = self.run_script(3)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("step 3\nended True", done.stdout)
-
-    def test_ctrl_c_ends_a_script_as_any_other(self):
-        process = subprocess.Popen([sys.executable, "-B", "-c", self.SCRIPT, "100000000"], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
-        self.assertIn("step 1", process.stdout.readline())
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, -signal.SIGINT)
-        self.assertIn("KeyboardInterrupt", errors)
-        self.assertNotIn("Sanitizer", errors)
-
-    def test_a_missing_library_is_named_with_what_to_do(self):
-        done = self.run_script(1, TIDEPOOL_LIBRARY="/nowhere/libtidepool.so")
-        self.assertIn("TIDEPOOL_LIBRARY names /nowhere/libtidepool.so, which does not exist", done.stderr)
-        self.assertEqual(done.returncode, 1)
-        alone = self.folder / "elsewhere"
-        (alone / "tidepool").mkdir(parents=True)
-        for path in (PACKAGE / "tidepool").glob("*.py"):
-            (alone / "tidepool" / path.name).write_bytes(path.read_bytes())
-        done = self.run_script(1, package=alone, TIDEPOOL_LIBRARY=None)
-        self.assertIn("libtidepool.so was not found: looked at", done.stderr)
-        self.assertIn("set TIDEPOOL_LIBRARY", done.stderr)
-
-    def test_a_library_of_something_else_is_refused(self):
-        path = self.folder / "libtidepool.so"
-        path.write_text("not a library")
-        done = self.run_script(1, TIDEPOOL_LIBRARY=str(path))
-        self.assertIn("cannot be loaded", done.stderr)
-
-    def test_the_source_trees_release_build_is_looked_at_after_the_packages_own_folder(self):
-        before = os.environ.pop("TIDEPOOL_LIBRARY")
-        try:
-            places = _library.candidates()
-        finally:
-            os.environ["TIDEPOOL_LIBRARY"] = before
-        self.assertEqual(places, [PACKAGE / "tidepool/libtidepool.so", SOURCE / "build/release/lib/libtidepool.so"])
-        self.assertEqual(_library.candidates(), [pathlib.Path(before)])
-
-    def test_the_wheel_is_built_offline_and_carries_the_library(self):
-        tree = self.folder / "tree"
-        (tree / "tidepool").mkdir(parents=True)
-        for name in ("pyproject.toml", "setup.py", "README.md"):
-            (tree / name).write_bytes((PACKAGE / name).read_bytes())
-        for path in (PACKAGE / "tidepool").iterdir():
-            if path.is_file():
-                (tree / "tidepool" / path.name).write_bytes(path.read_bytes())
-        build = "from setuptools import build_meta; print(build_meta.build_wheel('wheels'))"
-        built = subprocess.run([sys.executable, "-c", build], cwd=tree, capture_output=True, text=True, timeout=120,
-                               env={**os.environ, "LD_PRELOAD": "", "no_proxy": "*"})
-        self.assertEqual(built.returncode, 0, built.stderr)
-        wheel, = (tree / "wheels").glob("*.whl")
-        self.assertRegex(wheel.name, r"^tidepool-[0-9.]+-py3-none-linux_")
-        installed = self.folder / "installed"
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(installed)
-        done = self.run_script(2, package=installed, TIDEPOOL_LIBRARY=None)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn(f"ended True {installed}", done.stdout)
 
 
 if __name__ == "__main__":

@@ -42,13 +42,16 @@ class ElasticTest(unittest.TestCase):
         self.lines_folder = self.cluster.folder / "lines"
         self.lines_folder.mkdir()
 
-    def start(self, size, *arguments, batch=64):
-        program = ["/usr/bin/env", *library_settings(), sys.executable, str(HERE / "training_program.py"),
-                   str(self.lines_folder), "--batch", str(batch), *arguments]
+    def start(self, size, *arguments, batch=64, rule="constant"):
+        script = [str(HERE / "training_program.py"), str(self.lines_folder), "--batch", str(batch), *arguments]
+        self.submit(size, script, {"global": batch, "per_worker_max": batch, "on_resize": rule})
+
+    def submit(self, size, script, batch):
+        program = ["/usr/bin/env", *library_settings(), sys.executable, *script]
         self.job = self.cluster.submit({
             "name": "python", "run": {"command": program, "env": {"PYTHONPATH": str(SOURCE / "workers/python")}},
             "elastic": {"min": 1, "max": 4, "preferred": size, "cooldown": "0s"},
-            "batch": {"global": batch, "per_worker_max": batch}, "scaling": {"policy": "fixed"}})
+            "batch": batch, "scaling": {"policy": "fixed"}})
 
     def lines(self, event="step"):
         found = []
@@ -133,6 +136,25 @@ class ElasticTest(unittest.TestCase):
         self.assertEqual({line["size"] for line in self.lines()}, {4})
         self.check_replicas()
         self.check_audits(12)
+
+    def test_the_batch_follows_the_size_where_the_job_file_says_so(self):
+        self.start(1, "--epochs", "40", batch=40, rule="linear")
+        at = self.wait_steps(1, 10)
+        self.cluster.resize(self.job, 2)
+        self.wait_steps(2, 10, at)
+        self.wait_end()
+        self.assertEqual({(line["size"], line["batch"]) for line in self.lines()}, {(1, 40), (2, 80)})
+        self.check_replicas()
+        self.check_audits(40)
+
+    def test_the_examples_train_with_two_workers(self):
+        runs = ((["transformer.py", "--steps", "8"], 8), (["cnn.py", "--epochs", "1", "--pictures", "200"], 50))
+        for (script, *arguments), batch in runs:
+            with self.subTest(script=script):
+                self.submit(2, [str(SOURCE / "examples/pytorch" / script), *arguments],
+                            {"global": batch, "per_worker_max": batch})
+                self.wait_end()
+                self.assertGreater(self.cluster.job(self.job)["progress"]["step"], 3)
 
     def test_a_worker_whose_script_raises_costs_the_job_only_that_worker(self):
         self.start(2, "--epochs", "60")

@@ -51,7 +51,7 @@ def main():
                                 torch.nn.Dropout(0.1), torch.nn.Linear(32, 2))
     optimizer = make_optimizer(asked.optimizer, model)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.999)
-    job = tp.init(seed=3)
+    job = tp.init(seed=3, bucket_mb=0.0005)  # several buckets
     model, optimizer = job.wrap(model, optimizer)
     job.register("scheduler", scheduler)
     resizes = []
@@ -74,7 +74,7 @@ def main():
         scheduler.step()
         if job.step > before:
             tell(event="step", step=job.step, size=job.size, rank=job.rank, generation=job.generation,
-                 digest=digest(model, optimizer), loss=job.mean_loss, resizes=resizes)
+                 batch=job.batch_size, digest=digest(model, optimizer), loss=job.mean_loss, resizes=resizes)
         time.sleep(asked.pause)
     tell(event="ended", finished=job.finished, step=job.step)
 

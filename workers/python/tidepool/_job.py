@@ -188,6 +188,11 @@ class Job:
         return self._stepper.step.epoch if self._stepper.step else 0
 
     @property
+    def batch_size(self) -> int:
+        """Samples a step over all workers at this size; before the first batch 0."""
+        return self._stepper.step.global_batch if self._stepper.step else 0
+
+    @property
     def mean_loss(self) -> float:
         """Over the samples of all workers in the last step that all agreed on. NaN before the first."""
         return self._stepper.totals.mean_loss if self._stepper.totals else float("nan")
