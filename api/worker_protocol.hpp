@@ -85,8 +85,20 @@ struct FinishedMessage {
   double loss = 0;
   std::int64_t samples_total = 0;  // as in StepsMessage
 };
-using FromWorker = std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage,
-                                FinishedMessage, ParkedMessage, CheckpointedMessage, RestoredMessage>;
+// From the agent, for a worker whose program knows nothing of generations: the program of this one runs.
+struct StartedMessage {
+  GenerationNumber generation = 0;
+};
+// Likewise: that program has ended without being asked to. The worker keeps its slots.
+struct EndedMessage {
+  GenerationNumber generation = 0;
+  int exit_code = -1;
+  int signal = 0;
+  std::string detail;
+};
+using FromWorker =
+    std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage, FinishedMessage,
+                 ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage, EndedMessage>;
 
 // --- worker -> agent, not passed on ---------------------------------------------------------------
 // What a worker is busy with.
@@ -176,6 +188,9 @@ struct StartWorker {
   std::map<std::string, std::string> env;
   std::string workdir;
   nlohmann::json spec = nlohmann::json::object();
+  // None: starts the program now. Else the worker is a seat: its agent starts the program anew for each generation, and
+  // ends that of the one before within this time.
+  std::optional<std::int64_t> restart_grace_ms;
 };
 struct StopWorker {
   WorkerId worker;

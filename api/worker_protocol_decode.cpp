@@ -224,15 +224,26 @@ FromWorker read_restored(Fields& f) {
                          .bytes = f.natural("bytes"),
                          .path = f.in.required_text("path")};
 }
-constexpr std::array<Kind<FromWorker>, 9> kFromWorker{{{"ready", read_ready},
-                                                       {"address", read_address},
-                                                       {"switched", read_switched},
-                                                       {"steps", read_steps},
-                                                       {"epoch_audited", read_epoch_audited},
-                                                       {"finished", read_finished},
-                                                       {"parked", read_parked},
-                                                       {"checkpointed", read_checkpointed},
-                                                       {"restored", read_restored}}};
+FromWorker read_started(Fields& f) {
+  return StartedMessage{.generation = f.generation("generation")};
+}
+FromWorker read_ended(Fields& f) {
+  return EndedMessage{.generation = f.generation("generation"),
+                      .exit_code = f.whole("exit_code", {.low = -1, .high = 255}),
+                      .signal = f.whole("signal", {.low = 0, .high = 127}),
+                      .detail = f.in.required_text("detail")};
+}
+constexpr std::array<Kind<FromWorker>, 11> kFromWorker{{{"ready", read_ready},
+                                                        {"address", read_address},
+                                                        {"switched", read_switched},
+                                                        {"steps", read_steps},
+                                                        {"epoch_audited", read_epoch_audited},
+                                                        {"finished", read_finished},
+                                                        {"parked", read_parked},
+                                                        {"checkpointed", read_checkpointed},
+                                                        {"restored", read_restored},
+                                                        {"started", read_started},
+                                                        {"ended", read_ended}}};
 
 ToWorker read_generation(Fields& f) {
   GenerationMessage m{.number = f.generation("number"),
@@ -321,6 +332,9 @@ DaemonToAgent read_start(Fields& f) {
                 .workdir = f.in.required_text("workdir"),
                 .spec = f.in.raw("spec")};
   if (!m.spec.is_object()) f.in.fail("spec", "WrongType", "must be the job's document, an object");
+  if (!f.in.raw("restart_grace_ms").is_null()) {
+    m.restart_grace_ms = f.in.required_integer("restart_grace_ms", {.low = 0, .high = 7 * 86'400'000});
+  }
   return m;
 }
 DaemonToAgent read_stop(Fields& f) {

@@ -27,6 +27,21 @@ json number_or_null(const std::optional<double>& number) {
   return number ? json(*number) : json(nullptr);
 }
 
+json object_of_steps(const StepsMessage& m) {
+  return json{{"type", "steps"},
+              {"generation", m.generation},
+              {"last_step", m.last_step},
+              {"steps", m.steps},
+              {"elapsed_us", m.elapsed_us},
+              {"samples", m.samples},
+              {"loss", m.loss},
+              {"epoch", m.epoch},
+              {"compute_us", m.compute_us},
+              {"global_batch", m.global_batch},
+              {"noise_scale", number_or_null(m.noise_scale)},
+              {"samples_total", m.samples_total}};
+}
+
 // The library writes a number that is not finite as null, which is what the protocol says.
 json object_of(const FromWorker& message) {
   return std::visit(
@@ -48,20 +63,7 @@ json object_of(const FromWorker& message) {
                         {"samples_repeated", m.samples_repeated},
                         {"bytes_moved", m.bytes_moved}};
           },
-          [](const StepsMessage& m) {
-            return json{{"type", "steps"},
-                        {"generation", m.generation},
-                        {"last_step", m.last_step},
-                        {"steps", m.steps},
-                        {"elapsed_us", m.elapsed_us},
-                        {"samples", m.samples},
-                        {"loss", m.loss},
-                        {"epoch", m.epoch},
-                        {"compute_us", m.compute_us},
-                        {"global_batch", m.global_batch},
-                        {"noise_scale", number_or_null(m.noise_scale)},
-                        {"samples_total", m.samples_total}};
-          },
+          [](const StepsMessage& m) { return object_of_steps(m); },
           [](const EpochAuditedMessage& m) {
             return json{{"type", "epoch_audited"},
                         {"epoch", m.epoch},
@@ -90,6 +92,14 @@ json object_of(const FromWorker& message) {
                         {"step", m.step},
                         {"bytes", m.bytes},
                         {"path", m.path}};
+          },
+          [](const StartedMessage& m) { return json{{"type", "started"}, {"generation", m.generation}}; },
+          [](const EndedMessage& m) {
+            return json{{"type", "ended"},
+                        {"generation", m.generation},
+                        {"exit_code", m.exit_code},
+                        {"signal", m.signal},
+                        {"detail", m.detail}};
           },
       },
       message);
@@ -161,11 +171,17 @@ json object_of(const DaemonToAgent& message) {
                         },
                         [](const AgentRefuse& m) { return json{{"type", "refuse"}, {"why", m.why}}; },
                         [](const StartWorker& m) {
-                          return json{{"type", "start"},      {"worker", m.worker.text()},
-                                      {"job", m.job.text()},  {"slots", m.slots},
-                                      {"gpus", m.gpus},       {"program", m.program},
-                                      {"argv", m.argv},       {"env", m.env},
-                                      {"workdir", m.workdir}, {"spec", m.spec}};
+                          return json{{"type", "start"},
+                                      {"worker", m.worker.text()},
+                                      {"job", m.job.text()},
+                                      {"slots", m.slots},
+                                      {"gpus", m.gpus},
+                                      {"program", m.program},
+                                      {"argv", m.argv},
+                                      {"env", m.env},
+                                      {"workdir", m.workdir},
+                                      {"spec", m.spec},
+                                      {"restart_grace_ms", m.restart_grace_ms ? json(*m.restart_grace_ms) : json()}};
                         },
                         [](const StopWorker& m) {
                           return json{{"type", "stop"}, {"worker", m.worker.text()}, {"grace_ms", m.grace_ms}};

@@ -15,6 +15,7 @@ constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
 constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
+const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback"};
 const std::vector<std::string> kOnExhaust = {"shrink", "pause", "stop", "notify"};
 const std::vector<std::string> kPacking = {"none", "node"};
@@ -138,6 +139,29 @@ std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, st
   return texts;
 }
 
+// Names that each start of a restarted program sets anew.
+bool is_rank_env(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kOwn = {
+      "RANK",      "WORLD_SIZE",      "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",  "GROUP_WORLD_SIZE",
+      "ROLE_RANK", "ROLE_WORLD_SIZE", "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT", "TORCHELASTIC_RUN_ID"};
+  return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() || name.starts_with("TORCHELASTIC_");
+}
+
+// How the program meets a change of size: by libtidepool while it steps, or by being stopped and started.
+bool read_resize(ObjectReader& in, const RunSpec& run) {
+  const bool restart = one_of(in, "resize", kResize, "live") == "restart";
+  if (in.has("resize") && in.has("trainer")) {
+    in.fail("resize", "Invalid",
+            "belongs to a command; a trainer always changes its size while it steps, so leave resize out");
+  }
+  for (const auto& [name, ignored] : run.env) {
+    if (restart && is_rank_env(name)) {
+      in.fail("env", "Invalid", "has the name \"" + name + "\", which each start sets anew; remove it");
+    }
+  }
+  return restart;
+}
+
 RunSpec read_run(const json& value, Errors& errors) {
   RunSpec run;
   ObjectReader in(value, "/run", errors);
@@ -155,6 +179,7 @@ RunSpec read_run(const json& value, Errors& errors) {
   if (!run.workdir.empty() && run.workdir.front() != '/') {
     in.fail("workdir", "Invalid", "is \"" + run.workdir + "\"; it must be an absolute path");
   }
+  run.restart = read_resize(in, run);
   const bool has_trainer = in.has("trainer");
   const bool has_command = in.has("command");
   if (has_trainer && has_command) in.fail("command", "Invalid", "cannot be given together with trainer; keep one");
@@ -426,6 +451,7 @@ json run_document(const RunSpec& run) {
     document["args"] = run.args;
   } else {
     document["command"] = run.command;
+    document["resize"] = run.restart ? "restart" : "live";
   }
   return document;
 }

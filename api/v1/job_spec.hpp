@@ -20,6 +20,7 @@ namespace tidepool::api::v1 {
 struct RunSpec {
   std::string trainer;                             // "charlm" or "mlp"; or empty with a command
   std::vector<std::string> command;                // program and arguments
+  bool restart = false;                            // resize: restart, of a command
   nlohmann::json args = nlohmann::json::object();  // of the trainer: texts, numbers, booleans, lists of them
   std::map<std::string, std::string> env;
   std::string workdir;  // absolute, or empty = the agent's own

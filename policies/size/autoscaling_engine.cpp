@@ -191,6 +191,10 @@ core::SizeWish AutoscalingEngine::size(const core::ClusterView& view, const core
     const Reason at_max{ReasonCode::kAtMax, {{"size", double(ladder.sizes.back())}}};
     return wish(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
   }
+  if (job.spec.resize == core::ResizeMode::kRestart && job.sizes.empty()) {
+    const int keep = ladder.start_size(job.spec.elastic.preferred);
+    return wish(keep, {ReasonCode::kNoMeasurements, {{"size", double(keep)}}});
+  }
   if (!ladder.has(present)) {
     const int next = *ladder.up(present, 1);
     return wish(next, {ReasonCode::kGatherEvidence, {{"from", double(present)}, {"to", double(next)}, {"steps", 0}}});

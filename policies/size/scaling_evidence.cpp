@@ -73,6 +73,9 @@ PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize
 }
 
 double ScalingEvidence::stall_seconds(int from, int to) const {
+  if (job_.spec.resize == core::ResizeMode::kRestart) {
+    return job_.restart_cost.count > 0 ? job_.restart_cost.mean_stall_ms / 1'000 : kUnknownRestartSeconds;
+  }
   const core::TransitionCost& own = to > from ? job_.grow_cost : job_.shrink_cost;
   const core::TransitionCost& other = to > from ? job_.shrink_cost : job_.grow_cost;
   if (own.count > 0) return own.mean_stall_ms / 1'000;

@@ -49,6 +49,7 @@ class ScalingEvidence {
   static constexpr double kNoise = 0.02;
   // What a change of size stalls a job before one has been measured.
   static constexpr double kUnknownStallSeconds = 1;
+  static constexpr double kUnknownRestartSeconds = 30;  // of a job whose processes are restarted
 
   ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder);
 

@@ -108,7 +108,15 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   job.generation = intent.number;
   job.members = intent.members;
   job.switched = false;
+  job.incarnation.failed = WorkerId();
+  for (const WorkerId id : job.members) change.worker(id).program_ended = false;
   if (job.transition && !intent.after_failure) job.transition->committed = true;
+}
+
+void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
+  Job& job = change.job(intent.job);
+  job.incarnation.launched = intent.number;
+  job.incarnation.home = change.worker(job.members.front()).node;
 }
 
 void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
@@ -117,6 +125,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   count_quiet_exits(change, job);
   become(job, JobState::kSuspending);
   job.parking = intent.number > 0;
+  job.incarnation.failed = WorkerId();
   if (job.parking) {
     job.generation = intent.number;
     job.commit = {change.at(), reason, job.size(), intent.after_failure};

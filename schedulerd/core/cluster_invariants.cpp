@@ -57,6 +57,8 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
     return broken("SizeWithinBounds", who);
   }
   if (!job.members.empty() && job.generation == 0) return broken("MembersHaveAGeneration", who);
+  if (job.incarnation.launched > job.generation) return broken("LaunchIsOfTheNewest", who);
+  if (job.spec.resize == ResizeMode::kLive && job.incarnation.launched != 0) return broken("OnlyRestartsLaunch", who);
   for (const WorkerId id : job.members) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);

@@ -58,6 +58,8 @@ struct Worker {
   std::optional<Reason> stopped_for;  // why, with kill_at
   GenerationNumber joining = 0;       // newest generation that it has said it listens in
   std::optional<StuckNotice> stuck;   // its agent saw no progress
+  GenerationNumber launched = 0;      // newest generation that its program was started in (ResizeMode::kRestart)
+  bool program_ended = false;         // the program of that generation has ended well
   bool node_lost = false;             // its node is away; not counted on, slots still owned
   double straggler_score = 1;         // EWMA of compute throughput over median; see straggler/
   std::int64_t straggler_steps = 0;   // steps the score rests on
@@ -109,6 +111,14 @@ struct Commit {
   bool after_failure = false;  // survivors went on without a dead member
 };
 
+// Where the newest generation of a job in ResizeMode::kRestart stands. Its workers are seats: each holds its slots
+// from one generation to the next, while its agent ends the program of the old one and starts that of the new one.
+struct Incarnation {
+  GenerationNumber launched = 0;  // newest generation whose programs were told to start
+  WorkerId failed;                // whose program failed in the newest generation, so that all are started anew
+  NodeId home;                    // where rank 0 ran last, and with it a checkpoint folder that is not shared
+};
+
 // A copy of the job's state that outlives its workers.
 struct KeptState {
   std::int64_t step = 0;     // committed steps in it
@@ -138,6 +148,7 @@ struct Job {
   GenerationNumber stepping_generation = 0;
   int stepping_size = 0;
   bool parking = false;  // `generation` has no members: who is left keeps the state and leaves
+  Incarnation incarnation;
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
@@ -169,6 +180,7 @@ struct Job {
   TransitionCost grow_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
+  TransitionCost restart_cost;                // every change of size in ResizeMode::kRestart
   std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
   int restarts = 0;                           // losses of workers so far; a lost node counts once
   int replacements = 0;                       // of stragglers, in the present run of them (straggler_patience.hpp)

@@ -8,6 +8,11 @@
 
 namespace tidepool::core {
 
+inline auto names_of(ResizeMode) {
+  using Name = codec::EnumName<ResizeMode>;
+  return std::array{Name{ResizeMode::kLive, "live"}, Name{ResizeMode::kRestart, "restart"}};
+}
+
 inline auto names_of(OnResize) {
   using Name = codec::EnumName<OnResize>;
   return std::array{Name{OnResize::kConstant, "constant"}, Name{OnResize::kLinear, "linear"},
@@ -63,6 +68,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("gpus_per_worker", spec.gpus_per_worker);
   archive("pack_node", spec.pack_node);
   archive("shared_checkpoints", spec.shared_checkpoints);
+  archive("resize", spec.resize);
   archive("elastic", spec.elastic);
   archive("batch", spec.batch);
   archive("scaling", spec.scaling);

@@ -3,9 +3,14 @@
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/throughput.hpp"
 
 namespace tidepool::core {
 namespace {
+
+nlohmann::json number_or_null(const std::optional<double>& number) {
+  return number ? nlohmann::json(*number) : nlohmann::json(nullptr);
+}
 
 // Mean over the report's steps of each rank's compute time, in milliseconds.
 nlohmann::json compute_ms(const StepsMeasured& report) {
@@ -23,10 +28,12 @@ nlohmann::json compute_ms(const StepsMeasured& report) {
   return means;
 }
 
-// What the newest generation is to the one before: "start", "resume", "failure", "grow", "shrink" or "replace".
+// What the newest generation is to the one before: "start", "resume", "failure", "restart", "grow",
+// "shrink" or "replace".
 const char* kind_of_switch(const Job& job) {
   if (job.commit.from_size == 0) return job.started_at ? "resume" : "start";
   if (job.commit.after_failure) return "failure";
+  if (job.spec.resize == ResizeMode::kRestart) return "restart";
   if (job.size() == job.commit.from_size) return "replace";
   return job.size() > job.commit.from_size ? "grow" : "shrink";
 }
@@ -54,7 +61,10 @@ nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
           {"loss", report.loss},
           {"epoch", report.epoch},
           {"cost", to_text(job.cost)},
-          {"compute_ms", compute_ms(report)}};
+          {"compute_ms", compute_ms(report)},
+          {"global_batch", report.global_batch > 0 ? nlohmann::json(report.global_batch) : nlohmann::json(nullptr)},
+          {"noise_scale", number_or_null(job.noise_scale)},
+          {"statistical_efficiency", number_or_null(statistical_efficiency(job))}};
 }
 
 nlohmann::json finished_data(const Job& job) {

@@ -36,11 +36,16 @@ void add_transition_costs(const Job& job, Explanation& out) {
   tell("growing or replacing a worker", job.grow_cost);
   tell("shrinking", job.shrink_cost);
   tell("losing a worker", job.failure_cost);
+  tell("restarting it at another size", job.restart_cost);
 }
 
 // What a job that holds nothing would go on from.
 void add_kept_state(const ClusterState& state, const Job& job, Explanation& out) {
   if (job.state != JobState::kPending && job.state != JobState::kSuspended) return;
+  if (job.spec.resize == ResizeMode::kRestart) {
+    if (job.started_at) out.evidence.push_back("its program goes on from its own newest checkpoint");
+    return;
+  }
   const KeptState* kept = newest_kept(job);
   if (kept == nullptr) {
     if (job.last_step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
@@ -129,6 +134,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
       break;
     case ReasonCode::kPriceCap:
       out.unblocks.push_back("raise scaling.price_cap to " + decimal(why.number("price")));
+      break;
+    case ReasonCode::kNoMeasurements:
+      out.unblocks.push_back("choose a size: schedctl resize " + job.id.text() + " SIZE");
       break;
     case ReasonCode::kAtMax: out.unblocks.push_back("raise elastic.max"); break;
     case ReasonCode::kAtMin: out.unblocks.push_back("lower elastic.min"); break;

@@ -86,6 +86,19 @@ struct WorkerStuck {
   std::string phase;  // "waiting", "computing", "reducing", "switching"
   Duration lasted;
 };
+// The agent has started the worker's program in `generation` (ResizeMode::kRestart).
+struct ProgramStarted {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+};
+// That program has ended without being asked to. Its worker keeps its slots.
+struct ProgramEnded {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  int exit_code = -1;  // -1 if ended by a signal or unknown
+  int signal = 0;      // 0 if it exited by itself
+  std::string detail;  // last line of its output, or why it could not start
+};
 // Proof of death: the agent has reaped the process. Frees its slots.
 struct WorkerExited {
   WorkerId worker;
@@ -172,8 +185,9 @@ struct ClockAdvanced {};
 
 using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
                           JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeCordonChanged, WorkerReady,
-                          WorkerJoining, WorkerStuck, WorkerExited, GenerationSwitched, StepsMeasured, DataEpochAudited,
-                          TrainingFinished, StateParked, CheckpointTaken, StateRestored, ClockAdvanced>;
+                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
+                          StepsMeasured, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
+                          StateRestored, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -58,6 +58,17 @@ void fields(auto& archive, codec::Like<WorkerStuck> auto& fact) {
   archive("phase", fact.phase);
   archive("lasted", fact.lasted);
 }
+void fields(auto& archive, codec::Like<ProgramStarted> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+}
+void fields(auto& archive, codec::Like<ProgramEnded> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("exit_code", fact.exit_code);
+  archive("signal", fact.signal);
+  archive("detail", fact.detail);
+}
 void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("worker", fact.worker);
   archive("exit_code", fact.exit_code);
@@ -142,6 +153,8 @@ std::string_view name_of(const Fact& fact) {
                         [](const WorkerReady&) { return "worker_ready"; },
                         [](const WorkerJoining&) { return "worker_joining"; },
                         [](const WorkerStuck&) { return "worker_stuck"; },
+                        [](const ProgramStarted&) { return "program_started"; },
+                        [](const ProgramEnded&) { return "program_ended"; },
                         [](const WorkerExited&) { return "worker_exited"; },
                         [](const GenerationSwitched&) { return "generation_switched"; },
                         [](const StepsMeasured&) { return "steps_measured"; },

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/restart_planner.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -13,6 +14,9 @@ constexpr std::int64_t kTimeoutsBesideSteps = 5;
 // When a committed generation that nobody steps in counts as hung.
 std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
   if (!awaits_switch(job)) return std::nullopt;
+  if (job.spec.resize == ResizeMode::kRestart) {
+    return job.commit.at + job.spec.elastic.grace + pause_before_launch(job) + config.switch_timeout;
+  }
   const Instant newest_sign = std::max(job.commit.at, job.last_report_at.value_or(job.commit.at));
   return std::min(newest_sign + config.switch_timeout, job.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
 }
@@ -21,9 +25,24 @@ bool is_newcomer(const Job& job, WorkerId id) {
   return job.transition && job.transition->committed && contains(job.transition->newcomers, id);
 }
 
+// Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
+// generation, or that their program runs), and leavers that are still here.
+std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
+  const bool launched = job.incarnation.launched == job.generation;
+  std::vector<WorkerId> late;
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (worker.node_lost || worker.kill_at) continue;
+    const bool silent = (launched ? worker.launched : worker.joining) < job.generation;
+    if (worker.phase == WorkerPhase::kLeaving || (worker.phase == WorkerPhase::kMember && silent)) late.push_back(id);
+  }
+  return late;
+}
+
 // Who holds up the switch: those that never said where they listen; if all have, the newcomers, without whom the others
 // were stepping; without newcomers the last rank, so that whoever it is, each try has one suspect fewer.
 std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
+  if (job.spec.resize == ResizeMode::kRestart) return laggards(state, job);
   std::vector<WorkerId> silent;
   std::vector<WorkerId> newcomers;
   for (const WorkerId id : job.members) {

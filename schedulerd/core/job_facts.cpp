@@ -34,6 +34,7 @@ Status check_change(const Job& job, const JobSpec& to) {
   if (to.name != from.name || to.tenant != from.tenant) return stays(from, "name or tenant");
   if (to.gpus_per_worker != from.gpus_per_worker) return stays(from, "resources");
   if (to.batch != from.batch) return stays(from, "batch");
+  if (to.resize != from.resize) return stays(from, "way of resizing (run.resize)");
   if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
   const int size = job.size();
   const int next = job.transition ? job.transition->to_size : size;
@@ -143,6 +144,10 @@ Status apply(StateChange& change, const JobResumeRequested& fact) {
 Status apply(StateChange& change, const JobCheckpointRequested& fact) {
   const auto job = live_job(change.state(), fact.job);
   if (!job) return job.error();
+  if ((*job)->spec.resize == ResizeMode::kRestart) {
+    return conflict(fact.job.text() +
+                    " is restarted to change its size (run.resize); its program takes its checkpoints");
+  }
   if ((*job)->stepping_generation == 0 || (*job)->members.empty()) {
     return conflict(fact.job.text() + " is " + to_text((*job)->state) +
                     " and does not step; a checkpoint can be taken of a job that runs");

@@ -25,6 +25,12 @@ struct ElasticSpec {
   bool operator==(const ElasticSpec&) const = default;
 };
 
+// How a change of membership reaches a job's processes.
+enum class ResizeMode {
+  kLive,     // their program uses libtidepool: they switch to the next generation while they step
+  kRestart,  // it does not: each generation is a new set of processes, and its program keeps its own checkpoints
+};
+
 enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback };
 
 struct BatchSpec {
@@ -73,6 +79,7 @@ struct JobSpec {
   int gpus_per_worker = 1;          // slots that one worker holds, all on one node
   bool pack_node = false;           // prefer all workers on one node
   bool shared_checkpoints = false;  // it names a checkpoint folder, which every node is taken to see
+  ResizeMode resize = ResizeMode::kLive;
   ElasticSpec elastic;
   BatchSpec batch;
   ScalingSpec scaling;

@@ -33,6 +33,19 @@ bool all_members_stay(const ClusterState& state, const Job& job) {
   });
 }
 
+std::optional<WorkerId> still_running(const ClusterState& state, const Job& job) {
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    const bool waits = worker != nullptr && !worker->node_lost && !worker->kill_at && worker->joining == job.generation;
+    if (!waits) return id;
+  }
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (worker.phase == WorkerPhase::kLeaving && !worker.node_lost) return id;
+  }
+  return std::nullopt;
+}
+
 bool awaits_switch(const Job& job) {
   return !job.members.empty() && !job.switched;
 }

@@ -2,6 +2,7 @@
 // and the planner must answer alike.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "schedulerd/core/cluster_state.hpp"
@@ -20,6 +21,10 @@ namespace tidepool::core {
 
 // Every member runs, and none has been told to stop.
 [[nodiscard]] bool all_members_stay(const ClusterState& state, const Job& job);
+
+// Of a job whose programs are restarted: a worker whose program of an older generation may still run. Who is a member
+// has said that it waits for the newest generation; everybody else is gone.
+[[nodiscard]] std::optional<WorkerId> still_running(const ClusterState& state, const Job& job);
 
 // A transition whose generation has been committed and waits for the members to switch.
 [[nodiscard]] bool awaits_switch(const Job& job);

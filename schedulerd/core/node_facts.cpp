@@ -57,14 +57,12 @@ void regain_sight_of(StateChange& change, WorkerId id) {
   worker.kill_at.reset();  // the stop may not have arrived; the next decision stops it again
 }
 
-// A message about a worker that has never existed contradicts the state; one about a worker that is
-// gone is merely late.
+}  // namespace
+
 Status check_worker(const ClusterState& state, WorkerId id) {
   if (id && id.number() < state.next_worker) return ok_status();
   return not_found("there has never been a worker " + id.text());
 }
-
-}  // namespace
 
 Status apply(StateChange& change, const NodeJoined& fact) {
   TP_TRY(check_joined(change.state(), fact));

@@ -7,6 +7,10 @@
 
 namespace tidepool::core {
 
+// A message about a worker that has never existed contradicts the state; one about a worker that is gone is merely
+// late.
+[[nodiscard]] Status check_worker(const ClusterState& state, WorkerId id);
+
 [[nodiscard]] Status apply(StateChange& change, const NodeJoined& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);

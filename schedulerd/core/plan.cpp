@@ -15,6 +15,7 @@ std::string_view name_of(const Intent& intent) {
                         [](const ShrinkIntent&) { return "shrink"; },
                         [](const ReplaceIntent&) { return "replace"; },
                         [](const SwitchIntent&) { return "switch"; },
+                        [](const LaunchIntent&) { return "launch"; },
                         [](const PreemptIntent&) { return "preempt"; },
                         [](const StopWorkerIntent&) { return "stop_worker"; },
                         [](const EndJobIntent&) { return "end_job"; },

@@ -51,6 +51,12 @@ struct SwitchIntent {
   std::vector<WorkerId> members;
   bool after_failure = false;  // survivors drop the old communicator at once
 };
+// Starts the programs of generation `number`, which is committed: every program before them has ended
+// (ResizeMode::kRestart).
+struct LaunchIntent {
+  JobId job;
+  GenerationNumber number = 0;
+};
 // Takes all slots from a job; its state is parked and it waits for a Start. Commits generation `number`, which has
 // no members: who is in the job keeps the state and leaves, within its grace.
 struct PreemptIntent {
@@ -71,8 +77,8 @@ struct EndJobIntent {
   JobEnd end = JobEnd::kFailed;
 };
 
-using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, SwitchIntent, PreemptIntent,
-                            StopWorkerIntent, EndJobIntent>;
+using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, SwitchIntent, LaunchIntent,
+                            PreemptIntent, StopWorkerIntent, EndJobIntent>;
 
 [[nodiscard]] JobId job_of(const Intent& intent);
 [[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...

@@ -41,6 +41,10 @@ void fields(auto& archive, codec::Like<SwitchIntent> auto& intent) {
   archive("members", intent.members);
   archive("after_failure", intent.after_failure);
 }
+void fields(auto& archive, codec::Like<LaunchIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("number", intent.number);
+}
 void fields(auto& archive, codec::Like<PreemptIntent> auto& intent) {
   archive("job", intent.job);
   archive("number", intent.number);

@@ -79,6 +79,21 @@ class PlanCheck {
     return leavers_stay_out(job, intent);
   }
 
+  // No program of an older generation may live when those of the next one start: they would share a checkpoint.
+  Status check(const Job& job, const LaunchIntent& intent) {
+    const std::string who = job.id.text();
+    if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", who + " switches while it steps");
+    if (!is_active(job.state) || job.members.empty()) return breaks("StateAllowsIt", who + " has nothing to launch");
+    if (intent.number != job.generation || switched_.contains(job.id)) {
+      return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.generation));
+    }
+    if (job.incarnation.launched >= intent.number || !launched_.insert(job.id).second) {
+      return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
+    }
+    if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
+    return ok_status();
+  }
+
   Status check(const Job& job, const PreemptIntent& intent) {
     TP_TRY(one_change(job));
     if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
@@ -173,6 +188,7 @@ class PlanCheck {
   std::set<std::pair<NodeId, int>> claimed_;
   std::set<JobId> changed_;
   std::set<JobId> switched_;
+  std::set<JobId> launched_;
   std::set<WorkerId> stopped_;
   std::map<JobId, std::vector<WorkerId>> leavers_;
 };

@@ -26,6 +26,9 @@ std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending
 // Where a start finds what the job had kept; none if every node does, or none.
 NodeId holder_of_state(const ClusterState& state, const Job& job) {
   if (job.spec.shared_checkpoints) return {};
+  if (job.spec.resize == ResizeMode::kRestart) {
+    return state.find_node(job.incarnation.home) != nullptr ? job.incarnation.home : NodeId();
+  }
   const KeptState* newest = newest_kept(job);
   return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
 }

@@ -30,6 +30,7 @@ enum class ReasonCode {
   kNoSlotsToGrow,         // wanted, free
   kPriceCap,              // cap, price
   kBatchTooSmall,         // size, global: fewer than one sample a worker
+  kNoMeasurements,        // size: its program reports no steps, so there is nothing to judge sizes by
   kTransitionTooDear,     // from, to, gain_s, stall_s: the change costs more time than it would bring
   // why a job starts, grows, shrinks, is replaced
   kStarted,            // size
@@ -45,6 +46,7 @@ enum class ReasonCode {
   kStragglerReplaced,  // worker, score, threshold
   kStragglerNoSpare,   // worker, score, threshold
   kWorkerLost,         // worker, survivors
+  kProgramFailed,      // worker, size, restarts, limit: its program ended badly; all of them are started anew
   kBelowMinimum,       // survivors, min
   kStartTimeout,       // worker, seconds: not ready in time
   kLeftBehind,         // worker: no longer in the job's generation, still running

@@ -77,6 +77,8 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPriceCap:
       return "stays as it is: the next size would cost " + w.money("price") + " an hour, above its cap of " +
              w.money("cap");
+    case ReasonCode::kNoMeasurements:
+      return "keeps " + w.workers("size") + ": its program reports no steps, so there is nothing to judge sizes by";
     case ReasonCode::kTransitionTooDear:
       return "stays as it is: going " + w.from_to() + " would save " + w.time("gain_s") + " and pause it for " +
              w.time("stall_s");
@@ -123,6 +125,9 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kWorkerLost:
       return w.id("worker") + " was lost; " + w.workers("survivors") +
              (w.whole("survivors") == 1 ? " goes on" : " go on");
+    case ReasonCode::kProgramFailed:
+      return "the program of " + w.id("worker") + " failed; all " + w.workers("size") + " start anew (" +
+             w.number("restarts") + " of " + w.number("limit") + " restarts used)";
     case ReasonCode::kBelowMinimum:
       return "goes back to the queue: " + w.workers("survivors") + " left, and it needs " + w.number("min");
     case ReasonCode::kStartTimeout: return w.id("worker") + " was not ready within " + w.time("seconds");
@@ -140,7 +145,9 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPreempted:
       if (w.whole("for_job") == 0) return "preempted by its policy";
       return "preempted for " + JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text();
-    case ReasonCode::kFinished: return "finished after " + counted(w.value("steps"), "step");
+    case ReasonCode::kFinished:
+      if (w.whole("steps") == 0) return "finished: its program has ended well";
+      return "finished after " + counted(w.value("steps"), "step");
     case ReasonCode::kCancelledByUser: return "cancelled by its user";
     case ReasonCode::kMaxDuration: return "ended: it ran longer than " + w.time("limit_s");
     default:
@@ -172,6 +179,7 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kAtMin:
     case ReasonCode::kNoSlotsToGrow:
     case ReasonCode::kPriceCap:
+    case ReasonCode::kNoMeasurements:
     case ReasonCode::kTransitionTooDear:
     case ReasonCode::kBatchTooSmall: return holding_sentence(reason.code, words);
     case ReasonCode::kStarted:
@@ -188,6 +196,7 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kStragglerReplaced:
     case ReasonCode::kStragglerNoSpare: return changing_sentence(reason.code, words);
     case ReasonCode::kWorkerLost:
+    case ReasonCode::kProgramFailed:
     case ReasonCode::kBelowMinimum:
     case ReasonCode::kStartTimeout:
     case ReasonCode::kLeftBehind:
@@ -225,6 +234,9 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                           const std::string step = "generation " + std::to_string(next.number) + " with " +
                                                    counted(static_cast<double>(next.members.size()), "worker");
                           return next.after_failure ? why + "; " + step : step;
+                        },
+                        [&](const LaunchIntent& launch) {
+                          return "starting the programs of generation " + std::to_string(launch.number);
                         },
                         [&](const PreemptIntent&) { return why; },
                         [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },

@@ -4,6 +4,7 @@
 
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/restart_planner.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
@@ -164,6 +165,7 @@ std::optional<Reason> preempt(DecisionDraft& draft, const Job& job, const Wish& 
 bool can_change(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
   if (!settled || is_ending(job, draft.now()) || job.suspend_requested) return false;
+  if (job.incarnation.failed || is_finishing(draft.state(), job)) return false;
   return all_members_stay(draft.state(), job);
 }
 

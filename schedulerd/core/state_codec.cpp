@@ -47,6 +47,8 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("stopped_for", worker.stopped_for);
   archive("joining", worker.joining);
   archive("stuck", worker.stuck);
+  archive("launched", worker.launched);
+  archive("program_ended", worker.program_ended);
   archive("node_lost", worker.node_lost);
   archive("straggler_score", worker.straggler_score);
   archive("straggler_steps", worker.straggler_steps);
@@ -92,6 +94,12 @@ void fields(auto& archive, codec::Like<Commit> auto& commit) {
   archive("after_failure", commit.after_failure);
 }
 
+void fields(auto& archive, codec::Like<Incarnation> auto& incarnation) {
+  archive("launched", incarnation.launched);
+  archive("failed", incarnation.failed);
+  archive("home", incarnation.home);
+}
+
 namespace {
 
 void membership_fields(auto& archive, codec::Like<Job> auto& job) {
@@ -103,6 +111,7 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("stepping_generation", job.stepping_generation);
   archive("stepping_size", job.stepping_size);
   archive("parking", job.parking);
+  archive("incarnation", job.incarnation);
   archive("transition", job.transition);
   archive("workers", job.workers);
   archive("pinned_size", job.pinned_size);
@@ -132,6 +141,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("grow_cost", job.grow_cost);
   archive("shrink_cost", job.shrink_cost);
   archive("failure_cost", job.failure_cost);
+  archive("restart_cost", job.restart_cost);
   archive("audited_epoch", job.audited_epoch);
   archive("restarts", job.restarts);
   archive("replacements", job.replacements);

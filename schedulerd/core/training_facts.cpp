@@ -32,6 +32,8 @@ void record_cost(Job& job, double stall_ms) {
   if (before == 0) return;  // a start stalls nobody
   if (job.commit.after_failure) {
     add_cost(job.failure_cost, stall_ms);
+  } else if (job.spec.resize == ResizeMode::kRestart) {
+    add_cost(job.restart_cost, stall_ms);
   } else {
     add_cost(job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
   }

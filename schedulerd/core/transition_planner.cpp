@@ -1,11 +1,13 @@
 #include "schedulerd/core/transition_planner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedulerd/core/hang_planner.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/restart_planner.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 
 namespace tidepool::core {
@@ -129,7 +131,11 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
     if (!contains(transition.leavers, id)) members.push_back(id);
   }
   std::vector<WorkerId> newcomers = transition.newcomers;
-  std::sort(newcomers.begin(), newcomers.end());
+  // Rank 0 of a start goes where its program's checkpoint may be.
+  const auto is_away = [&](WorkerId id) { return draft.state().find_worker(id)->node != job.incarnation.home; };
+  std::sort(newcomers.begin(), newcomers.end(), [&](WorkerId a, WorkerId b) {
+    return std::pair(members.empty() && is_away(a), a) < std::pair(members.empty() && is_away(b), b);
+  });
   members.insert(members.end(), newcomers.begin(), newcomers.end());
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, transition.reason);
 }
@@ -153,6 +159,9 @@ bool awaits_end(const DecisionDraft& draft, const Job& job) {
 void plan_membership(DecisionDraft& draft, const Job& job) {
   std::vector<WorkerId> alive = survivors(draft.state(), job);
   if (alive.size() < job.members.size()) return switch_to_survivors(draft, job, std::move(alive));
+  if (restart_failed(draft, job)) return;
+  launch_if_stopped(draft, job);
+  if (is_finishing(draft.state(), job)) return;
   const bool settled = job.members.empty() || job.switched;
   const bool planned = job.transition && !job.transition->committed;
   if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
@@ -195,6 +204,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
     if (worker.stop_due) consider(*worker.stop_due);
   }
   if (const auto hang = next_hang(state, job, config, after)) consider(*hang);
+  if (const auto launch = next_launch(job)) consider(*launch);
   if (is_final(job.state)) return first;
   if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
   if (!is_active(job.state)) return first;

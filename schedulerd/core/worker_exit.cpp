@@ -46,7 +46,8 @@ void count_loss(Job& job, std::set<JobId>& counted, std::string how) {
 // The program may have reached its end: a member is gone without a complaint, and rank 0, who reports the end, is not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
-  return well && worker.phase == WorkerPhase::kMember && job.switched && worker.id != job.members.front() &&
+  const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
+  return well && speaks && worker.phase == WorkerPhase::kMember && job.switched && worker.id != job.members.front() &&
          is_live(state, job.members.front());
 }
 
@@ -61,6 +62,15 @@ void count_quiet_exits(StateChange& change, Job& job) {
   }
   job.quiet_exits.clear();
   job.quiet_since.reset();
+}
+
+void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
+  job.incarnation.failed = worker.id;
+  // Whoever starts such a program again gets the same answer.
+  if (notice.exit_code == kExitMisconfigured) job.misconfigured = true;
+  ++job.restarts;
+  job.last_error = describe(worker, notice);
+  emit_lost(change, job, worker.id, notice);
 }
 
 void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
@@ -130,6 +140,7 @@ void settle_if_deserted(StateChange& change, Job& job) {
   job.switched = false;
   job.transition.reset();
   job.checkpoint_wanted = false;
+  job.incarnation.failed = WorkerId();
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
   change.capacity_changed();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);

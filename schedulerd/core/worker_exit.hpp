@@ -18,6 +18,9 @@ struct ExitNotice {
 // Requires: the workers exist.
 void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice);
 
+// A program that was restarted with each generation has ended badly: one loss, and the worker keeps its slots.
+void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice);
+
 // The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
 void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
 

@@ -118,8 +118,18 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   // The echoed document says null where no folder was given.
   if (run.contains("workdir") && run["workdir"].is_string()) order.workdir = run["workdir"].get<std::string>();
   order.env.merge(checkpoint_environment(*document, order.workdir));
+  if (job.spec.resize == core::ResizeMode::kRestart) {
+    order.restart_grace_ms = job.spec.elastic.grace.count_ms();
+    order.env["TORCHELASTIC_RUN_ID"] = job.id.text();
+    order.env["TORCHELASTIC_MAX_RESTARTS"] = std::to_string(job.spec.max_restarts);
+  }
   order.spec = *std::move(document);
   return order;
+}
+
+std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job) const {
+  const bool held = job.spec.resize == core::ResizeMode::kRestart && job.incarnation.launched < job.generation;
+  return held ? std::nullopt : addresses_.addresses(job.id, job.generation);
 }
 
 Effects Executor::carry_out(const core::Decision& decision, const core::ClusterState& state) {
@@ -140,7 +150,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    },
                    [&](const core::LaunchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
-                     if (const auto all = addresses_.addresses(job->id, job->generation)) orders.launch(*job, *all);
+                     if (const auto all = told_addresses(*job)) orders.launch(*job, *all);
                    },
                    [&](const core::PreemptIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
@@ -173,7 +183,7 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
     if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
       if (job.checkpoint_wanted) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
-      const auto addresses = addresses_.addresses(job.id, job.generation);
+      const auto addresses = told_addresses(job);
       if (addresses && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
     }
   }
@@ -190,7 +200,7 @@ void Executor::on_relink(WorkerId id, GenerationNumber generation, const core::C
   if (job.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
-  const auto addresses = addresses_.addresses(job.id, job.generation);
+  const auto addresses = told_addresses(job);
   if (addresses && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *addresses}});
 }
 
@@ -212,7 +222,7 @@ void Executor::on_address(WorkerId id, const api::AddressMessage& address, const
       address.generation == job.generation && address.rank >= 0 && rank < job.members.size() && job.members[rank] == id;
   if (!current) return;
   const auto outcome = addresses_.put({job.id, address.generation, address.rank, job.size(), address.blob});
-  const auto complete = addresses_.addresses(job.id, job.generation);
+  const auto complete = told_addresses(job);
   if (!complete) return;
   for (const WorkerId each : job.members) {
     const core::Worker* member = state.find_worker(each);

@@ -5,6 +5,7 @@
 // fenced by its number. So after a reconnect everything that may have been missed is said again.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,10 @@ class Executor {
                   std::vector<OutboxItem>& orders);
 
  private:
+  // All addresses of the newest generation, once they may be told: to a program that is restarted they are the word to
+  // start.
+  [[nodiscard]] std::optional<api::AddressesMessage> told_addresses(const core::Job& job) const;
+
   AddressBook addresses_;
 };
 

@@ -19,6 +19,21 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && name.size() <= kNameMax && std::all_of(name.begin(), name.end(), legal);
 }
 
+core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .generation = said.generation,
+          .last_step = said.last_step,
+          .steps = said.steps,
+          .elapsed = Duration::micros(said.elapsed_us),
+          .samples = said.samples,
+          .loss = said.loss,
+          .epoch = said.epoch,
+          .compute_us = said.compute_us,
+          .samples_total = said.samples_total,
+          .global_batch = said.global_batch,
+          .noise_scale = said.noise_scale};
+}
+
 }  // namespace
 
 Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
@@ -72,20 +87,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
                                             .samples_repeated = said.samples_repeated,
                                             .bytes_moved = said.bytes_moved};
           },
-          [&](const api::StepsMessage& said) -> Answer {
-            return core::StepsMeasured{.job = worker.job,
-                                       .generation = said.generation,
-                                       .last_step = said.last_step,
-                                       .steps = said.steps,
-                                       .elapsed = Duration::micros(said.elapsed_us),
-                                       .samples = said.samples,
-                                       .loss = said.loss,
-                                       .epoch = said.epoch,
-                                       .compute_us = said.compute_us,
-                                       .samples_total = said.samples_total,
-                                       .global_batch = said.global_batch,
-                                       .noise_scale = said.noise_scale};
-          },
+          [&](const api::StepsMessage& said) -> Answer { return fact_of_steps(said, worker); },
           [&](const api::EpochAuditedMessage& said) -> Answer {
             return core::DataEpochAudited{.job = worker.job,
                                           .epoch = said.epoch,
@@ -113,6 +115,13 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
                                          .bytes = said.bytes,
                                          .write_ms = said.write_ms,
                                          .path = said.path};
+          },
+          [&](const api::StartedMessage& said) -> Answer {
+            if (said.generation <= worker.launched) return std::nullopt;
+            return core::ProgramStarted{worker.id, said.generation};
+          },
+          [&](const api::EndedMessage& said) -> Answer {
+            return core::ProgramEnded{worker.id, said.generation, said.exit_code, said.signal, said.detail};
           },
           [&](const api::RestoredMessage& said) -> Answer {
             return core::StateRestored{.job = worker.job,

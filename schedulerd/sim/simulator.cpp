@@ -184,6 +184,7 @@ void Simulator::dispatch(const std::vector<Outgoing>& messages) {
                                     [](const StopWorker& stop) { return stop.node; },
                                     [](const AckReport& ack) { return ack.node; },
                                     [](const CommitGeneration&) { return -1; },
+                                    [](const LaunchPrograms&) { return -1; },
                                     [](const Submitted&) { return -1; },
                                 },
                                 message);

@@ -31,8 +31,8 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
                         [&](const core::ShrinkIntent& i) { list(i.leavers); },
                         [&](const core::ReplaceIntent& i) { list({i.newcomer.worker, i.leaver}); },
                         [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
-                        [](const core::PreemptIntent&) {},
-                        [&](const core::StopWorkerIntent& i) { list({i.worker}); }, [](const core::EndJobIntent&) {}},
+                        [](const core::PreemptIntent&) {}, [&](const core::StopWorkerIntent& i) { list({i.worker}); },
+                        [](const core::EndJobIntent&) {}},
              intent);
   return workers;
 }

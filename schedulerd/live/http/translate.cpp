@@ -42,6 +42,7 @@ core::JobSpec to_core(const api::v1::JobSpecV1& from) {
   spec.preemptible = from.preemptible;
   spec.gpus_per_worker = from.resources.gpus_per_worker;
   spec.pack_node = from.pack_node;
+  spec.resize = from.run.restart ? core::ResizeMode::kRestart : core::ResizeMode::kLive;
   spec.shared_checkpoints = !from.checkpoint_dir.empty();
   const auto& elastic = from.elastic;
   spec.elastic = {elastic.min,         elastic.max,      elastic.preferred, elastic.sizes,

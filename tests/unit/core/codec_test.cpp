@@ -32,9 +32,12 @@ std::vector<core::Fact> one_of_each() {
           core::WorkerReady{WorkerId(4)},
           core::WorkerJoining{WorkerId(4), 7},
           core::WorkerStuck{WorkerId(4), 31, "computing", Duration::seconds(70)},
+          core::ProgramStarted{WorkerId(4), 7},
+          core::ProgramEnded{WorkerId(4), 7, 1, 0, "no such file"},
           core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
           core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20},
-          core::StepsMeasured{JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5},
+          core::StepsMeasured{
+              JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5},
           core::DataEpochAudited{JobId(2), 3, 100, 99, false},
           core::TrainingFinished{JobId(2), 400, -HUGE_VAL, 25'600},
           core::StateParked{JobId(2), WorkerId(4), 8, 130, 1 << 20, 3.5},

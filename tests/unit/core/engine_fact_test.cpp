@@ -50,6 +50,26 @@ TEST_CASE("Reports of an older generation change nothing") {
   CHECK(core::digest_of(story.state()) == before);
 }
 
+TEST_CASE("A job keeps the newest batch and the newest noise scale that was known") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({}, 1);
+  const auto report = [&](std::int64_t batch, std::optional<double> noise) {
+    core::StepsMeasured steps{job, story.job(job).generation, story.job(job).last_step + 1, 1, Duration::millis(1), 64};
+    steps.global_batch = batch;
+    steps.noise_scale = noise;
+    return story.learn(steps);
+  };
+  const auto first = report(512, 900.0);
+  CHECK(first.back().data.at("noise_scale") == 900.0);
+  report(0, std::nullopt);
+  CHECK(story.job(job).global_batch == 512);
+  CHECK(story.job(job).noise_scale == 900.0);
+  report(1024, 700.0);
+  CHECK(story.job(job).global_batch == 1024);
+  CHECK(story.job(job).noise_scale == 700.0);
+}
+
 TEST_CASE("What is said twice changes nothing the second time") {
   Story story;
   const NodeId node = story.node(2);

@@ -1,0 +1,276 @@
+#include <catch2/catch.hpp>
+
+#include "schedulerd/core/explain.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+// A job whose programs know nothing of generations: each change of membership ends them all and starts them anew.
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+
+struct Restarting : Story {
+  JobId job_id;
+
+  JobId submit_restarting(int min, int max, int preferred) {
+    job_id = engine().next_job_id();
+    JobSketch sketch;
+    sketch.min = min;
+    sketch.max = max;
+    sketch.preferred = preferred;
+    core::JobSpec spec = job_spec(sketch);
+    spec.resize = core::ResizeMode::kRestart;
+    spec.elastic.grace = Duration::seconds(10);
+    spec.elastic.cooldown = Duration();
+    wish(job_id, preferred);
+    learn(core::JobSubmitted{job_id, spec});
+    return job_id;
+  }
+  const core::Job& its() const { return job(job_id); }
+  void waits(WorkerId worker) { learn(core::WorkerJoining{worker, its().generation}); }
+  void started(WorkerId worker) { learn(core::ProgramStarted{worker, its().generation}); }
+  void ended(WorkerId worker, int code, int signal = 0) {
+    learn(core::ProgramEnded{worker, its().generation, code, signal, "last words"});
+  }
+  std::vector<WorkerId> members() const { return its().members; }
+  // From a start order to programs that run.
+  void launch() {
+    for (const WorkerId worker : std::vector<WorkerId>(its().workers)) {
+      if (this->worker(worker).phase == core::WorkerPhase::kStarting) ready(worker);
+    }
+    decide();
+    all_wait();
+    pass(Duration::seconds(70));
+    CHECK(names_of(decide()) == "launch");
+    for (const WorkerId worker : members()) started(worker);
+    decide();
+  }
+  void all_wait() {
+    for (const WorkerId worker : members()) waits(worker);
+  }
+  void run_at(int size, int max = 4) {
+    node(max);
+    submit_restarting(1, max, size);
+    CHECK(names_of(decide()) == "start");
+    launch();
+    REQUIRE(its().state == JobState::kRunning);
+    REQUIRE(its().size() == size);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("programs start together, once every worker waits for its generation") {
+  Restarting story;
+  story.node(2);
+  story.submit_restarting(2, 2, 2);
+  story.decide();
+  story.ready(WorkerId(1));
+  CHECK(names_of(story.decide()).empty());
+  story.ready(WorkerId(2));
+  CHECK(names_of(story.decide()) == "switch");
+  story.waits(WorkerId(1));
+  CHECK(names_of(story.decide()).empty());
+  story.waits(WorkerId(2));
+  CHECK(names_of(story.decide()) == "launch");
+  story.started(WorkerId(1));
+  CHECK(story.its().state == JobState::kStarting);
+  story.started(WorkerId(2));
+  CHECK(story.its().state == JobState::kRunning);
+  CHECK(story.last("generation.switched").data.at("kind") == "start");
+  CHECK(story.last("generation.switched").data.at("stall_ms") == 0);
+  CHECK(story.count("job.started") == 1);
+}
+
+TEST_CASE("a larger size waits for the end of all old programs, and its cost is that of a restart") {
+  Restarting story;
+  story.run_at(2);
+  story.learn(core::JobResizeRequested{story.job_id, 3});
+  CHECK(names_of(story.decide()) == "grow");
+  CHECK(story.its().switched);
+  story.ready(WorkerId(3));
+  CHECK(names_of(story.decide()) == "switch");
+  story.waits(WorkerId(1));
+  story.waits(WorkerId(3));
+  CHECK(names_of(story.decide()).empty());  // the program of w-2 still writes its checkpoint
+  story.pass(Duration::seconds(4));
+  story.waits(WorkerId(2));
+  CHECK(names_of(story.decide()) == "launch");
+  story.pass(Duration::seconds(1));
+  for (const WorkerId worker : story.members()) story.started(worker);
+  const auto& event = story.last("generation.switched").data;
+  CHECK(event.at("kind") == "restart");
+  CHECK(event.at("from_size") == 2);
+  CHECK(event.at("to_size") == 3);
+  CHECK(event.at("stall_ms") == 5000);
+  CHECK(story.its().restart_cost.count == 1);
+  CHECK(story.its().restart_cost.mean_stall_ms == 5000);
+  CHECK(story.its().grow_cost.count == 0);
+  CHECK(story.its().restarts == 0);
+  CHECK(story.last("job.resized").data.at("to") == 3);
+}
+
+TEST_CASE("a smaller size waits for the leaver's end too") {
+  Restarting story;
+  story.run_at(3);
+  story.learn(core::JobResizeRequested{story.job_id, 2});
+  CHECK(names_of(story.decide()) == "shrink switch");
+  story.all_wait();
+  CHECK(names_of(story.decide()).empty());
+  story.exit(WorkerId(3));
+  CHECK(names_of(story.decide()) == "launch");
+  CHECK(story.its().restarts == 0);
+}
+
+TEST_CASE("a failed program restarts all workers on their slots after a pause that grows") {
+  Restarting story;
+  story.run_at(2);
+  story.ended(WorkerId(2), -1, 9);
+  CHECK(story.its().restarts == 1);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.its().members == std::vector{WorkerId(1), WorkerId(2)});
+  CHECK(story.its().verdict.reason.code == core::ReasonCode::kProgramFailed);
+  story.learn(core::ProgramEnded{WorkerId(1), story.its().generation - 1, 1, 0, "its peer is gone"});
+  CHECK(story.its().restarts == 1);  // what one failure takes along is not another
+  story.all_wait();
+  CHECK(names_of(story.decide()).empty());
+  CHECK(story.engine().next_due() == story.now() + Duration::seconds(1));
+  story.pass(Duration::seconds(1));
+  CHECK(names_of(story.decide()) == "launch");
+  for (const WorkerId worker : story.members()) story.started(worker);
+  CHECK(story.last("generation.switched").data.at("kind") == "failure");
+  story.ended(WorkerId(1), 1);
+  story.decide();
+  story.all_wait();
+  story.pass(Duration::millis(1'999));
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::millis(1));
+  CHECK(names_of(story.decide()) == "launch");
+}
+
+TEST_CASE("a program that fails too often, or says that its settings are wrong, ends the job") {
+  Restarting story;
+  story.run_at(2);
+  SECTION("exit code 2") {
+    story.ended(WorkerId(1), 2);
+  }
+  SECTION("more often than max_restarts") {
+    for (int round = 0; round < 3; ++round) {
+      story.ended(WorkerId(1), 1);
+      story.launch();
+    }
+    CHECK(story.its().state == JobState::kRunning);
+    story.ended(WorkerId(1), 1);
+  }
+  CHECK(names_of(story.decide()) == "stop_worker stop_worker");
+  story.exit(WorkerId(1));
+  story.exit(WorkerId(2));
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.its().state == JobState::kFailed);
+  CHECK(core::explain(story.state(), story.job_id).summary.find("w-1 exited with code") != std::string::npos);
+}
+
+TEST_CASE("the job has succeeded when every program has ended with 0") {
+  Restarting story;
+  story.run_at(2);
+  story.ended(WorkerId(2), 0);
+  story.learn(core::JobResizeRequested{story.job_id, 3});
+  CHECK(names_of(story.decide()).empty());  // it is about to finish
+  CHECK(story.its().state == JobState::kRunning);
+  story.ended(WorkerId(1), 0);
+  CHECK(names_of(story.decide()) == "stop_worker stop_worker");
+  story.exit(WorkerId(1));
+  story.exit(WorkerId(2));
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.its().state == JobState::kSucceeded);
+  CHECK(story.its().restarts == 0);
+  CHECK(core::explain(story.state(), story.job_id).summary == "finished: its program has ended well");
+}
+
+TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to its node") {
+  Restarting story;
+  story.node(1);
+  story.node(1);
+  story.submit_restarting(1, 2, 2);
+  story.decide();
+  story.launch();
+  const NodeId home = story.worker(WorkerId(1)).node;
+  CHECK(story.its().incarnation.home == home);
+  story.learn(core::JobSuspendRequested{story.job_id});
+  CHECK(names_of(story.decide()) == "preempt");
+  CHECK(story.its().parking);
+  CHECK(names_of(story.decide()).empty());
+  story.exit(WorkerId(1));
+  story.exit(WorkerId(2));
+  CHECK(story.its().state == JobState::kSuspended);
+  CHECK(story.its().restarts == 0);
+  story.learn(core::JobResumeRequested{story.job_id});
+  story.decide();
+  story.launch();
+  CHECK(story.worker(story.members().front()).node == home);
+  CHECK(story.last("generation.switched").data.at("kind") == "resume");
+}
+
+TEST_CASE("a lost node's workers are left out, and the programs of the others start anew") {
+  Restarting story;
+  story.node(1);
+  const NodeId second = story.node(1);
+  story.submit_restarting(1, 2, 2);
+  story.decide();
+  story.launch();
+  story.learn(core::NodeLost{second, "silent"});
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.its().size() == 1);
+  CHECK(story.its().restarts == 1);
+  story.all_wait();
+  story.pass(Duration::seconds(1));
+  CHECK(names_of(story.decide()) == "launch");
+}
+
+TEST_CASE("a generation whose programs do not end or start in time loses who holds it up") {
+  Restarting story;
+  story.run_at(3);
+  story.learn(core::JobResizeRequested{story.job_id, 2});
+  story.decide();
+  story.all_wait();
+  story.pass(Duration::seconds(129));
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::seconds(1));
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "stop_worker");
+  CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == WorkerId(3));
+}
+
+TEST_CASE("nothing is launched while an older program may run, whatever plans it") {
+  Restarting story;
+  story.run_at(2);
+  const auto refused = [&](GenerationNumber number) {
+    core::Decision decision;
+    decision.id = DecisionId(story.state().next_decision);
+    decision.at = story.now();
+    decision.plan.push_back({core::LaunchIntent{story.job_id, number}, {}});
+    const Status status = story.engine().validate(decision);
+    return status.ok() ? std::string() : status.error().message;
+  };
+  CHECK(refused(story.its().generation).find("LaunchedOnce") == 0);
+  CHECK(refused(story.its().generation + 1).find("LaunchIsOfTheNewest") == 0);
+  story.ended(WorkerId(1), 1);
+  story.decide();
+  story.waits(WorkerId(1));
+  CHECK(refused(story.its().generation).find("AllHaveStopped: w-2") == 0);
+  story.waits(WorkerId(2));
+  CHECK(refused(story.its().generation).empty());
+}
+
+TEST_CASE("late words of a restarted program change nothing") {
+  Restarting story;
+  story.run_at(2);
+  const auto before = core::digest_of(story.state());
+  story.started(WorkerId(1));
+  story.learn(core::ProgramEnded{WorkerId(1), 0, 1, 0, ""});
+  CHECK(core::digest_of(story.state()) == before);
+  CHECK(story.refuses(core::ProgramEnded{WorkerId(77), 1, 1, 0, ""}).find("never been") != std::string::npos);
+  CHECK(story.refuses(core::JobCheckpointRequested{story.job_id}).find("run.resize") != std::string::npos);
+}
+
+}  // namespace tidepool::test
