@@ -90,7 +90,7 @@ class GradientBuckets:
                 self._in_backward = True
                 torch.autograd.Variable._execution_engine.queue_callback(self._backward_ended)
             bucket.missing -= 1
-            if self.completes and bucket.missing == 0:
+            if self.completes and bucket.missing == 0 and self._weight != 0.0:
                 self._announce_full()
 
         return arrived
@@ -98,6 +98,8 @@ class GradientBuckets:
     def _backward_ended(self) -> None:
         self._in_backward = False
         if self.completes:
+            if self._weight == 0.0:
+                self._buffer.zero_()
             self.on_complete()
         else:
             self._fold()
@@ -105,7 +107,8 @@ class GradientBuckets:
     def _fold(self) -> None:
         if self._aside is None:
             self._aside = torch.zeros_like(self._buffer)
-        self._aside.add_(self._buffer, alpha=self._weight)
+        if self._weight != 0.0:  # a product with 0 would keep what is not a number
+            self._aside.add_(self._buffer, alpha=self._weight)
         self._buffer.zero_()
         self._touched = False
 
@@ -120,7 +123,8 @@ class GradientBuckets:
         self.attach()
 
     def begin_part(self, weight: float, completes: bool) -> None:
-        """The next backward's gradients count `weight`; `completes`: with them the step's are all there."""
+        """The next backward's gradients count `weight`, not at all if it is 0; `completes`: with them the step's are
+        all there."""
         self._weight = weight
         self.arm(completes)
 

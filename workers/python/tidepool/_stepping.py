@@ -187,8 +187,9 @@ class Stepper:
         self._given = True
         self._part_samples, self._last_part = samples, last
         weight = float(samples) if self._options.loss == "mean" else 1.0
-        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it.
-        self._buckets.begin_part(weight if samples > 0 else 0.0, completes=last and samples > 0)
+        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is summed
+        # at the end of backward() all the same: what the program does to the gradients then, all workers do alike.
+        self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
     def end_part(self) -> None:
         """A micro-batch that does not end the step: what a scheduler did in the loop's body is undone."""
