@@ -21,7 +21,9 @@
 #include "workers/agent/daemon_link.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
+#include "workers/agent/seat_files.hpp"
 #include "workers/agent/state_files.hpp"
+#include "workers/agent/torchrun.hpp"
 #include "workers/agent/worker_launch.hpp"
 #include "workers/agent/worker_ledger.hpp"
 #include "workers/agent/worker_logs.hpp"
@@ -58,6 +60,7 @@ class Loop : public AgentLoop {
   Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger ledger, WorkerLogs logs);
 
   [[nodiscard]] Status prepare();
+  [[nodiscard]] bool has_workers() const override { return !runner_.workers().empty(); }
   void run() override;
 
  private:
@@ -77,6 +80,8 @@ class Loop : public AgentLoop {
   void carry_out(const SendToWorker& action) { socket_.send(action.worker, action.message); }
   void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
   void carry_out(const SpawnWorker& action);
+  void carry_out(const SpawnProgram& action);
+  void carry_out(const OfferSeatAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
   void carry_out(const ReadLog& action);
   void carry_out(const RecordStarted& action);
@@ -87,6 +92,10 @@ class Loop : public AgentLoop {
   void carry_out(const Quit& action);
 
   [[nodiscard]] Status spawn(const api::StartWorker& order);
+  void tell_start(const api::StartWorker& order, const Status& status);
+  [[nodiscard]] Status spawn_rank(const SpawnProgram& action);
+  [[nodiscard]] Result<std::string> offer_of(const OfferSeatAddress& action);
+  [[nodiscard]] fs::path work_folder(WorkerId worker) const { return options_.state_dir / "work" / worker.text(); }
   void job_has_left(WorkerId worker);
 
   AgentOptions options_;
@@ -109,7 +118,9 @@ class Loop : public AgentLoop {
 
   std::deque<Fact> facts_;
   bool feeding_ = false;
-  std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
+  std::map<WorkerId, SeatOffer> offers_;    // of seats, in their newest generation
+  std::map<WorkerId, ReservedPort> ports_;  // kept until the program starts
+  std::set<WorkerId> unrecorded_;           // the ledger could not take their start: they must not run
   std::string last_loss_;
   bool log_trouble_told_ = false;
   bool ending_ = false;
@@ -156,6 +167,10 @@ void Loop::adopt_workers() {
     if (record && runner_.adopt(*record)) {
       jobs_[worker] = record->job;
       static_cast<void>(memory_.enter(record->job, {}));
+      if (auto seat = read_seat(work_folder(worker))) {
+        offers_[worker] = seat->offer;
+        feed(SeatAdopted{Seat(seat->order, seat->offer.generation, seat->offer.rank)});
+      }
       spdlog::info("{} (pid {}) of {} goes on; adopted", worker.text(), record->pid, record->job.text());
       continue;
     }
@@ -253,7 +268,10 @@ void Loop::carry_out(const SpawnWorker& action) {
                      .detail = "this node cannot write its state directory; nothing was started"});
     return;
   }
-  const auto status = spawn(order);
+  tell_start(order, spawn(order));
+}
+
+void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   if (status.ok()) {
     spdlog::info("{} of {} started: {}", order.worker.text(), order.job.text(), order.program);
     return;
@@ -265,8 +283,57 @@ void Loop::carry_out(const SpawnWorker& action) {
       .worker = order.worker, .exit_code = settings ? kSettingsAreWrong : -1, .detail = status.error().message});
 }
 
+void Loop::carry_out(const SpawnProgram& action) {
+  tell_start(action.order, spawn_rank(action));
+}
+
+Status Loop::spawn_rank(const SpawnProgram& action) {
+  const auto around =
+      surroundings_of({.generation = action.what.generation, .rank = action.what.rank, .blobs = action.what.addresses});
+  if (!around) return around.error();
+  api::StartWorker order = action.order;
+  for (const auto& [name, value] : around->environment) order.env[name] = value;
+  order.slots = around->slots;
+  const fs::path checkpoints =
+      order.env.emplace("TIDEPOOL_CHECKPOINT_DIR", memory_.disk_folder(order.job).string()).first->second;
+  std::error_code error;
+  fs::create_directories(fs::path(order.workdir) / checkpoints, error);
+  if (error) return io_error("cannot make the checkpoint folder " + checkpoints.string() + ": " + error.message());
+  const fs::path folder = work_folder(order.worker);
+  TP_TRY(make_private_folder(folder));
+  TP_TRY(write_seat(folder, {action.order, offers_[order.worker]}));
+  ports_.erase(order.worker);
+  return spawn(order);
+}
+
+void Loop::carry_out(const OfferSeatAddress& action) {
+  const WorkerId worker = action.order.worker;
+  const auto blob = offer_of(action);
+  if (!blob) {
+    spdlog::error("{}: {}", worker.text(), blob.error().message);
+    return;
+  }
+  feed(WorkerSaid{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
+}
+
+// The same words each time in one generation.
+Result<std::string> Loop::offer_of(const OfferSeatAddress& action) {
+  SeatOffer& offer = offers_[action.order.worker];
+  if (offer.generation == action.what.generation) return offer.blob;
+  RankAddress address{.node = options_.node, .host = link_.own_host(), .slots = action.order.slots};
+  ports_.erase(action.order.worker);
+  if (action.what.rank == 0) {
+    auto port = ReservedPort::take(std::random_device{}());
+    if (!port) return port.error();
+    address.port = port->number();
+    ports_.emplace(action.order.worker, *std::move(port));
+  }
+  offer = {.generation = action.what.generation, .rank = action.what.rank, .blob = to_blob(address)};
+  return offer.blob;
+}
+
 Status Loop::spawn(const api::StartWorker& order) {
-  const fs::path folder = options_.state_dir / "work" / order.worker.text();
+  const fs::path folder = work_folder(order.worker);
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const auto named = order.env.find("TIDEPOOL_CHECKPOINT_DIR");
@@ -275,7 +342,7 @@ Status Loop::spawn(const api::StartWorker& order) {
   jobs_[order.worker] = order.job;
   auto spec = plan_launch(order,
                           {.program_folder = self.parent_path(),
-                           .agent_socket = options_.state_dir / "w.sock",
+                           .agent_socket = order.restart_grace_ms ? fs::path() : options_.state_dir / "w.sock",
                            .job_file = folder / "job.json",
                            .cluster = state_.cluster(),
                            .checkpoint_folder = memory_.disk_folder(order.job),
@@ -324,6 +391,8 @@ void Loop::carry_out(const RecordAck& action) {
   // Without the record, the next agent would report once more, and the daemon acknowledge once more.
   if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
   ledger_.forget_process(action.worker);
+  offers_.erase(action.worker);
+  ports_.erase(action.worker);
   std::error_code error;
   fs::remove_all(options_.state_dir / "work" / action.worker.text(), error);
   logs_.prune([this](WorkerId worker) { return state_.lives(worker); });

@@ -20,6 +20,9 @@ class AgentLoop {
   AgentLoop& operator=(const AgentLoop&) = delete;
   virtual ~AgentLoop() = default;
 
+  // Whether workers of an earlier agent go on here.
+  [[nodiscard]] virtual bool has_workers() const = 0;
+
   // Returns when the agent has been told to end, or has been idle for long enough.
   virtual void run() = 0;
 

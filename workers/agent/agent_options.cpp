@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,12 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   app.add_option("--token-file", options.token_file, "file (mode 0600) with the agent token");
   app.add_option("--exit-when-idle", texts.exit_when_idle,
                  "end after this long without daemon and worker, such as 30s");
+  const std::map<std::string, AgentOptions::Probe> probes = {{"gpus", AgentOptions::Probe::kGpus},
+                                                             {"always", AgentOptions::Probe::kAlways},
+                                                             {"never", AgentOptions::Probe::kNever}};
+  app.add_option("--probe", options.probe, "measure before joining: gpus (default), always (CPU slots too) or never")
+      ->transform(CLI::Transformer(probes))
+      ->option_text("gpus|always|never");
   app.add_flag("--stop-workers", options.stop_workers, "at SIGTERM stop the workers too, instead of leaving them");
   try {
     app.parse(argc, argv);

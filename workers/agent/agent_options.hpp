@@ -22,6 +22,8 @@ struct AgentOptions {
   std::filesystem::path token_file;  // empty = no token
   std::optional<Duration> exit_when_idle;
   bool stop_workers = false;  // at SIGTERM
+  enum class Probe { kGpus, kAlways, kNever };
+  Probe probe = Probe::kGpus;  // which devices are measured before the node joins
 };
 
 // The options; or the exit code, after help or the mistakes have been printed.

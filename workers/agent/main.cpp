@@ -5,9 +5,11 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
+#include "workers/agent/health/join_probe.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
 #include "workers/agent/state_lock.hpp"
 
@@ -19,6 +21,24 @@ using namespace tidepool::agent;
 int fail(const Error& error) {
   std::fprintf(stderr, "agentd: %s\n", error.message.c_str());
   return 1;
+}
+
+std::string probe_beside_us() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "tidepool-probe").string();
+}
+
+// Slow devices are told, not refused; those that workers are using cannot be measured.
+void probe_devices(const AgentOptions& options, const NodeSlots& slots, const AgentLoop& loop) {
+  const bool wanted = options.probe == AgentOptions::Probe::kAlways ||
+                      (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
+  if (!wanted || loop.has_workers()) return;
+  JoinProbe probe{.program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl"};
+  for (const Gpu& gpu : slots.gpus) probe.gpus.push_back(gpu.uuid);
+  const NodeHealth health = probe_node(probe);
+  for (const DeviceFigures& figures : health.figures) spdlog::info("{}", describe(figures));
+  for (const std::string& finding : health.findings) spdlog::warn("{}", finding);
 }
 
 int run_agent(const AgentOptions& options) {
@@ -34,6 +54,7 @@ int run_agent(const AgentOptions& options) {
   spdlog::info("node {}: {}", options.node, slots.note);
   auto loop = AgentLoop::open(options, slots);
   if (!loop) return fail(loop.error());
+  probe_devices(options, slots, **loop);
   (*loop)->run();
   return 0;
 }
