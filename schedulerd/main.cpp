@@ -11,7 +11,7 @@
 #include "schedulerd/live/daemon.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/logging.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 
 namespace {
@@ -29,16 +29,16 @@ int fail(const Error& error) {
 live::ConfigReading read_config(int argc, char** argv) {
   live::ConfigInputs inputs{.arguments = {argv + 1, argv + argc}};
   for (const auto& preset : policies::kPresets) inputs.policies.emplace_back(preset.name);
+  for (const auto& detector : straggler::kDetectors) inputs.detectors.emplace_back(detector.name);
   if (const char* home = std::getenv("HOME")) inputs.home = home;
   return live::read_config(inputs);
 }
 
-live::http::RestOptions rest_options(const live::Config& config,
-                                     std::shared_ptr<const core::StragglerDetector> detector) {
+live::http::RestOptions rest_options(const live::Config& config) {
   live::http::RestOptions options;
   options.http.address = config.listen.host;
   options.http.port = config.listen.port;
-  options.detector = std::move(detector);
+  for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
   for (const auto& preset : policies::kPresets) {
     options.policies.push_back({.name = std::string(preset.name),
                                 .summary = std::string(preset.summary),
@@ -62,12 +62,13 @@ int serve(const live::Config& config) {
   const std::string policy = config.policy.empty() ? std::string(policies::kDefaultPreset) : config.policy;
   auto rules = policies::make_policies(policy);
   if (!rules.ok()) return fail(rules.error());
-  const auto detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>();
+  const auto detectors = core::detectors_of(straggler::kDetectors);
+  const std::string judge = config.detector.empty() ? std::string(straggler::kDefaultDetector) : config.detector;
   const core::EngineConfig engine{.start_timeout = config.start_timeout,
                                   .replace_stragglers = config.replace_stragglers};
-  auto daemon = live::Daemon::open({config, {*std::move(rules), detector, engine}, policy});
+  auto daemon = live::Daemon::open({config, {*std::move(rules), detectors.at(judge), engine, detectors}, policy});
   if (!daemon.ok()) return fail(daemon.error());
-  const auto rest = live::http::Rest::create(**daemon, rest_options(config, detector));
+  const auto rest = live::http::Rest::create(**daemon, rest_options(config));
   (*daemon)->observe([&metrics = rest->metrics()](Duration round, Duration commit) {
     metrics.observe_round(round);
     metrics.observe_commit(commit);

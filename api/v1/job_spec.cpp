@@ -363,6 +363,13 @@ ScalingFields read_scaling(const json& value, Errors& errors) {
   return scaling;
 }
 
+std::string read_straggler(const json& value, Errors& errors) {
+  ObjectReader in(value, "/straggler", errors);
+  std::string detector = in.text("detector", "default");
+  in.finish();
+  return detector;
+}
+
 int read_priority(ObjectReader& in) {
   const json& value = in.raw("priority");
   if (!value.is_string()) return static_cast<int>(in.integer("priority", 0, {.low = -1000, .high = 1000}));
@@ -495,6 +502,7 @@ JobSpecFindings read_job_spec(const json& document) {
   spec.elastic = read_elastic(in.raw("elastic"), errors);
   spec.batch = read_batch(in.raw("batch"), errors);
   spec.scaling = read_scaling(in.raw("scaling"), errors);
+  spec.straggler_detector = read_straggler(in.raw("straggler"), errors);
   spec.priority = read_priority(in);
   spec.preemptible = in.boolean("preemptible", true);
   read_smaller_parts(in, spec, errors);
@@ -519,6 +527,7 @@ json effective_document(const JobSpecV1& spec) {
             {"per_worker_max", spec.batch.per_worker_max},
             {"on_resize", spec.batch.on_resize}}},
           {"scaling", scaling_document(spec.scaling)},
+          {"straggler", {{"detector", spec.straggler_detector}}},
           {"work", {{"samples", samples}}},
           {"priority", spec.priority},
           {"preemptible", spec.preemptible},

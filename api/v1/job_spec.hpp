@@ -68,6 +68,7 @@ struct JobSpecV1 {
   ElasticFields elastic;
   BatchFields batch;
   ScalingFields scaling;
+  std::string straggler_detector = "default";  // straggler: {detector}; "none" = the job is not judged
   std::optional<std::int64_t> work_samples;
   int priority = 0;  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
   bool preemptible = true;

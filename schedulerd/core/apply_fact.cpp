@@ -9,9 +9,9 @@
 
 namespace tidepool::core {
 
-Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetector& detector) {
+Status apply_fact(StateChange& change, const Fact& fact, const Engine::Parts& parts) {
   return std::visit(Overloaded{
-                        [&](const StepsMeasured& steps) { return apply(change, steps, detector); },
+                        [&](const StepsMeasured& steps) { return apply(change, steps, parts); },
                         [](const ClockAdvanced&) { return ok_status(); },
                         [&](const auto& any) { return apply(change, any); },
                     },

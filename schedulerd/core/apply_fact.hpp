@@ -11,6 +11,6 @@ namespace tidepool::core {
 
 // An error means that the fact contradicts the state. A fact that repeats what is known, or that comes
 // from an older generation, changes nothing and is no error.
-[[nodiscard]] Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetector& detector);
+[[nodiscard]] Status apply_fact(StateChange& change, const Fact& fact, const Engine::Parts& parts);
 
 }  // namespace tidepool::core

@@ -27,6 +27,15 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
   return ids;
 }
 
+// Once for as long as the worker stays slow.
+void tell_straggler(StateChange& change, const Job& job, const Reason& reason) {
+  const WorkerId id(static_cast<std::uint64_t>(reason.number("worker")));
+  StragglerTrack& track = change.worker(id).track;
+  if (track.told) return;
+  track.told = true;
+  change.emit("worker.straggling", job, straggling_data(reason, track.detector));
+}
+
 void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.since = change.at();
   transition.from_size = job.size();
@@ -59,6 +68,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
 void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  job.shrunk_for_straggler = false;
   const int size = job.size() + static_cast<int>(intent.newcomers.size());
   Transition transition;
   transition.newcomers = place(change, job.id, intent.newcomers, size);
@@ -69,6 +79,12 @@ void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) 
 void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  const bool for_straggler = reason.code == ReasonCode::kStragglerShrunk;
+  if (for_straggler) {
+    count_replacement(job, change.at());
+    tell_straggler(change, job, reason);
+  }
+  job.shrunk_for_straggler = for_straggler;
   Transition transition;
   transition.leavers = intent.leavers;
   transition.reason = reason;
@@ -79,9 +95,12 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
   Job& job = change.job(intent.job);
   conclude(job, reason);
   count_replacement(job, change.at());
-  change.emit("worker.straggling", job, straggling_data(reason));
+  tell_straggler(change, job, reason);
   Transition transition;
   transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
+  Worker& newcomer = change.worker(intent.newcomer.worker);
+  newcomer.replaced = intent.leaver;
+  newcomer.replaced_on = change.worker(intent.leaver).node;
   transition.leavers = {intent.leaver};
   transition.reason = reason;
   begin_resize(change, job, std::move(transition));
@@ -201,9 +220,7 @@ void apply_decision(StateChange& change, const Decision& decision) {
   for (const auto& verdict : decision.verdicts) {
     Job& job = change.job(verdict.job);
     job.verdict = verdict;
-    if (verdict.reason.code == ReasonCode::kStragglerNoSpare) {
-      change.emit("worker.straggling", job, straggling_data(verdict.reason));
-    }
+    if (speaks_of_straggler(verdict.reason.code)) tell_straggler(change, job, verdict.reason);
   }
 }
 

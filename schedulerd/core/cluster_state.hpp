@@ -46,6 +46,17 @@ struct StuckNotice {
   Duration lasted;
 };
 
+// How fast a worker is beside the others of its job; straggler_facts.hpp brings it up to date.
+struct StragglerTrack {
+  double score = 1;             // its speed as a share of the others'
+  double bar = 0;               // a straggler is slower than this
+  std::int64_t steps = 0;       // steps that it has been judged by
+  std::int64_t slow_steps = 0;  // for how many of the newest it has been a straggler; 0 = it is none
+  double waited_s = 0;          // slot-seconds that the others have waited for it in these
+  bool told = false;            // an event has named it since
+  std::string detector;         // whose findings these are
+};
+
 struct Worker {
   WorkerId id;
   JobId job;
@@ -61,9 +72,9 @@ struct Worker {
   GenerationNumber launched = 0;      // newest generation that its program was started in (ResizeMode::kRestart)
   bool program_ended = false;         // the program of that generation has ended well
   bool node_lost = false;             // its node is away; not counted on, slots still owned
-  double straggler_score = 1;         // EWMA of compute throughput over median; see straggler/
-  std::int64_t straggler_steps = 0;   // steps the score rests on
-  std::int64_t straggler_streak = 0;  // its newest steps that all left it a straggler's score
+  StragglerTrack track;
+  WorkerId replaced;   // the straggler whose place it took; none = it took nobody's
+  NodeId replaced_on;  // where that one ran
 };
 
 enum class NodeState { kUp, kLost };
@@ -90,6 +101,12 @@ struct SizeRecord {
 struct TransitionCost {
   std::int64_t count = 0;
   double mean_stall_ms = 0;
+};
+
+// How long this job's workers have taken from their start until they were ready.
+struct BootCost {
+  std::int64_t count = 0;
+  double mean_ms = 0;
 };
 
 // The change of membership under way, if any: newcomers boot, leavers wait.
@@ -173,17 +190,21 @@ struct Job {
   std::int64_t epoch = 0;
   double first_loss = 0;
   double last_loss = 0;
-  std::int64_t global_batch = 0;        // samples a step by the newest report; 0 = not told
-  std::optional<double> noise_scale;    // of the gradient, in samples, by the newest report that knew it
-  std::map<int, SizeRecord> sizes;      // by size
-  std::int64_t steps_since_switch = 0;  // measured at the present generation
+  std::int64_t global_batch = 0;                  // samples a step by the newest report; 0 = not told
+  std::optional<double> noise_scale;              // of the gradient, in samples, by the newest report that knew it
+  std::map<int, SizeRecord> sizes;                // by size
+  std::int64_t steps_since_switch = 0;            // measured at the present generation
+  std::map<WorkerId, std::vector<double>> paces;  // what the straggler detector remembers of each member
   TransitionCost grow_cost;
+  TransitionCost replace_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
-  TransitionCost restart_cost;                // every change of size in ResizeMode::kRestart
+  TransitionCost restart_cost;  // every change of size in ResizeMode::kRestart
+  BootCost boot_cost;
   std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
   int restarts = 0;                           // losses of workers so far; a lost node counts once
   int replacements = 0;                       // of stragglers, in the present run of them (straggler_patience.hpp)
+  bool shrunk_for_straggler = false;          // it has given one up since its last change of size for another reason
   std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 

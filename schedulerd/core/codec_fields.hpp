@@ -72,6 +72,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("elastic", spec.elastic);
   archive("batch", spec.batch);
   archive("scaling", spec.scaling);
+  archive("straggler_detector", spec.straggler_detector);
   archive("work_samples", spec.work_samples);
   archive("max_duration", spec.max_duration);
   archive("max_restarts", spec.max_restarts);

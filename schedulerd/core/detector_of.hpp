@@ -1,32 +1,50 @@
-// Makes any rule with score(), is_straggler() and threshold() the engine's detector. The rules live in
-// straggler/, which knows nothing of the core; whoever builds an engine joins the two:
-//   parts.detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>();
+// Makes a detector of straggler/ the engine's. Neither folder knows the other; whoever builds an engine joins the two:
+//   parts.detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>();
+//   parts.detectors = core::detectors_of(straggler::kDetectors);
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "schedulerd/core/engine.hpp"
+#include "schedulerd/core/straggler_detector.hpp"
 
 namespace tidepool::core {
 
 template <class Rule>
 class DetectorOf final : public StragglerDetector {
  public:
-  explicit DetectorOf(Rule rule = {}) : rule_(std::move(rule)) {}
+  DetectorOf() : rule_(std::make_shared<Rule>()) {}
+  explicit DetectorOf(std::shared_ptr<const Rule> rule) : rule_(std::move(rule)) {}
 
-  [[nodiscard]] double score(double previous, std::int64_t steps_seen, std::int64_t own_us,
-                             const std::vector<std::int64_t>& all_us) const override {
-    return rule_.score(previous, steps_seen, own_us, all_us);
+  [[nodiscard]] std::string_view name() const override { return rule_->name(); }
+  [[nodiscard]] std::vector<StragglerFinding> judge(const std::vector<std::int64_t>& compute_us,
+                                                    const std::vector<std::int64_t>& samples,
+                                                    const std::vector<std::vector<double>*>& memories) const override {
+    std::vector<StragglerFinding> findings;
+    for (const auto& found : rule_->judge({compute_us, samples}, memories)) {
+      findings.push_back({.score = found.speed, .bar = found.bar, .slow = found.slow, .steps = found.steps});
+    }
+    return findings;
   }
-  [[nodiscard]] bool is_straggler(double score, std::int64_t steps_seen) const override {
-    return rule_.is_straggler(score, steps_seen);
-  }
-  [[nodiscard]] double threshold() const override { return rule_.threshold(); }
 
  private:
-  Rule rule_;
+  std::shared_ptr<const Rule> rule_;
 };
+
+// Every detector of a table with `name` and `make` in each row.
+template <class Table>
+[[nodiscard]] std::map<std::string, std::shared_ptr<const StragglerDetector>> detectors_of(const Table& table) {
+  std::map<std::string, std::shared_ptr<const StragglerDetector>> detectors;
+  for (const auto& row : table) {
+    auto rule = row.make();
+    using Rule = std::remove_const_t<typename decltype(rule)::element_type>;
+    detectors.emplace(row.name, std::make_shared<DetectorOf<Rule>>(std::move(rule)));
+  }
+  return detectors;
+}
 
 }  // namespace tidepool::core

@@ -89,6 +89,12 @@ struct Engine::Impl {
   }
 };
 
+const StragglerDetector* Engine::Parts::detector_for(const JobSpec& spec) const {
+  if (spec.straggler_detector == kNoDetector) return nullptr;
+  const auto named = detectors.find(spec.straggler_detector);
+  return named == detectors.end() ? detector.get() : named->second.get();
+}
+
 Engine::Engine(Parts parts) : Engine(std::move(parts), ClusterState{}) {}
 
 Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()) {
@@ -112,7 +118,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
   StateChange change(impl_->state, fact.at);
-  TP_TRY(apply_fact(change, fact.fact, *impl_->parts.detector));
+  TP_TRY(apply_fact(change, fact.fact, impl_->parts));
   impl_->state.now = fact.at;
   impl_->unseen.add(change.touched());
   for (const JobId id : change.touched().jobs) impl_->index(id, fact.at);

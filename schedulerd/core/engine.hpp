@@ -21,20 +21,9 @@
 #include "schedulerd/core/fact.hpp"
 #include "schedulerd/core/plan.hpp"
 #include "schedulerd/core/policy.hpp"
+#include "schedulerd/core/straggler_detector.hpp"
 
 namespace tidepool::core {
-
-// How the engine judges one step's compute times. Implemented in straggler/, given by main.
-class StragglerDetector {
- public:
-  virtual ~StragglerDetector() = default;
-  // The score after one more step: `previous` before it (1 and 0 steps for a new worker), this rank's
-  // compute time and those of all ranks of the step, in microseconds.
-  [[nodiscard]] virtual double score(double previous, std::int64_t steps_seen, std::int64_t own_us,
-                                     const std::vector<std::int64_t>& all_us) const = 0;
-  [[nodiscard]] virtual bool is_straggler(double score, std::int64_t steps_seen) const = 0;
-  [[nodiscard]] virtual double threshold() const = 0;
-};
 
 struct EngineConfig {
   std::int64_t step_budget = 50'000'000;            // counted steps for one decide()
@@ -48,11 +37,16 @@ struct EngineConfig {
 class Engine {
  public:
   // `policies` maps each name a job may ask for in scaling.policy to its policy; the entry "default"
-  // must exist and orders the queue. Policies and detector are shared and immutable.
+  // must exist and orders the queue. `detector` judges the jobs that ask for none by name, `detectors` maps the names
+  // that they may ask for. Policies and detectors are shared and immutable.
   struct Parts {
     std::map<std::string, std::shared_ptr<const Policy>> policies;
     std::shared_ptr<const StragglerDetector> detector;
-    EngineConfig config;
+    EngineConfig config = {};
+    std::map<std::string, std::shared_ptr<const StragglerDetector>> detectors = {};
+
+    // Null for a job that is not to be judged.
+    [[nodiscard]] const StragglerDetector* detector_for(const JobSpec& spec) const;
   };
   explicit Engine(Parts parts);
   // Goes on from a recovered state.

@@ -3,6 +3,7 @@
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/throughput.hpp"
 
 namespace tidepool::core {
@@ -111,10 +112,21 @@ nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, boo
           {"measured", measured}};
 }
 
-nlohmann::json straggling_data(const Reason& reason) {
+nlohmann::json straggling_data(const Reason& reason, const std::string& detector) {
+  const char* action = nullptr;  // the next one
+  if (reason.code == ReasonCode::kStragglerReplaced || reason.code == ReasonCode::kStragglerWatched) action = "replace";
+  const bool shrinks = reason.code == ReasonCode::kStragglerNoSpare && reason.number("cost_s") > 0;
+  if (reason.code == ReasonCode::kStragglerShrunk || shrinks) action = "shrink";
   return {{"worker", WorkerId(static_cast<std::uint64_t>(reason.number("worker"))).text()},
+          {"detector", detector},
           {"score", reason.number("score")},
-          {"threshold", reason.number("threshold")}};
+          {"threshold", reason.number("threshold")},
+          {"follows", to_text(static_cast<Follows>(static_cast<int>(reason.number("follows"))))},
+          {"node_peers", static_cast<int>(reason.number("node_peers"))},
+          {"node_slow", static_cast<int>(reason.number("node_slow"))},
+          {"waited_s", reason.number("waited_s")},
+          {"next_action", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(action)},
+          {"action_cost_s", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(reason.number("cost_s"))}};
 }
 
 nlohmann::json decision_data(const Decision& decision, const ClusterState& state) {

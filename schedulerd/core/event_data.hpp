@@ -21,7 +21,7 @@ namespace tidepool::core {
 [[nodiscard]] nlohmann::json suspended_data(const Job& job);
 [[nodiscard]] nlohmann::json changed_data(const JobSpec& spec);
 // From the reason of a straggler's replacement, or of its being kept.
-[[nodiscard]] nlohmann::json straggling_data(const Reason& reason);
+[[nodiscard]] nlohmann::json straggling_data(const Reason& reason, const std::string& detector);
 [[nodiscard]] nlohmann::json decision_data(const Decision& decision, const ClusterState& state);
 
 }  // namespace tidepool::core

@@ -6,6 +6,9 @@
 #include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/placement.hpp"
 #include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/straggler_diagnosis.hpp"
+#include "schedulerd/core/straggler_patience.hpp"
+#include "schedulerd/core/straggler_planner.hpp"
 #include "schedulerd/core/wording.hpp"
 
 namespace tidepool::core {
@@ -33,10 +36,15 @@ void add_transition_costs(const Job& job, Explanation& out) {
     out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
                            " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
   };
-  tell("growing or replacing a worker", job.grow_cost);
+  tell("growing", job.grow_cost);
+  tell("replacing a worker", job.replace_cost);
   tell("shrinking", job.shrink_cost);
   tell("losing a worker", job.failure_cost);
   tell("restarting it at another size", job.restart_cost);
+  if (job.boot_cost.count > 0) {
+    out.evidence.push_back("its workers have booted in " + decimal(job.boot_cost.mean_ms * 1e-3) + " s on average (" +
+                           counted(static_cast<double>(job.boot_cost.count), "time") + ")");
+  }
 }
 
 // What a job that holds nothing would go on from.
@@ -55,6 +63,23 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
   const std::string where =
       job.spec.shared_checkpoints || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
   out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + " is kept " + where);
+}
+
+// One line a slow worker, with what is held against it.
+void add_stragglers(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->track.slow_steps == 0) continue;
+    const StragglerTrack& track = worker->track;
+    const Diagnosis diagnosis = diagnose(state, *worker);
+    out.evidence.push_back(id.text() + " has computed at " + percent(track.score) + " of the others' speed for " +
+                           counted(static_cast<double>(track.slow_steps), "step") + " (" + track.detector + ", bar " +
+                           percent(track.bar) + "): " + decimal(track.waited_s) +
+                           " slot-seconds of waiting; the cause lies in: " + std::string(to_text(diagnosis.follows)));
+    if (job.size() < 2) continue;
+    out.evidence.push_back("replacing it would cost " + decimal(cost_of_replacing(job)) + " slot-seconds, shrinking " +
+                           decimal(cost_of_shrinking(job)));
+  }
 }
 
 // Jobs that go first: those that wait with a higher priority, or as high and submitted earlier.
@@ -164,7 +189,9 @@ Reason current_reason(const ClusterState& state, const Job& job) {
   const auto seconds_until = [&](Instant when) { return std::max(0.0, (when - state.now).to_seconds()); };
   const auto& elastic = job.spec.elastic;
   if (reason.code == ReasonCode::kCooldown && job.last_resize_at) {
-    update("seconds_left", seconds_until(*job.last_resize_at + elastic.cooldown));
+    const auto held = job.shrunk_for_straggler ? next_replacement(job) : std::nullopt;
+    update("seconds_left",
+           std::max(seconds_until(*job.last_resize_at + elastic.cooldown), held ? seconds_until(*held) : 0.0));
   } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
     update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
   } else if (reason.code == ReasonCode::kMeasuring) {
@@ -173,6 +200,11 @@ Reason current_reason(const ClusterState& state, const Job& job) {
     update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
   } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob) {
     update("free", state.slots_free());
+  } else if (speaks_of_straggler(reason.code)) {
+    const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));
+    const Worker* worker = state.find_worker(slow);
+    const bool is_slow = worker != nullptr && worker->track.slow_steps > 0;
+    if (is_slow) reason = straggler_reason(reason.code, state, *worker, reason.number("cost_s"));
   }
   return reason;
 }
@@ -188,6 +220,7 @@ Explanation explain(const ClusterState& state, JobId id) {
   if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
   add_measurements(*job, out);
   add_transition_costs(*job, out);
+  add_stragglers(state, *job, out);
   if (job->restarts > 0) {
     out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
   }

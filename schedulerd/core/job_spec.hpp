@@ -71,6 +71,9 @@ struct ScalingSpec {
   bool operator==(const ScalingSpec&) const = default;
 };
 
+// In place of a straggler detector's name: the job is not judged.
+inline constexpr const char* kNoDetector = "none";
+
 struct JobSpec {
   std::string name;
   std::string tenant = "default";
@@ -83,10 +86,11 @@ struct JobSpec {
   ElasticSpec elastic;
   BatchSpec batch;
   ScalingSpec scaling;
-  std::optional<std::int64_t> work_samples;  // declared total work, in samples
-  std::optional<Duration> max_duration;      // from the first start
-  int max_restarts = 3;                      // how often the job may lose workers it did not give up by itself
-  std::string document;                      // canonical JSON of the whole effective spec (api/v1/job_spec.hpp)
+  std::string straggler_detector = "default";  // name in the engine's table, or kNoDetector; "default" = the daemon's
+  std::optional<std::int64_t> work_samples;    // declared total work, in samples
+  std::optional<Duration> max_duration;        // from the first start
+  int max_restarts = 3;                        // how often the job may lose workers it did not give up by itself
+  std::string document;                        // canonical JSON of the whole effective spec (api/v1/job_spec.hpp)
 
   bool operator==(const JobSpec&) const = default;
 };

@@ -123,7 +123,10 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
-  (void)change.job(worker->job);
+  BootCost& cost = change.job(worker->job).boot_cost;
+  ++cost.count;
+  const double ms = (change.at() - worker->started_at).to_seconds() * 1e3;
+  cost.mean_ms += (ms - cost.mean_ms) / static_cast<double>(cost.count);
   change.worker(fact.worker).phase = WorkerPhase::kReady;
   return ok_status();
 }

@@ -40,8 +40,15 @@ int FreeSlots::room_for(int slots_per_worker, std::optional<Money> price_max) co
   return static_cast<int>(workers);
 }
 
+int FreeSlots::room_for(const GangRequest& gang) const {
+  const int room = room_for(gang.slots_per_worker, gang.price_max);
+  const Node* avoided = gang.avoid_always ? state_.find_node(gang.avoid) : nullptr;
+  if (avoided == nullptr || !usable(*avoided) || !affordable(gang.avoid, gang.price_max)) return room;
+  return room - static_cast<int>(free_on(gang.avoid)) / gang.slots_per_worker;
+}
+
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
-  if (gang.workers < 1 || room_for(gang.slots_per_worker, gang.price_max) < gang.workers) return std::nullopt;
+  if (gang.workers < 1 || room_for(gang) < gang.workers) return std::nullopt;
   std::vector<WorkerPlacement> placements;
   for (int left = gang.workers; left > 0; --left) {
     const NodeId node = choose(gang, left);

@@ -20,6 +20,7 @@ struct GangRequest {
   NodeId avoid;                         // used only if nothing else has room; none = no node
   NodeId first_on = {};                 // where the first worker goes if there is room; none = anywhere
   std::optional<Money> price_max = {};  // per slot and hour; dearer nodes are not used
+  bool avoid_always = false;            // the avoided node is not used even then
 };
 
 // The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
@@ -34,6 +35,8 @@ class FreeSlots {
 
   // Workers of this many slots that still fit, on nodes that are not dearer than `price_max`.
   [[nodiscard]] int room_for(int slots_per_worker, std::optional<Money> price_max = {}) const;
+  // Workers of this gang's kind that would fit, wherever it may be placed.
+  [[nodiscard]] int room_for(const GangRequest& gang) const;
   [[nodiscard]] int free() const { return free_; }
 
  private:

@@ -32,29 +32,34 @@ enum class ReasonCode {
   kBatchTooSmall,         // size, global: fewer than one sample a worker
   kNoMeasurements,        // size: its program reports no steps, so there is nothing to judge sizes by
   kTransitionTooDear,     // from, to, gain_s, stall_s: the change costs more time than it would bring
+  kStragglerWatched,      // a worker is slow; waiting for it has cost less so far than an action would
+  kStragglerInData,       // a worker is slow for no fault of its own or its node's: no action helps
   // why a job starts, grows, shrinks, is replaced
-  kStarted,            // size
-  kExploreUp,          // from, to: only one size measured
-  kExploreDown,        // from, to, efficiency, threshold
-  kEfficientUp,        // from, to, efficiency, threshold
-  kInefficientDown,    // from, to, efficiency, threshold
-  kUtilityUp,          // from, to, utility_gain, cost_gain
-  kUtilityDown,        // from, to, utility_gain, cost_gain
-  kGatherEvidence,     // from, to, steps
-  kResizedByUser,      // from, to
-  kBackToSize,         // from, to: the size that the policy holds, after a loss or a cleared wish
-  kStragglerReplaced,  // worker, score, threshold
-  kStragglerNoSpare,   // worker, score, threshold
-  kWorkerLost,         // worker, survivors
-  kProgramFailed,      // worker, size, restarts, limit: its program ended badly; all of them are started anew
-  kBelowMinimum,       // survivors, min
-  kStartTimeout,       // worker, seconds: not ready in time
-  kLeftBehind,         // worker: no longer in the job's generation, still running
-  kWorkerStuck,        // worker, step, seconds: no progress for so long
-  kSwitchTimeout,      // worker, generation, seconds: did not answer in a switch, or was the last to join one that hung
-  kParkTimeout,        // worker, seconds, steps: did not park within its grace; so many steps are not kept
-  kPreempted,          // for_job
-  kResumed,            // size
+  kStarted,          // size
+  kExploreUp,        // from, to: only one size measured
+  kExploreDown,      // from, to, efficiency, threshold
+  kEfficientUp,      // from, to, efficiency, threshold
+  kInefficientDown,  // from, to, efficiency, threshold
+  kUtilityUp,        // from, to, utility_gain, cost_gain
+  kUtilityDown,      // from, to, utility_gain, cost_gain
+  kGatherEvidence,   // from, to, steps
+  kResizedByUser,    // from, to
+  kBackToSize,       // from, to: the size that the policy holds, after a loss or a cleared wish
+  // Of a slow worker all say: worker, score, threshold, waited_s, cost_s, follows, node_peers, node_slow
+  // (straggler_planner.hpp).
+  kStragglerReplaced,
+  kStragglerShrunk,   // given up: no slot is free, and the others are faster without it
+  kStragglerNoSpare,  // it should be replaced, and no slot is free
+  kWorkerLost,        // worker, survivors
+  kProgramFailed,     // worker, size, restarts, limit: its program ended badly; all of them are started anew
+  kBelowMinimum,      // survivors, min
+  kStartTimeout,      // worker, seconds: not ready in time
+  kLeftBehind,        // worker: no longer in the job's generation, still running
+  kWorkerStuck,       // worker, step, seconds: no progress for so long
+  kSwitchTimeout,     // worker, generation, seconds: did not answer in a switch, or was the last to join one that hung
+  kParkTimeout,       // worker, seconds, steps: did not park within its grace; so many steps are not kept
+  kPreempted,         // for_job
+  kResumed,           // size
   // why a job ended
   kFinished,  // steps
   kCancelledByUser,
@@ -87,6 +92,12 @@ struct Reason {
 // The code says why a size is held; as the reason of a change it would read wrong.
 [[nodiscard]] constexpr bool explains_holding(ReasonCode code) {
   return code >= ReasonCode::kMeasuring && code < ReasonCode::kStarted;
+}
+
+[[nodiscard]] constexpr bool speaks_of_straggler(ReasonCode code) {
+  return code == ReasonCode::kStragglerWatched || code == ReasonCode::kStragglerInData ||
+         code == ReasonCode::kStragglerReplaced || code == ReasonCode::kStragglerShrunk ||
+         code == ReasonCode::kStragglerNoSpare;
 }
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.

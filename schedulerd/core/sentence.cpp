@@ -3,6 +3,7 @@
 
 #include "base/overloaded.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/wording.hpp"
 
 namespace tidepool::core {
@@ -110,13 +111,45 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
       return "going " + w.from_to() + ": too little has been measured there (" + counted(w.value("steps"), "step") +
              ")";
     case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";
-    case ReasonCode::kResizedByUser: return "going " + w.from_to() + ", as its user asked";
-    case ReasonCode::kStragglerReplaced:
-      return "replacing " + w.id("worker") + ": it computes at " + w.share("score") + " of the others' speed, below " +
-             w.share("threshold");
-    default:
-      return w.id("worker") + " computes at " + w.share("score") + " of the others' speed, below " +
-             w.share("threshold") + "; no slot is free for a replacement";
+    default: return "going " + w.from_to() + ", as its user asked";
+  }
+}
+
+// "none of the 3 other workers on its node is slow", "2 of the 3 other workers on its node are slow"
+std::string neighbours(const Words& w) {
+  const int slow = w.whole("node_slow");
+  if (w.whole("node_peers") == 1)
+    return slow == 0 ? "the other worker on its node is not slow" : "so is the other worker";
+  const std::string all = " of the " + w.number("node_peers") + " other workers on its node ";
+  return slow == 0 ? "none" + all + "is slow" : w.number("node_slow") + all + (slow == 1 ? "is slow" : "are slow");
+}
+
+// What a worker's slowness goes with, as a clause; empty if that cannot be told.
+std::string cause(const Words& w) {
+  switch (static_cast<Follows>(w.whole("follows"))) {
+    case Follows::kWorker: return "; the cause is its own: " + neighbours(w);
+    case Follows::kNode:
+      return "; the cause is its node: " +
+             (w.whole("node_slow") > 0 ? neighbours(w) : "the worker before it there was slow, too");
+    case Follows::kData: return "; it replaced a slow worker of another node: the slowness stays with the data";
+    case Follows::kUnknown: break;
+  }
+  return "";
+}
+
+std::string straggler_sentence(ReasonCode code, const Words& w) {
+  const std::string slow = " computes at " + w.share("score") + " of the others' speed, below " + w.share("threshold");
+  const std::string waited = "; waiting for it has cost " + w.money("waited_s") + " slot-seconds";
+  const std::string against = waited + ", an action costs " + w.money("cost_s");
+  switch (code) {
+    case ReasonCode::kStragglerReplaced: return "replacing " + w.id("worker") + ": it" + slow + against + cause(w);
+    case ReasonCode::kStragglerShrunk:
+      return "giving up " + w.id("worker") + ": it" + slow + against + cause(w) +
+             "; no slot is free, and the others are faster without it";
+    case ReasonCode::kStragglerNoSpare:
+      return w.id("worker") + slow + waited + cause(w) + "; no slot is free for a replacement";
+    case ReasonCode::kStragglerInData: return w.id("worker") + slow + waited + cause(w) + ", and no other worker helps";
+    default: return w.id("worker") + slow + "; it is left alone so far" + against + cause(w);
   }
 }
 
@@ -192,9 +225,12 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kUtilityDown:
     case ReasonCode::kGatherEvidence:
     case ReasonCode::kResizedByUser:
-    case ReasonCode::kBackToSize:
+    case ReasonCode::kBackToSize: return changing_sentence(reason.code, words);
     case ReasonCode::kStragglerReplaced:
-    case ReasonCode::kStragglerNoSpare: return changing_sentence(reason.code, words);
+    case ReasonCode::kStragglerShrunk:
+    case ReasonCode::kStragglerWatched:
+    case ReasonCode::kStragglerInData:
+    case ReasonCode::kStragglerNoSpare: return straggler_sentence(reason.code, words);
     case ReasonCode::kWorkerLost:
     case ReasonCode::kProgramFailed:
     case ReasonCode::kBelowMinimum:

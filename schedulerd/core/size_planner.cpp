@@ -6,6 +6,7 @@
 #include "schedulerd/core/queue_planner.hpp"
 #include "schedulerd/core/restart_planner.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
+#include "schedulerd/core/straggler_planner.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
@@ -34,38 +35,6 @@ GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers)
     if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
   }
   return request;
-}
-
-const Worker* slowest_straggler(const DecisionDraft& draft, const Job& job) {
-  const auto& parts = draft.parts();
-  const Worker* slowest = nullptr;
-  if (!parts.detector || !parts.config.replace_stragglers || job.size() < 2) return nullptr;
-  if (const auto next = next_replacement(job); next && draft.now() < *next) return nullptr;
-  std::vector<WorkerId> members = job.members;
-  std::sort(members.begin(), members.end());
-  for (const WorkerId id : members) {
-    const Worker* worker = draft.state().find_worker(id);
-    if (worker->straggler_streak < kStragglerStreak) continue;
-    if (slowest == nullptr || worker->straggler_score < slowest->straggler_score) slowest = worker;
-  }
-  return slowest;
-}
-
-Reason straggler_reason(const DecisionDraft& draft, ReasonCode code, const Worker& worker) {
-  return {code,
-          {{"worker", as_number(worker.id)},
-           {"score", worker.straggler_score},
-           {"threshold", draft.parts().detector->threshold()}}};
-}
-
-bool replace(DecisionDraft& draft, const Job& job, const Worker& slow) {
-  GangRequest request = request_for(draft, job, 1);
-  request.avoid = slow.node;
-  auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
-  if (!spare) return false;
-  draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
-                 straggler_reason(draft, ReasonCode::kStragglerReplaced, slow));
-  return true;
 }
 
 struct Wish {
@@ -106,10 +75,18 @@ std::optional<int> larger_size(const Job& job, std::int64_t limit) {
   return size > job.size() && size <= limit ? std::optional(size) : std::nullopt;
 }
 
+// A job that gave up a slow worker does not take the next slot at once: it may be the slow one's.
+std::optional<Reason> after_straggler(const DecisionDraft& draft, const Job& job) {
+  const auto next = job.shrunk_for_straggler && job.pinned_size == 0 ? next_replacement(job) : std::nullopt;
+  if (!next || draft.now() >= *next) return std::nullopt;
+  return Reason{ReasonCode::kCooldown, {{"seconds_left", (*next - draft.now()).to_seconds()}}};
+}
+
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
 std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = cooling_down(draft, job)) return reason;
+  if (auto reason = after_straggler(draft, job)) return reason;
   std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish.size, job.spec.batch.global));
   if (!to) {
     return Reason{ReasonCode::kBatchTooSmall,
@@ -173,26 +150,26 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job)) return;
-  const Worker* straggler = cooling_down(draft, job) ? nullptr : slowest_straggler(draft, job);
-  if (straggler != nullptr && replace(draft, job, *straggler)) return;
+  const StragglerPlan straggler = cooling_down(draft, job) ? StragglerPlan{} : plan_straggler(draft, job);
+  if (straggler.acted) return;
   Wish wish = wish_of(draft, job);
   std::optional<Reason> held = wish.keep;
   if (wish.size == 0) {
     held = preempt(draft, job, wish);
   } else if (wish.size > job.size()) {
-    held = straggler != nullptr ? held : grow(draft, job, wish);
+    held = straggler.needs_slot ? held : grow(draft, job, wish);
   } else if (wish.size < job.size()) {
     held = shrink(draft, job, wish);
   }
   if (!held) return;
-  if (straggler != nullptr) held = straggler_reason(draft, ReasonCode::kStragglerNoSpare, *straggler);
+  if (straggler.reason) held = straggler.reason;
   draft.find(job, *held, std::move(wish.lost));
 }
 
 bool waits_for_capacity(const Job& job) {
   const ReasonCode code = job.verdict.reason.code;
   return job.state == JobState::kRunning &&
-         (code == ReasonCode::kNoSlotsToGrow || code == ReasonCode::kStragglerNoSpare || code == ReasonCode::kPriceCap);
+         (code == ReasonCode::kNoSlotsToGrow || code == ReasonCode::kPriceCap || speaks_of_straggler(code));
 }
 
 bool claims_free_slots(const Job& job) {

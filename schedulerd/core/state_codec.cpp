@@ -35,6 +35,16 @@ void fields(auto& archive, codec::Like<KeptState> auto& kept) {
   archive("at", kept.at);
 }
 
+void fields(auto& archive, codec::Like<StragglerTrack> auto& track) {
+  archive("score", track.score);
+  archive("bar", track.bar);
+  archive("steps", track.steps);
+  archive("slow_steps", track.slow_steps);
+  archive("waited_s", track.waited_s);
+  archive("told", track.told);
+  archive("detector", track.detector);
+}
+
 void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("id", worker.id);
   archive("job", worker.job);
@@ -50,9 +60,9 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("launched", worker.launched);
   archive("program_ended", worker.program_ended);
   archive("node_lost", worker.node_lost);
-  archive("straggler_score", worker.straggler_score);
-  archive("straggler_steps", worker.straggler_steps);
-  archive("straggler_streak", worker.straggler_streak);
+  archive("track", worker.track);
+  archive("replaced", worker.replaced);
+  archive("replaced_on", worker.replaced_on);
 }
 
 void fields(auto& archive, codec::Like<Node> auto& node) {
@@ -75,6 +85,11 @@ void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
 void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
   archive("count", cost.count);
   archive("mean_stall_ms", cost.mean_stall_ms);
+}
+
+void fields(auto& archive, codec::Like<BootCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_ms", cost.mean_ms);
 }
 
 void fields(auto& archive, codec::Like<Transition> auto& transition) {
@@ -138,13 +153,17 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("noise_scale", job.noise_scale);
   archive("sizes", job.sizes);
   archive("steps_since_switch", job.steps_since_switch);
+  archive("paces", job.paces);
   archive("grow_cost", job.grow_cost);
+  archive("replace_cost", job.replace_cost);
   archive("shrink_cost", job.shrink_cost);
   archive("failure_cost", job.failure_cost);
   archive("restart_cost", job.restart_cost);
+  archive("boot_cost", job.boot_cost);
   archive("audited_epoch", job.audited_epoch);
   archive("restarts", job.restarts);
   archive("replacements", job.replacements);
+  archive("shrunk_for_straggler", job.shrunk_for_straggler);
   archive("last_replacement_at", job.last_replacement_at);
   archive("last_error", job.last_error);
   archive("charged_until", job.charged_until);

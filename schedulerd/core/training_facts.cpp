@@ -5,6 +5,7 @@
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/straggler_facts.hpp"
 #include "schedulerd/core/throughput.hpp"
 #include "schedulerd/core/worker_exit.hpp"
 
@@ -35,7 +36,8 @@ void record_cost(Job& job, double stall_ms) {
   } else if (job.spec.resize == ResizeMode::kRestart) {
     add_cost(job.restart_cost, stall_ms);
   } else {
-    add_cost(job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
+    const bool replaced = job.commit.reason.code == ReasonCode::kStragglerReplaced;
+    add_cost(replaced ? job.replace_cost : job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
   }
 }
 
@@ -102,26 +104,6 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   become(job, job.transition ? JobState::kResizing : JobState::kRunning);
 }
 
-// Each member's compute time against its peers', step by step; steps that paid for a switch left out.
-void score_members(StateChange& change, const Job& job, const StepsMeasured& fact, std::int64_t counted,
-                   const StragglerDetector& detector) {
-  const std::size_t ranks = job.members.size();
-  const auto steps = static_cast<std::size_t>(fact.steps);
-  if (fact.compute_us.size() != ranks * steps) return;
-  for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
-    const auto begin = fact.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
-    const std::vector<std::int64_t> all(begin, begin + static_cast<std::ptrdiff_t>(ranks));
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (change.state().find_worker(job.members[rank]) == nullptr) continue;
-      Worker& worker = change.worker(job.members[rank]);
-      worker.straggler_score = detector.score(worker.straggler_score, worker.straggler_steps, all[rank], all);
-      ++worker.straggler_steps;
-      const bool slow = detector.is_straggler(worker.straggler_score, worker.straggler_steps);
-      worker.straggler_streak = slow ? worker.straggler_streak + 1 : 0;
-    }
-  }
-}
-
 Status check_report(const Job& job, const StepsMeasured& fact) {
   TP_TRY(check_generation(job, fact.generation));
   const bool shaped = fact.steps >= 1 && fact.last_step >= fact.steps && fact.elapsed > Duration() && fact.samples >= 0;
@@ -148,7 +130,7 @@ Status apply(StateChange& change, const GenerationSwitched& fact) {
   return ok_status();
 }
 
-Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDetector& detector) {
+Status apply(StateChange& change, const StepsMeasured& fact, const Engine::Parts& parts) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   TP_TRY(check_report(**known, fact));
@@ -174,7 +156,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   const std::int64_t counted = counted_steps(fact, job.switch_step);
   job.steps_since_switch += counted;
   if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
-  score_members(change, job, fact, counted, detector);
+  if (const auto* detector = parts.detector_for(job.spec)) judge_members(change, job, fact, counted, *detector);
   change.emit("job.progressed", job, progressed_data(job, fact));
   return ok_status();
 }

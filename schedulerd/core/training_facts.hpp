@@ -9,7 +9,7 @@
 namespace tidepool::core {
 
 [[nodiscard]] Status apply(StateChange& change, const GenerationSwitched& fact);
-[[nodiscard]] Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDetector& detector);
+[[nodiscard]] Status apply(StateChange& change, const StepsMeasured& fact, const Engine::Parts& parts);
 [[nodiscard]] Status apply(StateChange& change, const DataEpochAudited& fact);
 [[nodiscard]] Status apply(StateChange& change, const TrainingFinished& fact);
 

@@ -37,6 +37,20 @@ std::string finished_sentence(const json& data) {
   return with_detail(text, text_at(data, "/error"));
 }
 
+// What its slowness goes with, and what comes next; older events say neither.
+std::string straggling_sentence(const json& d) {
+  std::string text = "worker " + text_at(d, "/worker") + " is slow: " + percent(number_at(d, "/score").value_or(0)) +
+                     " of the others' speed, below " + percent(number_at(d, "/threshold").value_or(0));
+  const std::string follows = text_at(d, "/follows");
+  if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause lies in the " + follows;
+  const auto waited = number_at(d, "/waited_s");
+  if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
+  const std::string action = text_at(d, "/next_action");
+  const auto cost = number_at(d, "/action_cost_s");
+  if (!action.empty() && cost) text += ", to " + action + " costs " + rate(cost);
+  return text;
+}
+
 std::string switched_sentence(const json& data) {
   const auto from = number_at(data, "/from_size").value_or(0);
   const auto to = number_at(data, "/to_size").value_or(0);
@@ -104,11 +118,7 @@ const std::map<std::string, Sentence>& event_sentences() {
        [](const json& d) {
          return with_detail("worker " + text_at(d, "/worker") + " lost, " + ended_how(d), text_at(d, "/detail"));
        }},
-      {"worker.straggling",
-       [](const json& d) {
-         return "worker " + text_at(d, "/worker") + " is slow: " + percent(number_at(d, "/score").value_or(0)) +
-                " of the median, below " + percent(number_at(d, "/threshold").value_or(0));
-       }},
+      {"worker.straggling", straggling_sentence},
       {"worker.replaced",
        [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
       {"data.epoch_audited", audited_sentence},

@@ -85,7 +85,7 @@ class Reader {
     into = *parsed;
   }
 
-  void file(const std::string& path, const std::vector<std::string>& policies);
+  void file(const std::string& path, const ConfigInputs& known);
 
   void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
 
@@ -93,6 +93,8 @@ class Reader {
   void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
+                         std::vector<FieldError>& findings);
 
   Config& config_;
   std::vector<std::string>& errors_;
@@ -134,7 +136,22 @@ void Reader::engine_section(const nlohmann::json& value, const std::string& path
   in.finish();
 }
 
-void Reader::file(const std::string& path, const std::vector<std::string>& policies) {
+void Reader::straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
+                               std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/straggler", findings);
+  config_.detector = in.text("detector", config_.detector);
+  if (in.has("detector") && std::find(known.begin(), known.end(), config_.detector) == known.end()) {
+    std::string names;
+    for (const auto& each : known) names += (names.empty() ? "" : ", ") + each;
+    const auto near = nearest_word(config_.detector, known);
+    in.fail("detector", "Invalid",
+            "is \"" + config_.detector + "\"" + (near ? "; did you mean " + *near + "?" : "") +
+                " (there are: " + names + ")");
+  }
+  in.finish();
+}
+
+void Reader::file(const std::string& path, const ConfigInputs& known) {
   nlohmann::json document;
   try {
     document = to_json(YAML::LoadFile(path));
@@ -148,11 +165,12 @@ void Reader::file(const std::string& path, const std::vector<std::string>& polic
   ObjectReader in(document, "", findings);
   if (in.has("listen")) endpoint(path + "/listen", in.text("listen", ""), config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
-  if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), policies);
+  if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
   config_.log_level = in.text("log_level", config_.log_level);
   if (in.has("local")) local_section(in.raw("local"), path, findings);
   if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
   if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
+  if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
   in.finish();
   for (const auto& finding : findings) complain(path + finding.pointer, finding.message);
 }
@@ -179,7 +197,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   Reader reader(config, reading.errors);
   config.dev = flags.dev;
   if (flags.dev) config.local_slots = kDevSlots;
-  if (!flags.config.empty()) reader.file(flags.config, inputs.policies);
+  if (!flags.config.empty()) reader.file(flags.config, inputs);
   if (!flags.listen.empty()) reader.endpoint("--listen", flags.listen, config.listen);
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);

@@ -33,6 +33,7 @@ struct Config {
   Duration patience = Duration::seconds(5);
   Duration start_timeout = Duration::seconds(120);
   bool replace_stragglers = true;
+  std::string detector;  // of stragglers, for jobs that name none; empty = the built-in default
   std::string log_level = "info";
 };
 
@@ -42,10 +43,12 @@ struct ConfigReading {
   std::optional<std::string> help;  // text to print instead of starting
 };
 
-// `policies` are the names that --policy may take. `home` is the user's home directory.
+// `policies` are the names that --policy may take, `detectors` those of straggler detectors. `home` is the user's home
+// directory.
 struct ConfigInputs {
   std::vector<std::string> arguments;  // without the program's name
   std::vector<std::string> policies;
+  std::vector<std::string> detectors;
   std::string home;
 };
 [[nodiscard]] ConfigReading read_config(const ConfigInputs& inputs);

@@ -9,7 +9,7 @@
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/sim/replay/pollux_run.hpp"
 #include "schedulerd/sim/workload.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/registry.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -68,8 +68,10 @@ Result<SimReport> run(const SimOptions& options) {
   if (!workload) return workload.error();
   apply_overrides(options, *workload);
 
+  const auto detectors = core::detectors_of(straggler::kDetectors);
   core::Engine::Parts parts{.policies = *policies,
-                            .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>()};
+                            .detector = detectors.at(std::string(straggler::kDefaultDetector)),
+                            .detectors = detectors};
   FaultMix faults = options.faults;
   if (faults.until == Duration()) faults.until = workload->jobs.back().arrives;
   SimSetup setup{.workload = *workload,

@@ -17,7 +17,7 @@
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/sim/workload.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/change_point_detector.hpp"
 
 namespace tidepool {
 namespace {
@@ -44,7 +44,7 @@ class BusyCluster {
  public:
   explicit BusyCluster(Scale scale)
       : engine_({.policies = policies::make_policies().value(),
-                 .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>()}) {
+                 .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}) {
     for (int i = 1; i <= scale.nodes; ++i) {
       const std::string name = "node-" + std::to_string(i);
       learn(core::NodeJoined{.node = engine_.node_id_for(name),

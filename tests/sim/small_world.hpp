@@ -10,13 +10,13 @@
 #include "policies/registry.hpp"
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/sim/simulator.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
 
 inline core::Engine::Parts engine_parts(std::string_view policy = policies::kDefaultPreset) {
   return {.policies = policies::make_policies(policy).value(),
-          .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>()};
+          .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()};
 }
 
 // One to three nodes, one to three jobs of some twelve seconds of work, all allowed sizes small.

@@ -54,21 +54,29 @@ class WishPolicy final : public core::Policy {
   std::shared_ptr<const Wishes> wishes_;
 };
 
-// Compute throughput over the mean of the others', plainly averaged; a straggler after 3 steps below 0.8.
+// Speed over that of the slower median, half old and half new; a straggler after 3 steps below 0.8.
 class PlainDetector final : public core::StragglerDetector {
  public:
-  [[nodiscard]] double score(double previous, std::int64_t steps_seen, std::int64_t own_us,
-                             const std::vector<std::int64_t>& all_us) const override {
-    std::vector<std::int64_t> sorted = all_us;
+  [[nodiscard]] std::string_view name() const override { return "plain"; }
+  [[nodiscard]] std::vector<core::StragglerFinding> judge(
+      const std::vector<std::int64_t>& compute_us, const std::vector<std::int64_t>&,
+      const std::vector<std::vector<double>*>& memories) const override {
+    std::vector<std::int64_t> sorted = compute_us;
     std::sort(sorted.begin(), sorted.end());
     const auto median = static_cast<double>(sorted[(sorted.size() - 1) / 2]);
-    const double now = own_us == 0 ? 1 : median / static_cast<double>(own_us);
-    return steps_seen == 0 ? now : previous + 0.5 * (now - previous);
+    std::vector<core::StragglerFinding> findings;
+    for (std::size_t rank = 0; rank < compute_us.size(); ++rank) {
+      const double now = compute_us[rank] == 0 ? 1 : median / static_cast<double>(compute_us[rank]);
+      std::vector<double>& memory = *memories[rank];  // score, steps, steps below the bar
+      if (memory.empty()) memory = {now, 0, 0};
+      memory[0] += 0.5 * (now - memory[0]);
+      memory[1] += 1;
+      const bool slow = memory[1] >= 3 && memory[0] < 0.8;
+      memory[2] = slow ? memory[2] + 1 : 0;
+      findings.push_back({memory[0], 0.8, slow, static_cast<std::int64_t>(memory[2])});
+    }
+    return findings;
   }
-  [[nodiscard]] bool is_straggler(double score, std::int64_t steps_seen) const override {
-    return steps_seen >= 3 && score < threshold();
-  }
-  [[nodiscard]] double threshold() const override { return 0.8; }
 };
 
 struct JobSketch {

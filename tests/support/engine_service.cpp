@@ -8,7 +8,7 @@
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/secrets.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -17,7 +17,7 @@ core::Engine make_engine() {
   auto policies = policies::make_policies();
   TP_CHECK(policies.ok(), "the built-in policies exist");
   return core::Engine({.policies = std::move(policies).value(),
-                       .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>(),
+                       .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
                        .config = {}});
 }
 

@@ -10,7 +10,7 @@
 #include "policies/registry.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/detector_of.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
 
@@ -18,7 +18,7 @@ core::Engine::Parts engine_parts() {
   auto policies = policies::make_policies();
   TP_CHECK(policies.ok(), "the built-in policies are there");
   return {.policies = *std::move(policies),
-          .detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>(),
+          .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
           .config = {}};
 }
 

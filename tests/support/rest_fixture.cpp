@@ -3,9 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/http/route_table.hpp"
-#include "straggler/median_ratio_detector.hpp"
+#include "straggler/registry.hpp"
 #include "tests/support/schema_check.hpp"
 
 namespace tidepool::test {
@@ -41,7 +40,7 @@ live::http::RestOptions test_options() {
   live::http::RestOptions options;
   options.heartbeat = Duration::millis(50);
   options.log_poll = Duration::millis(10);
-  options.detector = std::make_shared<core::DetectorOf<straggler::MedianRatioDetector>>();
+  for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
   for (const auto& preset : policies::kPresets) {
     options.policies.push_back(
         {std::string(preset.name), "builtin", std::string(preset.summary), std::string(preset.source)});

@@ -96,7 +96,7 @@ function seedHistory(world, job, straggler) {
   });
   put(96, "data.epoch_audited", { epoch: 1, expected: 65536, used: 65536, checksum_ok: true });
   if (straggler) {
-    put(131, "worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.8 });
+    put(131, "worker.straggling", { worker: "w-2", detector: "change_point", score: 0.49, threshold: 0.92, follows: "worker", node_peers: 1, node_slow: 0, waited_s: 1.2, next_action: "replace", action_cost_s: 3.4 });
     Object.assign(world.workers.get(job.id)[1], { straggler: true, straggler_score: 0.49, compute_ms: 83.1 });
   }
 }

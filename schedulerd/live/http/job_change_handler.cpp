@@ -66,9 +66,7 @@ void change_job(Rest& rest, Call call) {
   loosen_sizes(document.value(), patch);
   document.value().merge_patch(patch);
   auto findings = api::v1::read_job_spec(document.value());
-  if (auto error = check_policy(findings.spec.scaling.policy, rest.options().policies)) {
-    findings.errors.push_back(std::move(*error));
-  }
+  check_names(findings.spec, rest.options(), findings.errors);
   if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "change it"));
   const JobId id = job->id;
   core::JobSpec spec = to_core(findings.spec);

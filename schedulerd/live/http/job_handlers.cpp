@@ -111,9 +111,7 @@ void submit_job(Rest& rest, Call call) {
     document["tenant"] = call.caller.tenant;
   }
   auto findings = api::v1::read_job_spec(document);
-  if (auto error = check_policy(findings.spec.scaling.policy, rest.options().policies)) {
-    findings.errors.push_back(std::move(*error));
-  }
+  check_names(findings.spec, rest.options(), findings.errors);
   if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "submit"));
   if (!call.caller.sees(findings.spec.tenant)) {
     return call.fail({.status = 403,

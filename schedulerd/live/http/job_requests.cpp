@@ -18,13 +18,19 @@ Problem job_errors(std::vector<FieldError> errors, const std::string& again) {
           .errors = std::move(errors)};
 }
 
-std::optional<FieldError> check_policy(const std::string& policy, const std::vector<PolicyInfo>& policies) {
-  std::vector<std::string> known = {"default"};
-  for (const auto& entry : policies) known.push_back(entry.name);
-  if (std::find(known.begin(), known.end(), policy) != known.end()) return std::nullopt;
-  std::string list;
-  for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
-  return FieldError{"/scaling/policy", "Invalid", "policy is \"" + policy + "\"; this daemon has " + list};
+void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors) {
+  const auto check = [&](const char* pointer, const char* field, const std::string& name, const auto& known) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    std::string list;
+    for (const auto& each : known) list += (list.empty() ? "" : ", ") + each;
+    errors.push_back({pointer, "Invalid", std::string(field) + " is \"" + name + "\"; this daemon has " + list});
+  };
+  std::vector<std::string> policies = {"default"};
+  for (const auto& entry : options.policies) policies.push_back(entry.name);
+  check("/scaling/policy", "policy", spec.scaling.policy, policies);
+  std::vector<std::string> detectors = {"default", core::kNoDetector};
+  detectors.insert(detectors.end(), options.detectors.begin(), options.detectors.end());
+  check("/straggler/detector", "detector", spec.straggler_detector, detectors);
 }
 
 std::variant<json, Problem> read_body(const Call& call) {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/rest.hpp"
 
@@ -16,9 +17,8 @@ namespace tidepool::live::http {
 // `again`: what the caller did, "submit" or "change it".
 [[nodiscard]] Problem job_errors(std::vector<FieldError> errors, const std::string& again);
 
-// Why this policy cannot be asked for, if it is not among those the daemon has.
-[[nodiscard]] std::optional<FieldError> check_policy(const std::string& policy,
-                                                     const std::vector<PolicyInfo>& policies);
+// Complains of a policy or a straggler detector that is not among those the daemon has.
+void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors);
 
 // Reads the body's JSON; a problem if it is none.
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);

@@ -48,7 +48,7 @@ void list_job_workers(Rest& rest, Call call) {
   for (const WorkerId id : job->workers) {  // ascending
     const core::Worker* worker = call.seen->state.find_worker(id);
     if (worker == nullptr || id.number() <= page->after.value_or(0)) continue;
-    if (!builder.add(id.number(), render_worker(*call.seen, *worker, rest.options().detector.get()))) break;
+    if (!builder.add(id.number(), render_worker(*call.seen, *worker))) break;
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }

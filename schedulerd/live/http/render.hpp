@@ -25,9 +25,7 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);
 [[nodiscard]] nlohmann::json render_explanation(const Published& seen, const core::Job& job, const Caller& caller);
 
-// `detector` says who is a straggler; null = nobody.
-[[nodiscard]] nlohmann::json render_worker(const Published& seen, const core::Worker& worker,
-                                           const core::StragglerDetector* detector);
+[[nodiscard]] nlohmann::json render_worker(const Published& seen, const core::Worker& worker);
 
 // Slots of other tenants' jobs are shown as busy without a name.
 [[nodiscard]] nlohmann::json render_node(const Published& seen, const core::Node& node, const Caller& caller);

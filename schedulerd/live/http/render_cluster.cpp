@@ -96,7 +96,7 @@ std::string rfc3339(std::int64_t unix_seconds) {
 
 }  // namespace
 
-json render_worker(const Published& seen, const core::Worker& worker, const core::StragglerDetector* detector) {
+json render_worker(const Published& seen, const core::Worker& worker) {
   json rank = nullptr;
   if (const core::Job* job = seen.state.find_job(worker.job)) {
     const auto place = std::find(job->members.begin(), job->members.end(), worker.id);
@@ -104,7 +104,6 @@ json render_worker(const Published& seen, const core::Worker& worker, const core
   }
   const core::Node* node = seen.state.find_node(worker.node);
   const auto compute = seen.compute_ms.find(worker.id);
-  const bool slow = detector != nullptr && detector->is_straggler(worker.straggler_score, worker.straggler_steps);
   return {{"id", worker.id.text()},
           {"job", worker.job.text()},
           {"node", worker.node.text()},
@@ -114,8 +113,8 @@ json render_worker(const Published& seen, const core::Worker& worker, const core
           {"phase", core::to_text(worker.phase)},
           {"started_at", seen.clock.text(worker.started_at)},
           {"compute_ms", compute == seen.compute_ms.end() ? json(nullptr) : json(compute->second)},
-          {"straggler_score", worker.straggler_steps > 0 ? json(worker.straggler_score) : json(nullptr)},
-          {"straggler", slow}};
+          {"straggler_score", worker.track.steps > 0 ? json(worker.track.score) : json(nullptr)},
+          {"straggler", worker.track.slow_steps > 0}};
 }
 
 json render_node(const Published& seen, const core::Node& node, const Caller& caller) {

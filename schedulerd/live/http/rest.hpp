@@ -30,11 +30,11 @@ struct RestOptions {
   HttpOptions http;
   std::string currency = "USD";
   std::vector<PolicyInfo> policies;
-  std::shared_ptr<const core::StragglerDetector> detector;  // null = nobody is shown as a straggler
-  std::vector<StaticFile> dashboard;                        // empty = a page that says it was not built
-  Duration heartbeat = Duration::seconds(15);               // of event streams
-  Duration log_poll = Duration::millis(300);                // between two looks at a followed log
-  std::function<std::int64_t()> unix_now;                   // wall-clock seconds; empty = the system's
+  std::vector<std::string> detectors;          // straggler detectors that a job may ask for
+  std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
+  Duration heartbeat = Duration::seconds(15);  // of event streams
+  Duration log_poll = Duration::millis(300);   // between two looks at a followed log
+  std::function<std::int64_t()> unix_now;      // wall-clock seconds; empty = the system's
 };
 
 // One request on its way through a handler.

@@ -49,6 +49,7 @@ core::JobSpec to_core(const api::v1::JobSpecV1& from) {
                   elastic.min_runtime, elastic.cooldown, elastic.grace};
   spec.batch = {from.batch.global, from.batch.per_worker_max, to_core_on_resize(from.batch.on_resize)};
   spec.scaling = to_core_scaling(from.scaling);
+  spec.straggler_detector = from.straggler_detector;
   spec.work_samples = from.work_samples;
   spec.max_duration = from.max_duration;
   spec.max_restarts = from.max_restarts;

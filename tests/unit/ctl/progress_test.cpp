@@ -59,7 +59,26 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 0}, {"exit_code", 2}, {"detail", "no file x"}}) ==
         "worker w-2 lost, exit code 2: no file x");
   CHECK(say("worker.straggling", {{"worker", "w-2"}, {"score", 0.55}, {"threshold", 0.8}}) ==
-        "worker w-2 is slow: 55 % of the median, below 80 %");
+        "worker w-2 is slow: 55 % of the others' speed, below 80 %");
+  CHECK(
+      say("worker.straggling", {{"worker", "w-2"},
+                                {"score", 0.9},
+                                {"threshold", 0.92},
+                                {"follows", "node"},
+                                {"waited_s", 3.5},
+                                {"next_action", "replace"},
+                                {"action_cost_s", 12.0}}) ==
+      "worker w-2 is slow: 90 % of the others' speed, below 92 %; the cause lies in the node; waiting for it has cost "
+      "3.5 slot-seconds, to replace costs 12.0");
+  CHECK(say("worker.straggling", {{"worker", "w-2"},
+                                  {"score", 0.9},
+                                  {"threshold", 0.92},
+                                  {"follows", "unknown"},
+                                  {"waited_s", 3.0},
+                                  {"next_action", nullptr},
+                                  {"action_cost_s", nullptr}}) ==
+        "worker w-2 is slow: 90 % of the others' speed, below 92 %; worker or node; waiting for it has cost 3.0 "
+        "slot-seconds");
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
   CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
         "failed after 3 steps: boom");

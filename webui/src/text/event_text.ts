@@ -30,7 +30,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
   "worker.stuck": (e) => `worker ${str(e, "worker")} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
-  "worker.straggling": (e) => `worker ${str(e, "worker")} is slow: score ${quantity(num(e, "score"))}, below ${quantity(num(e, "threshold"))}`,
+  "worker.straggling": (e) => straggling(e),
   "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
@@ -46,6 +46,17 @@ function finished(e: TideEvent): string {
   if (error) return `${state}: ${error}`;
   const steps = num(e, "steps");
   return `${state}${steps === null ? "" : ` after ${count(steps)} steps`}${num(e, "loss") === null ? "" : `, loss ${quantity(num(e, "loss"))}`}`;
+}
+
+// What the slowness goes with, what waiting has cost, and what comes next, as far as the event says.
+function straggling(e: TideEvent): string {
+  const follows = str(e, "follows");
+  const action = str(e, "next_action");
+  const parts = [`worker ${str(e, "worker")} is slow: score ${quantity(num(e, "score"))}, below ${quantity(num(e, "threshold"))}`];
+  if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
+  if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
+  if (action) parts.push(`to ${action} costs ${quantity(num(e, "action_cost_s"))}`);
+  return parts.join("; ");
 }
 
 function lost(e: TideEvent): string {

@@ -1,0 +1,22 @@
+// What a report of steps says about its workers' pace: the detector's findings, and how long the others have waited.
+#pragma once
+
+#include "schedulerd/core/fact.hpp"
+#include "schedulerd/core/state_change.hpp"
+#include "schedulerd/core/straggler_detector.hpp"
+
+namespace tidepool::core {
+
+// The samples of each rank in a step of so many: consecutive shares that differ by at most one, as the workers' data
+// ledger cuts them. Requires: ranks >= 1.
+[[nodiscard]] std::vector<std::int64_t> shares_of(std::int64_t samples, std::size_t ranks);
+
+// Judges the newest `counted` steps of the report, one by one, and brings the tracks of the job's members up to date.
+//
+// While a worker is slow, each step adds to its track what the others have waited for it: the sum over the other
+// ranks of how much longer it computed than they, times the slots of a worker. The steps that it was found by count
+// as if each had been like the last of them. With the finding the account is closed.
+void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
+                   const StragglerDetector& detector);
+
+}  // namespace tidepool::core

@@ -1,0 +1,173 @@
+// How soon the straggler detectors name a slow worker, what they name in noise alone, and how much throughput comes
+// back when the named worker is replaced by the scheduler's rule. On compute times recorded in real runs (tests/data),
+// played back in random order; the paper's rule is the baseline of the others.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "straggler/registry.hpp"
+#include "tests/support/judged_crew.hpp"
+#include "tests/support/recorded_noise.hpp"
+
+namespace {
+
+using tidepool::straggler::Entry;
+using tidepool::straggler::kDetectors;
+using tidepool::test::ComputeTimes;
+using tidepool::test::JudgedCrew;
+using tidepool::test::RecordedNoise;
+
+constexpr const char* kRecordings[] = {"compute_us_2_ranks_calm", "compute_us_4_ranks_calm", "compute_us_2_ranks_busy",
+                                       "compute_us_4_ranks_busy"};
+constexpr double kSlowness[] = {1.1, 1.25, 1.5, 2, 4};
+constexpr int kNoiseSteps = 100'000;
+constexpr int kHealthySteps = 300;  // before a worker turns slow
+constexpr int kSlowSteps = 2'000;   // for so long
+constexpr int kRuns = 100;
+
+// What a replacement costs in this model: the trainer's boot and pause as measured on processes.
+constexpr double kBootSeconds = 1;
+constexpr double kPauseSeconds = 0.02;
+constexpr int kStreak = 10;  // core/straggler_patience.hpp
+
+struct NoiseResult {
+  int alarms = 0;
+  double share_of_time = 0;  // rank-steps under a name
+};
+
+NoiseResult noise_only(const Entry& entry, const ComputeTimes& recorded) {
+  RecordedNoise noise(recorded, 1);
+  JudgedCrew crew(entry.make(), noise.ranks());
+  std::vector<bool> named(noise.ranks());
+  NoiseResult result;
+  int named_steps = 0;
+  for (int step = 0; step < kNoiseSteps; ++step) {
+    crew.step(noise.next());
+    for (std::size_t rank = 0; rank < noise.ranks(); ++rank) {
+      const bool slow = crew.of(rank).slow;
+      if (slow && !named[rank]) ++result.alarms;
+      named_steps += slow ? 1 : 0;
+      named[rank] = slow;
+    }
+  }
+  result.share_of_time = static_cast<double>(named_steps) / kNoiseSteps / static_cast<double>(noise.ranks());
+  return result;
+}
+
+double slowest_s(const std::vector<std::int64_t>& compute_us) {
+  return static_cast<double>(*std::max_element(compute_us.begin(), compute_us.end())) * 1e-6;
+}
+
+struct RunResult {
+  std::optional<int> named_after;  // steps
+  double healthy_s = 0;            // the same steps with nobody slow
+  double slow_s = 0;               // with nobody replaced
+  double mended_s = 0;             // with the slow one replaced by the rule
+};
+
+// One worker turns `slowness` times slower and stays so. The rule: when the others have waited as long as the action
+// costs, a newcomer boots beside the job; then there is a pause, and the worker is healthy.
+RunResult slow_run(const Entry& entry, const ComputeTimes& recorded, double slowness, std::uint64_t seed) {
+  RecordedNoise noise(recorded, seed);
+  JudgedCrew crew(entry.make(), noise.ranks());
+  for (int step = 0; step < kHealthySteps; ++step) crew.step(noise.next());
+  const std::size_t slow = seed % noise.ranks();
+  const double cost_s = kBootSeconds + static_cast<double>(noise.ranks()) * kPauseSeconds;
+  RunResult run;
+  double waited_s = 0;
+  int streak = 0;
+  std::optional<double> newcomer_at;
+  bool mended = false;
+  for (int step = 1; step <= kSlowSteps; ++step) {
+    const std::vector<std::int64_t> healthy = noise.next();
+    std::vector<std::int64_t> times = healthy;
+    times[slow] = static_cast<std::int64_t>(static_cast<double>(times[slow]) * slowness);
+    run.healthy_s += slowest_s(healthy);
+    run.slow_s += slowest_s(times);
+    run.mended_s += slowest_s(mended ? healthy : times);
+    if (mended) continue;
+    if (newcomer_at && run.mended_s >= *newcomer_at) {
+      mended = true;
+      run.mended_s += kPauseSeconds;
+      continue;
+    }
+    const auto& found = crew.step(times)[slow];
+    if (!found.slow) {
+      streak = 0;
+      waited_s = 0;
+      continue;
+    }
+    if (!run.named_after) run.named_after = step;
+    double wait_s = 0;
+    for (const auto other : times) wait_s += static_cast<double>(std::max<std::int64_t>(0, times[slow] - other)) * 1e-6;
+    waited_s += streak == 0 ? wait_s * found.steps : wait_s;
+    streak = std::max(streak + 1, found.steps);
+    const bool due = streak >= kStreak && waited_s >= cost_s;
+    if (due && !newcomer_at) newcomer_at = run.mended_s + kBootSeconds;
+  }
+  return run;
+}
+
+nlohmann::json quantile(std::vector<int> steps, double share, int missed) {
+  steps.resize(steps.size() + static_cast<std::size_t>(missed), kSlowSteps + 1);
+  std::sort(steps.begin(), steps.end());
+  const int value = steps[static_cast<std::size_t>(share * static_cast<double>(steps.size() - 1))];
+  return value > kSlowSteps ? nlohmann::json(nullptr) : nlohmann::json(value);
+}
+
+nlohmann::json slow_line(const Entry& entry, const ComputeTimes& recorded, double slowness) {
+  std::vector<int> named;
+  int missed = 0;
+  double lost_s = 0;
+  double regained_s = 0;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    const RunResult run = slow_run(entry, recorded, slowness, seed);
+    if (run.named_after) {
+      named.push_back(*run.named_after);
+    } else {
+      ++missed;
+    }
+    lost_s += run.slow_s - run.healthy_s;
+    regained_s += run.slow_s - run.mended_s;
+  }
+  return {{"slowness", slowness},
+          {"steps_p50", quantile(named, 0.5, missed)},
+          {"steps_p90", quantile(named, 0.9, missed)},
+          {"missed", missed},
+          {"regained", regained_s / lost_s}};
+}
+
+void print(nlohmann::json line, const char* recording, const Entry& entry) {
+  line["bench"] = "straggler";
+  line["recording"] = recording;
+  line["detector"] = entry.name;
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+void run_recording(const char* recording) {
+  const ComputeTimes recorded = tidepool::test::read_compute_times(recording);
+  for (const Entry& entry : kDetectors) {
+    const NoiseResult noise = noise_only(entry, recorded);
+    print({{"slowness", 1}, {"steps", kNoiseSteps}, {"alarms", noise.alarms}, {"time_named", noise.share_of_time}},
+          recording, entry);
+    for (const double slowness : kSlowness) print(slow_line(entry, recorded, slowness), recording, entry);
+  }
+}
+
+}  // namespace
+
+int main() {
+  try {
+    for (const char* recording : kRecordings) run_recording(recording);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "straggler_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

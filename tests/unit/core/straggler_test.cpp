@@ -1,0 +1,265 @@
+// What is done about a slow worker: watched, replaced, given up; and what its slowness goes with.
+#include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/straggler_diagnosis.hpp"
+#include "schedulerd/core/straggler_facts.hpp"
+#include "schedulerd/core/straggler_patience.hpp"
+#include "schedulerd/core/straggler_planner.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::Follows;
+using core::JobState;
+using core::ReasonCode;
+
+// A job of two workers that took `boot` to start.
+JobId job_with_boot(Story& story, Duration boot) {
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide();
+  story.pass(boot);
+  story.settle(job);
+  return job;
+}
+
+// The newcomer boots at once and takes its place; the leaver goes.
+void take_over(Story& story, JobId job) {
+  for (const WorkerId id : std::vector<WorkerId>(story.job(job).workers)) {
+    if (story.worker(id).phase == core::WorkerPhase::kStarting) story.ready(id);
+  }
+  story.decide();
+  story.switched(job);
+  for (const WorkerId id : std::vector<WorkerId>(story.job(job).workers)) {
+    if (story.worker(id).phase == core::WorkerPhase::kLeaving) story.exit(id, 0);
+  }
+  story.decide();
+}
+
+TEST_CASE("A slow worker is watched until waiting for it has cost as much as a replacement") {
+  Story story;
+  story.node(4);
+  const JobId job = job_with_boot(story, Duration::seconds(10));
+  // One slot, ten seconds of boot, and for lack of a measured pause a second for each of two workers.
+  CHECK(core::cost_of_replacing(story.job(job)) == Approx(12));
+  // The other waits 70 ms in each of 150 steps: 10.5 slot-seconds.
+  story.steps(job, 150, {50'000, 120'000});
+  CHECK(names_of(story.decide()).empty());
+  const auto& verdict = story.job(job).verdict.reason;
+  CHECK(verdict.code == ReasonCode::kStragglerWatched);
+  CHECK(verdict.number("worker") == 2);
+  CHECK(verdict.number("cost_s") == Approx(12));
+  CHECK(verdict.number("waited_s") == Approx(10.5).margin(0.2));
+  REQUIRE(story.count("worker.straggling") == 1);
+  const auto& told = story.last("worker.straggling").data;
+  CHECK(told["detector"] == "plain");
+  CHECK(told["next_action"] == "replace");
+  CHECK(told["action_cost_s"] == Approx(12));
+  CHECK(told["follows"] == "worker");
+  CHECK(told["node_peers"] == 1);
+  // Since then the verdict stays, and its numbers are brought up to date.
+  story.steps(job, 10, {50'000, 120'000});
+  story.decide();
+  CHECK(core::current_reason(story.state(), story.job(job)).number("waited_s") == Approx(11.2).margin(0.2));
+  story.steps(job, 15, {50'000, 120'000});
+  CHECK(names_of(story.decide()) == "replace");
+  CHECK(story.count("worker.straggling") == 1);
+}
+
+TEST_CASE("The account of a worker that is fast again is closed") {
+  Story story;
+  story.node(4);
+  const JobId job = job_with_boot(story, Duration::seconds(10));
+  for (int episode = 0; episode < 4; ++episode) {
+    story.steps(job, 60, {50'000, 120'000});
+    CHECK(names_of(story.decide()).empty());
+    story.steps(job, 10);
+    CHECK(names_of(story.decide()).empty());
+    CHECK(story.worker(WorkerId(2)).track.waited_s == 0);
+  }
+  CHECK(story.count("worker.straggling") == 4);
+}
+
+TEST_CASE("What a replacement and a shrink cost is what they have cost this job") {
+  core::Job job;
+  job.spec.gpus_per_worker = 2;
+  job.members = {WorkerId(1), WorkerId(2), WorkerId(3)};
+  CHECK(core::cost_of_replacing(job) == Approx(2 * 3 * 1.0));  // nothing measured: a second of pause
+  job.boot_cost = {1, 4'000};
+  job.grow_cost = {2, 500};
+  CHECK(core::cost_of_replacing(job) == Approx(2 * (4 + 3 * 0.5)));
+  job.replace_cost = {1, 100};
+  CHECK(core::cost_of_replacing(job) == Approx(2 * (4 + 3 * 0.1)));
+  CHECK(core::cost_of_shrinking(job) == Approx(2 * 3 * 0.5 + 8.6));
+  job.shrink_cost = {1, 50};
+  CHECK(core::cost_of_shrinking(job) == Approx(2 * 3 * 0.05 + 8.6));
+}
+
+TEST_CASE("Slowness is followed from the worker to its node and from there to the data") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.min = 2, .max = 2, .cooldown = {}}, 2);
+  const std::vector<std::int64_t> slow = {50'000, 120'000};
+  story.steps(job, 30, slow);
+  REQUIRE(names_of(story.decide()) == "replace");  // w-3 on the same node: there is no other
+  take_over(story, job);
+  CHECK(story.worker(WorkerId(3)).replaced == WorkerId(2));
+  story.pass(core::kReplacementWait);
+  story.steps(job, 30, slow);
+  CHECK(names_of(story.decide()).empty());
+  const auto& why = story.job(job).verdict.reason;
+  CHECK(why.code == ReasonCode::kStragglerNoSpare);
+  CHECK(why.number("follows") == static_cast<double>(Follows::kNode));
+
+  story.node(1);
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "replace");
+  CHECK(std::get<core::ReplaceIntent>(decision.plan[0].intent).newcomer.node == NodeId(2));
+  take_over(story, job);
+  story.pass(core::kReplacementWait * 4);
+  story.steps(job, 100, slow);
+  CHECK(names_of(story.decide()).empty());
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerInData);
+  CHECK(story.last("worker.straggling").data["follows"] == "data");
+  CHECK(story.last("worker.straggling").data["next_action"].is_null());
+}
+
+TEST_CASE("A second replacement in a row follows the first only after a while") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.min = 2, .max = 2, .cooldown = {}}, 2);
+  story.steps(job, 30, {50'000, 120'000});
+  REQUIRE(names_of(story.decide()) == "replace");
+  take_over(story, job);
+  story.steps(job, 150);  // 15 s: the newcomer is healthy, and then it is not
+  story.steps(job, 30, {50'000, 120'000});
+  CHECK(names_of(story.decide()).empty());
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerWatched);
+  story.pass(core::kReplacementWait);
+  CHECK(names_of(story.decide()) == "replace");
+}
+
+TEST_CASE("Without a free slot a slow worker is given up if the others are faster without it") {
+  Story story;
+  story.node(3);
+  const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
+  story.steps(job, 100, {50'000, 70'000, 50'000});  // at 71 % it does more than nothing: 2 < 3 x 0.71
+  CHECK(names_of(story.decide()).empty());
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerNoSpare);
+  CHECK(story.last("worker.straggling").data["next_action"].is_null());
+
+  story.steps(job, 100, {50'000, 200'000, 50'000});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  CHECK(decision.plan[0].reason.code == ReasonCode::kStragglerShrunk);
+  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leavers == std::vector{WorkerId(2)});
+  story.switched(job);
+  story.exit(WorkerId(2), 0);
+  // The policy wants three again, but the free slot is the slow worker's.
+  story.steps(job, 5);
+  CHECK(names_of(story.decide()).empty());
+  CHECK(story.job(job).verdict.reason.code == ReasonCode::kCooldown);
+  story.pass(core::kReplacementWait);
+  CHECK(names_of(story.decide()) == "grow");
+}
+
+TEST_CASE("A job that asks not to be judged is not, and one that names a detector gets it") {
+  class NameEverybody final : public core::StragglerDetector {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "everybody"; }
+    [[nodiscard]] std::vector<core::StragglerFinding> judge(const std::vector<std::int64_t>& compute_us,
+                                                            const std::vector<std::int64_t>&,
+                                                            const std::vector<std::vector<double>*>&) const override {
+      return std::vector<core::StragglerFinding>(compute_us.size(),
+                                                 {.score = 0.5, .bar = 0.9, .slow = true, .steps = 1});
+    }
+  };
+  core::Engine::Parts parts;
+  parts.detector = std::make_shared<PlainDetector>();
+  parts.detectors["everybody"] = std::make_shared<NameEverybody>();
+  core::JobSpec spec;
+  CHECK(parts.detector_for(spec)->name() == "plain");
+  spec.straggler_detector = "everybody";
+  CHECK(parts.detector_for(spec)->name() == "everybody");
+  spec.straggler_detector = "of another daemon";
+  CHECK(parts.detector_for(spec)->name() == "plain");
+  spec.straggler_detector = core::kNoDetector;
+  CHECK(parts.detector_for(spec) == nullptr);
+}
+
+TEST_CASE("The shares of a step are those that the data ledger cuts") {
+  CHECK(core::shares_of(7, 3) == std::vector<std::int64_t>{2, 2, 3});
+  CHECK(core::shares_of(8, 4) == std::vector<std::int64_t>{2, 2, 2, 2});
+  CHECK(core::shares_of(1, 2) == std::vector<std::int64_t>{0, 1});
+}
+
+// --- diagnosis ----------------------------------------------------------------------------------
+
+struct Bench {
+  core::ClusterState state;
+
+  core::Worker& add(std::uint64_t worker, std::uint64_t node, std::int64_t slow_steps, std::int64_t steps = 200) {
+    const WorkerId id(worker);
+    const NodeId place(node);
+    auto& at = state.nodes[place];
+    at.id = place;
+    at.owners.push_back(id);
+    core::Worker& added = state.workers[id];
+    added.id = id;
+    added.node = place;
+    added.track.steps = steps;
+    added.track.slow_steps = slow_steps;
+    return added;
+  }
+  Follows follows(std::uint64_t worker) const { return diagnose(state, *state.find_worker(WorkerId(worker))).follows; }
+};
+
+TEST_CASE("Who is slow beside fast neighbours is slow by itself") {
+  Bench bench;
+  bench.add(1, 1, 30);
+  CHECK(bench.follows(1) == Follows::kUnknown);  // alone on its node
+  bench.add(2, 2, 30);
+  CHECK(bench.follows(1) == Follows::kUnknown);  // another node says nothing
+  bench.add(3, 1, 0, 5);
+  CHECK(bench.follows(1) == Follows::kUnknown);  // not known yet
+  bench.add(4, 1, 0);
+  CHECK(bench.follows(1) == Follows::kWorker);
+  const auto found = diagnose(bench.state, *bench.state.find_worker(WorkerId(1)));
+  CHECK(found.node_peers == 1);
+  CHECK(found.node_slow == 0);
+}
+
+TEST_CASE("Where half of the others on the node are slow too it is the node") {
+  Bench bench;
+  bench.add(1, 1, 30);
+  bench.add(2, 1, 40);
+  bench.add(3, 1, 0);
+  CHECK(bench.follows(1) == Follows::kNode);
+  bench.add(4, 1, 0);
+  CHECK(bench.follows(1) == Follows::kWorker);  // one of three
+}
+
+TEST_CASE("A worker of several slots is one neighbour") {
+  Bench bench;
+  bench.add(1, 1, 30);
+  bench.add(2, 1, 0);
+  bench.state.nodes[NodeId(1)].owners.push_back(WorkerId(2));
+  CHECK(diagnose(bench.state, *bench.state.find_worker(WorkerId(1))).node_peers == 1);
+}
+
+TEST_CASE("A newcomer that is slow from its beginning tells where the slowness lies") {
+  Bench bench;
+  bench.add(1, 1, 0);
+  core::Worker& newcomer = bench.add(2, 1, 60, 80);
+  CHECK(bench.follows(2) == Follows::kWorker);
+  newcomer.replaced = WorkerId(9);
+  newcomer.replaced_on = NodeId(1);
+  CHECK(bench.follows(2) == Follows::kNode);
+  newcomer.replaced_on = NodeId(2);
+  CHECK(bench.follows(2) == Follows::kData);
+  newcomer.track.steps = 5'000;  // it was healthy for long
+  CHECK(bench.follows(2) == Follows::kWorker);
+}
+
+}  // namespace
+}  // namespace tidepool::test
