@@ -37,6 +37,10 @@ class SpeedModel {
   virtual ~SpeedModel() = default;
   // Seconds a step at the job's declared global batch; infinity where it cannot run or nothing is known.
   [[nodiscard]] virtual double step_seconds(Shape shape) const = 0;
+  // Useful steps a second at the batch that suits this shape best, a useful step being what one step at the job's
+  // initial batch is worth (Qiao et al., "Pollux", OSDI 2021, section 3); real steps for a job whose batch is fixed.
+  // 0 where it cannot run; an optimistic guess where nothing is known.
+  [[nodiscard]] virtual double goodput(Shape shape) const { return 1 / step_seconds(shape); }
 };
 
 // A policy's note on a job, kept by the caller and handed back in the next round.
@@ -58,11 +62,12 @@ struct JobRow {
   Placement placement;
   Duration held;                      // for how long it has held slots
   double slot_seconds = 0;            // attained service: slots x time held
-  int largest_held = 0;               // the largest size it ever had
+  int largest_seen = 0;               // the largest size at which a job of its kind was measured
   int resizes = 0;                    // changes of placement after the first
   int size_wanted = 1;                // declared by the user
   int size_max = 1;                   // above it a worker would get less than its smallest batch
   std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
+  std::optional<double> useful_left;  // in the steps of SpeedModel::goodput, if declared
   Duration transition;                // how long it stands still when its placement changes
   const SpeedModel* speed = nullptr;  // never null in a view
   Mark mark;

@@ -133,6 +133,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   run->add_option("--profiles", asked->profiles, "folder of measured applications, for pollux");
   run->add_option("--round", asked->round, "between decisions, for pollux; 60s if not given");
   run->add_option("--seed", options.seed, "of everything that is drawn")->capture_default_str();
+  run->add_flag("--declared-work", options.declared_work, "jobs declare their work, for pollux");
   run->add_option("--restart-penalty", asked->restart_penalty, "from a worker's start to its readiness");
   run->add_option("--switch-stall", asked->switch_stall, "of each change of size");
   run->add_option("--cooldown", asked->cooldown, "between changes of size of a job");

@@ -28,6 +28,7 @@ struct SimOptions {
   std::string semantics = "live";
   std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
   std::optional<Duration> round;                     // between decisions, of the semantics that have rounds
+  bool declared_work = false;                        // pollux: users declare how much work their jobs are
   std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run
   std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
   std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says

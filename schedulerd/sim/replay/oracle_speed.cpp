@@ -24,22 +24,22 @@ std::vector<int> slots_of(Shape shape, int slots_per_node) {
 }
 
 std::optional<double> measured_step_seconds(const MeasuredApplication& application, const std::vector<int>& slots,
-                                            const BatchSplit& split) {
+                                            const policies::BatchSplit& split) {
   const auto time = application.profile().step_time(slots, split.local);
   if (!time) return std::nullopt;
   return time->step_s + (time->step_s - time->sync_s) * split.accumulate;
 }
 
 OracleSpeed::OracleSpeed(const Setup& setup) : slots_per_node_(setup.slots_per_node), step_seconds_{} {
-  const BatchLimits limits{.initial = setup.application.initial_batch(),
-                           .largest = setup.application.batch_max(),
-                           .local_max = setup.application.local_batch_max()};
+  const policies::BatchLimits limits{.initial = setup.application.initial_batch(),
+                                     .largest = setup.application.batch_max(),
+                                     .local_max = setup.application.local_batch_max()};
   step_seconds_.push_back(std::numeric_limits<double>::infinity());
   for (int size = 1; size <= setup.slots; ++size) {
     std::optional<double> seconds;
     if (setup.batch / size >= setup.application.local_batch_min()) {
       seconds = measured_step_seconds(setup.application, slots_of(packed(size, slots_per_node_), slots_per_node_),
-                                      split_batch(setup.batch, size, limits));
+                                      policies::split_batch(setup.batch, size, limits));
     }
     step_seconds_.push_back(seconds.value_or(std::numeric_limits<double>::infinity()));
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
-#include "schedulerd/sim/replay/batch_split.hpp"
+#include "policies/models/batch_split.hpp"
 #include "schedulerd/sim/replay/measured_application.hpp"
 
 namespace tidepool::sim {
@@ -16,7 +16,8 @@ namespace tidepool::sim {
 
 // Seconds of a whole step with its accumulation; nothing outside what was measured.
 [[nodiscard]] std::optional<double> measured_step_seconds(const MeasuredApplication& application,
-                                                          const std::vector<int>& slots, const BatchSplit& split);
+                                                          const std::vector<int>& slots,
+                                                          const policies::BatchSplit& split);
 
 // Of one application at one global batch, for jobs on as few nodes as possible of a cluster of equal nodes.
 class OracleSpeed final : public policies::cluster::SpeedModel {

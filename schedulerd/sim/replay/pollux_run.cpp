@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "policies/cluster/registry.hpp"
+#include "schedulerd/sim/replay/adaptive_training.hpp"
 #include "schedulerd/sim/replay/csv_columns.hpp"
-#include "schedulerd/sim/replay/fixed_batch_training.hpp"
+#include "schedulerd/sim/replay/epoch_training.hpp"
 #include "schedulerd/sim/replay/replay.hpp"
 
 namespace tidepool::sim {
@@ -20,9 +21,10 @@ struct Exception {
   std::string_view application;
   int local_batch_cap = 0;  // 0 = as measured
   int size_cap = 0;         // 0 = none
+  int fixed_batch = 0;      // for jobs that else choose theirs; 0 = they do
 };
 constexpr std::array kExceptions{
-    Exception{.application = "ncf", .size_cap = 1},
+    Exception{.application = "ncf", .size_cap = 1, .fixed_batch = 32'768},
     Exception{.application = "yolov3", .local_batch_cap = 8},
 };
 
@@ -104,9 +106,13 @@ class Measurements {
     return found->second;
   }
 
+  // What the jobs of an application have measured so far, together.
+  policies::LearntSpeed& learnt(const std::string& application) { return learnt_[application]; }
+
  private:
   const SimOptions& options_;
   const ClusterShape& cluster_;
+  std::map<std::string, policies::LearntSpeed> learnt_;
   std::map<std::string, MeasuredApplication> applications_;
   std::map<std::pair<std::string, int>, OracleSpeed> oracles_;
 };
@@ -115,7 +121,21 @@ int whole_seconds(const std::optional<Duration>& given, int usual) {
   return given ? static_cast<int>(given->count_ms() / 1'000) : usual;
 }
 
-Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, int restart_s) {
+// What a run's jobs have in common.
+struct JobRules {
+  policies::cluster::Knowledge knowledge = policies::cluster::Knowledge::kOracle;
+  int restart_s = 30;
+  bool declared_work = true;
+};
+
+// The largest size at which each worker still gets its smallest batch out of a global one.
+int most(const MeasuredApplication& application, int batch) {
+  const int size = std::max(1, batch / application.local_batch_min());
+  const int cap = exception_of(application.name()).size_cap;
+  return cap > 0 ? std::min(size, cap) : size;
+}
+
+Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, const JobRules& rules) {
   const auto application = measurements.application(row.application);
   if (!application) return application.error();
   if (row.batch < (*application)->initial_batch() || row.batch > (*application)->batch_max()) {
@@ -123,20 +143,26 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, i
                             std::to_string((*application)->initial_batch()) + " and " +
                             std::to_string((*application)->batch_max()) + ", the measured ones");
   }
-  int size_max = std::max(1, row.batch / (*application)->local_batch_min());
-  if (const int cap = exception_of(row.application).size_cap; cap > 0) size_max = std::min(size_max, cap);
+  const bool adaptive = rules.knowledge == policies::cluster::Knowledge::kLearnt;
+  const int size_max = most(**application, row.batch);
   if (row.size > size_max) {
     return invalid_argument("job " + row.name + ": num_replicas " + std::to_string(row.size) + " is above " +
                             std::to_string(size_max) + ", the most that its batch allows");
   }
   ReplayJob job{.name = row.name, .application = row.application, .submitted_s = row.submitted_s, .training = nullptr};
-  job.training = std::make_unique<FixedBatchTraining>(
-      FixedBatchTraining::Setup{.application = **application,
-                                .oracle = measurements.oracle(**application, row.batch),
-                                .batch = row.batch,
-                                .size_wanted = row.size,
-                                .size_max = size_max,
-                                .restart_s = restart_s});
+  const EpochTraining::Setup setup{.application = **application,
+                                   .oracle = measurements.oracle(**application, row.batch),
+                                   .batch = row.batch,
+                                   .size_wanted = row.size,
+                                   .size_max = adaptive ? most(**application, (*application)->batch_max()) : size_max,
+                                   .restart_s = rules.restart_s,
+                                   .declared_work = rules.declared_work};
+  if (adaptive) {
+    job.training = std::make_unique<AdaptiveTraining>(setup, measurements.learnt(row.application),
+                                                      exception_of(row.application).fixed_batch);
+  } else {
+    job.training = std::make_unique<FixedBatchTraining>(setup);
+  }
   return job;
 }
 
@@ -160,8 +186,13 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   setup.limit_s = options.limit.count_ms() / 1'000;
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
+  // A baseline with an oracle knows the work that is left, as published; any other only what its user has declared.
+  const bool oracle = preset->knowledge == policies::cluster::Knowledge::kOracle;
+  const JobRules rules{.knowledge = preset->knowledge,
+                       .restart_s = whole_seconds(options.restart_penalty, 30),
+                       .declared_work = oracle || options.declared_work};
   for (const WorkloadRow& row : *rows) {
-    auto job = make_job(row, measurements, whole_seconds(options.restart_penalty, 30));
+    auto job = make_job(row, measurements, rules);
     if (!job) return job.error();
     setup.jobs.push_back(*std::move(job));
   }

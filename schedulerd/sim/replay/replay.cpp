@@ -130,7 +130,6 @@ class Rounds {
     if (!placement.empty() && !books.report.started_s) books.report.started_s = double(now_s_);
     books.report.state = placement.empty() ? core::JobState::kSuspended : core::JobState::kRunning;
     books.row.placement = placement;
-    books.row.largest_held = std::max(books.row.largest_held, cluster::size_of(placement));
     std::vector<int> slots;
     for (const cluster::Share& share : placement) slots.push_back(share.slots);
     setup_.jobs[job].training->hold(slots);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "policies/models/learnt_speed.hpp"
 #include "policies/models/measured_profile.hpp"
 
 namespace tidepool::policies {
@@ -107,6 +108,85 @@ TEST_CASE("a placement that was not measured lies between those with its nodes a
   const auto found = profile->step_time({4, 4, 3, 1, 1}, 10);
   REQUIRE(found);
   CHECK(found->step_s == Approx(time(5, 13, 10).step_s));
+}
+
+namespace {
+
+// Steps of a job that obeys the model exactly.
+StepMeasurement step_of(const StepTimeModel& truth, cluster::Shape shape, int local_batch) {
+  const double step = truth.step_seconds(shape, local_batch);
+  return {.shape = shape,
+          .local_batch = local_batch,
+          .time = {.step_s = step, .sync_s = step - truth.compute_seconds(local_batch)}};
+}
+
+const StepTimeModel kTruth{.compute_base = 0.05,
+                           .compute_each = 0.002,
+                           .node_base = 0.08,
+                           .node_each = 0.004,
+                           .local_base = 0.03,
+                           .local_each = 0.002,
+                           .overlap = 2};
+
+}  // namespace
+
+TEST_CASE("the fit finds a model that explains its measurements, and predicts shapes between them") {
+  std::vector<StepMeasurement> seen;
+  for (const int batch : {32, 64, 128}) {
+    for (const cluster::Shape shape : {cluster::Shape{1, 1}, {1, 2}, {1, 4}, {2, 8}, {4, 16}}) {
+      seen.push_back(step_of(kTruth, shape, batch));
+    }
+  }
+  const StepTimeModel fit = fit_step_time(seen);
+  for (const StepMeasurement& m : seen) {
+    CHECK(fit.step_seconds(m.shape, m.local_batch) == Approx(m.time.step_s).epsilon(0.02));
+  }
+  CHECK(fit.step_seconds({3, 12}, 96) == Approx(kTruth.step_seconds({3, 12}, 96)).epsilon(0.03));
+  CHECK(fit.step_seconds({1, 3}, 48) == Approx(kTruth.step_seconds({1, 3}, 48)).epsilon(0.03));
+}
+
+TEST_CASE("what was never measured is taken optimistically: sync is free until seen, then no freer across nodes") {
+  const StepTimeModel alone = fit_step_time({step_of(kTruth, {1, 1}, 64)});
+  CHECK(alone.step_seconds({1, 1}, 64) == Approx(kTruth.compute_seconds(64)).epsilon(0.01));
+  CHECK(alone.step_seconds({1, 4}, 64) == Approx(alone.step_seconds({1, 1}, 64)).epsilon(0.001));
+  const StepTimeModel node =
+      fit_step_time({step_of(kTruth, {1, 1}, 64), step_of(kTruth, {1, 2}, 64), step_of(kTruth, {1, 4}, 64)});
+  CHECK(node.sync_seconds({2, 8}) > node.sync_seconds({1, 4}));
+}
+
+TEST_CASE("a measured shape is predicted by its measurements even when the model cannot bend that far") {
+  LearntSpeed learnt;
+  CHECK(learnt.empty());
+  for (const cluster::Shape shape : {cluster::Shape{1, 1}, {1, 2}, {1, 4}}) learnt.add(step_of(kTruth, shape, 64));
+  StepMeasurement odd = step_of(kTruth, {1, 3}, 64);
+  odd.time.step_s *= 1.5;  // three workers on this node are slow, for whatever reason
+  learnt.add(odd);
+  CHECK(learnt.step_seconds({1, 3}, {.local = 64}) == Approx(odd.time.step_s).epsilon(0.02));
+  CHECK(learnt.largest_size() == 4);
+  const auto version = learnt.version();
+  learnt.add(odd);
+  CHECK(learnt.version() == version);
+}
+
+TEST_CASE("noisy gradients ask for large batches, clean ones for small ones") {
+  LearntSpeed learnt;
+  for (const int batch : {32, 64, 128}) learnt.add(step_of(kTruth, {1, 4}, batch));
+  const BatchLimits limits{.initial = 128, .largest = 2'048, .local_min = 16, .local_max = 256};
+  const auto noisy = best_batch(learnt, {.sqr = 1, .var = 100}, limits, {1, 4});
+  const auto clean = best_batch(learnt, {.sqr = 1, .var = 0.01}, limits, {1, 4});
+  REQUIRE((noisy && clean));
+  CHECK(noisy->split.global(4) > 4 * clean->split.global(4));
+  CHECK(clean->split.global(4) == 128);
+  CHECK(!best_batch(learnt, {.sqr = 1, .var = 1}, limits, {64, 256}));  // 16 each would be more than 2,048
+}
+
+TEST_CASE("a batch is cut so that no worker exceeds its most, and one worker above the initial batch always cuts") {
+  const BatchLimits limits{.initial = 128, .largest = 4'096, .local_min = 16, .local_max = 256};
+  CHECK(split_batch(1'024, 4, limits) == BatchSplit{.local = 256, .accumulate = 0});
+  CHECK(split_batch(1'028, 4, limits) == BatchSplit{.local = 129, .accumulate = 1});
+  CHECK(split_batch(200, 1, limits) == BatchSplit{.local = 100, .accumulate = 1});
+  CHECK(split_batch(128, 1, limits) == BatchSplit{.local = 128, .accumulate = 0});
+  CHECK(split_batch(4'096, 48, limits).global(48) <= 4'096);
 }
 
 }  // namespace tidepool::policies

@@ -1,4 +1,4 @@
-#include "schedulerd/sim/replay/fixed_batch_training.hpp"
+#include "schedulerd/sim/replay/epoch_training.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,39 +10,50 @@
 
 namespace tidepool::sim {
 
-BatchLimits FixedBatchTraining::limits() const {
+policies::BatchLimits EpochTraining::limits() const {
   return {.initial = setup_.application.initial_batch(),
           .largest = setup_.application.batch_max(),
+          .local_min = setup_.application.local_batch_min(),
           .local_max = setup_.application.local_batch_max()};
 }
 
-void FixedBatchTraining::hold(const std::vector<int>& slots) {
+void EpochTraining::hold(const std::vector<int>& slots) {
   slots_ = slots;
   pace_.reset();
   if (slots.empty()) return;
   standing_s_ = setup_.restart_s;
-  const int size = std::accumulate(slots.begin(), slots.end(), 0);
-  const BatchSplit split = split_batch(setup_.batch, size, limits());
-  if (const auto step_s = measured_step_seconds(setup_.application, slots, split)) {
-    pace_ = Pace{.size = size, .batch = split.global(size), .step_s = *step_s};
+  set_pace();
+}
+
+void EpochTraining::set_pace() {
+  const policies::cluster::Shape shape{.nodes = static_cast<int>(slots_.size()),
+                                       .size = std::accumulate(slots_.begin(), slots_.end(), 0)};
+  const policies::BatchSplit split = choose_batch(shape);
+  if (pace_ && pace_->split == split) return;
+  const auto measured = setup_.application.profile().step_time(slots_, split.local);
+  if (measured) {
+    pace_ = Pace{.shape = shape, .split = split, .measured = *measured};
+  } else {
+    pace_.reset();
   }
 }
 
-double FixedBatchTraining::useful_steps_per_second(const Pace& pace, int epoch) const {
-  const GradientStatistics noise = setup_.application.gradient(pace.batch, epoch);
-  const double scale = double(pace.batch) / setup_.application.initial_batch();
+double EpochTraining::useful_steps_per_second(int batch, double step_s, int epoch) const {
+  const GradientStatistics noise = setup_.application.gradient(batch, epoch);
+  const double scale = double(batch) / setup_.application.initial_batch();
   const double gain = (noise.var + noise.sqr) / (noise.var / scale + noise.sqr);
-  return gain / pace.step_s;
+  return gain / step_s;
 }
 
-void FixedBatchTraining::spend(int seconds) {
+void EpochTraining::spend(int seconds) {
   now_s_ += seconds;
   slot_seconds_ += double(seconds) * std::accumulate(slots_.begin(), slots_.end(), 0);
 }
 
 // Trains to the end of the epoch or of the time, whichever is first; returns the seconds left.
-int FixedBatchTraining::train(int seconds) {
-  const double pace = useful_steps_per_second(*pace_, epoch_);
+int EpochTraining::train(int seconds) {
+  observe(*pace_, setup_.application.gradient(pace_->batch(), epoch_));
+  const double pace = useful_steps_per_second(pace_->batch(), pace_->step_s(), epoch_);
   const double epoch_end = setup_.application.progress_after(epoch_ + 1);
   if (progress_ + pace * seconds < epoch_end) {
     progress_ += pace * seconds;
@@ -58,7 +69,7 @@ int FixedBatchTraining::train(int seconds) {
   return seconds - needed;
 }
 
-Status FixedBatchTraining::advance(int seconds) {
+Status EpochTraining::advance(int seconds) {
   if (slots_.empty()) {
     now_s_ += seconds;
     return ok_status();
@@ -72,37 +83,40 @@ Status FixedBatchTraining::advance(int seconds) {
       std::string placement;
       for (const int node : slots_) placement += (placement.empty() ? "" : "+") + std::to_string(node);
       return invalid_argument("the profile of " + setup_.application.name() + " says nothing about " + placement +
-                              " workers at a global batch of " + std::to_string(setup_.batch));
+                              " workers at the batch chosen for them");
     }
     left = train(left);
+    set_pace();
   }
   now_s_ += left;
   return ok_status();
 }
 
-void FixedBatchTraining::describe(policies::cluster::JobRow& row) const {
+void EpochTraining::describe(policies::cluster::JobRow& row) const {
   row.size_wanted = setup_.size_wanted;
   row.size_max = setup_.size_max;
   row.transition = Duration::seconds(setup_.restart_s);
   row.speed = &setup_.oracle;
+  row.largest_seen = setup_.size_max;
+  row.steps_left.reset();
+  row.useful_left.reset();
+  if (!setup_.declared_work) return;
   const int last = setup_.application.epochs() - 1;
   row.steps_left = epoch_ >= last ? 1
                                   : setup_.application.iterations(setup_.batch, last) -
                                         setup_.application.iterations(setup_.batch, epoch_);
+  row.useful_left = setup_.application.progress_after(last + 1) - progress_;
 }
 
-double FixedBatchTraining::alone_seconds(double slots) const {
+double EpochTraining::alone_seconds(double slots) const {
   double best = std::numeric_limits<double>::infinity();
   for (int size = 1; size <= std::max(1, std::min(static_cast<int>(slots), setup_.size_max)); ++size) {
-    const BatchSplit split = split_batch(setup_.batch, size, limits());
-    const Pace pace{
-        .size = size,
-        .batch = split.global(size),
-        .step_s = setup_.oracle.step_seconds(policies::cluster::packed(size, setup_.oracle.slots_per_node()))};
+    const int batch = policies::split_batch(setup_.batch, size, limits()).global(size);
+    const double step_s = setup_.oracle.step_seconds(policies::cluster::packed(size, setup_.oracle.slots_per_node()));
     double seconds = 0;
     for (int epoch = 0; epoch < setup_.application.epochs(); ++epoch) {
       const double steps = setup_.application.progress_after(epoch + 1) - setup_.application.progress_after(epoch);
-      seconds += steps / useful_steps_per_second(pace, epoch);
+      seconds += steps / useful_steps_per_second(batch, step_s, epoch);
     }
     best = std::min(best, seconds);
   }

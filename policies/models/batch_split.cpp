@@ -1,10 +1,10 @@
-#include "schedulerd/sim/replay/batch_split.hpp"
+#include "policies/models/batch_split.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace tidepool::sim {
+namespace tidepool::policies {
 namespace {
 
 int divide_up(int dividend, int divisor) {
@@ -25,4 +25,4 @@ BatchSplit split_batch(int global, int size, const BatchLimits& limits) {
   return split;
 }
 
-}  // namespace tidepool::sim
+}  // namespace tidepool::policies

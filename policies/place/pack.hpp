@@ -1,0 +1,16 @@
+// Jobs of unchanged size stay; each other job, in the allocation's order, goes to as few nodes as possible: while it
+// needs more than any node has free it takes the emptiest node whole, the rest goes to the fullest node that still has
+// room for it. Ties go to the smaller node.
+#pragma once
+
+#include "policies/place/place.hpp"
+
+namespace tidepool::policies {
+
+class Pack final : public PlaceStage {
+ public:
+  [[nodiscard]] std::vector<cluster::Placement> place(const cluster::View& view,
+                                                      const cluster::Allocation& allocation) const override;
+};
+
+}  // namespace tidepool::policies
