@@ -138,14 +138,17 @@ class ElasticTest(unittest.TestCase):
         self.check_audits(12)
 
     def test_the_batch_follows_the_size_where_the_job_file_says_so(self):
-        self.start(1, "--epochs", "40", batch=40, rule="linear")
-        at = self.wait_steps(1, 10)
-        self.cluster.resize(self.job, 2)
-        self.wait_steps(2, 10, at)
-        self.wait_end()
-        self.assertEqual({(line["size"], line["batch"]) for line in self.lines()}, {(1, 40), (2, 80)})
-        self.check_replicas()
-        self.check_audits(40)
+        for rule, at_two in (("linear", 60), ("callback", 120)):
+            with self.subTest(rule=rule):
+                for path in self.lines_folder.iterdir():
+                    path.unlink()
+                self.start(1, "--epochs", "40", batch=30, rule=rule)
+                at = self.wait_steps(1, 10)
+                self.cluster.resize(self.job, 2)
+                self.wait_steps(2, 10, at)
+                self.wait_end()
+                self.assertEqual({(line["size"], line["batch"]) for line in self.lines()}, {(1, 30), (2, at_two)})
+                self.check_replicas()
 
     def test_the_examples_train_with_two_workers(self):
         runs = ((["transformer.py", "--steps", "8"], 8), (["cnn.py", "--epochs", "1", "--pictures", "200"], 50))

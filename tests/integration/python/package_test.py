@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
 
 from small_training import PACKAGE, SOURCE, loss_of, make_data, make_model, make_sgd, one_step, wrapped
@@ -91,6 +92,34 @@ class MistakesTest(unittest.TestCase):
             for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
                 one_step(optimizer, model, batch)
                 model[0].weight.data = model[0].weight.data.clone()
+
+
+class BatchRuleTest(unittest.TestCase):
+    def loop(self, rule):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        document = pathlib.Path(folder.name) / "job.json"
+        document.write_text('{"batch": {"global": 10, "per_worker_max": 10, "on_resize": "callback"}}')
+        with unittest.mock.patch.dict(os.environ, {"TIDEPOOL_JOB_FILE": str(document)}):
+            job, model, optimizer = wrapped()
+        if rule is not None:
+            job.batch_rule(rule)
+        sizes = []
+        for batch in job.loader(TensorDataset(*make_data()), micro_batch=50, epochs=1):
+            sizes.append(len(batch[0]))
+            one_step(optimizer, model, batch)
+        return sizes
+
+    def test_the_programs_own_rule_says_the_batch(self):
+        asked = []
+        self.assertEqual(self.loop(lambda question: asked.append(question) or (20, 1.0)), [20, 20, 10])
+        self.assertEqual(asked, [tp.BatchQuestion(size=1, step=0, noise_scale=None, batch_size=0, lr_factor=1.0)])
+
+    def test_a_rule_that_is_missing_or_fails_is_told(self):
+        with self.assertRaisesRegex(tp.TidepoolError, "on_resize is callback"):
+            self.loop(None)
+        with self.assertRaises(ZeroDivisionError):
+            self.loop(lambda question: (1 // 0, 1.0))
 
 
 class RegisterTest(unittest.TestCase):

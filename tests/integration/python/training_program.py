@@ -54,6 +54,7 @@ def main():
     job = tp.init(seed=3, bucket_mb=0.0005)  # several buckets
     model, optimizer = job.wrap(model, optimizer)
     job.register("scheduler", scheduler)
+    job.batch_rule(lambda question: (asked.batch * question.size ** 2, float(question.size)))  # for `callback`
     resizes = []
     job.on_resize(lambda change: resizes.append([change.old_size, change.new_size, change.step]))
     lines = open(asked.folder / f"{os.environ.get('TIDEPOOL_WORKER', 'alone')}.jsonl", "a", buffering=1)

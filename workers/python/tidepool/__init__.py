@@ -15,20 +15,20 @@ Alone (`python train.py`) this is an ordinary loop with one worker. As the `run.
 any number of them. The batch size is the step's over all workers, so the result does not depend on their number.
 """
 
-from tidepool._abi import TidepoolError
+from tidepool._abi import BatchQuestion, TidepoolError
 from tidepool._job import Job
 from tidepool._loader import Loader
 from tidepool._library import LibraryNotFound
 from tidepool._settings import JobOptions
 from tidepool._stepping import Resize
 
-__all__ = ["Job", "JobOptions", "LibraryNotFound", "Loader", "Resize", "TidepoolError", "init"]
+__all__ = ["BatchQuestion", "Job", "JobOptions", "LibraryNotFound", "Loader", "Resize", "TidepoolError", "init"]
 __version__ = "0.1.0"
 
 
-def init(*, seed: int = 1, loss: str = "mean", warmup_steps: int = 8, bucket_mb: float = 4.0,
-         exit_when_left: bool = True) -> Job:
+def init(*, seed: int = 1, loss: str = "mean", warmup_steps: int = 8, noise_every: int = 10,
+         bucket_mb: float = 4.0, exit_when_left: bool = True) -> Job:
     """A job: alone, or the part of the job that the agent started this process for. See JobOptions for the settings;
     `seed` is of the order of the samples, the same on all workers."""
-    return Job(JobOptions(seed=seed, loss=loss, warmup_steps=warmup_steps, bucket_mb=bucket_mb,
-                          exit_when_left=exit_when_left))
+    return Job(JobOptions(seed=seed, loss=loss, warmup_steps=warmup_steps, noise_every=noise_every,
+                          bucket_mb=bucket_mb, exit_when_left=exit_when_left))

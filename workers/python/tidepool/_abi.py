@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from tidepool import _library
 
@@ -20,10 +20,19 @@ class TidepoolError(RuntimeError):
     """What the runtime refused or what failed, in a sentence that says what to do."""
 
 
+class _Resize(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("size", ctypes.c_int32), ("step", ctypes.c_int64),
+                ("noise_scale", ctypes.c_double), ("global_batch", ctypes.c_uint64), ("lr_factor", ctypes.c_double)]
+
+
+_Rule = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Resize))
+
+
 class _Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("samples", ctypes.c_uint64), ("global_batch", ctypes.c_uint64),
                 ("seed", ctypes.c_uint64), ("steps", ctypes.c_int64), ("on_resize", ctypes.c_int32),
-                ("base_size", ctypes.c_int32), ("warmup_steps", ctypes.c_int32), ("per_worker_max", ctypes.c_uint64)]
+                ("base_size", ctypes.c_int32), ("warmup_steps", ctypes.c_int32), ("per_worker_max", ctypes.c_uint64),
+                ("resize_rule", _Rule), ("resize_user", ctypes.c_void_p), ("noise_every", ctypes.c_int32)]
 
 
 class _Step(ctypes.Structure):
@@ -39,10 +48,25 @@ class _Totals(ctypes.Structure):
 
 
 @dataclasses.dataclass(frozen=True)
+class BatchQuestion:
+    """What a program's own batch rule is asked when a generation begins. `noise_scale` in samples, None: not known yet;
+    `batch_size` and `lr_factor` as they were until now, 0 and 1 at the very beginning."""
+    size: int
+    step: int
+    noise_scale: Optional[float]
+    batch_size: int
+    lr_factor: float
+
+
+BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples a step, factor of the learning rate
+
+
+@dataclasses.dataclass(frozen=True)
 class Options:
     """Of a session. `samples` in one epoch; `global_batch` samples a step over all workers, at `base_size` workers;
     `steps` 0 = until finish(); `on_resize`: how batch and learning rate follow the size, as in the job file;
-    `per_worker_max` samples that a worker computes at once, 0 = any number."""
+    `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in every
+    `noise_every`-th step."""
     samples: int
     global_batch: int
     seed: int = 1
@@ -51,6 +75,7 @@ class Options:
     base_size: int = 1
     warmup_steps: int = 0
     per_worker_max: int = 0
+    noise_every: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +126,8 @@ def _give_types(library: ctypes.CDLL) -> None:
 class Session:
     """A session of libtidepool. One thread at a time may call it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, rule: Optional[BatchRule] = None) -> None:
+        """`rule` says the batch where options.on_resize is "callback"."""
         self._library = _library_with_types()
         self._handle: Optional[ctypes.c_void_p] = None
         self._step = _Step(struct_size=ctypes.sizeof(_Step))
@@ -110,11 +136,30 @@ class Session:
         if options.on_resize not in _ON_RESIZE:
             raise TidepoolError(f"on_resize is {options.on_resize}: use one of {', '.join(_ON_RESIZE)}")
         given = {**dataclasses.asdict(options), "on_resize": _ON_RESIZE.index(options.on_resize)}
-        fields = _Options(struct_size=ctypes.sizeof(_Options), **given)
+        self._rule = rule
+        self._rule_error: Optional[Exception] = None
+        self._c_rule = _Rule(self._ask) if rule is not None else _Rule()  # lives as long as the library may call it
+        fields = _Options(struct_size=ctypes.sizeof(_Options), resize_rule=self._c_rule, **given)
         self._checked(self._library.tidepool_open(ctypes.byref(fields), ctypes.byref(handle)))
         self._handle = handle
 
+    def _ask(self, _: object, asked: Any) -> None:
+        """No exception passes through C: it is raised again where the library returns."""
+        question = asked.contents
+        noise = question.noise_scale if question.noise_scale >= 0 else None
+        try:
+            assert self._rule is not None
+            batch_size, lr_factor = self._rule(BatchQuestion(question.size, question.step, noise, question.global_batch,
+                                                             question.lr_factor))
+            question.global_batch, question.lr_factor = int(batch_size), float(lr_factor)
+        except Exception as error:  # noqa: BLE001: whatever the program's function raises
+            self._rule_error = error
+            question.global_batch = 0  # which the library refuses
+
     def _checked(self, result: int) -> int:
+        error, self._rule_error = self._rule_error, None
+        if error is not None:
+            raise error
         if result < 0:
             raise TidepoolError(self._library.tidepool_last_error().decode(errors="replace"))
         return result

@@ -76,6 +76,14 @@ class Job:
         self._stepper.on_resize.append(function)
         return function
 
+    def batch_rule(self, function: _abi.BatchRule) -> _abi.BatchRule:
+        """For `batch.on_resize: callback` of the job file: `function` is given a BatchQuestion when a generation begins
+        and answers with the samples a step and the factor of the learning rate. Rank 0 is asked, and its answer holds
+        for all; usable as a decorator."""
+        self._must_be_before_loop("batch_rule()")
+        self._stepper.batch_rule = function
+        return function
+
     def loader(self, dataset: Any, batch_size: Optional[int] = None, *, epochs: Optional[int] = None,
                steps: Optional[int] = None, micro_batch: Optional[int] = None, collate_fn: Optional[Collate] = None,
                num_threads: int = 0) -> Loader:

@@ -14,12 +14,14 @@ class JobOptions:
     `loss`: "mean" if the loss is the mean over a batch's samples (PyTorch's default), "sum" if it is their sum.
     `warmup_steps`: over which a learning rate that grows with the number of workers (batch.on_resize of the job file)
     is reached.
+    `noise_every`: the gradient noise scale is measured in every so many-th step; 0 = only where a rule needs it.
     `bucket_mb`: gradients are handed to the sum in pieces of about so many MiB.
     `exit_when_left`: a worker that the job goes on without ends with exit code 0 inside the loader; otherwise its loop
     ends and `job.left` is true."""
     seed: int = 1
     loss: str = "mean"
     warmup_steps: int = 8
+    noise_every: int = 10
     bucket_mb: float = 4.0
     exit_when_left: bool = True
 

@@ -60,6 +60,7 @@ class Stepper:
     def __init__(self, options: JobOptions, file: JobFile) -> None:
         self.pieces: list[Piece] = []  # of the replica; complete before join()
         self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
+        self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.phase = Phase.OUTSIDE
         self.step: Optional[_abi.Step] = None  # under way, or the last
@@ -91,7 +92,8 @@ class Stepper:
         session = _abi.Session(_abi.Options(
             samples=length.samples, global_batch=length.global_batch, seed=self._options.seed, steps=length.steps or 0,
             on_resize=self._file.on_resize, base_size=self._file.preferred or 1,
-            warmup_steps=self._options.warmup_steps, per_worker_max=length.micro_batch or 0))
+            warmup_steps=self._options.warmup_steps, per_worker_max=length.micro_batch or 0,
+            noise_every=self._options.noise_every), self.batch_rule)
         self._session = session
         self._closer = weakref.finalize(self, _close_quietly, session, self.pieces)
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
@@ -187,8 +189,8 @@ class Stepper:
         self._given = True
         self._part_samples, self._last_part = samples, last
         weight = float(samples) if self._options.loss == "mean" else 1.0
-        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is summed
-        # at the end of backward() all the same: what the program does to the gradients then, all workers do alike.
+        # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is
+        # summed at the end of backward() all the same: what the program then does to the gradients, all do alike.
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
     def end_part(self) -> None:
