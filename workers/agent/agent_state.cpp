@@ -58,7 +58,7 @@ std::optional<Instant> AgentState::deadline() const {
   consider(idle_at_);
   for (const auto& [worker, living] : living_) {
     consider(living.kill_at);
-    if (living.heart && !living.heart->told) consider(stuck_at(*living.heart));
+    if (welcomed() && living.heart && !living.heart->told) consider(stuck_at(*living.heart));
   }
   return earliest;
 }
@@ -124,7 +124,21 @@ void AgentState::on(const WorkerHungUp& fact) {
 }
 
 void AgentState::on(const WorkerEnded& fact) {
-  if (living_.erase(fact.worker) > 0) end(fact);
+  const auto found = living_.find(fact.worker);
+  if (found == living_.end()) return;
+  if (found->second.seat) {
+    found->second.kill_at.reset();
+    Seat::Steps steps = found->second.seat->program_ended(fact.exit_code, fact.signal, fact.detail);
+    const bool leaves = !steps.empty() && std::holds_alternative<Seat::Leave>(steps.back());
+    if (!leaves) return take_steps(fact.worker, steps);
+  }
+  living_.erase(found);
+  end(fact);
+}
+
+void AgentState::on(const SeatAdopted& fact) {
+  const auto found = living_.find(fact.seat.order().worker);
+  if (found != living_.end()) found->second.seat = fact.seat;
 }
 
 void AgentState::on(const TimePassed&) {
@@ -175,6 +189,7 @@ bool AgentState::belongs_to(const std::string& cluster) {
     return false;
   }
   if (!history_.cluster.empty()) {
+    std::erase_if(living_, [](const auto& entry) { return entry.second.seat && !entry.second.seat->has_program(); });
     for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
     if (!living_.empty()) {
       act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
@@ -209,6 +224,7 @@ void AgentState::obey(api::AgentWelcome& order) {
   }
   for (const WorkerId worker : history_.unacknowledged) report_again(worker);
   for (auto& [worker, living] : living_) {
+    if (living.seat) take_steps(worker, living.seat->say_again());
     if (!living.heart) continue;
     living.heart->told = false;
     look_at_heart(worker, *living.heart);
@@ -223,7 +239,10 @@ void AgentState::obey(api::AgentRefuse& order) {
 
 void AgentState::obey(api::StartWorker& order) {
   const WorkerId worker = order.worker;
-  if (living_.contains(worker)) return;
+  if (const auto found = living_.find(worker); found != living_.end()) {
+    if (found->second.seat) take_steps(worker, found->second.seat->say_again());
+    return;
+  }
   if (history_.started.contains(worker)) {
     report_again(worker);
     return;
@@ -234,8 +253,10 @@ void AgentState::obey(api::StartWorker& order) {
     end({.worker = worker, .detail = "this node is being stopped; nothing was started"});
     return;
   }
-  living_.emplace(worker, Living{});
-  act(SpawnWorker{std::move(order)});
+  Living& living = living_.emplace(worker, Living{}).first->second;
+  if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
+  living.seat.emplace(std::move(order));
+  take_steps(worker, living.seat->say_again());
 }
 
 // Stopping an id that has never been here ends it for good: a late `start` must not revive it.
@@ -261,7 +282,10 @@ void AgentState::obey(api::ReportAck& order) {
 }
 
 void AgentState::obey(api::ToWorkerOrder& order) {
-  if (living_.contains(order.worker)) act(SendToWorker{order.worker, std::move(order.message)});
+  const auto found = living_.find(order.worker);
+  if (found == living_.end()) return;
+  if (found->second.seat) return take_steps(order.worker, found->second.seat->hear(order.message));
+  act(SendToWorker{order.worker, std::move(order.message)});
 }
 
 void AgentState::obey(api::LogRead& order) {
@@ -297,7 +321,39 @@ void AgentState::forgive_own_pause(Instant now) {
   }
 }
 
+// Leave is always the last step: the seat is gone after it.
+void AgentState::take_steps(WorkerId worker, const Seat::Steps& steps) {
+  const api::StartWorker order = living_.at(worker).seat->order();
+  for (const Seat::Step& step : steps) {
+    std::visit(Overloaded{
+                   [&](const Seat::Say& what) { say(worker, what.message); },
+                   [&](const Seat::OfferAddress& what) { act(OfferSeatAddress{order, what}); },
+                   [&](const Seat::EndProgram&) { end_process(worker, Duration::millis(*order.restart_grace_ms)); },
+                   [&](const Seat::StartProgram& what) { act(SpawnProgram{order, what}); },
+                   [&](const Seat::Leave&) {
+                     living_.erase(worker);
+                     end({.worker = worker, .exit_code = 0});
+                   },
+               },
+               step);
+  }
+}
+
+// Where a seat stands is said again when a daemon listens.
+void AgentState::say(WorkerId worker, api::FromWorker message) {
+  send(api::FromWorkerReport{.worker = worker, .message = std::move(message)});
+}
+
 void AgentState::stop(WorkerId worker, Duration grace) {
+  if (auto& seat = living_.at(worker).seat) {
+    const bool runs = seat->has_program();
+    const Seat::Steps steps = seat->stop();
+    if (!runs) return take_steps(worker, steps);
+  }
+  end_process(worker, grace);
+}
+
+void AgentState::end_process(WorkerId worker, Duration grace) {
   Living& living = living_.at(worker);
   if (grace <= Duration()) {
     living.kill_at.reset();

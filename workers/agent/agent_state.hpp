@@ -16,6 +16,7 @@
 #include "base/ids.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
+#include "workers/agent/seat.hpp"
 
 namespace tidepool::agent {
 
@@ -58,13 +59,17 @@ struct WorkerEnded {
   int signal = 0;
   std::string detail;
 };
+// An earlier agent had started this seat's program, which goes on.
+struct SeatAdopted {
+  Seat seat;
+};
 struct TimePassed {};
 // The operator's SIGTERM. A second one while workers are being stopped kills them.
 struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          TimePassed, QuitAsked>;
+                          SeatAdopted, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -85,6 +90,16 @@ struct SendToWorker {
 struct CloseWorkerLinks {};
 struct SpawnWorker {
   api::StartWorker order;
+};
+// The program of a seat, as one rank of a generation.
+struct SpawnProgram {
+  api::StartWorker order;
+  Seat::StartProgram what;
+};
+// Says where the seat's program of that generation will be; rank 0 gets a port to listen on.
+struct OfferSeatAddress {
+  api::StartWorker order;
+  Seat::OfferAddress what;
 };
 struct SignalWorker {
   WorkerId worker;
@@ -112,9 +127,9 @@ struct RecordCluster {
 struct Quit {
   std::string why;
 };
-using Action =
-    std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                 SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
+using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                            SpawnProgram, OfferSeatAddress, SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck,
+                            ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -149,6 +164,7 @@ class AgentState {
   struct Living {
     std::optional<Instant> kill_at;
     std::optional<Heartbeat> heart;  // once it has given a pulse
+    std::optional<Seat> seat;        // it is one: its program comes and goes
   };
 
   void on(const LinkOpened& fact);
@@ -158,6 +174,7 @@ class AgentState {
   void on(const WorkerPulsed& fact);
   void on(const WorkerHungUp& fact);
   void on(const WorkerEnded& fact);
+  void on(const SeatAdopted& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
 
@@ -173,7 +190,10 @@ class AgentState {
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
   void look_at_heart(WorkerId worker, Heartbeat& heart);
   void forgive_own_pause(Instant now);
+  void take_steps(WorkerId worker, const Seat::Steps& steps);
+  void say(WorkerId worker, api::FromWorker message);
   void stop(WorkerId worker, Duration grace);
+  void end_process(WorkerId worker, Duration grace);
   void end(const WorkerEnded& outcome);
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);

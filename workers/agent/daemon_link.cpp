@@ -98,6 +98,9 @@ void DaemonLink::connect_tcp(const asio::ip::tcp::resolver::results_type& endpoi
       return;
     }
     watch_for_silence(*socket);
+    error_code unknown;
+    const auto here = socket->local_endpoint(unknown);
+    if (!unknown) own_host_ = here.address().to_string();
     connected(std::move(*socket));
   });
 }

@@ -39,6 +39,8 @@ class DaemonLink {
 
   void open();
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
+  // By which name other nodes reach this one, as the newest link shows; over a Unix socket none but itself can.
+  [[nodiscard]] const std::string& own_host() const { return own_host_; }
   void send(const api::AgentToDaemon& message);
   void close(const std::string& why);
   // Sends what waits, then closes.
@@ -57,6 +59,7 @@ class DaemonLink {
   boost::asio::ip::tcp::resolver resolver_;
   boost::asio::steady_timer patience_;  // of an attempt to connect
   std::shared_ptr<LineStream> stream_;
+  std::string own_host_ = "127.0.0.1";
 };
 
 }  // namespace tidepool::agent

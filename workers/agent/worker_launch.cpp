@@ -73,7 +73,8 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
     environment[name] = value;
   }
   environment["CUDA_VISIBLE_DEVICES"] = *devices;
-  environment["TIDEPOOL_AGENT_SOCKET"] = place.agent_socket.string();
+  environment.erase("TIDEPOOL_AGENT_SOCKET");
+  if (!place.agent_socket.empty()) environment["TIDEPOOL_AGENT_SOCKET"] = place.agent_socket.string();
   environment["TIDEPOOL_WORKER"] = order.worker.text();
   environment["TIDEPOOL_JOB"] = order.job.text();
   environment["TIDEPOOL_JOB_FILE"] = place.job_file.string();

@@ -16,7 +16,7 @@ namespace tidepool::agent {
 
 struct LaunchPlace {
   std::filesystem::path program_folder;                  // where agentd itself lies
-  std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET
+  std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET; empty: it has no link
   std::filesystem::path job_file;                        // for TIDEPOOL_JOB_FILE
   std::string cluster;                                   // for TIDEPOOL_CLUSTER
   std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one

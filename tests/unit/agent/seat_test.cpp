@@ -1,0 +1,179 @@
+#include "workers/agent/seat.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "workers/agent/agent_state.hpp"
+#include "workers/agent/torchrun.hpp"
+
+// The agent speaks for a program that knows nothing of generations.
+namespace tidepool::agent {
+namespace {
+
+const WorkerId kW1(1);
+const WorkerId kW2(2);
+
+api::StartWorker order_of(WorkerId worker) {
+  return {.worker = worker, .job = JobId(1), .slots = {0}, .program = "p", .restart_grace_ms = 4'000};
+}
+api::GenerationMessage generation(GenerationNumber number, std::vector<WorkerId> members) {
+  return {.number = number, .members = std::move(members)};
+}
+api::AddressesMessage addresses(GenerationNumber number) {
+  return {.generation = number, .blobs = {"a", "b"}};
+}
+
+// The steps by name: "offer 2 1" is the address of rank 1 in generation 2.
+std::string text_of(const Seat::Steps& steps) {
+  std::string text;
+  for (const auto& step : steps) {
+    if (!text.empty()) text += ", ";
+    if (const auto* said = std::get_if<Seat::Say>(&step)) {
+      if (std::holds_alternative<api::ReadyMessage>(said->message)) text += "ready";
+      if (std::holds_alternative<api::StartedMessage>(said->message)) text += "started";
+      if (const auto* ended = std::get_if<api::EndedMessage>(&said->message)) {
+        text += "ended " + std::to_string(ended->generation) + " with " + std::to_string(ended->exit_code);
+      }
+    } else if (const auto* offer = std::get_if<Seat::OfferAddress>(&step)) {
+      text += "offer " + std::to_string(offer->generation) + " " + std::to_string(offer->rank);
+    } else if (const auto* start = std::get_if<Seat::StartProgram>(&step)) {
+      text += "start " + std::to_string(start->generation) + " " + std::to_string(start->rank);
+    } else {
+      text += std::holds_alternative<Seat::EndProgram>(step) ? "end" : "leave";
+    }
+  }
+  return text;
+}
+
+// A seat whose program runs as rank 0 of two in generation 1.
+Seat running() {
+  Seat seat(order_of(kW1));
+  CHECK(text_of(seat.say_again()) == "ready");
+  CHECK(text_of(seat.hear(generation(1, {kW1, kW2}))) == "offer 1 0");
+  CHECK(text_of(seat.hear(addresses(1))) == "start 1 0, started");
+  return seat;
+}
+
+template <class Kind>
+std::vector<Kind> all(const std::vector<Action>& actions) {
+  std::vector<Kind> found;
+  for (const Action& action : actions) {
+    if (const auto* kind = std::get_if<Kind>(&action)) found.push_back(*kind);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a seat offers its address only when the program of the generation before has ended") {
+  Seat seat = running();
+  CHECK(text_of(seat.hear(generation(2, {kW2, kW1}))) == "end");
+  CHECK(text_of(seat.hear(addresses(2))).empty());
+  CHECK(text_of(seat.hear(generation(3, {kW2, kW1}))).empty());  // it has been told to end already
+  CHECK(text_of(seat.program_ended(0, 0, "")) == "offer 3 1");
+  CHECK(text_of(seat.hear(addresses(2))).empty());
+  CHECK(text_of(seat.hear(addresses(3))) == "start 3 1, started");
+  CHECK(text_of(seat.hear(addresses(3))).empty());
+  CHECK(text_of(seat.hear(generation(3, {kW2, kW1}))).empty());
+}
+
+TEST_CASE("a program that ends by itself is told of, and its seat waits for the next generation") {
+  Seat seat = running();
+  CHECK(text_of(seat.program_ended(7, 0, "bye")) == "ended 1 with 7");
+  CHECK(text_of(seat.say_again()) == "offer 1 0, started, ended 1 with 7");
+  CHECK(text_of(seat.hear(addresses(1))).empty());  // said twice; it is over
+  CHECK(text_of(seat.hear(generation(2, {kW1}))) == "offer 2 0");
+}
+
+TEST_CASE("a seat that is not in the generation leaves, with or without a program") {
+  Seat seat = running();
+  CHECK(text_of(seat.hear(generation(2, {kW2}))) == "end");
+  CHECK(text_of(seat.program_ended(0, 0, "")) == "leave");
+  Seat idle(order_of(kW1));
+  CHECK(text_of(idle.hear({api::GenerationMessage{.number = 1, .park = true}})) == "leave");
+}
+
+TEST_CASE("a program that could not be started is an end like any other, and a stop is final") {
+  Seat seat = running();
+  CHECK(text_of(seat.program_ended(2, 0, "no such program")) == "ended 1 with 2");
+  CHECK(text_of(seat.stop()) == "leave");
+  Seat other = running();
+  CHECK(text_of(other.stop()).empty());
+  CHECK(text_of(other.hear(generation(2, {kW1}))).empty());
+  CHECK(text_of(other.program_ended(-1, SIGTERM, "")) == "leave");
+}
+
+TEST_CASE("an agent stops a seat's program with the grace of its order and reports its exit when it leaves") {
+  Instant now = Instant::from_micros(1'000'000);
+  AgentState state(AgentTimes{}, History{}, 7, now);
+  now = now + Duration::seconds(3);
+  (void)state.step(now, TimePassed{});
+  (void)state.step(now, LinkOpened{});
+  (void)state.step(now, DaemonSaid{api::AgentWelcome{.node = NodeId(1), .cluster = "here"}});
+  const auto tell = [&](api::DaemonToAgent message) { return state.step(now, DaemonSaid{std::move(message)}); };
+  CHECK(all<SpawnWorker>(tell(order_of(kW1))).empty());
+  CHECK(all<OfferSeatAddress>(tell(api::ToWorkerOrder{kW1, generation(1, {kW1})})).size() == 1);
+  CHECK(all<SpawnProgram>(tell(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
+  const auto ending = all<SignalWorker>(tell(api::ToWorkerOrder{kW1, generation(2, {kW1})}));
+  REQUIRE(ending.size() == 1);
+  CHECK(ending[0].signal == SIGTERM);
+  now = now + Duration::millis(3'999);
+  CHECK(all<SignalWorker>(state.step(now, TimePassed{})).empty());
+  now = now + Duration::millis(1);
+  const auto killing = all<SignalWorker>(state.step(now, TimePassed{}));
+  REQUIRE(killing.size() == 1);
+  CHECK(killing[0].signal == SIGKILL);
+  const auto ended = state.step(now, WorkerEnded{.worker = kW1, .signal = SIGKILL});
+  CHECK(all<RecordExit>(ended).empty());  // the seat stays
+  CHECK(all<OfferSeatAddress>(ended).size() == 1);
+  CHECK(state.lives(kW1));
+  const auto left = tell(api::StopWorker{.worker = kW1, .grace_ms = 1'000});
+  REQUIRE(all<RecordExit>(left).size() == 1);
+  CHECK(all<RecordExit>(left)[0].report.exit_code == 0);
+  CHECK_FALSE(state.lives(kW1));
+}
+
+TEST_CASE("each rank finds torchrun's environment around it") {
+  const std::vector<std::string> blobs = {to_blob({.node = "a", .host = "10.0.0.1", .port = 20'001, .slots = {3}}),
+                                          to_blob({.node = "b", .host = "10.0.0.2", .slots = {0}}),
+                                          to_blob({.node = "a", .host = "10.0.0.1", .slots = {1}})};
+  const auto third = surroundings_of({.generation = 5, .rank = 2, .blobs = blobs});
+  REQUIRE(third.ok());
+  CHECK(third->slots == std::vector{3, 1});
+  const auto& env = third->environment;
+  CHECK(env.at("RANK") == "2");
+  CHECK(env.at("WORLD_SIZE") == "3");
+  CHECK(env.at("LOCAL_RANK") == "1");
+  CHECK(env.at("LOCAL_WORLD_SIZE") == "2");
+  CHECK(env.at("GROUP_RANK") == "0");
+  CHECK(env.at("GROUP_WORLD_SIZE") == "2");
+  CHECK(env.at("MASTER_ADDR") == "10.0.0.1");
+  CHECK(env.at("MASTER_PORT") == "20001");
+  CHECK(env.at("TORCHELASTIC_RESTART_COUNT") == "4");
+  const auto second = surroundings_of({.generation = 5, .rank = 1, .blobs = blobs});
+  REQUIRE(second.ok());
+  CHECK(second->environment.at("LOCAL_RANK") == "0");
+  CHECK(second->environment.at("GROUP_RANK") == "1");
+}
+
+TEST_CASE("a rank 0 that only its own node can reach is refused in words, and so is a damaged address") {
+  const std::vector<std::string> blobs = {to_blob({.node = "a", .host = "127.0.0.1", .port = 20'001}),
+                                          to_blob({.node = "b", .host = "10.0.0.2"})};
+  const auto away = surroundings_of({.rank = 1, .blobs = blobs});
+  REQUIRE_FALSE(away.ok());
+  CHECK(away.error().message.find("--daemon HOST:PORT") != std::string::npos);
+  CHECK_FALSE(surroundings_of({.rank = 0, .blobs = {"{}"}}).ok());
+  CHECK_FALSE(address_of_blob(R"({"node":"a","host":"h","port":1,"slots":[-1]})").ok());
+}
+
+TEST_CASE("a reserved port is given to nobody else until it is let go") {
+  auto first = ReservedPort::take(17);
+  REQUIRE(first.ok());
+  CHECK(first->number() >= 20'000);
+  CHECK(first->number() < 32'000);
+  const auto second = ReservedPort::take(17);
+  REQUIRE(second.ok());
+  CHECK(second->number() != first->number());
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,66 @@
+#include "workers/agent/seat.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidepool::agent {
+
+Seat::Steps Seat::say_again() const {
+  if (newest_ == 0) return {Say{api::ReadyMessage{}}};
+  Steps steps;
+  if (offered_) steps.emplace_back(OfferAddress{newest_, rank_});
+  if (outdated_ || program_ == Program::kNone) return steps;
+  steps.emplace_back(Say{api::StartedMessage{newest_}});
+  if (program_ == Program::kEnded) steps.emplace_back(Say{ended_});
+  return steps;
+}
+
+Seat::Steps Seat::hear(const api::ToWorker& message) {
+  if (const auto* generation = std::get_if<api::GenerationMessage>(&message)) return hear_generation(*generation);
+  if (const auto* addresses = std::get_if<api::AddressesMessage>(&message)) return hear_addresses(*addresses);
+  return {};  // its program takes checkpoints by itself
+}
+
+Seat::Steps Seat::hear_generation(const api::GenerationMessage& message) {
+  if (message.number <= newest_ || leaves_) return {};
+  newest_ = message.number;
+  offered_ = false;
+  const auto self = std::find(message.members.begin(), message.members.end(), order_.worker);
+  leaves_ = self == message.members.end();
+  rank_ = leaves_ ? 0 : static_cast<int>(self - message.members.begin());
+  if (program_ != Program::kRuns) return go_on();
+  if (std::exchange(outdated_, true)) return {};
+  return {EndProgram{}};
+}
+
+Seat::Steps Seat::hear_addresses(const api::AddressesMessage& message) {
+  const bool starts = message.generation == newest_ && offered_ && !leaves_ && program_ == Program::kNone;
+  if (!starts || message.blobs.size() <= static_cast<std::size_t>(rank_)) return {};
+  program_ = Program::kRuns;
+  return {StartProgram{newest_, rank_, message.blobs}, Say{api::StartedMessage{newest_}}};
+}
+
+Seat::Steps Seat::stop() {
+  leaves_ = true;
+  if (program_ != Program::kRuns) return {Leave{}};
+  outdated_ = true;
+  return {};
+}
+
+Seat::Steps Seat::program_ended(int exit_code, int signal, const std::string& detail) {
+  if (outdated_ || leaves_) return go_on();
+  program_ = Program::kEnded;
+  ended_ = {.generation = newest_, .exit_code = exit_code, .signal = signal, .detail = detail};
+  return {Say{ended_}};
+}
+
+// Nothing of an older generation runs any more.
+Seat::Steps Seat::go_on() {
+  program_ = Program::kNone;
+  outdated_ = false;
+  if (leaves_) return {Leave{}};
+  offered_ = true;
+  return {OfferAddress{newest_, rank_}};
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,68 @@
+// A worker whose program knows nothing of generations: the agent holds its slots, and ends and starts its program. A
+// value that says what to do next and does nothing itself; at most one program of a seat lives at a time, and it is
+// always of the newest generation, or about to end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::agent {
+
+class Seat {
+ public:
+  // --- what to do next ---------------------------------------------------------------------------
+  struct Say {
+    api::FromWorker message;
+  };
+  // Say where the program of this rank can be reached, once and for the whole generation.
+  struct OfferAddress {
+    GenerationNumber generation = 0;
+    int rank = 0;
+  };
+  struct EndProgram {};  // with notice, within the grace of the order
+  struct StartProgram {
+    GenerationNumber generation = 0;
+    int rank = 0;
+    std::vector<std::string> addresses;  // of all ranks
+  };
+  struct Leave {};  // nothing of it runs: the worker exits
+  using Step = std::variant<Say, OfferAddress, EndProgram, StartProgram, Leave>;
+  using Steps = std::vector<Step>;
+
+  explicit Seat(api::StartWorker order) : order_(std::move(order)) {}
+  // Of a program that an earlier agent started.
+  Seat(api::StartWorker order, GenerationNumber generation, int rank)
+      : order_(std::move(order)), newest_(generation), rank_(rank), offered_(true), program_(Program::kRuns) {}
+
+  [[nodiscard]] const api::StartWorker& order() const { return order_; }
+  [[nodiscard]] bool has_program() const { return program_ == Program::kRuns; }
+
+  // What the daemon may have missed.
+  [[nodiscard]] Steps say_again() const;
+  [[nodiscard]] Steps hear(const api::ToWorker& message);
+  [[nodiscard]] Steps stop();  // for good; its program is being ended by the caller
+  // The program has ended, or could not be started.
+  [[nodiscard]] Steps program_ended(int exit_code, int signal, const std::string& detail);
+
+ private:
+  enum class Program { kNone, kRuns, kEnded };  // of the newest generation; kRuns also while an older one is ending
+
+  [[nodiscard]] Steps hear_generation(const api::GenerationMessage& message);
+  [[nodiscard]] Steps hear_addresses(const api::AddressesMessage& message);
+  [[nodiscard]] Steps go_on();
+
+  api::StartWorker order_;
+  GenerationNumber newest_ = 0;  // that it has heard of
+  int rank_ = 0;                 // in it
+  bool offered_ = false;         // its address in it has been said
+  bool leaves_ = false;
+  bool outdated_ = false;  // the program is of an older generation and has been told to end
+  Program program_ = Program::kNone;
+  api::EndedMessage ended_;  // with kEnded
+};
+
+}  // namespace tidepool::agent

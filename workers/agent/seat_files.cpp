@@ -1,0 +1,39 @@
+#include "workers/agent/seat_files.hpp"
+
+#include "base/json.hpp"
+#include "workers/agent/state_files.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+std::filesystem::path path_in(const std::filesystem::path& folder) {
+  return folder / "seat.json";
+}
+
+}  // namespace
+
+Status write_seat(const std::filesystem::path& folder, const SeatRecord& record) {
+  return replace_file(path_in(folder), canonical_json({{"start", api::encode(api::DaemonToAgent(record.order))},
+                                                       {"generation", record.offer.generation},
+                                                       {"rank", record.offer.rank},
+                                                       {"blob", record.offer.blob}}) +
+                                           "\n");
+}
+
+std::optional<SeatRecord> read_seat(const std::filesystem::path& folder) {
+  const auto text = read_file(path_in(folder));
+  if (!text) return std::nullopt;
+  const auto parsed = parse_json(*text);
+  if (!parsed) return std::nullopt;
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  const auto order = api::decode_daemon_to_agent(in.required_text("start"));
+  SeatOffer offer{.rank = static_cast<int>(in.required_integer("rank", {.low = 0, .high = 1'000'000})),
+                  .blob = in.required_text("blob")};
+  offer.generation = static_cast<GenerationNumber>(in.required_integer("generation", {.low = 1, .high = INT64_MAX}));
+  in.finish();
+  if (!errors.empty() || !order || !std::holds_alternative<api::StartWorker>(*order)) return std::nullopt;
+  return SeatRecord{std::get<api::StartWorker>(*order), std::move(offer)};
+}
+
+}  // namespace tidepool::agent
