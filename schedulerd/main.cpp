@@ -53,6 +53,7 @@ live::http::RestOptions rest_options(const live::Config& config) {
 
 void print_ready(const live::Daemon& daemon, const std::string& url) {
   nlohmann::json ready{{"url", url}, {"state_dir", daemon.state_dir().path()}, {"dashboard", url + "/"}};
+  if (daemon.agents_port() != 0) ready["agents_port"] = daemon.agents_port();
   if (daemon.admin_token()) ready["token"] = *daemon.admin_token();
   std::printf("ready %s\n", canonical_json(ready).c_str());
   std::fflush(stdout);
@@ -65,6 +66,7 @@ int serve(const live::Config& config) {
   const auto detectors = core::detectors_of(straggler::kDetectors);
   const std::string judge = config.detector.empty() ? std::string(straggler::kDefaultDetector) : config.detector;
   const core::EngineConfig engine{.start_timeout = config.start_timeout,
+                                  .switch_timeout = config.switch_timeout,
                                   .replace_stragglers = config.replace_stragglers};
   auto daemon = live::Daemon::open({config, {*std::move(rules), detectors.at(judge), engine, detectors}, policy});
   if (!daemon.ok()) return fail(daemon.error());

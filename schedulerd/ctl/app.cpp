@@ -79,6 +79,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_job_commands(app, chosen);
   add_watch_command(app, chosen);
   add_stream_commands(app, chosen);
+  add_trace_command(app, chosen);
   add_cluster_commands(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -211,6 +212,42 @@ void add_resize(CLI::App& app, Chosen& chosen) {
   });
 }
 
+// "elastic.max=8" into {"elastic": {"max": 8}}; a value that is no JSON is a text.
+void add_to_patch(json& patch, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    fail(kExitUsage, "\"" + assignment + "\" is no change; write it as elastic.max=8 or priority=high");
+  }
+  std::string pointer = "/" + assignment.substr(0, equals);
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  const std::string text = assignment.substr(equals + 1);
+  const json value = json::parse(text, nullptr, false);
+  patch[json::json_pointer(pointer)] = value.is_discarded() ? json(text) : value;
+}
+
+void add_change(CLI::App& app, Chosen& chosen) {
+  struct Given {
+    std::string job;
+    std::vector<std::string> changes;
+    bool dry_run = false;
+  };
+  const auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("change", "Change parts of a job while it lives, such as elastic.max=8");
+  command->add_option("job", given->job, "id or name")->required();
+  command->add_option("changes", given->changes, "FIELD=VALUE, with a dot between the levels of the job file")
+      ->required();
+  command->add_flag("--dry-run", given->dry_run, "check the change and store nothing");
+  command->callback([given, &chosen] {
+    chosen.online = [given](Session& session) {
+      json patch = json::object();
+      for (const auto& change : given->changes) add_to_patch(patch, change);
+      const char* suffix = given->dry_run ? "?dry_run=true" : "";
+      const char* said = given->dry_run ? "can be changed so; nothing was stored" : "is changed";
+      return act(session, given->job, {.method = "PATCH", .suffix = suffix, .body = patch, .said = said});
+    };
+  });
+}
+
 }  // namespace
 
 void add_job_commands(CLI::App& app, Chosen& chosen) {
@@ -224,6 +261,9 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
              {.suffix = "/suspend", .said = "will be suspended"});
   add_action(app, chosen, "resume", "Let a suspended job go on",
              {.suffix = "/resume", .said = "will go on when slots are free"});
+  add_action(app, chosen, "checkpoint", "Have a running job take a checkpoint soon",
+             {.suffix = "/checkpoint", .said = "takes a checkpoint; see: schedctl events JOB -f"});
+  add_change(app, chosen);
 }
 
 }  // namespace tidepool::ctl

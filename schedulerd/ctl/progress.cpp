@@ -109,11 +109,38 @@ const std::map<std::string, Sentence>& event_sentences() {
       {"job.resizing", resizing_sentence},
       {"job.progressed", progressed_sentence},
       {"decision.made", decision_sentence},
-      {"job.suspended", [](const json&) { return std::string("suspended"); }},
+      {"job.changed",
+       [](const json& d) {
+         return "changed: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, priority " +
+                whole_at(d, "/priority");
+       }},
+      {"job.parked",
+       [](const json& d) {
+         return "state of step " + whole_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
+       }},
+      {"job.checkpointed",
+       [](const json& d) {
+         return "checkpoint of step " + whole_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
+       }},
+      {"job.restored",
+       [](const json& d) {
+         const double lost = number_at(d, "/steps_lost").value_or(0);
+         return "goes on from step " + whole_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
+       }},
+      {"job.suspended",
+       [](const json& d) {
+         return number_at(d, "/kept_step") ? "suspended; its state of step " + whole_at(d, "/kept_step") + " is kept"
+                                           : std::string("suspended");
+       }},
       {"job.resumed",
        [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
       {"job.finished", finished_sentence},
       {"generation.switched", switched_sentence},
+      {"worker.stuck",
+       [](const json& d) {
+         return "worker " + text_at(d, "/worker") + " made no progress at step " + whole_at(d, "/step") + " for " +
+                seconds_in_words(number_at(d, "/seconds").value_or(0));
+       }},
       {"worker.lost",
        [](const json& d) {
          return with_detail("worker " + text_at(d, "/worker") + " lost, " + ended_how(d), text_at(d, "/detail"));

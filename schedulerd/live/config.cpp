@@ -132,6 +132,7 @@ void Reader::agents_section(const nlohmann::json& value, const std::string& path
 void Reader::engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/engine", findings);
   duration(path + "/engine/start_timeout", in.text("start_timeout", ""), config_.start_timeout);
+  duration(path + "/engine/switch_timeout", in.text("switch_timeout", ""), config_.switch_timeout);
   config_.replace_stragglers = in.boolean("replace_stragglers", config_.replace_stragglers);
   in.finish();
 }

@@ -31,6 +31,7 @@ struct Config {
   std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
+  Duration switch_timeout = Duration::seconds(120);  // for a committed generation that nobody steps in
   Duration start_timeout = Duration::seconds(120);
   bool replace_stragglers = true;
   std::string detector;  // of stragglers, for jobs that name none; empty = the built-in default

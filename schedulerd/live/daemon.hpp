@@ -52,6 +52,8 @@ class Daemon final : public Service {
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
   [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
+  // Where agents of other machines come in; 0 = nowhere. Requires: start() has succeeded.
+  [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
 
   // Returns on SIGTERM and SIGINT. If the journal fails it ends the process with kExitJournal at once:
   // nothing more may be acknowledged.

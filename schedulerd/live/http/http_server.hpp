@@ -83,7 +83,7 @@ struct HttpOptions {
   std::function<void(int status, Duration took)> on_answered;
 };
 
-struct Listener;  // in beast_server.cpp
+struct Listener;  // listener.hpp
 
 class HttpServer final : public IoScheduler {
  public:

@@ -1,85 +1,42 @@
-// The only translation unit of the daemon that includes Beast. Callbacks, one strand: everything here
-// runs on the I/O thread unless a comment says otherwise.
+// One connection over Beast: heads, bodies, answers and open streams. The only translation unit of the daemon that
+// includes Beast, because that costs half a minute to compile.
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <array>
 #include <atomic>
-#include <chrono>
 #include <deque>
-#include <map>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include "base/check.hpp"
-#include "schedulerd/live/http/http_server.hpp"
+#include "schedulerd/live/http/listener.hpp"
 
 namespace tidepool::live::http {
 namespace {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
-using boost::system::error_code;
-using tcp = asio::ip::tcp;
 
 constexpr std::size_t kBufferBytes = 16'384;     // one read; above the largest head and chunk header allowed
 constexpr std::size_t kLingerBytes = 1U << 20U;  // read and thrown away after a refusal, so that the answer arrives
 
-std::chrono::microseconds to_chrono(Duration duration) {
-  return std::chrono::microseconds(duration.count_us());
-}
-
-}  // namespace
-
-class Session;
-
-// The listening socket and its connections. Each session is owned here until it closes.
-struct Listener : std::enable_shared_from_this<Listener> {
-  HttpOptions options;
-  HttpServer::Handler handler;
-  HttpServer::Refuser refuser;
-  std::vector<std::string> hosts;  // lower-case "name:port" that Host may say
-
-  asio::io_context io{1};
-  tcp::acceptor acceptor{io};
-  asio::steady_timer pause{io};
-  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
-  std::thread thread;
-  bool stopping = false;
-  std::map<Session*, std::shared_ptr<Session>> sessions;
-  std::map<std::string, int> per_address;
-  std::uint64_t next_request = 1;
-
-  Listener(HttpOptions o, HttpServer::Handler h, HttpServer::Refuser r)
-      : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
-
-  Result<std::string> bind();
-  void accept_next();
-  void admit(tcp::socket socket);
-  void begin_stop();
-  void forget(Session* session, const std::string& address);
-};
-
 // One connection: read head, validate, read body, handle, answer, again.
-class Session : public std::enable_shared_from_this<Session> {
+class Session final : public Connection, public std::enable_shared_from_this<Session> {
  public:
   Session(Listener& server, tcp::socket socket, std::string address)
       : server_(&server), stream_(std::move(socket)), address_(std::move(address)), write_deadline_(server.io) {}
 
-  void run() {
+  void run() override {
     stream_.expires_after(to_chrono(server_->options.head_deadline));
     read_head();
   }
 
-  // Closes what is idle or streams; an answer under way goes out first.
-  void wind_down() {
+  void wind_down() override {
     closing_ = true;
     if (streaming_) {
       finish_stream();
@@ -92,7 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_stream(HttpResponse head);
   bool push(std::shared_ptr<const std::string> piece);
   void finish_stream();
-  void close();
+  void close() override;
 
   [[nodiscard]] bool stream_open() const { return streaming_ && !finishing_ && !closed_; }
   [[nodiscard]] std::size_t queued() const { return queued_; }
@@ -138,8 +95,6 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::steady_timer write_deadline_;
   std::array<char, 512> scratch_{};
 };
-
-namespace {
 
 class SessionStream final : public StreamWriter {
  public:
@@ -214,8 +169,6 @@ class SessionChannel final : public Responder::Channel {
   std::string request_id_;
   std::atomic<bool> answered_{false};
 };
-
-}  // namespace
 
 // --- reading ------------------------------------------------------------------------------------
 
@@ -476,123 +429,10 @@ void Session::piece_written(error_code error) {
   write_piece();
 }
 
-// --- the server ---------------------------------------------------------------------------------
+}  // namespace
 
-Result<std::string> Listener::bind() {
-  error_code error;
-  if (options.address == "localhost") options.address = "127.0.0.1";
-  const auto address = asio::ip::make_address(options.address, error);
-  if (error) return invalid_argument("\"" + options.address + "\" is no IP address to listen on; use 127.0.0.1 or ::1");
-  if (!address.is_loopback()) {
-    return invalid_argument("listening on " + options.address +
-                            " is refused: without TLS tokens would cross the network in clear; use 127.0.0.1 or ::1 " +
-                            "and put a TLS proxy or an SSH tunnel in front");
-  }
-  const tcp::endpoint endpoint(address, static_cast<unsigned short>(options.port));
-  const auto step = [&](auto&& call) {
-    if (!error) call();
-  };
-  step([&] { acceptor.open(endpoint.protocol(), error); });
-  step([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
-  step([&] { acceptor.bind(endpoint, error); });
-  step([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
-  const std::string place = options.address + ":" + std::to_string(options.port);
-  if (error == asio::error::address_in_use) {
-    return Error{ErrorCode::kConflict,
-                 "another program listens on " + place + "; stop it, or take a free port with --listen 127.0.0.1:0"};
-  }
-  if (error) return io_error("cannot listen on " + place + ": " + error.message());
-  const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
-  hosts = options.allowed_hosts;
-  for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
-  return "http://" + (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
-}
-
-void Listener::accept_next() {
-  acceptor.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
-    if (self->stopping) return;
-    if (error) {  // out of descriptors, most likely: others will be freed
-      self->pause.expires_after(std::chrono::milliseconds(100));
-      self->pause.async_wait([self](error_code cancelled) {
-        if (!cancelled) self->accept_next();
-      });
-      return;
-    }
-    self->admit(std::move(socket));
-    self->accept_next();
-  });
-}
-
-// A connection beyond the caps is closed unanswered: an answer would cost what the cap saves.
-void Listener::admit(tcp::socket socket) {
-  error_code error;
-  const auto remote = socket.remote_endpoint(error);
-  if (error || sessions.size() >= static_cast<std::size_t>(options.connections_max)) return;
-  const std::string address = remote.address().to_string();
-  const auto open = per_address.find(address);
-  if (open != per_address.end() && open->second >= options.connections_per_address_max) return;
-  socket.set_option(tcp::no_delay(true), error);
-  ++per_address[address];
-  auto session = std::make_shared<Session>(*this, std::move(socket), address);
-  sessions.emplace(session.get(), session);
-  session->run();
-}
-
-void Listener::forget(Session* session, const std::string& address) {
-  sessions.erase(session);
-  const auto count = per_address.find(address);
-  if (--count->second == 0) per_address.erase(count);
-  if (stopping && sessions.empty()) io.stop();
-}
-
-void Listener::begin_stop() {
-  stopping = true;
-  error_code ignored;
-  acceptor.close(ignored);
-  pause.cancel();
-  if (sessions.empty()) return io.stop();
-  pause.expires_after(to_chrono(options.stop_patience));
-  pause.async_wait([this](error_code) { io.stop(); });
-  const auto alive = sessions;
-  for (const auto& [ignored_key, session] : alive) session->wind_down();
-}
-
-HttpServer::HttpServer(HttpOptions options, Handler handler, Refuser refuser)
-    : listener_(std::make_shared<Listener>(std::move(options), std::move(handler), std::move(refuser))) {}
-
-HttpServer::~HttpServer() {
-  stop();
-}
-
-Result<std::string> HttpServer::start() {
-  auto url = listener_->bind();
-  if (!url) return url;
-  listener_->accept_next();
-  listener_->thread = std::thread([listener = listener_.get()] { listener->io.run(); });
-  return url;
-}
-
-void HttpServer::stop() {
-  if (!listener_->thread.joinable()) return;
-  asio::post(listener_->io, [listener = listener_.get()] { listener->begin_stop(); });
-  listener_->thread.join();
-  const auto left = listener_->sessions;
-  for (const auto& [ignored_key, session] : left) session->close();
-  // What was cancelled still holds the listener: let it be told, or both would keep each other alive.
-  listener_->io.restart();
-  listener_->io.poll();
-}
-
-void HttpServer::post(std::function<void()> work) {
-  asio::post(listener_->io, std::move(work));
-}
-
-void HttpServer::after(Duration delay, std::function<void()> work) {
-  auto timer = std::make_shared<asio::steady_timer>(listener_->io);
-  timer->expires_after(to_chrono(delay));
-  timer->async_wait([timer, work = std::move(work)](error_code error) {
-    if (!error) work();
-  });
+std::shared_ptr<Connection> make_connection(Listener& server, tcp::socket socket, std::string address) {
+  return std::make_shared<Session>(server, std::move(socket), std::move(address));
 }
 
 }  // namespace tidepool::live::http

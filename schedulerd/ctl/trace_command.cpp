@@ -1,0 +1,34 @@
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "schedulerd/ctl/app.hpp"
+#include "schedulerd/ctl/failure.hpp"
+#include "schedulerd/ctl/trace.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+constexpr const char* kPoints = "1000";  // of the measurements, evenly thinned by the daemon
+
+int write_trace(Session& session, const std::string& name) {
+  const std::string path = "/v1/jobs/" + session.job_id(name);
+  const nlohmann::json trace =
+      chrome_trace({.job = session.get(path),
+                    .events = session.list(path + "/events").items,
+                    .points = list_at(session.get(path + "/metrics?limit=" + kPoints), "/points")});
+  write_out(trace.dump() + "\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, Chosen& chosen) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("trace", "A job's timeline as a Chrome trace, for chrome://tracing or Perfetto");
+  command->add_option("job", *job, "id or name")->required();
+  command->callback([job, &chosen] { chosen.online = [job](Session& session) { return write_trace(session, *job); }; });
+}
+
+}  // namespace tidepool::ctl

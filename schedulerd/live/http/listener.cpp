@@ -1,0 +1,126 @@
+#include "schedulerd/live/http/listener.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace tidepool::live::http {
+
+Result<std::string> Listener::bind() {
+  error_code error;
+  if (options.address == "localhost") options.address = "127.0.0.1";
+  const auto address = asio::ip::make_address(options.address, error);
+  if (error) return invalid_argument("\"" + options.address + "\" is no IP address to listen on; use 127.0.0.1 or ::1");
+  if (!address.is_loopback()) {
+    return invalid_argument("listening on " + options.address +
+                            " is refused: without TLS tokens would cross the network in clear; use 127.0.0.1 or ::1 " +
+                            "and put a TLS proxy or an SSH tunnel in front");
+  }
+  const tcp::endpoint endpoint(address, static_cast<unsigned short>(options.port));
+  const auto step = [&](auto&& call) {
+    if (!error) call();
+  };
+  step([&] { acceptor.open(endpoint.protocol(), error); });
+  step([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
+  step([&] { acceptor.bind(endpoint, error); });
+  step([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
+  const std::string place = options.address + ":" + std::to_string(options.port);
+  if (error == asio::error::address_in_use) {
+    return Error{ErrorCode::kConflict,
+                 "another program listens on " + place + "; stop it, or take a free port with --listen 127.0.0.1:0"};
+  }
+  if (error) return io_error("cannot listen on " + place + ": " + error.message());
+  const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
+  hosts = options.allowed_hosts;
+  for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
+  return "http://" + (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+}
+
+void Listener::accept_next() {
+  acceptor.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
+    if (self->stopping) return;
+    if (error) {  // out of descriptors, most likely: others will be freed
+      self->pause.expires_after(std::chrono::milliseconds(100));
+      self->pause.async_wait([self](error_code cancelled) {
+        if (!cancelled) self->accept_next();
+      });
+      return;
+    }
+    self->admit(std::move(socket));
+    self->accept_next();
+  });
+}
+
+// A connection beyond the caps is closed unanswered: an answer would cost what the cap saves.
+void Listener::admit(tcp::socket socket) {
+  error_code error;
+  const auto remote = socket.remote_endpoint(error);
+  if (error || connections.size() >= static_cast<std::size_t>(options.connections_max)) return;
+  const std::string address = remote.address().to_string();
+  const auto open = per_address.find(address);
+  if (open != per_address.end() && open->second >= options.connections_per_address_max) return;
+  socket.set_option(tcp::no_delay(true), error);
+  ++per_address[address];
+  auto connection = make_connection(*this, std::move(socket), address);
+  connections.emplace(connection.get(), connection);
+  connection->run();
+}
+
+void Listener::forget(Connection* connection, const std::string& address) {
+  connections.erase(connection);
+  const auto count = per_address.find(address);
+  if (--count->second == 0) per_address.erase(count);
+  if (stopping && connections.empty()) io.stop();
+}
+
+void Listener::begin_stop() {
+  stopping = true;
+  error_code ignored;
+  acceptor.close(ignored);
+  pause.cancel();
+  if (connections.empty()) return io.stop();
+  pause.expires_after(to_chrono(options.stop_patience));
+  pause.async_wait([this](error_code) { io.stop(); });
+  const auto alive = connections;
+  for (const auto& [ignored_key, connection] : alive) connection->wind_down();
+}
+
+HttpServer::HttpServer(HttpOptions options, Handler handler, Refuser refuser)
+    : listener_(std::make_shared<Listener>(std::move(options), std::move(handler), std::move(refuser))) {}
+
+HttpServer::~HttpServer() {
+  stop();
+}
+
+Result<std::string> HttpServer::start() {
+  auto url = listener_->bind();
+  if (!url) return url;
+  listener_->accept_next();
+  listener_->thread = std::thread([listener = listener_.get()] { listener->io.run(); });
+  return url;
+}
+
+void HttpServer::stop() {
+  if (!listener_->thread.joinable()) return;
+  asio::post(listener_->io, [listener = listener_.get()] { listener->begin_stop(); });
+  listener_->thread.join();
+  const auto left = listener_->connections;
+  for (const auto& [ignored_key, connection] : left) connection->close();
+  // What was cancelled still holds the listener: let it be told, or both would keep each other alive.
+  listener_->io.restart();
+  listener_->io.poll();
+}
+
+void HttpServer::post(std::function<void()> work) {
+  asio::post(listener_->io, std::move(work));
+}
+
+void HttpServer::after(Duration delay, std::function<void()> work) {
+  auto timer = std::make_shared<asio::steady_timer>(listener_->io);
+  timer->expires_after(to_chrono(delay));
+  timer->async_wait([timer, work = std::move(work)](error_code error) {
+    if (!error) work();
+  });
+}
+
+}  // namespace tidepool::live::http
