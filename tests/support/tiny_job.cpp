@@ -86,6 +86,9 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .agent_socket = place.socket_path,
                                          .worker = place.worker,
                                          .patience = runtime::Millis{30'000},
+                                         .fault_grace = runtime::Millis{1'000},
+                                         .build_deadline = options_.build_deadline,
+                                         .ahead_min_bytes = options_.ahead_min_bytes,
                                          .keep = options_.keep,
                                          .stuck_after = options_.stuck_after});
   if (!session.ok()) return 2;

@@ -76,13 +76,30 @@ Result<std::shared_ptr<Comm>> CommBuilder::connect(const Generation& target, Mem
                                                               .collective_timeout = options_.collective_timeout});
   if (!opened.ok()) return opened.error();
   const std::shared_ptr<CommOpening>& opening = *opened;
-  watch = membership_.watch(target.number, Membership::Over::kByAnyNewer, [opening] { opening->abort(); });
+  watch = membership_.watch(target.number, Membership::Over::kByAnyNewer, [this, opening] {
+    if (options_.interrupt) options_.interrupt();
+    opening->abort();
+  });
   publish_({.generation = target.number, .rank = rank, .blob = opening->address()});
   const auto addresses = membership_.wait_addresses(target.number, Clock::now() + options_.address_timeout);
   if (!addresses) {
     return Error{ErrorCode::kUnavailable, "a newer generation came, or not all members said where they listen"};
   }
-  return opening->connect(*addresses);
+  set_connecting(true);
+  auto connected = opening->connect(*addresses);
+  set_connecting(false);
+  if (connected.ok() && options_.prepare) TP_TRY(options_.prepare(**connected));
+  return connected;
+}
+
+void CommBuilder::set_connecting(bool on) {
+  const std::lock_guard lock(mutex_);
+  connecting_since_ = on ? std::optional(Clock::now()) : std::nullopt;
+}
+
+Millis CommBuilder::connecting_for(TimePoint now) const {
+  const std::lock_guard lock(mutex_);
+  return connecting_since_ ? std::chrono::duration_cast<Millis>(now - *connecting_since_) : Millis{0};
 }
 
 }  // namespace tidepool::runtime

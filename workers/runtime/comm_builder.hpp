@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -24,6 +25,9 @@ struct CommBuilderOptions {
   Millis address_timeout{600'000};  // until all members have said where they listen
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
+  // Runs over each new communicator of more than one before it counts as built; interrupt() makes it return soon.
+  std::function<Status(Comm&)> prepare{};
+  std::function<void()> interrupt{};
 };
 
 class CommBuilder {
@@ -37,11 +41,16 @@ class CommBuilder {
   CommBuilder(const CommBuilder&) = delete;
   CommBuilder& operator=(const CommBuilder&) = delete;
 
+  // Ends what it does and forgets what it has.
+  void abandon();
+
   // Abandons what it has and builds for `target`, which must have this worker as a member and be
   // above every earlier target.
   void start(const Generation& target);
 
   [[nodiscard]] State state() const;
+  // For how long it has been connecting: all members have said where they listen, and it is not done.
+  [[nodiscard]] Millis connecting_for(TimePoint now) const;
   [[nodiscard]] GenerationNumber target() const { return target_.number; }
 
   // Waits while it is building. Bounded by the timeouts, cut short by a newer generation.
@@ -60,8 +69,8 @@ class CommBuilder {
 
  private:
   void build(Generation target);
+  void set_connecting(bool on);
   [[nodiscard]] Result<std::shared_ptr<Comm>> connect(const Generation& target, Membership::WatchId& watch);
-  void abandon();
 
   CommBuilderOptions options_;
   Membership& membership_;
@@ -70,6 +79,7 @@ class CommBuilder {
   std::thread thread_;
   mutable std::mutex mutex_;
   State state_ = State::kIdle;
+  std::optional<TimePoint> connecting_since_;
   std::shared_ptr<Comm> comm_;
   std::string failure_;
   double build_ms_ = 0;

@@ -66,12 +66,12 @@ Result<std::optional<Progress>> restore_somewhere(Comm& comm, StateSource* kept)
 
 }  // namespace
 
-Result<HandoverOutcome> hand_over(Comm& comm, ReplicaState& state, const Progress& mine, StateSource* kept) {
+Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const Progress& mine, HandoverMeans means) {
   auto members = ask_all(comm, state, mine);
   if (!members.ok()) return members.error();
   HandoverOutcome outcome;
   if (std::ranges::none_of(*members, [](const Member& member) { return member.progress.has_state; })) {
-    auto restored = restore_somewhere(comm, kept);
+    auto restored = restore_somewhere(comm, means.kept);
     if (!restored.ok()) return restored.error();
     outcome.restored = restored->has_value();
     members = ask_all(comm, state, restored->value_or(mine));
@@ -82,16 +82,18 @@ Result<HandoverOutcome> hand_over(Comm& comm, ReplicaState& state, const Progres
   const int root = best_rank(steps);
   const std::int64_t newest = steps[static_cast<std::size_t>(root)];
   // Without any state all start from the initial values of the root.
-  const auto lacks = [&](int rank) {
-    return rank != root && (newest == kNoState || steps[static_cast<std::size_t>(rank)] < newest);
-  };
-  std::int64_t receivers = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) receivers += lacks(rank) ? 1 : 0;
+  std::vector<bool> lacks;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    lacks.push_back(rank != root && (newest == kNoState || steps[static_cast<std::size_t>(rank)] < newest));
+  }
+  const auto receivers = std::count(lacks.begin(), lacks.end(), true);
   outcome.progress = (*members)[static_cast<std::size_t>(root)].progress;
   outcome.progress.has_state = true;
-  outcome.bytes_moved = receivers * state.bytes();
-  outcome.received = lacks(comm.rank());
-  if (receivers > 0) TP_TRY(state.hand_over(comm, root, outcome.received));
+  outcome.received = lacks[static_cast<std::size_t>(comm.rank())];
+  if (receivers == 0) return outcome;
+  const auto moved = means.transfer.send_rest(comm, root, lacks);
+  if (!moved.ok()) return moved.error();
+  outcome.bytes_moved = receivers * *moved;
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include "workers/runtime/comm.hpp"
 #include "workers/runtime/progress.hpp"
 #include "workers/runtime/replica_state.hpp"
+#include "workers/runtime/state_transfer.hpp"
 
 namespace tidepool::runtime {
 
@@ -25,14 +26,18 @@ class StateSource {
 
 struct HandoverOutcome {
   Progress progress;             // the same on all ranks
-  std::int64_t bytes_moved = 0;  // over all receivers
+  std::int64_t bytes_moved = 0;  // over all receivers, at the switch; not what was sent ahead
   bool received = false;         // this rank's memory was overwritten by another's
   bool restored = false;         // this rank's memory came from its StateSource
 };
 
-// All ranks of `comm` call it; `kept` may be none. An error leaves this rank's state as it was; kInvalidArgument
+// All ranks of `comm` call it. An error leaves this rank's state as it was; kInvalidArgument
 // means that the ranks registered different state, which no retry mends.
-[[nodiscard]] Result<HandoverOutcome> hand_over(Comm& comm, ReplicaState& state, const Progress& mine,
-                                                StateSource* kept = nullptr);
+struct HandoverMeans {
+  StateTransfer& transfer;
+  StateSource* kept = nullptr;  // may be none
+};
+[[nodiscard]] Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const Progress& mine,
+                                                HandoverMeans means);
 
 }  // namespace tidepool::runtime

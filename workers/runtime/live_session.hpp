@@ -20,6 +20,8 @@
 #include "workers/runtime/pulse_board.hpp"
 #include "workers/runtime/retired_comm.hpp"
 #include "workers/runtime/session.hpp"
+#include "workers/runtime/state_gate.hpp"
+#include "workers/runtime/state_transfer.hpp"
 #include "workers/runtime/step_reports.hpp"
 
 namespace tidepool::runtime {
@@ -44,7 +46,9 @@ class LiveSession final : public Session {
                   .host = options_.host,
                   .address_timeout = options_.patience,
                   .connect_timeout = options_.connect_timeout,
-                  .collective_timeout = options_.collective_timeout},
+                  .collective_timeout = options_.collective_timeout,
+                  .prepare = [this](Comm& comm) { return transfer_.send_ahead(comm, role_); },
+                  .interrupt = [this] { gate_.interrupt(); }},
                  membership_, [this](api::AddressMessage message) { publish(std::move(message)); }),
         schedule_(rules_of(options_)) {
     replica_.require_same("batch rules", fingerprint(schedule_.rules()));
@@ -97,6 +101,7 @@ class LiveSession final : public Session {
   [[nodiscard]] bool take_part_in(CommBuilder::Built& built);
   void give_up(const Error& error);
   void prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome);
+  void start_build(const Generation& newest, bool trains);
   void leave_generation();
   void drop_comm();
   void leave_for_good(const Generation& newest);
@@ -135,6 +140,9 @@ class LiveSession final : public Session {
   PulseBoard pulse_;
   std::unique_ptr<AgentLink> link_;  // none when running alone
   KeptStates kept_;                  // its writer reports through the link
+  StateGate gate_;
+  StateTransfer transfer_{replica_, gate_, {.ahead_min_bytes = options_.ahead_min_bytes}};
+  StateTransfer::Role role_;  // in the build under way
   CommBuilder builder_;
 
   Generation generation_;
@@ -144,6 +152,7 @@ class LiveSession final : public Session {
   bool checkpoint_wanted_ = false;  // taken as soon as the one before is written
   GenerationNumber tried_ = 0;      // newest generation entered or given up
   bool broken_ = false;             // a collective failed: a member died or left
+  std::optional<Error> own_fault_;  // why it failed, if perhaps nobody else noticed
   bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
   StepSchedule schedule_;  // its state is copied to progress_ when a step commits

@@ -7,22 +7,6 @@
 #include "workers/runtime/checkpoint/checkpoint_file.hpp"
 
 namespace tidepool::runtime {
-namespace {
-
-// A death is noticed between two buckets at the latest.
-constexpr std::size_t kBucketBytes = 8U << 20U;
-
-Status broadcast_in_buckets(Comm& comm, std::span<std::byte> bytes, int root) {
-  while (!bytes.empty()) {
-    const std::size_t length = std::min(bytes.size(), kBucketBytes);
-    TP_TRY(comm.broadcast(bytes.first(length), root));
-    bytes = bytes.subspan(length);
-  }
-  return ok_status();
-}
-
-}  // namespace
-
 void ReplicaState::add(std::string name, std::span<std::byte> memory) {
   pieces_.push_back({std::move(name), memory});
 }
@@ -64,20 +48,6 @@ void ReplicaState::adopt(std::span<const std::byte> source) {
     std::ranges::copy(source.first(piece.memory.size()), piece.memory.begin());
     source = source.subspan(piece.memory.size());
   }
-}
-
-Status ReplicaState::hand_over(Comm& comm, int root, bool receives) {
-  const bool sends = comm.rank() == root;
-  std::vector<std::byte> staging(sends ? 0 : static_cast<std::size_t>(bytes()));
-  std::size_t offset = 0;
-  for (const Piece& piece : pieces_) {
-    const std::span<std::byte> target = sends ? piece.memory : std::span(staging).subspan(offset, piece.memory.size());
-    TP_TRY(broadcast_in_buckets(comm, target, root));
-    offset += piece.memory.size();
-  }
-  if (sends || !receives) return ok_status();
-  adopt(staging);
-  return ok_status();
 }
 
 }  // namespace tidepool::runtime

@@ -1,8 +1,5 @@
 // Everything a newcomer must receive to become a replica: named pieces of the program's memory
 // (parameters, optimizer state, random state). All ranks register the same names and sizes, in order.
-//
-// A receiver changes nothing of its own until the last byte has come: a death in the middle of a
-// handover must not cost the state that the receiver still has.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +9,6 @@
 #include <vector>
 
 #include "base/digest.hpp"
-#include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
 
 namespace tidepool::runtime {
 
@@ -39,9 +34,6 @@ class ReplicaState {
   // All pieces one after the other; exactly bytes() of them.
   void copy_to(std::span<std::byte> target) const;
   void adopt(std::span<const std::byte> source);
-
-  // Gives the state of rank `root` to all; a rank that `receives` ends with it, the others keep theirs.
-  [[nodiscard]] Status hand_over(Comm& comm, int root, bool receives);
 
  private:
   std::vector<Piece> pieces_;

@@ -33,7 +33,6 @@
 namespace tidepool::runtime {
 
 // When the next generation's communicator is built: beside the working one, or at the switch itself.
-// All workers of a job must choose the same.
 enum class BuildMode { kBackground, kWindow };
 
 struct SessionOptions {
@@ -63,6 +62,14 @@ struct SessionOptions {
   Millis patience{600'000};
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
+  // How long to hope for a new generation after a fault that perhaps only this worker has seen (of its GPU, of NCCL):
+  // then it ends, because the others wait for it. Longer than a restart of the daemon takes.
+  Millis fault_grace{60'000};
+  // A background build that connects for longer is waited for at a step boundary, as in BuildMode::kWindow.
+  Millis build_deadline{20'000};
+
+  // A state of at least so many bytes is sent ahead of the switch where it stands still.
+  std::int64_t ahead_min_bytes = 16 << 20;
 
   KeepOptions keep;       // checkpoints and parked states
   Millis stuck_after{0};  // a computation that lasts longer is taken for stuck; 0 = from the usual step

@@ -72,8 +72,9 @@ GenerationNumber LiveSession::advance_build() {
   if (newest.number <= generation_.number) return 0;
   const bool leaves = newest.rank_of(options_.worker) < 0;
   if (leaves || options_.build == BuildMode::kWindow) return newest.number;
-  if (builder_.target() < newest.number) builder_.start(newest);
-  return builder_.state() == CommBuilder::State::kReady ? newest.number : 0;
+  if (builder_.target() < newest.number) start_build(newest, true);
+  const bool ready = builder_.state() == CommBuilder::State::kReady;
+  return ready || builder_.connecting_for(Clock::now()) > options_.build_deadline ? newest.number : 0;
 }
 
 Status LiveSession::bucket_ready(std::size_t first, std::size_t count) {
@@ -87,6 +88,7 @@ Reduced LiveSession::reduce(double loss_sum) {
   if (const Status status = sum_over_ranks(loss_sum); !status.ok()) {
     log_info("generation " + std::to_string(generation_.number) + " ends: " + status.error().message);
     broken_ = true;
+    if (status.error().code == ErrorCode::kIo) own_fault_ = status.error();
     return Reduced::kRetry;
   }
   sums_ = read_control_word(reducer_.word(comm_->size()), place());
@@ -94,6 +96,7 @@ Reduced LiveSession::reduce(double loss_sum) {
   totals_.samples = sums_.fed.count;
   totals_.mean_loss = sums_.loss_sum / static_cast<double>(sums_.fed.count);
   measure_noise();
+  gate_.close();
   return Reduced::kCommit;
 }
 
@@ -116,6 +119,7 @@ void LiveSession::commit() {
   const TimePoint now = Clock::now();
   report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
   report_step(now);
+  gate_.open();
   if (const auto audit = ledger_.commit(sums_.fed)) report_audit(*audit);
   retired_.release();
   take_checkpoint(now);

@@ -70,6 +70,10 @@ bool LiveSession::rank_zero_has_parked(bool kept) {
 // Waits for a generation above all that were tried, and for its communicator. Nothing: not built, and
 // either the session has ended or the caller tries again.
 std::optional<CommBuilder::Built> LiveSession::build_newest() {
+  if (own_fault_ && !membership_.wait_newer(tried_, Clock::now() + options_.fault_grace)) {
+    fail(*own_fault_);
+    return std::nullopt;
+  }
   if (!membership_.wait_newer(tried_, Clock::now() + options_.patience)) {
     fail({ErrorCode::kUnavailable, "gave up after " + std::to_string(options_.patience.count() / 1'000) +
                                        " s without a new generation: is the daemon running?"});
@@ -85,13 +89,22 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
     fail(invalid_argument("a generation of " + std::to_string(newest.size()) + " workers; at most 256 work together"));
     return std::nullopt;
   }
-  if (builder_.target() < newest.number) builder_.start(newest);
+  if (builder_.target() < newest.number) start_build(newest, false);
   pulse(api::PulsePhase::kSwitching);
+  gate_.interrupt();  // nobody trains now: what is being sent ahead need not be slow
   builder_.wait();
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
   log_info(builder_.failure());
   tried_ = builder_.target();
   return std::nullopt;
+}
+
+// The roles are fixed here: the building thread must not look at what this thread changes.
+void LiveSession::start_build(const Generation& newest, bool trains) {
+  builder_.abandon();
+  gate_.resume();
+  role_ = {.has_state = progress_.has_state, .trains = trains && !newest.after_failure};
+  builder_.start(newest);
 }
 
 void LiveSession::restored() {
@@ -108,6 +121,7 @@ void LiveSession::give_up(const Error& error) {
     fail(error);
   } else {
     log_info("generation " + std::to_string(tried_) + ": " + error.message);
+    if (error.code == ErrorCode::kIo) own_fault_ = error;
   }
 }
 
@@ -117,7 +131,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   comm_ = std::move(built.comm);
   comm_watch_ = membership_.watch(tried_, Membership::Over::kByFailure, [comm = comm_] { comm->abort(); });
   progress_.ledger = ledger_.state();
-  auto outcome = hand_over(*comm_, replica_, progress_, &kept_);
+  auto outcome = hand_over(*comm_, replica_, progress_, {.transfer = transfer_, .kept = &kept_});
   if (!outcome.ok()) {
     give_up(outcome.error());
     return false;
@@ -131,6 +145,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   }
   generation_ = built.generation;
   broken_ = false;
+  own_fault_.reset();
   switch_agreed_ = false;
   in_flight_ = 0;
   first_commit_here_ = true;

@@ -1,18 +1,20 @@
-// Random histories of grow, shrink, replace, kill and double kill, played by real processes against a
-// leader on a real socket. Whatever happens, the job ends with the result of a worker left alone.
+// Random histories of grow, shrink, replace, kill and double kill, pause, restart of the daemon and parking,
+// played by real processes against a leader on a real socket. Whatever happens, the job ends with the result of a
+// worker left alone.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <csignal>
 
 #include "tests/support/seeds.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_leader.hpp"
 #include "tests/support/tiny_job.hpp"
 
 namespace tidepool::test {
 namespace {
 
-constexpr std::size_t kSizeMax = 5;
+constexpr std::size_t kSizeMax = 6;
 
 class History {
  public:
@@ -43,6 +45,7 @@ class History {
       CHECK(switched.samples_repeated <= static_cast<std::int64_t>(job_.options().global_batch));
       CHECK(switched.stall_ms >= 0);
     }
+    CHECK((parked_ == 0 || !leader_.received<api::RestoredMessage>().empty()));
     const std::uint64_t expected = job_.reference_digest();
     std::vector<std::uint64_t> digest_of(static_cast<std::size_t>(job_.options().steps) + 1, 0);
     bool somebody_finished = false;
@@ -123,13 +126,15 @@ class History {
   void event() {
     std::vector<WorkerId> members = living_members();
     if (members.empty()) return;
-    switch (rng_.below(6)) {
+    switch (rng_.below(8)) {
       case 0: grow(members); break;
       case 1: shrink(members); break;
       case 2: replace(members); break;
       case 3: kill(members, 1); break;
       case 4: kill(members, 2); break;
       case 5: be_away(members); break;
+      case 6: pause(members); break;
+      case 7: park_and_resume(members); break;
     }
   }
 
@@ -176,6 +181,38 @@ class History {
     leader_.come_back();
   }
 
+  // A stopped process holds the others up for a moment, in a step or in the middle of a switch.
+  void pause(std::vector<WorkerId> members) {
+    const WorkerId paused = members[rng_.below(members.size())];
+    leader_.signal(paused, SIGSTOP);
+    if (rng_.chance(0.5)) {
+      std::vector<WorkerId> rest = members;
+      if (rng_.chance(0.5)) {
+        grow(members);
+      } else if (!take(rest, 1).empty()) {
+        commit_living(rest);
+      }
+    }
+    const std::int64_t goal = most_steps() + 5;
+    static_cast<void>(leader_.run_until([&] { return most_steps() >= goal; }, 30));
+    leader_.signal(paused, SIGCONT);
+  }
+
+  // All leave; others go on from the state that they kept, as many as there were or not.
+  void park_and_resume(const std::vector<WorkerId>& members) {
+    if (most_steps() == 0 || finished()) return;
+    leader_.park();
+    const auto gone = [&] {
+      return std::none_of(members.begin(), members.end(), [&](WorkerId worker) { return leader_.alive(worker); });
+    };
+    REQUIRE(leader_.run_until(gone, 30'000));
+    if (finished()) return;  // the end came before the order
+    ++parked_;
+    std::vector<WorkerId> next;
+    for (std::uint64_t i = 0; i <= rng_.below(3); ++i) next.push_back(boot());
+    leader_.commit(next);
+  }
+
   void kill_one(WorkerId worker) {
     killed_.insert(worker);
     leader_.kill(worker);
@@ -192,6 +229,7 @@ class History {
   Rng& rng_;
   std::uint64_t booted_ = 0;
   std::set<WorkerId> killed_;
+  std::size_t parked_ = 0;
 };
 
 }  // namespace
@@ -199,13 +237,19 @@ class History {
 TEST_CASE("whatever joins, leaves or dies, each sample is used once and the result is that of one worker") {
   for_each_seed("elastic history", 40, [](std::uint64_t seed, Rng& rng) {
     CAPTURE(seed);
+    const TemporaryFolder kept;
     const TinyJobOptions options{
         .samples = 500 + rng.below(3'000),
         .global_batch = 1 + rng.below(60),
         .seed = seed,
         .steps = rng.between(60, 250),
         .step_us = rng.between(100, 1'500),
-        .build = seed % 2 == 0 ? runtime::BuildMode::kBackground : runtime::BuildMode::kWindow,
+        .build = seed % 3 != 0 ? runtime::BuildMode::kBackground : runtime::BuildMode::kWindow,
+        .keep = {.checkpoint_folder = kept / "disk", .park_folder = kept / "memory", .owner = "property/job-1"},
+        .in_buckets = rng.chance(0.5),
+        .moving_bytes = rng.below(100'000),
+        .standing_bytes = rng.below(2'000'000),
+        .ahead_min_bytes = 0,
     };
     History history(options, rng);
     history.play();

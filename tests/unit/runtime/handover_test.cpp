@@ -65,7 +65,9 @@ void run(std::vector<Rank>& ranks) {
       TableComm comm(table, static_cast<int>(i), ranks[i].breaks);
       ReplicaState state;
       state.add(ranks[i].name, std::as_writable_bytes(std::span(ranks[i].values)));
-      ranks[i].outcome = hand_over(comm, state, ranks[i].progress);
+      StateGate gate;
+      StateTransfer transfer(state, gate, {});
+      ranks[i].outcome = hand_over(comm, state, ranks[i].progress, {.transfer = transfer});
     });
   }
   for (auto& thread : threads) thread.join();

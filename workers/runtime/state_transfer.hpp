@@ -1,0 +1,83 @@
+// Brings one rank's registered memory to the ranks that lack it: what stands still is sent ahead, over the
+// next communicator while the others train, and at the switch only the rest, bucket by bucket.
+//
+// What stands still is found by hashing: a block that a whole step has not changed is sent ahead, and once more at the
+// switch if it has changed since. Plain SGD changes every block at every step: then nothing is sent ahead,
+// and it costs two passes over the memory in the background. Frozen layers and rows of an embedding that
+// no sample touched are what it is for.
+//
+// A receiver changes nothing of its own until the last byte has come: a death in the middle must not cost
+// the state that it still has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "workers/runtime/comm.hpp"
+#include "workers/runtime/replica_state.hpp"
+#include "workers/runtime/state_gate.hpp"
+
+namespace tidepool::runtime {
+
+struct StateTransferOptions {
+  std::int64_t ahead_min_bytes = 16 << 20;  // of state; a smaller one is sent whole at the switch
+  double ahead_share = 0.25;                // of the time that may be spent on sending ahead
+};
+
+class StateTransfer {
+ public:
+  // Both must outlive it.
+  StateTransfer(ReplicaState& replica, StateGate& gate, StateTransferOptions options)
+      : replica_(replica), gate_(gate), options_(options) {}
+
+  // Every member of the next generation calls it, once it is connected, in the thread that builds. `trains`: this rank
+  // has a state and goes on training meanwhile; if one that has a state does not, nothing is sent ahead.
+  struct Role {
+    bool has_state = false;
+    bool trains = false;
+  };
+  [[nodiscard]] Status send_ahead(Comm& comm, Role mine);
+
+  // Every member calls it at the switch: `lacks`, by rank, is the same on all. Returns the bytes that each receiver got
+  // now.
+  [[nodiscard]] Result<std::int64_t> send_rest(Comm& comm, int root, const std::vector<bool>& lacks);
+
+  // Bytes that were sent ahead for the present communicator.
+  [[nodiscard]] std::int64_t bytes_ahead() const { return bytes_ahead_; }
+
+ private:
+  struct Block {
+    std::span<std::byte> memory;
+    std::size_t offset = 0;  // in the staging memory
+  };
+  using Marks = std::vector<std::uint8_t>;  // one a block: 1 = yes
+
+  void lay_out();
+  [[nodiscard]] std::vector<std::uint64_t> hashes() const;
+  [[nodiscard]] Marks still_blocks();
+  [[nodiscard]] Status send_still_blocks(Comm& comm, int root);
+  [[nodiscard]] bool ahead_counts(const Comm& comm, int root, const std::vector<bool>& lacks) const;
+  [[nodiscard]] Status agree_on_changes(Comm& comm, int root, Marks& due);
+  [[nodiscard]] std::span<std::byte> target_of(std::size_t offset, std::size_t bytes, bool receives);
+  template <class Send>
+  [[nodiscard]] Status for_each_run(const Marks& marks, std::size_t bytes_max, Send send);
+
+  ReplicaState& replica_;
+  StateGate& gate_;
+  StateTransferOptions options_;
+  std::vector<Block> blocks_;
+  std::vector<std::byte> staging_;  // of a receiver: the whole state, piece after piece
+  std::vector<std::byte> bucket_;   // of the others: one bucket, and of the sender a copy at rest
+
+  const Comm* ahead_comm_ = nullptr;  // what was sent ahead belongs to this one; never followed
+  int ahead_root_ = 0;
+  std::vector<bool> had_state_;  // by rank, then
+  Marks ahead_;
+  std::vector<std::uint64_t> sent_;  // of the root: hashes of what was sent ahead
+  std::int64_t bytes_ahead_ = 0;
+};
+
+}  // namespace tidepool::runtime
