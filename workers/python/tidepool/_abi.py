@@ -138,7 +138,7 @@ class Session:
         given = {**dataclasses.asdict(options), "on_resize": _ON_RESIZE.index(options.on_resize)}
         self._rule = rule
         self._rule_error: Optional[Exception] = None
-        self._c_rule = _Rule(self._ask) if rule is not None else _Rule()  # lives as long as the library may call it
+        self._c_rule = _Rule(self._ask) if rule is not None else _Rule(0)  # lives as long as the library may call it
         fields = _Options(struct_size=ctypes.sizeof(_Options), resize_rule=self._c_rule, **given)
         self._checked(self._library.tidepool_open(ctypes.byref(fields), ctypes.byref(handle)))
         self._handle = handle

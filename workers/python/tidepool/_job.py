@@ -256,6 +256,6 @@ def _override(stepper: Stepper, optimizer: torch.optim.Optimizer) -> None:
 
     # With the marks of a scheduler that was made before, which looks for them.
     step.__dict__.update(getattr(original, "__dict__", {}))
-    optimizer.step = types.MethodType(step, optimizer)  # type: ignore[method-assign]
-    optimizer.zero_grad = (  # type: ignore[method-assign]
+    optimizer.step = types.MethodType(step, optimizer)  # type: ignore[assignment]
+    optimizer.zero_grad = (  # type: ignore[assignment]
         lambda *args, **named: stepper.zero_grad(lambda: zero(*args, **named)))

@@ -8,6 +8,7 @@ state for which that does not hold is refused.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Iterator
 
 import torch
@@ -15,7 +16,7 @@ import torch
 from tidepool._replica import Memory, Piece, PickleShadow
 
 # What a state holds before the first step where that, or what the rehearsal leaves, is not zero, by optimizer and key.
-_BEFORE_FIRST_STEP: dict[tuple[str, str], Callable[[dict[str, Any]], float]] = {
+_BEFORE_FIRST_STEP: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
     ("NAdam", "mu_product"): lambda group: 1.0,
     ("Adamax", "exp_inf"): lambda group: 0.0,  # a gradient of zero leaves its epsilon
     ("ASGD", "mu"): lambda group: 1.0,
@@ -92,7 +93,7 @@ def pieces(name: str, optimizer: torch.optim.Optimizer) -> list[Piece]:
     for g, i, key, value in _items(optimizer):
         if isinstance(value, torch.Tensor) and value.numel() > 0:
             state = optimizer.state[optimizer.param_groups[g]["params"][i]]
-            result.append(Memory(f"{name}.{g}.{i}.{key}", value, lambda state=state, key=key: state[key]))
+            result.append(Memory(f"{name}.{g}.{i}.{key}", value, functools.partial(state.__getitem__, key)))
     result.append(PickleShadow(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s)))
     return result
 

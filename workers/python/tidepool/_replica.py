@@ -117,8 +117,9 @@ class PickleShadow:
     def _room_for(self, needed: int, capacity: Optional[int]) -> None:
         # A power of two with room to grow, so that workers whose first states differ a little agree on it.
         room = capacity or max(_CAPACITY_MIN, 1 << (2 * needed).bit_length())
-        self._memory = ctypes.create_string_buffer(_LENGTH_BYTES + room)
-        self.address = ctypes.addressof(self._memory)
+        self._memory = bytearray(_LENGTH_BYTES + room)
+        self._held = ctypes.c_char.from_buffer(self._memory)  # as long as it lives, the bytes stay in place
+        self.address = ctypes.addressof(self._held)
         self.length = len(self._memory)
 
     def _pickled(self) -> bytes:
@@ -144,18 +145,16 @@ def module_pieces(name: str, module: torch.nn.Module) -> list[Piece]:
     """Parameters as they lie, buffers as copies, because a forward pass changes them before the step is agreed."""
     pieces: list[Piece] = []
     for key, parameter in module.named_parameters():
-        owner, attribute = _owner_of(module, key)
-        current = lambda owner=owner, attribute=attribute: getattr(owner, attribute).data  # noqa: E731
-        pieces.append(Memory(f"{name}.{key}", parameter.data, current))
+        pieces.append(Memory(f"{name}.{key}", parameter.data, _getter(module, key)))
     for key, _ in module.named_buffers():
-        owner, attribute = _owner_of(module, key)
-        pieces.append(TensorShadow(f"{name}.{key}", lambda owner=owner, attribute=attribute: getattr(owner, attribute)))
+        pieces.append(TensorShadow(f"{name}.{key}", _getter(module, key)))
     return pieces
 
 
-def _owner_of(module: torch.nn.Module, key: str) -> tuple[torch.nn.Module, str]:
+def _getter(module: torch.nn.Module, key: str) -> Getter:
     path, _, attribute = key.rpartition(".")
-    return module.get_submodule(path), attribute
+    owner = module.get_submodule(path)
+    return lambda: getattr(owner, attribute)
 
 
 def piece_of(name: str, value: Any, capacity: Optional[int] = None) -> list[Piece]:

@@ -232,7 +232,8 @@ class Stepper:
         self.phase = Phase.SUMMED
 
     def _take_loss(self) -> float:
-        mean = self._loss_sum / self._loss_samples if self._loss_samples > 0 else self._progress.mean_loss
+        none_told = self._loss_samples == 0
+        mean = float(self._progress.mean_loss) if none_told else self._loss_sum / self._loss_samples
         self._loss_sum, self._loss_samples = 0.0, 0
         return mean * len(self.current().samples)
 
