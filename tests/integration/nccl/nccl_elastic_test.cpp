@@ -144,6 +144,17 @@ TEST_CASE("a rank that hangs within a sum is left behind as soon as the daemon s
   scene.finish();
 }
 
+TEST_CASE("a worker whose NCCL reports a fault that the others do not see ends, and they go on without it") {
+  Scene scene({.steps = 100, .step_us = 1'000}, {{2, {{"FAKE_NCCL_ERROR_AFTER", "40"}}}});
+  scene.start(3);
+  const WorkerId faulty = scene.workers[1];
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(faulty); }));
+  CHECK(scene.leader.exits().at(faulty) == 1);
+  scene.workers.erase(scene.workers.begin() + 1);
+  scene.leader.commit(scene.workers, true);
+  scene.finish();
+}
+
 TEST_CASE("one worker without NCCL takes the whole generation to Gloo, and the job goes on") {
   Scene scene({.steps = 150, .step_us = 1'000}, {{3, {{"CUDA_VISIBLE_DEVICES", ""}}}});
   scene.start(2);
