@@ -134,6 +134,7 @@ Result<runtime::Ending> train(runtime::Session& session, Task& task, const Setti
     if (observe) {
       observe({.steps = session.steps_committed(),
                .loss = session.totals().mean_loss,
+               .samples = session.totals().samples,
                .rank = session.rank(),
                .size = session.size()});
     }

@@ -21,8 +21,9 @@ struct Task {
 
 // After each committed step; the same on every worker but for the rank.
 struct StepReport {
-  std::int64_t steps = 0;  // committed
-  double loss = 0;         // mean over the global batch, in nats
+  std::int64_t steps = 0;     // committed
+  double loss = 0;            // mean over this step's samples, in nats
+  std::uint64_t samples = 0;  // of this step, over all workers
   int rank = 0;
   int size = 1;
 };
