@@ -1,0 +1,106 @@
+// The replay's rules on a profile small enough to reckon by hand: one application, one useful step a second on one
+// slot.
+#include <catch2/catch.hpp>
+
+#include "schedulerd/sim/replay/csv_columns.hpp"
+#include "schedulerd/sim/replay/pollux_run.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+ApplicationFiles application(const std::string& step_time, const std::string& epoch_end) {
+  const auto epochs = [&](const std::string& first, const std::string& second) {
+    return "progress,iteration,metric,grad_sqr,grad_var\n" + first + ",100,1,1,1\n" + second + ",200,1,1,1\n";
+  };
+  return {{"placements.csv", "placement,local_bsz,step_time,sync_time\n1,8," + step_time + ",0.0\n1,16,2.0,0.0\n2,8," +
+                                 step_time + ",0.1\n2,16,2.0,0.1\n11,8," + step_time + ",0.2\n11,16,2.0,0.2\n"},
+          {"validation-8.csv", epochs(epoch_end, std::to_string(2 * std::stoi(epoch_end)))},
+          {"validation-32.csv", epochs("1000", "2000")},
+          {"notes.txt", "left alone"}};
+}
+
+SimOptions options(const std::string& rows, const std::string& cluster) {
+  SimOptions options{.workload = "by-hand.csv", .cluster = cluster, .policy = "tiresias", .semantics = "pollux"};
+  options.workload_csv = "name,time,application,num_replicas,batch_size\n" + rows;
+  options.profiles["app"] = application("1.0", "100");
+  return options;
+}
+
+SimReport run_sound(const SimOptions& options) {
+  auto report = run(options);
+  INFO((report.ok() ? "" : report.error().message));
+  REQUIRE(report.ok());
+  return *std::move(report);
+}
+
+std::string error_of(const SimOptions& options) {
+  const auto report = run(options);
+  return report.ok() ? "" : report.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a job is seen at the end of a round, stands 30 s, and trains to the second") {
+  // Submitted at 10, seen at 60, trains from 90, has 200 steps of a second: ends at 290.
+  CHECK(run_sound(options("a,10,app,1,8\n", "1x1")).score.avg_jct_s == 280);
+  // Seen at once when submitted at the end of a round.
+  CHECK(run_sound(options("a,60,app,1,8\n", "1x1")).score.avg_jct_s == 230);
+}
+
+TEST_CASE("a job that waits starts at the end of the round in which the slot was freed") {
+  const SimReport report = run_sound(options("a,10,app,1,8\nb,20,app,1,8\n", "1x1"));
+  CHECK(report.per_job_csv.find("\na,app,,succeeded,10,60,290,50,280,") != std::string::npos);
+  CHECK(report.per_job_csv.find("\nb,app,,succeeded,20,300,530,280,510,") != std::string::npos);
+}
+
+TEST_CASE("the time to the end of an epoch is rounded half to even") {
+  SimOptions half = options("a,10,app,1,8\n", "1x1");
+  half.profiles["app"] = application("0.5", "101");
+  // From 90: 60 steps by 120; 20.5 s to step 101 become 20; 80 more by 180; 10.5 s to step 202 become 10.
+  CHECK(run_sound(half).score.avg_jct_s == 180);
+}
+
+TEST_CASE("a larger batch brings its gain and pays its accumulation") {
+  // Batch 16 on one worker above the initial 8: two pieces of 8, so 2 s a step; gain (1 + 1) / (1 / 2 + 1) = 4/3.
+  // 200 useful steps at 2/3 a second take 300 s.
+  CHECK(run_sound(options("a,0,app,1,16\n", "1x1")).score.avg_jct_s == 60 - 60 + 60 + 30 + 300);
+}
+
+TEST_CASE("round and restart delay are options") {
+  SimOptions quick = options("a,10,app,1,8\n", "1x1");
+  quick.round = Duration::seconds(20);
+  quick.restart_penalty = Duration::seconds(1);
+  CHECK(run_sound(quick).score.avg_jct_s == 20 + 1 + 200 - 10);
+}
+
+TEST_CASE("every policy of the table finishes a small workload, twice with the same digest") {
+  for (const char* policy : {"fifo", "las", "optimus", "srtf", "tidal", "tiresias"}) {
+    SimOptions setup = options("a,0,app,2,16\nb,30,app,1,8\nc,200,app,2,32\nd,210,app,1,16\n", "2x1");
+    setup.policy = policy;
+    const SimReport first = run_sound(setup);
+    INFO(policy);
+    CHECK(first.score.completed == 4);
+    CHECK(first.score.digest == run_sound(setup).score.digest);
+  }
+}
+
+TEST_CASE("what is wrong with a replay's input is said with its place") {
+  CHECK(error_of(options("a,10,app,1\n", "1x1")) == "by-hand.csv line 2: 4 cells, the first line has 5");
+  CHECK(error_of(options("a,x,app,1,8\n", "1x1")) == "by-hand.csv line 2: \"x\" is not a whole number");
+  CHECK(error_of(options("a,10,other,1,8\n", "1x1")).starts_with("the profiles have no application called \"other\""));
+  CHECK(error_of(options("a,10,app,1,64\n", "1x1")) ==
+        "job a: batch_size 64 is not between 8 and 32, the measured ones");
+  CHECK(error_of(options("a,10,app,2,8\n", "1x2")) ==
+        "job a: num_replicas 2 is above 1, the most that its batch allows");
+  CHECK(error_of(options("", "1x1")) == "the workload by-hand.csv has no job");
+  SimOptions broken = options("a,10,app,1,8\n", "1x1");
+  broken.profiles["app"]["validation-8.csv"] = "progress,iteration,metric,grad_sqr,grad_var\n1,1,1,nan,1\n";
+  CHECK(error_of(broken) == "app/validation-8.csv line 2: a number must be finite");
+  broken.profiles["app"].erase("placements.csv");
+  CHECK(error_of(broken) == "the application app has no placements.csv");
+  // Three workers on three nodes were never measured.
+  CHECK(error_of(options("a,10,app,3,32\n", "3x1")) ==
+        "the profile of app says nothing about 1+1+1 workers at the batch chosen for them");
+}
+
+}  // namespace tidepool::sim
