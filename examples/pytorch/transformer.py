@@ -64,12 +64,12 @@ class Transformer(nn.Module):
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
         self.last = nn.LayerNorm(width)
         self.out = nn.Linear(width, characters)
-        self.register_buffer("future", torch.ones(context, context).triu(1).bool(), persistent=False)
 
     def forward(self, codes: torch.Tensor) -> torch.Tensor:
         x = self.characters(codes) + self.places
+        future = torch.ones(codes.shape[1], codes.shape[1], dtype=torch.bool).triu(1)
         for block in self.blocks:
-            x = block(x, self.future)
+            x = block(x, future)
         return self.out(self.last(x))
 
 

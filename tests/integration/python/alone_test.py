@@ -158,6 +158,24 @@ class TrainingTest(unittest.TestCase):
             weights.append(model.weight)
         self.assertTrue(torch.equal(*weights))
 
+    def test_buffers_follow_the_forward_passes_and_constants_keep_every_bit(self):
+        inner = torch.nn.BatchNorm1d(6)
+        model = torch.nn.Sequential(inner, torch.nn.Linear(6, 3))
+        constant = torch.tensor([0.1, -float("inf"), 1e-30])
+        model.register_buffer("constant", constant.clone())
+        model.register_buffer("exact", torch.tensor([0.1], dtype=torch.float64))
+        optimizer = make_sgd(model)
+        job = tp.init()
+        job.wrap(model, optimizer)
+        twin = torch.nn.BatchNorm1d(6)
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=10, epochs=2):
+            twin(x)
+            one_step(optimizer, model, (x, y))
+        self.assertTrue(torch.equal(model.constant, constant))
+        self.assertEqual(model.exact.item(), 0.1)
+        torch.testing.assert_close(inner.running_var, twin.running_var, rtol=1e-5, atol=1e-6)
+        self.assertEqual(inner.num_batches_tracked, 10)
+
     def test_skip_step_uses_the_samples_and_leaves_the_parameters(self):
         job, model, optimizer = wrapped()
         before = [p.clone() for p in model.parameters()]

@@ -41,7 +41,9 @@ class Job:
             raise TypeError("job.wrap() needs the optimizer too: model, opt = job.wrap(model, opt)")
         _check_parameters(model, optimizers)
         self._model = model
-        self._stepper.pieces += _replica.module_pieces("model", model)
+        pieces = _replica.module_pieces("model", model)
+        self._stepper.pieces += pieces
+        self._stepper.averaged = [p for p in pieces if isinstance(p, _replica.TensorShadow) and p.is_average]
         for number, optimizer in enumerate(optimizers):
             self._take(f"optimizer{number}", optimizer)
             _override(self._stepper, optimizer)

@@ -100,6 +100,28 @@ class TensorShadow:
         with torch.no_grad():
             self._live().copy_(self._copy)
 
+    @property
+    def is_average(self) -> bool:
+        """Of a kind that workers can average: each has changed it by its own samples."""
+        return bool(self._copy.is_floating_point())
+
+    def count(self) -> int:
+        return int(self._copy.numel())
+
+    def tell_change(self, weight: float, out: torch.Tensor) -> None:
+        """`out` becomes weight * (live - copy), as float32. Exactly 0 where nothing changed, be it infinite."""
+        if weight == 0.0:
+            out.zero_()
+            return
+        live = self._live().detach()
+        change = torch.where(live == self._copy, torch.zeros_like(live), live - self._copy)
+        out.copy_(change.reshape(-1)).mul_(weight)
+
+    def take_change(self, change: torch.Tensor) -> None:
+        """The live tensor becomes copy + change."""
+        with torch.no_grad():
+            self._live().copy_(self._copy + change.view(self._copy.shape).to(self._copy.dtype))
+
 
 class PickleShadow:
     """A pickled copy of what `get` gives, in a range of fixed length; `set` takes it back.

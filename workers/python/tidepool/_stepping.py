@@ -23,10 +23,10 @@ import torch
 
 from tidepool import _abi
 from tidepool._gradients import GradientBuckets, float_count
-from tidepool._replica import Piece
+from tidepool._replica import Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
 
-# Averages of module buffers ride before the gradients, this small, so that they do not count in the gradient's noise.
+# What module buffers changed by rides before the gradients, this small, so that it does not count in their noise.
 _BUFFER_SCALE = 2.0 ** -40
 
 
@@ -59,6 +59,7 @@ class Stepper:
 
     def __init__(self, options: JobOptions, file: JobFile) -> None:
         self.pieces: list[Piece] = []  # of the replica; complete before join()
+        self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
         self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
@@ -107,8 +108,7 @@ class Stepper:
         """One buffer of the session's: first the module buffers that are averaged, then the gradients."""
         trained = [p for p in model.parameters() if p.requires_grad]
         self._frozen = [p for p in model.parameters() if not p.requires_grad]
-        self._averaged = [b for b in model.buffers() if b.is_floating_point()]
-        ahead = sum(b.numel() for b in self._averaged)
+        ahead = sum(buffer.count() for buffer in self.averaged)
         floats = ahead + float_count(trained)
         memory = (ctypes.c_float * floats).from_address(session.gradients(floats))
         self._buffer: Optional[torch.Tensor] = torch.frombuffer(memory, dtype=torch.float32)
@@ -219,7 +219,7 @@ class Stepper:
         """Agrees with the other workers on the step."""
         assert self._buckets is not None and self._session is not None and self._buffer is not None
         self._buckets.flush()
-        self._write_averages(self._buffer)
+        self._tell_changes(self._buffer)
         totals = self._session.reduce(self._take_loss())
         self._buckets.summed = True
         if totals is None:
@@ -228,7 +228,7 @@ class Stepper:
             return
         self.totals = totals
         self._buffer.mul_(1.0 / totals.samples)
-        self._read_averages(self._buffer)
+        self._take_changes(self._buffer)
         self.phase = Phase.SUMMED
 
     def _take_loss(self) -> float:
@@ -237,19 +237,17 @@ class Stepper:
         self._loss_sum, self._loss_samples = 0.0, 0
         return mean * len(self.current().samples)
 
-    def _write_averages(self, memory: torch.Tensor) -> None:
+    def _tell_changes(self, memory: torch.Tensor) -> None:
         at = 0
-        for buffer in self._averaged:
-            flat = buffer.detach().reshape(-1)
-            torch.mul(flat, _BUFFER_SCALE * len(self.current().samples), out=memory[at:at + flat.numel()])
-            at += flat.numel()
+        for buffer in self.averaged:
+            buffer.tell_change(_BUFFER_SCALE * len(self.current().samples), memory[at:at + buffer.count()])
+            at += buffer.count()
 
-    def _read_averages(self, memory: torch.Tensor) -> None:
+    def _take_changes(self, memory: torch.Tensor) -> None:
         at = 0
-        for buffer in self._averaged:
-            count = buffer.numel()
-            buffer.detach().copy_(memory[at:at + count].view(buffer.shape) / _BUFFER_SCALE)
-            at += count
+        for buffer in self.averaged:
+            buffer.take_change(memory[at:at + buffer.count()] / _BUFFER_SCALE)
+            at += buffer.count()
 
     def apply(self, step: Callable[[], Any], optimizer: Optional[torch.optim.Optimizer] = None) -> None:
         """Calls `step` if the step is agreed on and complete."""
