@@ -67,12 +67,10 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   if (!known) return known.error();
   const Worker* writer = change.state().find_worker(fact.worker);
   const bool expected = !is_final((*known)->state) && writer != nullptr && writer->job == fact.job && fact.step >= 0;
-  const bool current = fact.generation == (*known)->stepping_generation ||
-                       (fact.generation == (*known)->generation && !(*known)->switched);
-  if (!expected || !current) return ok_status();
+  // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
+  if (!expected || fact.generation > (*known)->generation) return ok_status();
   Job& job = change.job(fact.job);
   job.checkpoint_wanted = false;
-  count_up_to(job, fact.step);
   job.checkpoint = kept_by(change, job, *writer, fact.step);
   change.emit("job.checkpointed", job,
               {{"generation", fact.generation},

@@ -56,7 +56,9 @@ std::string switched_sentence(const json& data) {
   const auto to = number_at(data, "/to_size").value_or(0);
   std::string text =
       from == to ? "still " + count_of(to, "worker") : "now " + count_of(to, "worker") + " (was " + whole(from) + ")";
-  text += ", switched after step " + whole_at(data, "/switch_step");
+  if (text_at(data, "/kind") == "restart") text = "restarted: " + text;
+  const auto step = number_at(data, "/switch_step").value_or(0);  // 0: its program tells no steps
+  if (step > 0) text += ", from step " + whole(step) + " on";
   const auto stall = number_at(data, "/stall_ms");
   if (stall && *stall > 0) text += ", training stood still for " + rate(stall) + " ms";
   const auto redone = number_at(data, "/steps_redone").value_or(0);

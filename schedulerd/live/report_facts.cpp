@@ -80,7 +80,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
           [&](const api::SwitchedMessage& said) -> Answer {
             return core::GenerationSwitched{.job = worker.job,
                                             .generation = said.generation,
-                                            .switch_step = said.switch_step,
+                                            .switch_step = said.switch_step + 1,  // told: the committed ones
                                             .stall_ms = said.stall_ms,
                                             .build_ms = said.build_ms,
                                             .steps_redone = said.steps_redone,

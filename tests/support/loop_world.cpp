@@ -121,7 +121,7 @@ std::optional<live::InboxItem> FakeAgent::next_of(WorkerId worker, Rng& rng) {
   if (told.generation == 0) return say(worker, api::ReadyMessage{});
   if (told.members.front() != worker) return std::nullopt;
   if (!std::exchange(told.said_switched, true)) {
-    return say(worker, api::SwitchedMessage{.generation = told.generation, .switch_step = last_step_[told.job] + 1});
+    return say(worker, api::SwitchedMessage{.generation = told.generation, .switch_step = last_step_[told.job]});
   }
   std::int64_t& step = last_step_[told.job];
   if (step > 200) return say(worker, api::FinishedMessage{.last_step = step, .loss = 1, .samples_total = step * 64});

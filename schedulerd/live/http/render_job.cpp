@@ -34,7 +34,7 @@ json steps_of(const json& spec) {
 
 json render_progress(const Published& seen, const core::Job& job, const json& steps_total) {
   const auto pulse = seen.pulses.find(job.id);
-  const bool has_pulse = pulse != seen.pulses.end();
+  const bool has_pulse = pulse != seen.pulses.end() && !job.members.empty();
   json fraction = nullptr;
   if (steps_total.is_number_integer() && steps_total > 0) {
     fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "tests/support/live_job.hpp"
 
@@ -88,12 +89,13 @@ TEST_CASE("a stopped worker is found by its agent, ended, and the job goes on wi
   if (!programs_are_built()) return;
   const TemporaryFolder folder;
   const Cleanup cleanup{folder};
+  // The daemon's own environment reaches its agent and the workers; a job's may not hold such names.
+  REQUIRE(::setenv("TIDEPOOL_STUCK_AFTER_MS", "2000", 1) == 0);
   DaemonProcess daemon(folder, {.arguments = {"--local-slots", "2"}});
+  REQUIRE(::unsetenv("TIDEPOOL_STUCK_AFTER_MS") == 0);
   REQUIRE(daemon.wait_ready());
   HttpClient client = daemon.client();
-  auto job = job_on(folder, 4'000);
-  job["run"]["env"] = {{"TIDEPOOL_STUCK_AFTER_MS", "2000"}};
-  REQUIRE(client.post("/v1/jobs", job).status == 201);
+  REQUIRE(client.post("/v1/jobs", job_on(folder, 4'000)).status == 201);
   REQUIRE(reaches_step(client, 200));
   const auto workers = workers_of(folder);
   REQUIRE(workers.size() == 2);

@@ -53,7 +53,7 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.resize_requested", {{"size", 0}}) == "a user leaves the size to the engine");
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
-        "now 3 workers (was 2), switched after step 121, training stood still for 12.3 ms");
+        "now 3 workers (was 2), from step 121 on, training stood still for 12.3 ms");
   CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 9}, {"exit_code", -1}, {"detail", ""}}) ==
         "worker w-2 lost, ended by signal 9");
   CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 0}, {"exit_code", 2}, {"detail", "no file x"}}) ==
@@ -120,7 +120,7 @@ TEST_CASE("a replacement is told by its reason, and the first generation by the 
   CHECK(say("job.resizing", {{"from", 2}, {"to", 2}, {"reason", {{"text", "w-1 is slow"}}}}) == "w-1 is slow");
   CHECK(say("generation.switched", {{"from_size", 0}, {"to_size", 2}, {"switch_step", 0}}).empty());
   CHECK(say("generation.switched", {{"from_size", 2}, {"to_size", 2}, {"switch_step", 9}, {"stall_ms", 0.0}}) ==
-        "still 2 workers, switched after step 9");
+        "still 2 workers, from step 9 on");
 }
 
 TEST_CASE("an event with no data is no crash") {
