@@ -118,3 +118,48 @@ TEST_CASE("a caller built with an older, shorter struct is served within its len
   CHECK(step.generation == 99);
   CHECK(tidepool_close(job) == TIDEPOOL_OK);
 }
+
+TEST_CASE("a program's own rule says batch and learning rate, and a share is computed in parts") {
+  tidepool_options options = options_for(3);
+  int asked = 0;
+  options.on_resize = TIDEPOOL_ON_RESIZE_CALLBACK;
+  options.per_worker_max = 4;
+  options.warmup_steps = 2;
+  options.resize_user = &asked;
+  options.resize_rule = [](void* user, tidepool_resize* resize) {
+    ++*static_cast<int*>(user);
+    CHECK(resize->struct_size == sizeof(tidepool_resize));
+    CHECK(resize->size == 1);
+    CHECK(resize->step == 0);
+    CHECK(resize->noise_scale < 0);
+    CHECK(resize->global_batch == 0);
+    resize->global_batch = 10;
+    resize->lr_factor = 3;
+  };
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  REQUIRE(tidepool_gradients(job, 1) != nullptr);
+  REQUIRE(tidepool_join(job) == TIDEPOOL_OK);
+  CHECK(asked == 1);
+  tidepool_step step{.struct_size = sizeof(tidepool_step)};
+  tidepool_totals totals{.struct_size = sizeof(tidepool_totals)};
+  std::vector<double> factors;
+  while (tidepool_next_step(job, &step) == TIDEPOOL_STEP) {
+    CHECK(step.global_batch == 10);
+    CHECK(step.sample_count == 10);
+    CHECK(step.part == 4);
+    factors.push_back(step.lr_factor);
+    REQUIRE(tidepool_reduce(job, 1, &totals) == TIDEPOOL_COMMIT);
+    REQUIRE(tidepool_commit(job) == TIDEPOOL_OK);
+  }
+  CHECK(factors == std::vector<double>{2, 3, 3});
+  CHECK(tidepool_close(job) == TIDEPOOL_FINISHED);
+}
+
+TEST_CASE("the rule that a program must bring is asked for when it opens its session") {
+  tidepool_options options = options_for(3);
+  options.on_resize = TIDEPOOL_ON_RESIZE_CALLBACK;
+  tidepool_session* job = nullptr;
+  CHECK(tidepool_open(&options, &job) == TIDEPOOL_INVALID);
+  CHECK(says("no function that says the batch"));
+}
