@@ -107,6 +107,11 @@ void EmbeddedAgent::tend(bool connected) {
     spdlog::log(well ? spdlog::level::info : spdlog::level::warn, "event=agent_exited pid={} status={} log={}", child_,
                 WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), options_.log_file);
     child_ = 0;
+    // An agent of ours that died is missed at once, before its node counts as lost: its workers train on.
+    if (!well) {
+      connected = false;
+      absent_ = kAbsentCallsMax;
+    }
   }
   absent_ = connected || child_ != 0 ? 0 : absent_ + 1;
   if (absent_ < kAbsentCallsMax) return;

@@ -156,7 +156,7 @@ TEST_CASE("a daemon that was away loses no step, and serves on its return what i
   HttpClient client = daemon.client();
   REQUIRE(eventually([&] { return job_of(client)["progress"]["step"].get<int>() > step_before; }));
   REQUIRE(client.post("/v1/jobs/job-1/resize", {{"size", 2}}).status == 200);
-  REQUIRE(eventually([&] { return job_of(client)["size"] == 2; }, 120));
+  REQUIRE(eventually([&] { return events_of(client, "generation.switched").size() == 2; }, 120));
   const auto switched = events_of(client, "generation.switched").back();
   CHECK(switched["data"]["kind"] == "grow");
   CHECK(switched["data"]["steps_redone"] == 0);
