@@ -46,13 +46,12 @@ Status apply(StateChange& change, const ProgramStarted& fact) {
   change.worker(fact.worker).launched = fact.generation;
   const auto launched = [&](const Worker& each) { return each.launched == job.generation; };
   if (job.switched || !all_members(change.state(), job, launched)) return ok_status();
-  // From the order to stop until the last one runs: the job stood still.
+  // From the order to stop until the last one runs: the job stood still. At which step nobody has told.
   const double stall_ms = (change.at() - job.commit.at).to_seconds() * 1e3;
   const bool first = !job.started_at;
-  TP_TRY(apply(change, GenerationSwitched{.job = job.id,
-                                          .generation = job.generation,
-                                          .switch_step = job.last_step + 1,
-                                          .stall_ms = job.commit.from_size == 0 ? 0 : stall_ms}));
+  TP_TRY(apply(change,
+               GenerationSwitched{
+                   .job = job.id, .generation = job.generation, .stall_ms = job.commit.from_size == 0 ? 0 : stall_ms}));
   if (!first) return ok_status();
   job.started_at = change.at();
   change.emit("job.started", job, {{"size", job.size()}});
