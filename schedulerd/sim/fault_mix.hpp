@@ -17,6 +17,8 @@ enum class FaultKind {
   kWorkerSlow,     // one process computes slower from now on, until it ends
   kWorkerStuck,    // one process stops in the middle of what it does and has to be killed
   kTwoDeaths,      // two processes are killed at once, of one job if it has as many
+  kNodeSlow,       // all that one machine runs computes slower for a while
+  kNodeNoisy,      // compute times on one machine go up and down for a while, and nobody is slow
   kWorkerIgnores,  // one process ignores notice from now on and has to be killed
 };
 
@@ -25,7 +27,7 @@ struct Fault {
   FaultKind kind = FaultKind::kWorkerDeath;
   std::uint64_t which = 0;  // picks the node or process among those there are, by remainder
   Duration lasts;           // of node faults
-  double slowdown = 1;      // of slow workers, > 1
+  double slowdown = 1;      // of slow workers and nodes, > 1
 };
 
 struct FaultMix {
@@ -37,6 +39,8 @@ struct FaultMix {
   Duration worker_ignores_every;
   Duration worker_stuck_every;
   Duration two_deaths_every;
+  Duration node_slow_every;
+  Duration node_noisy_every;
   Duration mean_node_outage = Duration::seconds(300);
   Duration until;  // no fault starts after this
 };

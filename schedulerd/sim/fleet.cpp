@@ -9,6 +9,7 @@ namespace tidepool::sim {
 namespace {
 
 constexpr int kSigKill = 9;
+constexpr double kLoud = 0.3;                            // noise of a step's compute time on a noisy machine
 constexpr Duration kStuckAfter = Duration::seconds(10);  // until an agent says so
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
@@ -234,12 +235,23 @@ void Fleet::on(const NodeReturns& event, Instant now) {
   }
 }
 
+void Fleet::on(const NodeRecovers& event, Instant) {
+  at(event.node).pace = {};
+}
+
 void Fleet::break_something(const Fault& fault, Instant now) {
   if (fault.kind == FaultKind::kNodeCrash || fault.kind == FaultKind::kNodeCutOff) {
     const int node = static_cast<int>(fault.which % nodes_.size());
     if (!at(node).reachable) return;
     cut_off(node, fault.kind == FaultKind::kNodeCrash, now);
     setup_.later(now + fault.lasts, NodeReturns{node});
+    return;
+  }
+  if (fault.kind == FaultKind::kNodeSlow || fault.kind == FaultKind::kNodeNoisy) {
+    const int node = static_cast<int>(fault.which % nodes_.size());
+    at(node).pace =
+        fault.kind == FaultKind::kNodeSlow ? RankPace{.slowdown = fault.slowdown} : RankPace{.noise = kLoud};
+    setup_.later(now + fault.lasts, NodeRecovers{node});
     return;
   }
   std::vector<WorkerId> alive;
@@ -273,7 +285,9 @@ void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
       break;
     }
     case FaultKind::kNodeCrash:
-    case FaultKind::kNodeCutOff: break;
+    case FaultKind::kNodeCutOff:
+    case FaultKind::kNodeSlow:
+    case FaultKind::kNodeNoisy: break;
   }
 }
 
@@ -306,8 +320,8 @@ void Fleet::halt(TrainingRun& run, Instant now) {
 }
 
 void Fleet::resume(TrainingRun& run, Instant now) {
-  const std::vector<double> slow = slowdowns(run);
-  const double slowest = *std::max_element(slow.begin(), slow.end());
+  double slowest = 1;
+  for (const RankPace& pace : paces(run)) slowest = std::max(slowest, pace.slowdown);
   run.begin(now, draw_step(run.truth, static_cast<int>(run.members.size()), slowest, run.rng));
   schedule_report(run);
 }
@@ -339,7 +353,7 @@ void Fleet::finish(TrainingRun& run, Instant now) {
 }
 
 void Fleet::send_steps(TrainingRun& run, Instant now) {
-  const auto steps = run.take_report(setup_.compute_times ? slowdowns(run) : std::vector<double>{});
+  const auto steps = run.take_report(setup_.compute_times ? paces(run) : std::vector<RankPace>{});
   if (steps) report(where_.at(run.members.front()), *steps, now);
 }
 
@@ -360,11 +374,14 @@ bool Fleet::all_present(const std::vector<WorkerId>& members) const {
   });
 }
 
-std::vector<double> Fleet::slowdowns(const TrainingRun& run) const {
-  std::vector<double> by_rank;
+std::vector<RankPace> Fleet::paces(const TrainingRun& run) const {
+  std::vector<RankPace> by_rank;
   for (const WorkerId member : run.members) {
+    RankPace& pace = by_rank.emplace_back();
     const Process* process = find(member);
-    by_rank.push_back(process == nullptr ? 1 : process->slowdown);
+    if (process == nullptr) continue;
+    pace = at(where_.at(member)).pace;
+    pace.slowdown *= process->slowdown;
   }
   return by_rank;
 }

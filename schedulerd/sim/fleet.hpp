@@ -50,7 +50,11 @@ struct StuckSeen {
 struct NodeReturns {
   int node = 0;
 };
-using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, NodeReturns>;
+struct NodeRecovers {  // from being slow or noisy
+  int node = 0;
+};
+using FleetEvent =
+    std::variant<NodeRecovers, BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, NodeReturns>;
 
 class Fleet {
  public:
@@ -94,6 +98,7 @@ class Fleet {
   };
   struct Node {
     bool reachable = true;
+    RankPace pace;  // of healthy processes
     std::map<WorkerId, Process> processes;
     std::map<WorkerId, core::WorkerExited> ended;
     std::map<std::uint64_t, core::Fact> unacknowledged;
@@ -113,6 +118,7 @@ class Fleet {
   void on(const ParkDone& event, Instant now);
   void on(const StuckSeen& event, Instant now);
   void on(const NodeReturns& event, Instant now);
+  void on(const NodeRecovers& event, Instant now);
 
   void occupy(const StartWorker& start);
   void cut_off(int node, bool crashed, Instant now);
@@ -129,7 +135,7 @@ class Fleet {
   void dismiss_leavers(const TrainingRun& run, Instant now);
 
   [[nodiscard]] bool all_present(const std::vector<WorkerId>& members) const;
-  [[nodiscard]] std::vector<double> slowdowns(const TrainingRun& run) const;
+  [[nodiscard]] std::vector<RankPace> paces(const TrainingRun& run) const;
   [[nodiscard]] Process* find(WorkerId worker);
   [[nodiscard]] const Process* find(WorkerId worker) const;
   [[nodiscard]] Node& at(int node) { return nodes_[static_cast<std::size_t>(node)]; }

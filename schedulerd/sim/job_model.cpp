@@ -7,8 +7,6 @@
 namespace tidepool::sim {
 namespace {
 
-constexpr double kComputeNoise = 0.02;
-
 // What one rank computes in a step: its share of the batch at the speed of a worker alone.
 double compute_seconds(const JobTruth& truth, int size) {
   return static_cast<double>(truth.global_batch) / size / throughput_at(truth, 1);
@@ -38,15 +36,15 @@ Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng) {
   return std::max(Duration::micros(1), Duration::from_seconds((normal + waiting) * (1 + noise)));
 }
 
-std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps,
-                                          const std::vector<double>& slowdowns, Rng& rng) {
-  const double mean_us = compute_seconds(truth, static_cast<int>(slowdowns.size())) * 1e6;
+std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps, const std::vector<RankPace>& paces,
+                                          Rng& rng) {
+  const double mean_us = compute_seconds(truth, static_cast<int>(paces.size())) * 1e6;
   std::vector<std::int64_t> times;
-  times.reserve(static_cast<std::size_t>(steps) * slowdowns.size());
+  times.reserve(static_cast<std::size_t>(steps) * paces.size());
   for (std::int64_t step = 0; step < steps; ++step) {
-    for (const double slowdown : slowdowns) {
-      const double noise = 1 + kComputeNoise * std::clamp(rng.normal(), -3.0, 3.0);
-      times.push_back(std::max<std::int64_t>(1, std::llround(mean_us * slowdown * noise)));
+    for (const RankPace& pace : paces) {
+      const double noise = 1 + pace.noise * std::clamp(rng.normal(), -3.0, 3.0);
+      times.push_back(std::max<std::int64_t>(1, std::llround(mean_us * pace.slowdown * noise)));
     }
   }
   return times;

@@ -34,8 +34,15 @@ struct JobTruth {
 // the whole step waits for it. At least a microsecond.
 [[nodiscard]] Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng);
 
-// Draws compute times before the allreduce in microseconds, [step][rank], for members slowed by `slowdowns`.
+// How one rank computes: so many times longer than a healthy one, give or take `noise` (standard deviation of a step,
+// relative to the step).
+struct RankPace {
+  double slowdown = 1;
+  double noise = 0.02;
+};
+
+// Draws compute times before the allreduce in microseconds, [step][rank]. Requires: a pace for each rank.
 [[nodiscard]] std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps,
-                                                        const std::vector<double>& slowdowns, Rng& rng);
+                                                        const std::vector<RankPace>& paces, Rng& rng);
 
 }  // namespace tidepool::sim

@@ -79,7 +79,8 @@ Result<SimReport> run(const SimOptions& options) {
                  .parts = [parts] { return parts; },
                  .seed = options.seed,
                  .faults = faults,
-                 .compute_times = faults.worker_slow_every > Duration(),
+                 .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
+                                  faults.node_noisy_every > Duration(),
                  .limit = options.limit,
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};

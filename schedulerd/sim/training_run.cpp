@@ -25,7 +25,7 @@ std::int64_t TrainingRun::next_report_steps(Duration every, std::int64_t steps_m
   return std::max<std::int64_t>(1, std::min(wanted, total_steps() - step));
 }
 
-std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<double>& slowdowns) {
+std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<RankPace>& paces) {
   const std::int64_t steps = step - reported;
   if (steps <= 0) return std::nullopt;
   core::StepsMeasured report{.job = job,
@@ -36,7 +36,7 @@ std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<do
                              .samples = steps * truth.global_batch,
                              .loss = loss(),
                              .samples_total = step * truth.global_batch};
-  if (!slowdowns.empty()) report.compute_us = draw_compute_us(truth, steps, slowdowns, rng);
+  if (!paces.empty()) report.compute_us = draw_compute_us(truth, steps, paces, rng);
   reported = step;
   reported_until = since;
   return report;

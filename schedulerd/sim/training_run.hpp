@@ -47,9 +47,9 @@ struct TrainingRun {
   void begin(Instant now, Duration step_time_now);
   // Steps that the next report should cover, so that it lasts about `every` and has at most `steps_max`.
   [[nodiscard]] std::int64_t next_report_steps(Duration every, std::int64_t steps_max) const;
-  // What has been stepped since the last report, if anything; it counts as reported. `slowdowns` by rank; empty =
+  // What has been stepped since the last report, if anything; it counts as reported. `paces` by rank; empty =
   // compute times are not reported.
-  [[nodiscard]] std::optional<core::StepsMeasured> take_report(const std::vector<double>& slowdowns);
+  [[nodiscard]] std::optional<core::StepsMeasured> take_report(const std::vector<RankPace>& paces);
   [[nodiscard]] double loss() const;
 };
 

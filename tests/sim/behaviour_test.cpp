@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/sim/sim_run.hpp"
 #include "tests/sim/small_world.hpp"
 
@@ -66,6 +67,50 @@ TEST_CASE("a worker that turns slow is replaced, and the throughput comes back")
   REQUIRE(result.violations.empty());
   REQUIRE(result.complete);
   CHECK(took(result, "StragglerReplaced"));
+}
+
+// Verdicts and intents that name this reason, and of them those whose slowness follows `follows` (core::Follows).
+int times(const SimResult& result, const std::string& code, core::Follows follows) {
+  const std::string number = "\"follows\":" + std::to_string(static_cast<int>(follows));
+  return static_cast<int>(
+      std::count_if(result.decision_lines.begin(), result.decision_lines.end(), [&](const std::string& line) {
+        return line.find(code) != std::string::npos && line.find(number) != std::string::npos;
+      }));
+}
+
+// Two jobs side by side on two nodes of four slots, each with workers on both.
+SimSetup two_jobs_that_compute() {
+  SimSetup setup = one_job({.lambda = 100, .sigma = 0.02, .kappa = 0}, 200'000);
+  setup.cluster = {.nodes = 3, .slots_per_node = 4};
+  setup.compute_times = true;
+  setup.keep_decisions = true;
+  setup.workload.jobs[0].spec.elastic = {.min = 2, .max = 3, .preferred = 3, .sizes = {2, 3}};
+  setup.workload.jobs.push_back(setup.workload.jobs[0]);
+  setup.workload.jobs[1].spec.name = "j2";
+  return setup;
+}
+
+TEST_CASE("a node that turns slow is named as the cause, and its workers are replaced on others") {
+  SimSetup setup = two_jobs_that_compute();
+  setup.faults = {.node_slow_every = Duration::seconds(150),
+                  .mean_node_outage = Duration::seconds(400),
+                  .until = Duration::seconds(400)};
+  const SimResult result = sim::Simulator(setup).run();
+  REQUIRE(result.violations.empty());
+  REQUIRE(result.complete);
+  CHECK(times(result, "StragglerReplaced", core::Follows::kNode) > 0);
+}
+
+TEST_CASE("noise on the machines makes no job churn") {
+  SimSetup setup = two_jobs_that_compute();
+  setup.faults = {.node_noisy_every = Duration::seconds(20),
+                  .mean_node_outage = Duration::seconds(300),
+                  .until = Duration::seconds(800)};
+  const SimResult result = sim::Simulator(setup).run();
+  REQUIRE(result.violations.empty());
+  REQUIRE(result.complete);
+  CHECK_FALSE(took(result, "StragglerReplaced"));
+  CHECK_FALSE(took(result, "StragglerShrunk"));
 }
 
 TEST_CASE("a node that is cut off and comes back with its workers costs no slot and no job") {

@@ -31,14 +31,16 @@ TEST_CASE("a submitted job is stored, started, and shown with its place and its 
 TEST_CASE("errors of a job file come all at once, with pointers, and nothing is stored") {
   RestFixture fixture;
   const char* body =
-      R"({"nmae":"x","run":{"trainer":"charm"},"elastic":{"min":4,"max":2},"scaling":{"policy":"best"}})";
+      R"({"nmae":"x","run":{"trainer":"charm"},"elastic":{"min":4,"max":2},"scaling":{"policy":"best"},
+          "straggler":{"detector":"zscore"}})";
   const json problem =
       fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = body}, 422);
   CHECK(problem.at("code") == "InvalidJob");
   CHECK(problem.at("title") == "The job file has errors");
   std::set<std::string> pointers;
   for (const auto& error : problem.at("errors")) pointers.insert(error.at("pointer"));
-  CHECK(pointers == std::set<std::string>{"/nmae", "/run/trainer", "/elastic/min", "/scaling/policy"});
+  CHECK(pointers ==
+        std::set<std::string>{"/nmae", "/run/trainer", "/elastic/min", "/scaling/policy", "/straggler/detector"});
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
 }
 

@@ -21,6 +21,7 @@ json full_document() {
     "batch": {"global": 512, "per_worker_max": 256, "on_resize": "constant"},
     "scaling": {"policy": "default", "every_steps": 20, "efficiency_threshold": 0.1,
                 "utility": {"linear": {"value": 100, "zero_at": "3h"}}, "price_cap": 3.5},
+    "straggler": {"detector": "z_score"},
     "work": {"samples": 2000000}, "priority": "normal", "preemptible": true,
     "checkpoint": {"every": "10m", "dir": "./ckpt"}, "budget": {"ref": "demo-monthly", "on_exhaust": "shrink"},
     "topology": {"pack": "node"}, "limits": {"max_duration": "2h", "max_restarts": 3}, "labels": {"project": "demo"}
@@ -46,6 +47,7 @@ TEST_CASE("the job file of the documentation is read without a finding") {
   CHECK(spec.elastic.sizes == std::vector<int>{1, 2, 4});
   CHECK(spec.scaling.utility_linear_zero_at == Duration::seconds(3 * 3600));
   CHECK(spec.scaling.price_cap == Money::micros(3'500'000));
+  CHECK(spec.straggler_detector == "z_score");
   CHECK(spec.work_samples == 2'000'000);
   CHECK(spec.checkpoint_every == "10m");
   CHECK(spec.pack_node);
@@ -159,6 +161,7 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
       {"/resources/gpu/type", "any", "/resources/gpu/type", "WrongType"},
       {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
+      {"/straggler/detector", 3, "/straggler/detector", "WrongType"},
       {"/scaling/price_cap", "a lot", "/scaling/price_cap", "Invalid"},
       {"/scaling/price_cap", -1, "/scaling/price_cap", "Invalid"},
       {"/scaling/utility/linear/zero_at", "0s", "/scaling/utility/linear/zero_at", "OutOfRange"},

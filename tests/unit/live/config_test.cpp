@@ -11,6 +11,7 @@ namespace {
 ConfigReading read(std::vector<std::string> arguments) {
   return read_config({.arguments = std::move(arguments),
                       .policies = {"autoscaling_engine", "fifo", "fixed"},
+                      .detectors = {"change_point", "z_score"},
                       .home = "/home/somebody"});
 }
 
@@ -49,7 +50,8 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   const auto path =
       write_file(dir,
                  "listen: 127.0.0.1:7000\nstate_dir: /from/file\nlocal: {slots: 3, price_per_slot_hour: \"2.50\"}\n"
-                 "agents: {heartbeat: 200ms, patience: 1s}\nengine: {replace_stragglers: false}\n");
+                 "agents: {heartbeat: 200ms, patience: 1s}\nengine: {replace_stragglers: false}\n"
+                 "straggler: {detector: z_score}\n");
   const auto reading = read({"--config", path, "--state-dir", "/from/flag"});
   INFO(joined(reading.errors));
   REQUIRE(reading.errors.empty());
@@ -59,6 +61,20 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   CHECK(reading.config.local_price == Money::micros(2'500'000));
   CHECK(reading.config.heartbeat == Duration::millis(200));
   CHECK_FALSE(reading.config.replace_stragglers);
+  CHECK(reading.config.detector == "z_score");
+}
+
+TEST_CASE("a straggler detector that is not there is refused with those that are") {
+  const test::TemporaryFolder dir;
+  const auto message = [&](const std::string& text) {
+    return joined(read({"--config", write_file(dir, text)}).errors);
+  };
+  const auto typo = message("straggler: {detector: zscore}\n");
+  CHECK(typo.find("/straggler/detector") != std::string::npos);
+  CHECK(typo.find("did you mean z_score?") != std::string::npos);
+  CHECK(message("straggler: {detector: none}\n").find("there are: change_point, z_score") != std::string::npos);
+  CHECK(message("straggler: {detectors: z_score}\n").find("/straggler/detectors") != std::string::npos);
+  CHECK(message("straggler: {detector: 7}\n").find("/straggler/detector") != std::string::npos);
 }
 
 TEST_CASE("all errors of command line and file are told at once") {

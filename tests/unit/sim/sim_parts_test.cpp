@@ -40,7 +40,7 @@ TEST_CASE("one slow member makes every step longer by what it computes longer") 
   const JobTruth truth{.curve = {.lambda = 100, .sigma = 0, .kappa = 0}, .noise = 0, .global_batch = 100};
   CHECK(draw_step(truth, 2, 1, rng) == Duration::millis(500));
   CHECK(draw_step(truth, 2, 2, rng) == Duration::millis(1'000));
-  const auto compute = draw_compute_us(truth, 50, {1, 2}, rng);
+  const auto compute = draw_compute_us(truth, 50, {{.slowdown = 1}, {.slowdown = 2}}, rng);
   REQUIRE(compute.size() == 100);
   CHECK(compute[0] == Approx(500'000).epsilon(0.07));
   CHECK(compute[1] == Approx(1'000'000).epsilon(0.07));

@@ -87,7 +87,7 @@ TEST_CASE("who has long waited for a straggler is not slow without it") {
   JudgedCrew crew = healthy_crew(2);
   crew.steps(5'000, times_with(2, 1, 2));
   crew.replace(1);
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 4'000; ++i) {
     crew.step(times_with(2, 1, 1));
     REQUIRE_FALSE(crew.of(0).slow);
   }
