@@ -45,16 +45,12 @@ std::string progress_words(const json& job) {
   return words;
 }
 
-// How many samples a step has, and how much noise is in its gradient.
-std::string batch_words(const json& job) {
-  const auto batch = number_at(job, "/progress/global_batch");
-  if (!batch) return "";
-  std::string words = whole(*batch) + " samples a step";
+std::string noise_words(const json& job) {
   const auto noise = number_at(job, "/progress/noise_scale");
-  if (noise) words += ", gradient noise scale " + rate(noise) + " samples";
+  if (!noise) return "";
   const auto efficiency = number_at(job, "/progress/statistical_efficiency");
-  if (efficiency) words += ", statistical efficiency " + percent(*efficiency);
-  return words;
+  return "gradient noise scale " + rate(noise) + " samples" +
+         (efficiency ? ", statistical efficiency " + percent(*efficiency) : "");
 }
 
 std::string cost_words(const json& job) {
@@ -89,7 +85,8 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("error", text_at(job, "/error"));
   add("size", size_words(job));
   add("progress", progress_words(job));
-  add("batch", batch_words(job));
+  if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
+  add("noise", noise_words(job));
   add("cost", cost_words(job));
   add("submitted", text_at(job, "/submitted_at"));
   add("started", text_at(job, "/started_at"));
