@@ -18,18 +18,22 @@ inline constexpr std::size_t kNumbers = 64;
 
 struct TinyModel {
   explicit TinyModel(const TinyJobOptions& options)
-      : moving(options.moving_bytes), standing(options.standing_bytes, std::byte{0x5a}) {}
+      : moving(options.moving_bytes), standing(options.standing_bytes, std::byte{0x5a}), seldom(options.seldom_bytes) {}
 
   std::array<float, kNumbers> parameters{};
   std::array<float, kNumbers> momentum{};
   std::int64_t applied = 0;
   std::vector<std::byte> moving;
   std::vector<std::byte> standing;
+  std::vector<std::byte> seldom;
 
   static void add_gradient(std::uint64_t sample, std::span<float> gradient) {
     for (std::size_t j = 0; j < kNumbers; ++j) {
       gradient[j] += static_cast<float>(static_cast<int>((sample * (j + 3)) % 17) - 8);
     }
+  }
+  static void count_up(std::span<std::byte> bytes) {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) + 1U);
   }
   void apply(std::span<const float> gradient, std::uint64_t samples) {
     for (std::size_t j = 0; j < kNumbers; ++j) {
@@ -37,19 +41,20 @@ struct TinyModel {
       parameters[j] -= 0.1F * momentum[j];
     }
     ++applied;
-    for (std::byte& byte : moving) byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) + 1U);
+    count_up(moving);
+    if (applied % 5 == 0) count_up(seldom);
   }
 };
 
 namespace {
 
-void write_commit(Diary& diary, const runtime::Session& session) {
+void write_commit(Diary& diary, const runtime::Session& session, bool keeps_digests) {
   const auto step = static_cast<std::size_t>(session.steps_committed());
   const std::int64_t now = runtime::micros_between({}, runtime::Clock::now());
   const std::int64_t gap = diary.last_commit_us == 0 ? 0 : now - diary.last_commit_us;
   if (gap > diary.worst_gap_us) diary.worst_gap_us = gap;
   diary.last_commit_us = now;
-  diary.digest_after[step] = session.state_digest();
+  if (keeps_digests) diary.digest_after[step] = session.state_digest();
   diary.generation_of[step] = session.generation();
   ++diary.times_committed[step];
   diary.generation = session.generation();
@@ -102,6 +107,7 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
   session.register_values("applied", std::span(&model.applied, 1));
   session.register_values("moving", std::span(model.moving));
   session.register_values("standing", std::span(model.standing));
+  session.register_values("seldom", std::span(model.seldom));
   if (!session.join().ok()) return 1;
   while (const auto step = session.next_step()) {
     if (diary != nullptr) diary->generation = session.generation();
@@ -118,7 +124,7 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
     }
     model.apply(gradient, session.totals().samples);
     session.commit();
-    if (diary != nullptr) write_commit(*diary, session);
+    if (diary != nullptr) write_commit(*diary, session, options_.keeps_digests);
   }
   if (diary != nullptr) {
     diary->final_digest = session.state_digest();

@@ -25,9 +25,11 @@ struct TinyJobOptions {
   bool in_buckets = false;         // names its gradients in two buckets, the upper half first
   std::size_t moving_bytes = 0;    // more state that every step changes
   std::size_t standing_bytes = 0;  // more state that no step changes
+  std::size_t seldom_bytes = 0;    // more state that every fifth step changes
   std::int64_t ahead_min_bytes = 16 << 20;
   runtime::Millis build_deadline{20'000};
-  std::int64_t hang_at = -1;       // the first worker computes for ever at this step
+  bool keeps_digests = true;  // of the state after each step; costs a pass over it
+  std::int64_t hang_at = -1;  // the first worker computes for ever at this step
 };
 
 struct TinyModel;

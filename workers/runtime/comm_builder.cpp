@@ -87,7 +87,11 @@ Result<std::shared_ptr<Comm>> CommBuilder::connect(const Generation& target, Mem
   }
   set_connecting(true);
   auto connected = opening->connect(*addresses);
+  // The kernel completes a connection to a process that is stopped; only an answer shows that all are there.
+  const std::int64_t here = rank;
+  const bool answered = connected.ok() && (*connected)->allgather({&here, 1}).ok();
   set_connecting(false);
+  if (connected.ok() && !answered) return Error{ErrorCode::kUnavailable, "a member is gone"};
   if (connected.ok() && options_.prepare) TP_TRY(options_.prepare(**connected));
   return connected;
 }

@@ -78,7 +78,7 @@ TEST_CASE("a push frees workers that are blocked on one that hangs, long before 
 }
 
 TEST_CASE("training goes on while the daemon is away, and membership changes again when it is back") {
-  Scene scene({.steps = 3'000, .step_us = 1'000});
+  Scene scene({.steps = 1'500, .step_us = 1'000});
   scene.start(2);
   scene.leader.go_away();
   REQUIRE(scene.goes_on(scene.workers[0], 200));

@@ -6,39 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "workers/runtime/gloo_comm.hpp"
+#include "tests/integration/runtime/meshes.hpp"
 
 namespace tidepool::runtime {
 namespace {
-
-constexpr Millis kTimeout{20'000};
-
-std::vector<std::shared_ptr<GlooComm>> open_all(int size) {
-  std::vector<std::shared_ptr<GlooComm>> ranks;
-  for (int rank = 0; rank < size; ++rank) {
-    auto comm =
-        GlooComm::open({.rank = rank, .size = size, .connect_timeout = kTimeout, .collective_timeout = kTimeout});
-    REQUIRE(comm.ok());
-    ranks.push_back(*comm);
-  }
-  return ranks;
-}
-
-void on_all(const std::vector<std::shared_ptr<GlooComm>>& ranks, const std::function<void(GlooComm&)>& act) {
-  std::vector<std::thread> threads;
-  for (const auto& comm : ranks) threads.emplace_back([&act, comm] { act(*comm); });
-  for (auto& thread : threads) thread.join();
-}
-
-std::vector<std::shared_ptr<GlooComm>> mesh_of(int size) {
-  auto ranks = open_all(size);
-  std::vector<std::string> addresses;
-  for (const auto& comm : ranks) addresses.push_back(comm->address());
-  std::vector<Status> outcomes(ranks.size(), ok_status());
-  on_all(ranks, [&](GlooComm& comm) { outcomes[static_cast<std::size_t>(comm.rank())] = comm.connect(addresses); });
-  for (const Status& outcome : outcomes) REQUIRE(outcome.ok());
-  return ranks;
-}
 
 double seconds_since(TimePoint begin) {
   return millis_between(begin, Clock::now()) / 1'000;

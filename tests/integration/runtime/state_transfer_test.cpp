@@ -24,6 +24,18 @@ TEST_CASE("what stands still is sent ahead: at the switch only the rest moves") 
   CHECK(moved == static_cast<std::int64_t>(kMegabyte) + kSmallState);
 }
 
+TEST_CASE("what changes after it was sent ahead is sent again: newcomers are replicas, whatever the moment") {
+  for (int i = 0; i < 6; ++i) {
+    Scene scene({.steps = 80, .step_us = 1'000, .seldom_bytes = 2 * kMegabyte, .ahead_min_bytes = 0});
+    scene.start(1);
+    scene.workers.push_back(scene.boot());
+    scene.leader.commit(scene.workers);
+    REQUIRE(scene.enters(scene.workers[1], 2));
+    scene.finish();
+    CHECK(scene.job.diary(scene.workers[1]).final_digest == scene.job.diary(scene.workers[0]).final_digest);
+  }
+}
+
 TEST_CASE("a state that every step changes is sent at the switch, whole") {
   Scene scene({.steps = 60, .step_us = 1'000, .moving_bytes = 17 * kMegabyte});
   scene.start(1);
@@ -86,8 +98,7 @@ TEST_CASE("a background build that takes too long becomes a short stop at a step
   scene.leader.signal(newcomer, SIGCONT);
   REQUIRE(stopped);
   REQUIRE(scene.enters(newcomer, 2));
-  scene.workers.push_back(newcomer);
-  scene.finish();
+  REQUIRE(scene.goes_on(newcomer));
   for (const WorkerId worker : scene.workers) CHECK(scene.job.diary(worker).retries == 0);
 }
 

@@ -249,6 +249,7 @@ TEST_CASE("whatever joins, leaves or dies, each sample is used once and the resu
         .in_buckets = rng.chance(0.5),
         .moving_bytes = rng.below(100'000),
         .standing_bytes = rng.below(2'000'000),
+        .seldom_bytes = rng.below(1'000'000),
         .ahead_min_bytes = 0,
     };
     History history(options, rng);
