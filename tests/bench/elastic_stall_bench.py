@@ -55,7 +55,8 @@ class Training:
             "name": f"stall-{state_mb}",
             "run": {"command": program, "env": {"PYTHONPATH": str(SOURCE / "workers/python")}},
             "elastic": {"min": 1, "max": 3, "preferred": 2, "sizes": [1, 2, 3], "cooldown": "0s"},
-            "batch": {"global": 48, "per_worker_max": 48}, "scaling": {"policy": "fixed"}})
+            "batch": {"global": 48, "per_worker_max": 48}, "scaling": {"policy": "fixed"},
+            "limits": {"max_restarts": 1_000}})
         self.settle(2)
 
     def newest(self):
