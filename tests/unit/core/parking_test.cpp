@@ -192,7 +192,7 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.learn(core::WorkerExited{WorkerId(2), -1, 9, ""});
   CHECK(story.job(job).restarts == 1);
-  CHECK(story.job(job).last_error == "w-2 has made no progress at step 31 for 1m 10s and is ended");
+  CHECK(story.job(job).last_error == "w-2 has made no progress at step 31 for 70 s and is ended");
   CHECK(names_of(story.decide()) == "switch");
 }
 
