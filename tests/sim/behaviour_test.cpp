@@ -154,7 +154,7 @@ TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed
 
 TEST_CASE("sim run refuses what it cannot do, in words") {
   const auto message = [](const sim::SimOptions& options) { return sim::run(options).error().message; };
-  CHECK(message({.semantics = "pollux"}) == "there are no semantics called \"pollux\"; there is: live");
+  CHECK(message({.semantics = "gavel"}) == "there are no semantics called \"gavel\"; there are: live, pollux");
   CHECK(message({.cluster = "16"}).find("such as 16x4") != std::string::npos);
   CHECK(message({.policy = "best"}).find("autoscaling_engine, fixed, fifo") != std::string::npos);
   CHECK(message({.workload = "missing.csv"}).find("give a CSV file") != std::string::npos);
