@@ -132,8 +132,9 @@ class Training:
         return found
 
     def normal_step_ms(self):
-        """Median time between two steps of rank 0 within one generation."""
-        steps = [s for s in stall_lines.read(self.folder) if s["rank"] == 0]
+        """Median time between two steps of rank 0 within one generation, those with a slow worker left out."""
+        slow = {generation - 1 for generation, name in self.causes.items() if name == "replace"}
+        steps = [s for s in stall_lines.read(self.folder) if s["rank"] == 0 and s["generation"] not in slow]
         pairs = zip(steps, steps[1:])
         return stall_lines.median([(b["t"] - a["t"]) * 1e3 for a, b in pairs if a["generation"] == b["generation"]])
 
