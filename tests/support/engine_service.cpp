@@ -189,6 +189,8 @@ Result<live::Receipt> EngineService::carry_out(const live::Command& command) {
           [&](const live::ResizeJob& resize) { return tell(core::JobResizeRequested{resize.job, resize.size}); },
           [&](const live::SuspendJob& suspend) { return tell(core::JobSuspendRequested{suspend.job}); },
           [&](const live::ResumeJob& resume) { return tell(core::JobResumeRequested{resume.job}); },
+          [&](const live::CheckpointJob& wanted) { return tell(core::JobCheckpointRequested{wanted.job}); },
+          [&](const live::ChangeJob& change) { return tell(core::JobChanged{change.job, change.spec}); },
           [&](const live::CordonNode& cordon) { return tell(core::NodeCordonChanged{cordon.node, cordon.cordoned}); },
           [&](const live::CreateToken& create) {
             receipt.token_id = "made" + std::to_string(tokens_.size());
