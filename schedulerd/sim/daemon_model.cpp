@@ -105,6 +105,9 @@ void DaemonModel::say_again(NodeId node, int index, const std::vector<WorkerId>&
     const bool has_generation = !job.members.empty() || job.parking;
     if (!has_generation || !told.emplace(job.id, true).second) continue;
     out.emplace_back(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking});
+    if (job.generation > 0 && job.incarnation.launched == job.generation) {
+      out.emplace_back(LaunchPrograms{job.id, job.generation});
+    }
   }
 }
 
@@ -178,6 +181,8 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
             [&](const core::ReplaceIntent& intent) { start(intent.job, intent.newcomer); },
             [&](const core::SwitchIntent& intent) {
               out.emplace_back(CommitGeneration{intent.job, intent.number, intent.members, intent.after_failure});
+              if (setup_.bug == PlantedBug::kLaunchesAtOnce)
+                out.emplace_back(LaunchPrograms{intent.job, intent.number});
             },
             [&](const core::StopWorkerIntent& intent) {
               const core::Worker* worker = engine_->view().find_worker(intent.worker);

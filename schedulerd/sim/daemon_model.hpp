@@ -34,6 +34,7 @@ enum class PlantedBug {
   kFreesSlotsOfLeavers,       // takes an order to leave for a proof of death: a slot is given twice
   kAcknowledgesBeforeCommit,  // answers clients before their submission is durable
   kLosesExits,                // drops every third report of an exit: its slots are never released
+  kLaunchesAtOnce,            // does not wait for the end of the programs of the generation before
 };
 
 class DaemonModel {

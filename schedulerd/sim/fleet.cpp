@@ -49,7 +49,8 @@ void Fleet::take(const StartWorker& start, Instant now) {
     run->second.rng = Rng(Digest().mix(setup_.seed).mix(start.job_name).value());
   }
   const double boot = run->second.truth.boot.to_seconds() * (0.8 + 0.4 * rng_.uniform());
-  setup_.later(now + Duration::from_seconds(boot), BootDone{start.worker});
+  // A seat waits for its first generation at once; its program boots later.
+  setup_.later(run->second.truth.restarts ? now : now + Duration::from_seconds(boot), BootDone{start.worker});
 }
 
 // The ghost's books: every worker id has one meaning for ever, and a slot one process at a time.
@@ -77,7 +78,9 @@ void Fleet::take(const StopWorker& stop, Instant now) {
   }
   if (process->ending) return;
   process->ending = true;
-  const Duration park = runs_.at(process->job).truth.park;
+  const TrainingRun& run = runs_.at(process->job);
+  if (run.truth.restarts && process->runs == 0) return on(ProcessEnds{stop.worker}, now);
+  const Duration park = run.truth.park;
   const bool in_time = !process->ignores_notice && !process->stuck && park <= stop.grace;
   setup_.later(now + (in_time ? park : stop.grace),
                in_time ? ProcessEnds{stop.worker} : ProcessEnds{stop.worker, -1, kSigKill});
@@ -87,6 +90,7 @@ void Fleet::take(const CommitGeneration& commit, Instant now) {
   const auto found = runs_.find(commit.job);
   if (found == runs_.end()) return;
   TrainingRun& run = found->second;
+  if (run.truth.restarts) return end_programs(run, commit, now);
   if (commit.number <= run.newest_known) {
     if (commit.number == run.generation) dismiss_leavers(run, now);
     return;
@@ -146,8 +150,6 @@ void Fleet::on(const StuckSeen& event, Instant now) {
   const std::int64_t step = runs_.at(process->job).step;
   report(where_.at(event.worker), core::WorkerStuck{event.worker, step, "computing", kStuckAfter}, now);
 }
-
-void Fleet::take(const LaunchPrograms&, Instant) {}
 
 void Fleet::take(const AckReport& ack, Instant) {
   at(ack.node).unacknowledged.erase(ack.report);
@@ -229,7 +231,7 @@ void Fleet::on(const NodeReturns& event, Instant now) {
     TrainingRun& run = runs_.at(job);
     if (run.next) {
       try_switch(run, now);
-    } else if (!run.stepping && !run.finished && run.generation > 0 && all_present(run.members)) {
+    } else if (!run.stepping && !run.finished && run.generation > 0 && all_present(run.members) && all_run(run)) {
       resume(run, now);
     }
   }
@@ -262,24 +264,30 @@ void Fleet::break_something(const Fault& fault, Instant now) {
   strike(fault, alive[fault.which % alive.size()], now);
 }
 
+void Fleet::kill(WorkerId worker, Instant now) {
+  if (runs_.at(find(worker)->job).truth.restarts) return program_ends(worker, -1, kSigKill, now);
+  on(ProcessEnds{worker, -1, kSigKill}, now);
+}
+
 void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
   Process& process = *find(victim);
   TrainingRun& run = runs_.at(process.job);
   switch (fault.kind) {
-    case FaultKind::kWorkerDeath: on(ProcessEnds{victim, -1, kSigKill}, now); break;
+    case FaultKind::kWorkerDeath: kill(victim, now); break;
     case FaultKind::kWorkerSlow: process.slowdown = fault.slowdown; break;
     case FaultKind::kWorkerIgnores: process.ignores_notice = true; break;
     case FaultKind::kWorkerStuck:
+      if (run.truth.restarts) break;  // nobody hears of it: a program without a pulse looks as it always does
       process.stuck = true;
       if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
       setup_.later(now + kStuckAfter, StuckSeen{victim});
       break;
     case FaultKind::kTwoDeaths: {
       const std::vector<WorkerId> members = run.members;
-      on(ProcessEnds{victim, -1, kSigKill}, now);
+      kill(victim, now);
       for (const WorkerId other : members) {
         if (other == victim || find(other) == nullptr) continue;
-        on(ProcessEnds{other, -1, kSigKill}, now);
+        kill(other, now);
         break;
       }
       break;
@@ -332,7 +340,7 @@ void Fleet::schedule_report(TrainingRun& run) {
 }
 
 void Fleet::try_switch(TrainingRun& run, Instant now) {
-  if (!run.next || run.switching || !all_present(run.next->members)) return;
+  if (run.truth.restarts || !run.next || run.switching || !all_present(run.next->members)) return;
   halt(run, now);
   run.switching = true;
   setup_.later(now + run.truth.switch_stall, SwitchDue{run.job, ++run.token});
@@ -342,6 +350,10 @@ void Fleet::finish(TrainingRun& run, Instant now) {
   ++run.token;
   run.stepping = false;
   run.finished = true;
+  if (run.truth.restarts) {
+    for (const WorkerId member : std::vector<WorkerId>(run.members)) program_ends(member, 0, 0, now);
+    return;
+  }
   const int node = where_.at(run.members.front());
   report_until_heard(node,
                      core::TrainingFinished{.job = run.job,
@@ -354,7 +366,7 @@ void Fleet::finish(TrainingRun& run, Instant now) {
 
 void Fleet::send_steps(TrainingRun& run, Instant now) {
   const auto steps = run.take_report(setup_.compute_times ? paces(run) : std::vector<RankPace>{});
-  if (steps) report(where_.at(run.members.front()), *steps, now);
+  if (steps && !run.truth.restarts) report(where_.at(run.members.front()), *steps, now);
 }
 
 void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
@@ -397,6 +409,10 @@ Hello Fleet::hello(int node) const {
 void Fleet::repeat(int index, Instant now) {
   const Node& node = at(index);
   for (const auto& [id, process] : node.processes) {
+    if (runs_.at(process.job).truth.restarts) {
+      say_where_it_stands(id, now);
+      continue;
+    }
     if (process.ready && process.member_of == 0) report(index, core::WorkerReady{id}, now);
     if (process.stuck) report(index, core::WorkerStuck{id, 0, "computing", kStuckAfter}, now);
     const TrainingRun& run = runs_.at(process.job);

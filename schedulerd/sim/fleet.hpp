@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -47,14 +48,23 @@ struct ParkDone {
 struct StuckSeen {
   WorkerId worker;
 };
+// The program of a seat has saved its state and ended, as it was asked to.
+struct ProgramStops {
+  WorkerId worker;
+};
+// All programs of a generation have booted.
+struct StepsBegin {
+  JobId job;
+  std::uint64_t token = 0;
+};
 struct NodeReturns {
   int node = 0;
 };
 struct NodeRecovers {  // from being slow or noisy
   int node = 0;
 };
-using FleetEvent =
-    std::variant<NodeRecovers, BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, NodeReturns>;
+using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, ProgramStops,
+                                StepsBegin, NodeReturns, NodeRecovers>;
 
 class Fleet {
  public:
@@ -95,6 +105,11 @@ class Fleet {
     bool stuck = false;
     double slowdown = 1;
     GenerationNumber member_of = 0;  // newest generation it has stepped in
+    // Of a seat (JobTruth::restarts), whose program comes and goes:
+    GenerationNumber waits_for = 0;           // its address in it has been said
+    GenerationNumber runs = 0;                // generation of the program that lives; 0 = none
+    bool stopping = false;                    // that program has been asked to end
+    std::optional<core::ProgramEnded> ended;  // how the program of the newest generation ended by itself
   };
   struct Node {
     bool reachable = true;
@@ -117,8 +132,17 @@ class Fleet {
   void on(const SwitchDue& event, Instant now);
   void on(const ParkDone& event, Instant now);
   void on(const StuckSeen& event, Instant now);
+  void on(const ProgramStops& event, Instant now);
+  void on(const StepsBegin& event, Instant now);
   void on(const NodeReturns& event, Instant now);
   void on(const NodeRecovers& event, Instant now);
+
+  // Seats (fleet_seats.cpp).
+  void end_programs(TrainingRun& run, const CommitGeneration& commit, Instant now);
+  void go_on_without_program(WorkerId seat, Instant now);
+  void program_ends(WorkerId seat, int exit_code, int signal, Instant now);
+  void say_where_it_stands(WorkerId seat, Instant now);
+  [[nodiscard]] bool all_run(const TrainingRun& run) const;
 
   void occupy(const StartWorker& start);
   void cut_off(int node, bool crashed, Instant now);
@@ -131,6 +155,7 @@ class Fleet {
   void park(TrainingRun& run, const CommitGeneration& commit, Instant now);
   void say_joining(const CommitGeneration& commit, Instant now);
   void tell_restored(const TrainingRun& run, const CommitGeneration& commit, Instant now);
+  void kill(WorkerId worker, Instant now);
   void strike(const Fault& fault, WorkerId victim, Instant now);
   void dismiss_leavers(const TrainingRun& run, Instant now);
 

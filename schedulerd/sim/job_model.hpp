@@ -21,7 +21,8 @@ struct JobTruth {
   std::int64_t global_batch = 1;                  // samples a step, at every size
   Duration boot = Duration::seconds(10);          // process start to ready: load the data, build the model
   Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
-  Duration park = Duration::millis(500);          // notice to exit of a worker that leaves in order
+  bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
+  Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
 };
 
 // Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
