@@ -45,7 +45,7 @@ std::optional<double> any_noise_scale(Rng& rng) {
 }
 
 FromWorker any_from_worker(Rng& rng) {
-  switch (rng.below(9)) {
+  switch (rng.below(11)) {
     case 0: return ReadyMessage{any_generation(rng)};
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
@@ -61,6 +61,10 @@ FromWorker any_from_worker(Rng& rng) {
       return CheckpointedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6,
                                  any_text(rng)};
     case 7: return RestoredMessage{any_generation(rng), any_natural(rng), any_natural(rng), any_text(rng)};
+    case 8: return StartedMessage{any_generation(rng)};
+    case 9:
+      return EndedMessage{any_generation(rng), static_cast<int>(rng.between(-1, 255)),
+                          static_cast<int>(rng.between(0, 127)), any_text(rng)};
     default: return FinishedMessage{any_natural(rng), rng.normal() * 1e300, any_natural(rng)};
   }
 }
@@ -119,6 +123,7 @@ DaemonToAgent any_daemon_to_agent(Rng& rng) {
                         {}};
       start.slots = some(rng, [](Rng& r) { return static_cast<int>(r.below(64)); });
       for (const auto& name : some(rng, any_text)) start.env[name] = any_text(rng);
+      if (rng.chance(0.5)) start.restart_grace_ms = rng.between(0, 600'000);
       start.spec = {{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}};
       return start;
     }

@@ -39,6 +39,22 @@ bool has_finding(const JobSpecFindings& findings, const std::string& pointer, co
                      [&](const FieldError& error) { return error.pointer == pointer && error.code == code; });
 }
 
+TEST_CASE("resize belongs to a command, and a restarted one leaves its ranks to the daemon") {
+  const auto read = [](const char* run) { return read_job_spec({{"run", json::parse(run)}, {"resources", {}}}); };
+  const auto restarted = read(R"({"command": ["train"], "resize": "restart"})");
+  REQUIRE(restarted.errors.empty());
+  CHECK(restarted.spec.run.restart);
+  CHECK(effective_document(restarted.spec)["run"]["resize"] == "restart");
+  CHECK(read_job_spec(effective_document(restarted.spec)).spec.run.restart);
+  const auto plain = read(R"({"command": ["train"], "env": {"RANK": "1"}})");
+  CHECK(plain.errors.empty());
+  CHECK(effective_document(plain.spec)["run"]["resize"] == "live");
+  CHECK(has_finding(read(R"({"trainer": "charlm", "resize": "restart"})"), "/run/resize", "Invalid"));
+  CHECK(has_finding(read(R"({"command": ["train"], "resize": "restrat"})"), "/run/resize", "Invalid"));
+  CHECK(has_finding(read(R"({"command": ["train"], "resize": "restart", "env": {"MASTER_PORT": "1"}})"), "/run/env",
+                    "Invalid"));
+}
+
 TEST_CASE("the job file of the documentation is read without a finding") {
   const auto findings = read_job_spec(full_document());
   for (const auto& error : findings.errors) UNSCOPED_INFO(error.pointer << ": " << error.message);
