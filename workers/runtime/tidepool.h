@@ -69,9 +69,9 @@ typedef struct tidepool_options {
   uint64_t seed;         /* of the order of the samples */
   int64_t steps;         /* the program's end; 0 = until tidepool_finish() */
   /* How the batch and the learning rate follow the number of workers; all 0: they do not. */
-  int32_t on_resize;      /* TIDEPOOL_ON_RESIZE_... */
-  int32_t base_size;      /* the number of workers that global_batch is meant for; 0 = 1 */
-  int32_t warmup_steps;   /* over which a larger learning rate is reached; 0 = at once */
+  int32_t on_resize;       /* TIDEPOOL_ON_RESIZE_... */
+  int32_t base_size;       /* the number of workers that global_batch is meant for; 0 = 1 */
+  int32_t warmup_steps;    /* over which a larger learning rate is reached; 0 = at once */
   uint64_t per_worker_max; /* samples that a worker computes at once; 0 = any number */
   /* TIDEPOOL_ON_RESIZE_CALLBACK: says the batch; called in join and next_step when a generation begins, on rank
    * 0, whose answer holds for all. It must not call the library. */
@@ -95,8 +95,8 @@ typedef struct tidepool_step {
   int32_t rank;
   int32_t size;
   uint32_t generation;
-  uint64_t global_batch;  /* samples a step at this size */
-  double lr_factor;       /* multiplies the learning rate in this step */
+  uint64_t global_batch; /* samples a step at this size */
+  double lr_factor;      /* multiplies the learning rate in this step */
   /* Multiplies the old velocity in this step if it is a movement of the parameters, u = m f u + lr g, p = p - u.
    * A velocity of gradients, v = m v + g, p = p - lr v (PyTorch's SGD), needs no factor: the rate scales it. */
   double momentum_factor;

@@ -33,7 +33,7 @@ TEST_CASE("a ready without a generation is in none") {
 
 TEST_CASE("a loss that is not finite travels as null and comes back as NaN") {
   const std::string line = encode(WorkerToAgent(FromWorker(FinishedMessage{.last_step = 9, .loss = INFINITY})));
-  CHECK(line == "{\"last_step\":9,\"loss\":null,\"type\":\"finished\"}\n");
+  CHECK(line == "{\"last_step\":9,\"loss\":null,\"samples_total\":0,\"type\":\"finished\"}\n");
   const auto decoded = decode_worker_to_agent(line);
   REQUIRE(decoded.ok());
   CHECK(std::isnan(std::get<FinishedMessage>(std::get<FromWorker>(*decoded)).loss));
