@@ -69,7 +69,8 @@ void Worker::test(std::size_t scale) {
     if (--left(scale) > 0) return;
     if (recent().median(window.verify) <= bar(scale)) return;
     memory_[kNamedBy] = static_cast<double>(scale + 1);
-    memory_[kStepsSlow] = static_cast<double>(window.suspect / 2 + window.verify);
+    const std::int64_t since_half = window.suspect / 2;
+    memory_[kStepsSlow] = static_cast<double>(since_half + window.verify);
     return;
   }
   if (recent().count() < window.suspect || memory_[kSteps] < ChangePointDetector::kStepsForVerdict) return;

@@ -12,6 +12,7 @@ std::vector<Finding> Detector::judge(const StepTimes& step, const std::vector<Me
   const bool telling = std::all_of(relative.begin(), relative.end(), [](double time) { return time > 0; });
   if (telling) return observe(relative, memories);
   std::vector<Finding> findings;
+  findings.reserve(memories.size());
   for (const Memory* memory : memories) findings.push_back(recall(*memory));
   return findings;
 }

@@ -11,6 +11,7 @@ namespace {
 enum Place : std::size_t { kMark, kSteps, kTypical, kBar, kStepsSlow, kRing };
 constexpr double kMarkOfRule = 2;
 constexpr std::size_t kPlaces = kRing + static_cast<std::size_t>(ZScoreDetector::kSpreadSteps);
+constexpr std::int64_t kStepsAbove = ZScoreDetector::kOwnSteps / 2 + 1;  // a median over the bar has so many behind it
 
 bool is_own(const Memory& memory) {
   return memory.size() == kPlaces && memory[kMark] == kMarkOfRule;
@@ -45,7 +46,7 @@ std::vector<Finding> ZScoreDetector::observe(const std::vector<double>& relative
   for (Memory* memory : memories) {
     (*memory)[kBar] = 1 + kScoreMax * kMadToDeviation * spread;
     const bool above = (*memory)[kTypical] > (*memory)[kBar];
-    (*memory)[kStepsSlow] = above ? std::max((*memory)[kStepsSlow] + 1, static_cast<double>(kOwnSteps / 2 + 1)) : 0;
+    (*memory)[kStepsSlow] = above ? std::max((*memory)[kStepsSlow] + 1, static_cast<double>(kStepsAbove)) : 0;
     findings.push_back(recall(*memory));
   }
   return findings;

@@ -15,9 +15,11 @@ template <class Urgency>
 std::vector<std::size_t> queue_by(const View& view, core::StepBudget& budget, Urgency urgency) {
   budget.spend(static_cast<std::int64_t>(view.jobs.size()));
   std::vector<std::pair<double, std::size_t>> ranked;
+  ranked.reserve(view.jobs.size());
   for (std::size_t row = 0; row < view.jobs.size(); ++row) ranked.emplace_back(urgency(view.jobs[row]), row);
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::size_t> queue;
+  queue.reserve(ranked.size());
   for (const auto& [value, row] : ranked) queue.push_back(row);
   return queue;
 }

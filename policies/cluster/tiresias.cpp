@@ -21,6 +21,7 @@ Mark mark_after(const JobRow& job, Instant now) {
 Allocation Tiresias::allocate(const View& view, core::StepBudget& budget) const {
   budget.spend(static_cast<std::int64_t>(view.jobs.size()));
   std::vector<Mark> marks;
+  marks.reserve(view.jobs.size());
   for (const JobRow& job : view.jobs) marks.push_back(mark_after(job, view.now));
   std::vector<std::size_t> queue(view.jobs.size());
   std::iota(queue.begin(), queue.end(), 0);

@@ -57,10 +57,11 @@ class Misfit {
   using InputType = Eigen::VectorXd;
   using ValueType = Eigen::VectorXd;
   using JacobianType = Eigen::MatrixXd;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };  // names that Eigen asks for
+  // NOLINTNEXTLINE(readability-identifier-naming): the names that Eigen asks for
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
 
   Misfit(const std::vector<StepMeasurement>& measurements, std::vector<int> told, Free all)
-      : measurements_(measurements), told_(std::move(told)), all_(all) {}
+      : measurements_(measurements), told_(std::move(told)), all_(std::move(all)) {}
 
   [[nodiscard]] int inputs() const { return static_cast<int>(told_.size()); }
   [[nodiscard]] int values() const { return 2 * static_cast<int>(measurements_.size()) + 3; }

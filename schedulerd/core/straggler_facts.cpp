@@ -49,6 +49,7 @@ void take_in(StragglerTrack& track, const StragglerFinding& found, double waited
 std::vector<std::int64_t> shares_of(std::int64_t samples, std::size_t ranks) {
   const auto size = static_cast<std::int64_t>(ranks);
   std::vector<std::int64_t> shares;
+  shares.reserve(ranks);
   for (std::int64_t rank = 0; rank < size; ++rank)
     shares.push_back(samples * (rank + 1) / size - samples * rank / size);
   return shares;
@@ -68,6 +69,7 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
   }
   std::erase_if(job.paces, [&](const auto& pace) { return !contains(job.members, pace.first); });
   std::vector<StragglerTrack> before;
+  before.reserve(ranks);
   for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});
   const std::vector<std::int64_t> samples = shares_of(report.samples / report.steps, ranks);
   for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
