@@ -1,18 +1,11 @@
 #include "workers/runtime/nccl/cuda_library.hpp"
 
-#include <cstdlib>
-
 #include "workers/runtime/nccl/dynamic_library.hpp"
 
 namespace tidepool::runtime {
 namespace {
 
 constexpr const char* kVariable = "TIDEPOOL_CUDART_LIBRARY";
-
-std::vector<std::string> candidates() {
-  if (const char* chosen = std::getenv(kVariable); chosen != nullptr && *chosen != '\0') return {chosen};
-  return {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "/usr/local/cuda/lib64/libcudart.so"};
-}
 
 void resolve(DynamicLibrary& library, CudaLibrary& cuda) {
   library.require("cudaRuntimeGetVersion", cuda.runtime_version);
@@ -38,7 +31,8 @@ void resolve(DynamicLibrary& library, CudaLibrary& cuda) {
 Result<std::shared_ptr<const CudaLibrary>> CudaLibrary::load() {
   auto library = DynamicLibrary::open(
       {.what = "the CUDA runtime",
-       .names = candidates(),
+       .variable = kVariable,
+       .names = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "/usr/local/cuda/lib64/libcudart.so"},
        .remedy = std::string("install the CUDA runtime, or set ") + kVariable + " to its libcudart.so"});
   if (!library.ok()) return library.error();
   auto cuda = std::make_shared<CudaLibrary>();

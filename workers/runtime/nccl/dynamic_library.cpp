@@ -3,11 +3,15 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdlib>
+
 namespace tidepool::runtime {
 
 Result<DynamicLibrary> DynamicLibrary::open(const Wanted& wanted) {
+  const char* chosen = std::getenv(wanted.variable);
+  const bool by_name = chosen != nullptr && *chosen != '\0';
   std::string reasons;
-  for (const std::string& name : wanted.names) {
+  for (const std::string& name : by_name ? std::vector<std::string>{chosen} : wanted.names) {
     DynamicLibrary library;
     library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library.handle_ == nullptr) {

@@ -13,9 +13,11 @@ namespace tidepool::runtime {
 
 class DynamicLibrary {
  public:
-  // The first of `names` that loads. `what` and `remedy` complete the sentence when none does.
+  // The file that the environment variable names, if it is set and not empty; else the first of `names` that loads.
+  // `what` and `remedy` complete the sentence when none does.
   struct Wanted {
     std::string what;                // "NCCL"
+    const char* variable;            // "TIDEPOOL_NCCL_LIBRARY"
     std::vector<std::string> names;  // as dlopen takes them: a soname or a path
     std::string remedy;              // "install ... or set TIDEPOOL_..."
   };

@@ -10,11 +10,6 @@ namespace {
 constexpr const char* kVariable = "TIDEPOOL_NCCL_LIBRARY";
 constexpr int kOldest = 21'800;
 
-std::vector<std::string> candidates() {
-  if (const char* chosen = std::getenv(kVariable); chosen != nullptr && *chosen != '\0') return {chosen};
-  return {"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2"};
-}
-
 void resolve(DynamicLibrary& library, NcclLibrary& nccl) {
   library.require("ncclGetVersion", nccl.get_version);
   library.require("ncclGetUniqueId", nccl.get_unique_id);
@@ -51,7 +46,10 @@ std::string text_of_version(int code) {
 Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::load() {
   set_defaults();
   const std::string remedy = std::string("install NCCL 2.18 or later, or set ") + kVariable + " to its libnccl.so.2";
-  auto library = DynamicLibrary::open({.what = "NCCL", .names = candidates(), .remedy = remedy});
+  auto library = DynamicLibrary::open({.what = "NCCL",
+                                       .variable = kVariable,
+                                       .names = {"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2"},
+                                       .remedy = remedy});
   if (!library.ok()) return library.error();
   auto nccl = std::make_shared<NcclLibrary>();
   nccl->file = library->file();

@@ -1,6 +1,5 @@
 #include "workers/trainer/gpu/gpu_library.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "workers/runtime/nccl/dynamic_library.hpp"
@@ -11,8 +10,8 @@ namespace {
 constexpr const char* kVariable = "TIDEPOOL_GPU_LIBRARY";
 constexpr const char* kFile = "libtidepool-gpu.so";
 
-std::vector<std::string> candidates() {
-  if (const char* chosen = std::getenv(kVariable); chosen != nullptr && *chosen != '\0') return {chosen};
+// Beside the program as it is installed, else wherever the loader looks.
+std::vector<std::string> usual_places() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   return {(program.parent_path().parent_path() / "lib" / kFile).string(), kFile};
@@ -23,7 +22,8 @@ std::vector<std::string> candidates() {
 Result<const tidepool_gpu_api*> load_gpu_library() {
   auto library = runtime::DynamicLibrary::open(
       {.what = "the GPU library",
-       .names = candidates(),
+       .variable = kVariable,
+       .names = usual_places(),
        .remedy = std::string("build it on a machine with CUDA, or set ") + kVariable + " to the file"});
   if (!library.ok()) return library.error();
   const tidepool_gpu_api* (*table)() = nullptr;
