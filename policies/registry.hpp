@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "policies/make_part.hpp"
 #include "policies/order/fifo.hpp"
 #include "policies/size/autoscaling_engine.hpp"
 #include "policies/size/fixed_size.hpp"
@@ -16,28 +17,23 @@
 
 namespace tidepool::policies {
 
-template <class Interface, class Entry>
-std::shared_ptr<const Interface> make_stage() {
-  return std::make_shared<const Entry>();
-}
-
 struct Preset {
   std::string_view name;
   std::string_view summary;  // one line
   std::string_view source;   // where the rule was published
-  std::shared_ptr<const OrderStage> (*order)();
-  std::shared_ptr<const SizeStage> (*size)();
+  std::unique_ptr<const OrderStage> (*order)();
+  std::unique_ptr<const SizeStage> (*size)();
   bool strict_order;
 };
 
 inline constexpr std::array kPresets{
     Preset{"autoscaling_engine", "grows a job while each added worker still pays; later jobs may pass one that waits",
            "Or, Zhang, Freedman: Resource Elasticity in Distributed Deep Learning, MLSys 2020",
-           make_stage<OrderStage, Fifo>, make_stage<SizeStage, AutoscalingEngine>, false},
+           make_part<OrderStage, Fifo>, make_part<SizeStage, AutoscalingEngine>, false},
     Preset{"fixed", "every job at its preferred size; later jobs may pass one that waits", "baseline",
-           make_stage<OrderStage, Fifo>, make_stage<SizeStage, FixedSize>, false},
+           make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, false},
     Preset{"fifo", "every job at its preferred size, strictly in order of arrival within a priority", "baseline",
-           make_stage<OrderStage, Fifo>, make_stage<SizeStage, FixedSize>, true},
+           make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, true},
 };
 
 inline constexpr std::string_view kDefaultPreset = "autoscaling_engine";

@@ -12,15 +12,11 @@
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/tidal.hpp"
 #include "policies/cluster/tiresias.hpp"
+#include "policies/make_part.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
 
 namespace tidepool::policies::cluster {
-
-template <class Interface, class Entry>
-std::unique_ptr<const Interface> make_part() {
-  return std::make_unique<const Entry>();
-}
 
 // What the policy is meant to know, so that a comparison is of like with like.
 enum class Knowledge {
