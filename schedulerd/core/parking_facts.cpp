@@ -32,6 +32,12 @@ KeptState kept_by(const StateChange& change, const Job& job, const Worker& worke
   return {.step = step, .samples = samples_at(job, step), .node = worker.node, .at = change.at()};
 }
 
+// Who wrote the state that `fact` tells of; none if it can be no worker of that job, or no state.
+const Worker* writer_of(const ClusterState& state, const auto& fact) {
+  const Worker* worker = state.find_worker(fact.worker);
+  return worker != nullptr && worker->job == fact.job && fact.step >= 0 ? worker : nullptr;
+}
+
 }  // namespace
 
 const KeptState* newest_kept(const Job& job) {
@@ -43,9 +49,8 @@ const KeptState* newest_kept(const Job& job) {
 Status apply(StateChange& change, const StateParked& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  const Worker* writer = change.state().find_worker(fact.worker);
-  const bool expected = (*known)->parking && writer != nullptr && writer->job == fact.job && fact.step >= 0;
-  if (!expected) return ok_status();
+  const Worker* writer = writer_of(change.state(), fact);
+  if (!(*known)->parking || writer == nullptr) return ok_status();
   // After a failure several write; the one that has seen the most steps counts.
   const auto& before = (*known)->parked;
   if (before && before->at >= (*known)->commit.at && before->step >= fact.step) return ok_status();
@@ -65,8 +70,8 @@ Status apply(StateChange& change, const StateParked& fact) {
 Status apply(StateChange& change, const CheckpointTaken& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  const Worker* writer = change.state().find_worker(fact.worker);
-  const bool expected = !is_final((*known)->state) && writer != nullptr && writer->job == fact.job && fact.step >= 0;
+  const Worker* writer = writer_of(change.state(), fact);
+  const bool expected = !is_final((*known)->state) && writer != nullptr;
   // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
   if (!expected || fact.generation > (*known)->generation) return ok_status();
   Job& job = change.job(fact.job);
