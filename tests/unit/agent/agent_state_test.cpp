@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "tests/support/agent_actions.hpp"
+
 namespace tidepool::agent {
 namespace {
 
@@ -32,21 +34,8 @@ struct Bench {
   AgentState state;
 };
 
-template <class Kind>
-std::vector<Kind> all(const std::vector<Action>& actions) {
-  std::vector<Kind> found;
-  for (const Action& action : actions) {
-    if (const auto* kind = std::get_if<Kind>(&action)) found.push_back(*kind);
-  }
-  return found;
-}
-
 std::vector<api::WorkerExitedReport> reports(const std::vector<Action>& actions) {
-  std::vector<api::WorkerExitedReport> found;
-  for (const auto& sent : all<SendToDaemon>(actions)) {
-    if (const auto* report = std::get_if<api::WorkerExitedReport>(&sent.message)) found.push_back(*report);
-  }
-  return found;
+  return told<api::WorkerExitedReport>(actions);
 }
 
 api::StartWorker start_of(WorkerId worker) {

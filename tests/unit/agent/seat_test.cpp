@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "workers/agent/agent_state.hpp"
+#include "tests/support/agent_actions.hpp"
 #include "workers/agent/torchrun.hpp"
 
 // The agent speaks for a program that knows nothing of generations.
@@ -52,15 +52,6 @@ Seat running() {
   CHECK(text_of(seat.hear(generation(1, {kW1, kW2}))) == "offer 1 0");
   CHECK(text_of(seat.hear(addresses(1))) == "start 1 0, started");
   return seat;
-}
-
-template <class Kind>
-std::vector<Kind> all(const std::vector<Action>& actions) {
-  std::vector<Kind> found;
-  for (const Action& action : actions) {
-    if (const auto* kind = std::get_if<Kind>(&action)) found.push_back(*kind);
-  }
-  return found;
 }
 
 }  // namespace

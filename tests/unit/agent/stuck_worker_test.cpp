@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "workers/agent/agent_state.hpp"
+#include "tests/support/agent_actions.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -49,21 +49,8 @@ struct Bench {
   std::vector<Action> welcome;
 };
 
-template <class Kind>
-std::vector<Kind> all(const std::vector<Action>& actions) {
-  std::vector<Kind> found;
-  for (const Action& action : actions) {
-    if (const auto* kind = std::get_if<Kind>(&action)) found.push_back(*kind);
-  }
-  return found;
-}
-
 std::vector<api::WorkerStuckReport> stuck(const std::vector<Action>& actions) {
-  std::vector<api::WorkerStuckReport> found;
-  for (const auto& sent : all<SendToDaemon>(actions)) {
-    if (const auto* report = std::get_if<api::WorkerStuckReport>(&sent.message)) found.push_back(*report);
-  }
-  return found;
+  return told<api::WorkerStuckReport>(actions);
 }
 
 }  // namespace
