@@ -1,5 +1,6 @@
 #include "policies/cluster/allocation_check.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -25,7 +26,23 @@ Status check_order(const View& view, const Allocation& allocation) {
   return ok_status();
 }
 
-Status check_shares(const View& view, std::size_t row, const Placement& placement, std::vector<int>& used) {
+// What a grant asks of one slot type, and what it says of admission.
+Status check_kind(const View& view, std::size_t row, const Grant& grant, std::vector<int>& left) {
+  if (grant.type < -1 || grant.type >= static_cast<int>(left.size())) {
+    return broken(view, row, "slot type " + std::to_string(grant.type) + " does not exist");
+  }
+  if (grant.type >= 0) {
+    int& free = left[static_cast<std::size_t>(grant.type)];
+    free -= grant.size;
+    if (free < 0) return broken(view, row, "more slots of one type are granted than there are");
+  }
+  if (grant.declined && (grant.size > 0 || view.jobs[row].held > Duration())) {
+    return broken(view, row, "a job that runs or has run cannot be declined");
+  }
+  return ok_status();
+}
+
+Status check_shares(const View& view, std::size_t row, int type, const Placement& placement, std::vector<int>& used) {
   std::vector<bool> seen(view.nodes.size(), false);
   for (const Share& share : placement) {
     if (share.node < 0 || static_cast<std::size_t>(share.node) >= seen.size()) {
@@ -33,6 +50,7 @@ Status check_shares(const View& view, std::size_t row, const Placement& placemen
     }
     const auto node = static_cast<std::size_t>(share.node);
     if (seen[node]) return broken(view, row, "has two shares on one node");
+    if (type >= 0 && view.nodes[node].type != type) return broken(view, row, "is placed on slots of another type");
     if (share.slots < 1) return broken(view, row, "has a share without slots");
     seen[node] = true;
     used[node] += share.slots;
@@ -50,6 +68,10 @@ Status check_allocation(const View& view, const Allocation& allocation) {
     return Error{ErrorCode::kInternal, "a policy answers for every job, and once"};
   }
   std::int64_t sum = 0;
+  std::vector<int> left;
+  for (std::size_t type = 0; type < view.types.size(); ++type) {
+    left.push_back(view.slots_of_type(static_cast<int>(type)));
+  }
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     const int size = allocation.grants[row].size;
     if (size < 0 || size > view.jobs[row].size_max) {
@@ -57,11 +79,17 @@ Status check_allocation(const View& view, const Allocation& allocation) {
           view, row,
           "size " + std::to_string(size) + " is not between 0 and " + std::to_string(view.jobs[row].size_max));
     }
+    TP_TRY(check_kind(view, row, allocation.grants[row], left));
     sum += size;
   }
   if (sum > view.slots()) {
     return Error{ErrorCode::kInternal, "the sizes add up to " + std::to_string(sum) + " slots, the cluster has " +
                                            std::to_string(view.slots())};
+  }
+  const auto typed = [](const Grant& grant) { return grant.type >= 0; };
+  const auto count = std::count_if(allocation.grants.begin(), allocation.grants.end(), typed);
+  if (count != 0 && count != static_cast<std::int64_t>(allocation.grants.size())) {
+    return Error{ErrorCode::kInternal, "some grants of the round name a slot type and some do not"};
   }
   return check_order(view, allocation);
 }
@@ -73,7 +101,7 @@ Status check_placements(const View& view, const Allocation& allocation, const st
   std::vector<int> used(view.nodes.size(), 0);
   for (std::size_t row = 0; row < placements.size(); ++row) {
     const int granted = allocation.grants[row].size;
-    TP_TRY(check_shares(view, row, placements[row], used));
+    TP_TRY(check_shares(view, row, allocation.grants[row].type, placements[row], used));
     if (size_of(placements[row]) != granted) {
       return broken(view, row,
                     "was granted " + std::to_string(granted) + " slots and placed on " +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
@@ -13,7 +14,9 @@
 namespace tidepool::policies::cluster {
 
 struct Grant {
-  int size = 0;  // 0 = should hold nothing now
+  int size = 0;           // 0 = should hold nothing now
+  int type = -1;          // all its slots are of this type, an index into View::types; -1 = of whichever
+  bool declined = false;  // it shall never run: admission control. Only for a job that has held nothing yet
   core::Reason reason;
   std::vector<core::Alternative> lost;  // best first
   Mark mark;                            // replaces the job's own
@@ -22,6 +25,10 @@ struct Grant {
 struct Allocation {
   std::vector<Grant> grants;       // one per row of View::jobs, in that order
   std::vector<std::size_t> order;  // all rows, in the order in which placement serves them
+  // One per row, from a policy whose objective depends on where workers are; empty = the place stage decides.
+  std::vector<Placement> placements;
+  Mark mark;                    // replaces View::mark
+  std::optional<Instant> wake;  // the policy plans to change something then: ask it again
 };
 
 class AllocationPolicy {

@@ -10,9 +10,30 @@ int size_of(const Placement& placement) {
   return size;
 }
 
+bool may_have(const JobRow& job, int size) {
+  if (!job.sizes.empty()) return std::binary_search(job.sizes.begin(), job.sizes.end(), size);
+  return size >= job.size_min && size <= job.size_max && size % job.slots_per_worker == 0;
+}
+
+int largest_size(const JobRow& job, int limit) {
+  if (job.sizes.empty()) {
+    const int most = std::min(limit, job.size_max);
+    const int whole = most - most % job.slots_per_worker;
+    return whole >= job.size_min ? whole : 0;
+  }
+  const auto above = std::upper_bound(job.sizes.begin(), job.sizes.end(), limit);
+  return above == job.sizes.begin() ? 0 : *(above - 1);
+}
+
 int View::slots() const {
   int sum = 0;
   for (const NodeRow& node : nodes) sum += node.slots;
+  return sum;
+}
+
+int View::slots_of_type(int type) const {
+  int sum = 0;
+  for (const NodeRow& node : nodes) sum += node.type == type ? node.slots : 0;
   return sum;
 }
 

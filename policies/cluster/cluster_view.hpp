@@ -4,10 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "schedulerd/core/job_spec.hpp"
+#include "schedulerd/core/plan.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -21,10 +24,11 @@ struct Share {
 using Placement = std::vector<Share>;
 [[nodiscard]] int size_of(const Placement& placement);
 
-// What a step time depends on when nodes are alike: how many workers on how many nodes.
+// What a step time depends on when the nodes of a type are alike: how many workers on how many nodes of which type.
 struct Shape {
   int nodes = 1;
   int size = 1;  // >= nodes
+  int type = 0;  // index into View::types; 0 also where all slots are alike
 };
 // `size` workers on as few nodes as possible.
 [[nodiscard]] constexpr Shape packed(int size, int slots_per_node) {
@@ -43,16 +47,26 @@ class SpeedModel {
   [[nodiscard]] virtual double goodput(Shape shape) const { return 1 / step_seconds(shape); }
 };
 
-// A policy's note on a job, kept by the caller and handed back in the next round.
-struct Mark {
-  int level = 0;  // such as the queue that the job is in
-  Instant since;  // when it came there
-  bool operator==(const Mark&) const = default;
+using core::Mark;
+
+// A kind of slot, such as a model of GPU.
+struct SlotType {
+  std::string name;
+  double price_per_hour = 0;  // of one slot; 0 = not known
 };
 
 struct NodeRow {
   NodeId id;
   int slots = 0;  // all of them, whoever holds them
+  int type = 0;   // of its slots: index into View::types
+};
+
+// How long a job stands still when it changes, by what changes: measured on the job, or a stated guess.
+struct TransitionCosts {
+  Duration grow;
+  Duration shrink;
+  Duration move;   // as many workers, on other nodes
+  Duration start;  // from nothing, until the first step; also after it was preempted
 };
 
 struct JobRow {
@@ -65,20 +79,43 @@ struct JobRow {
   int largest_seen = 0;               // the largest size at which a job of its kind was measured
   int resizes = 0;                    // changes of placement after the first
   int size_wanted = 1;                // declared by the user
+  int size_min = 1;                   // below it it does not run
   int size_max = 1;                   // above it a worker would get less than its smallest batch
+  // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
+  std::vector<int> sizes;
+  int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
+  int priority = 0;          // higher goes first; `weight` already counts it in
+  bool preemptible = true;   // else it keeps size_min once it has started
+  int pinned = 0;            // the size that its user insists on; 0 = none
+  bool frozen = false;       // its size must not change now
+  TransitionCosts costs;
   std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
+  double steps_done = 0;              // at the declared batch
   std::optional<double> useful_left;  // in the steps of SpeedModel::goodput, if declared
+  // Likewise, as far as ended jobs of its kind let expect (models/learnt_work.hpp); none before one has ended.
+  std::optional<double> useful_expected;
+  std::optional<Instant> deadline;    // when its user wants it to have ended
   Duration transition;                // how long it stands still when its placement changes
   const SpeedModel* speed = nullptr;  // never null in a view
+  const core::ScalingSpec* scaling = nullptr;  // what its user asks of an autoscaling engine; null = nothing
   Mark mark;
 };
 
+// Of a size between size_min and size_max.
+[[nodiscard]] bool may_have(const JobRow& job, int size);
+// The largest size that the job may have and that is not above `limit`; 0 = none.
+[[nodiscard]] int largest_size(const JobRow& job, int limit);
+
 struct View {
   Instant now;
-  std::vector<NodeRow> nodes;  // by id
-  std::vector<JobRow> jobs;    // by submission, then id
+  std::vector<NodeRow> nodes;   // by id
+  std::vector<JobRow> jobs;     // by submission, then id
+  std::vector<SlotType> types;  // the fastest first; empty = all slots are alike
+  Mark mark;                    // the policy's own note on the cluster
+  std::vector<double> ended_slot_seconds;  // what each job that has ended took, in any order
 
   [[nodiscard]] int slots() const;
+  [[nodiscard]] int slots_of_type(int type) const;
   [[nodiscard]] int slots_per_node() const;  // of the largest node
 };
 

@@ -5,6 +5,19 @@
 #include "base/check.hpp"
 
 namespace tidepool::policies {
+namespace {
+
+// Requires: a node that suits has free slots.
+std::size_t most_free(const cluster::View& view, const std::vector<int>& free, const cluster::Grant& grant) {
+  std::size_t most = free.size();
+  for (std::size_t node = 0; node < free.size(); ++node) {
+    if (free[node] > (most < free.size() ? free[most] : 0) && suits(view.nodes[node], grant)) most = node;
+  }
+  TP_CHECK(most < free.size(), "sizes that were checked find their slots");
+  return most;
+}
+
+}  // namespace
 
 std::vector<cluster::Placement> MostFree::place(const cluster::View& view,
                                                 const cluster::Allocation& allocation) const {
@@ -13,11 +26,10 @@ std::vector<cluster::Placement> MostFree::place(const cluster::View& view,
     cluster::Placement& placement = standing.placements[row];
     if (!placement.empty()) continue;
     for (int missing = allocation.grants[row].size; missing > 0;) {
-      const auto most = std::max_element(standing.free.begin(), standing.free.end());
-      TP_CHECK(most != standing.free.end() && *most > 0, "sizes that were checked find their slots");
-      const int slots = std::min(*most, missing);
-      placement.push_back({.node = static_cast<int>(most - standing.free.begin()), .slots = slots});
-      *most -= slots;
+      const std::size_t most = most_free(view, standing.free, allocation.grants[row]);
+      const int slots = std::min(standing.free[most], missing);
+      placement.push_back({.node = static_cast<int>(most), .slots = slots});
+      standing.free[most] -= slots;
       missing -= slots;
     }
   }

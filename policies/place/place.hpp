@@ -16,11 +16,19 @@ class PlaceStage {
                                                               const cluster::Allocation& allocation) const = 0;
 };
 
-// The slots of each node that are left when every job whose size is unchanged stays where it is.
+// Whether a node has the slots that a grant asks for.
+[[nodiscard]] bool suits(const cluster::NodeRow& node, const cluster::Grant& grant);
+
+// The slots of each node that are left when every job whose size and slot type are unchanged stays where it is.
 struct Standing {
   std::vector<int> free;                       // per row of view.nodes
   std::vector<cluster::Placement> placements;  // per row of view.jobs; empty = to be placed, or to hold nothing
 };
 [[nodiscard]] Standing keep_unchanged(const cluster::View& view, const cluster::Allocation& allocation);
+
+// What the policy proposes, or else what the stage makes of its sizes. Requires: check_allocation() holds; the answer
+// is to pass check_placements().
+[[nodiscard]] std::vector<cluster::Placement> lay_out(const PlaceStage& stage, const cluster::View& view,
+                                                      const cluster::Allocation& allocation);
 
 }  // namespace tidepool::policies
