@@ -73,6 +73,14 @@ struct StepsMessage {
   std::int64_t global_batch = 0;      // samples a step at this generation
   std::optional<double> noise_scale;  // gradient noise scale B_simple in samples; none: not known yet
   std::int64_t samples_total = 0;     // of all committed steps since the training began, whoever did them
+  std::int64_t shares = 0;            // number of the share table that these steps went by; 0 = even shares
+};
+// All ranks have gone over to this share table of the generation.
+struct RebalancedMessage {
+  GenerationNumber generation = 0;
+  std::int64_t number = 0;
+  std::int64_t step = 0;  // steps committed before the first one by this table
+  double stall_ms = 0;    // by how much that step was longer than the next
 };
 struct EpochAuditedMessage {
   std::int64_t epoch = 0;
@@ -98,7 +106,7 @@ struct EndedMessage {
 };
 using FromWorker =
     std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage, FinishedMessage,
-                 ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage, EndedMessage>;
+                 ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage, EndedMessage, RebalancedMessage>;
 
 // --- worker -> agent, not passed on ---------------------------------------------------------------
 // What a worker is busy with.
@@ -121,11 +129,18 @@ struct GenerationMessage {
 };
 // Take a checkpoint soon. All ranks hear it, rank 0 acts.
 struct CheckpointOrder {};
+// Split the samples of a step in proportion to these weights, from a step on that all ranks agree on.
+struct SharesMessage {
+  GenerationNumber generation = 0;
+  std::int64_t number = 0;            // counts the tables of a generation, from 1; an older one changes nothing
+  std::vector<std::int64_t> weights;  // by rank, 1 to kShareWeightMax
+};
+inline constexpr std::int64_t kShareWeightMax = 1'000'000;
 struct AddressesMessage {
   GenerationNumber generation = 0;
   std::vector<std::string> blobs;  // raw bytes here, base64 on the wire; rank order
 };
-using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder>;
+using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder, SharesMessage>;
 
 // --- agent -> daemon ----------------------------------------------------------------------------
 struct AgentHello {
@@ -164,8 +179,21 @@ struct WorkerStuckReport {
   PulsePhase phase = PulsePhase::kWaiting;
   std::int64_t for_ms = 0;
 };
-using AgentToDaemon =
-    std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk, WorkerStuckReport>;
+// What the node's devices really do: after each welcome, if they have been measured, and after a `probe`.
+struct DeviceFigure {
+  std::string device;  // "cpu", or the GPU's id
+  double matmul_gflops = 0;
+  double copy_gbps = 0;
+};
+struct ProbedReport {
+  std::vector<DeviceFigure> devices;
+};
+// States of these jobs lie on this node, in folders of the agent's own: after each welcome, if there are any.
+struct KeptJobsReport {
+  std::vector<JobId> jobs;
+};
+using AgentToDaemon = std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk,
+                                   WorkerStuckReport, ProbedReport, KeptJobsReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {
@@ -209,8 +237,15 @@ struct LogRead {
   std::int64_t offset = 0;
   std::int64_t limit = 65'536;
 };
+// Measure the devices again, as far as that disturbs nobody.
+struct ProbeNode {};
+// The job has ended: what the agent keeps of its states in folders of its own may go after so long.
+struct ForgetJob {
+  JobId job;
+  std::int64_t after_s = 0;
+};
 using DaemonToAgent =
-    std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead>;
+    std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead, ProbeNode, ForgetJob>;
 
 // The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {

@@ -1,5 +1,6 @@
 // The reading half of the codec. Strict: every field of the protocol is asked for and no other is
 // accepted, so a typo or a newer peer is told in words instead of being half understood.
+#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <climits>
@@ -22,6 +23,7 @@ constexpr ObjectReader::Range kPositive{.low = 1, .high = INT64_MAX};
 constexpr ObjectReader::Range kGenerations{.low = 0, .high = UINT32_MAX};
 constexpr ObjectReader::Range kInts{.low = 0, .high = INT_MAX};
 constexpr double kMillisMax = 1e12;
+constexpr double kFigureMax = 1e9;
 
 // One object under reading, with the place where nested readers put their findings.
 struct Fields {
@@ -98,6 +100,21 @@ struct Fields {
   std::vector<WorkerId> workers(std::string_view name) {
     return list<WorkerId>(name, "worker ids such as \"w-3\"", [](const json& value) {
       return value.is_string() ? WorkerId::parse(value.get_ref<const std::string&>()) : std::nullopt;
+    });
+  }
+  std::vector<DeviceFigure> figures(std::string_view name) {
+    return list<DeviceFigure>(name, "{device, matmul_gflops, copy_gbps} with figures above 0", [](const json& value) {
+      const auto number = [&](const char* key) {
+        const auto found = value.find(key);
+        const bool sound = found != value.end() && found->is_number();
+        return sound ? found->get<double>() : 0.0;
+      };
+      const bool shaped =
+          value.is_object() && value.size() == 3 && value.contains("device") && value["device"].is_string();
+      const double gflops = shaped ? number("matmul_gflops") : 0;
+      const double copy = shaped ? number("copy_gbps") : 0;
+      const bool sound = gflops > 0 && gflops <= kFigureMax && copy > 0 && copy <= kFigureMax;
+      return sound ? std::optional(DeviceFigure{value["device"].get<std::string>(), gflops, copy}) : std::nullopt;
     });
   }
   std::vector<std::string> texts(std::string_view name) {
@@ -193,7 +210,8 @@ FromWorker read_steps(Fields& f) {
                       .compute_us = f.naturals<std::int64_t>("compute_us"),
                       .global_batch = f.natural("global_batch"),
                       .noise_scale = f.noise_scale(),
-                      .samples_total = f.natural("samples_total")};
+                      .samples_total = f.natural("samples_total"),
+                      .shares = f.natural("shares")};
 }
 FromWorker read_epoch_audited(Fields& f) {
   return EpochAuditedMessage{.epoch = f.natural("epoch"),
@@ -233,7 +251,13 @@ FromWorker read_ended(Fields& f) {
                       .signal = f.whole("signal", {.low = 0, .high = 127}),
                       .detail = f.in.required_text("detail")};
 }
-constexpr std::array<Kind<FromWorker>, 11> kFromWorker{{{"ready", read_ready},
+FromWorker read_rebalanced(Fields& f) {
+  return RebalancedMessage{.generation = f.generation("generation"),
+                           .number = f.natural("number"),
+                           .step = f.natural("step"),
+                           .stall_ms = f.millis("stall_ms")};
+}
+constexpr std::array<Kind<FromWorker>, 12> kFromWorker{{{"ready", read_ready},
                                                         {"address", read_address},
                                                         {"switched", read_switched},
                                                         {"steps", read_steps},
@@ -243,7 +267,8 @@ constexpr std::array<Kind<FromWorker>, 11> kFromWorker{{{"ready", read_ready},
                                                         {"checkpointed", read_checkpointed},
                                                         {"restored", read_restored},
                                                         {"started", read_started},
-                                                        {"ended", read_ended}}};
+                                                        {"ended", read_ended},
+                                                        {"rebalanced", read_rebalanced}}};
 
 ToWorker read_generation(Fields& f) {
   GenerationMessage m{.number = f.generation("number"),
@@ -259,8 +284,21 @@ ToWorker read_addresses(Fields& f) {
 ToWorker read_checkpoint(Fields&) {
   return CheckpointOrder{};
 }
-constexpr std::array<Kind<ToWorker>, 3> kToWorker{
-    {{"generation", read_generation}, {"addresses", read_addresses}, {"checkpoint", read_checkpoint}}};
+ToWorker read_shares(Fields& f) {
+  SharesMessage m{.generation = f.generation("generation"),
+                  .number = f.natural("number"),
+                  .weights = f.naturals<std::int64_t>("weights")};
+  if (m.number == 0) f.in.fail("number", "OutOfRange", "must be above 0: tables are counted from 1");
+  const auto legal = [](std::int64_t weight) { return weight >= 1 && weight <= kShareWeightMax; };
+  if (m.weights.empty() || !std::all_of(m.weights.begin(), m.weights.end(), legal)) {
+    f.in.fail("weights", "OutOfRange", "must be a weight from 1 to 1000000 for each rank");
+  }
+  return m;
+}
+constexpr std::array<Kind<ToWorker>, 4> kToWorker{{{"generation", read_generation},
+                                                   {"addresses", read_addresses},
+                                                   {"checkpoint", read_checkpoint},
+                                                   {"shares", read_shares}}};
 
 // A version that is not ours is read, so that the receiver can refuse it in words.
 int read_version(Fields& f) {
@@ -304,12 +342,22 @@ AgentToDaemon read_worker_stuck(Fields& f) {
   return WorkerStuckReport{
       .worker = f.id<WorkerId>("worker"), .step = f.natural("step"), .phase = f.phase(), .for_ms = f.natural("for_ms")};
 }
-constexpr std::array<Kind<AgentToDaemon>, 6> kAgentToDaemon{{{"hello", read_hello},
+AgentToDaemon read_probed(Fields& f) {
+  return ProbedReport{.devices = f.figures("devices")};
+}
+AgentToDaemon read_kept_jobs(Fields& f) {
+  return KeptJobsReport{.jobs = f.list<JobId>("jobs", "job ids such as \"job-3\"", [](const json& value) {
+    return value.is_string() ? JobId::parse(value.get_ref<const std::string&>()) : std::nullopt;
+  })};
+}
+constexpr std::array<Kind<AgentToDaemon>, 8> kAgentToDaemon{{{"hello", read_hello},
                                                              {"heartbeat", read_heartbeat},
                                                              {"worker_exited", read_worker_exited},
                                                              {"from_worker", read_from_worker},
                                                              {"log_chunk", read_log_chunk},
-                                                             {"worker_stuck", read_worker_stuck}}};
+                                                             {"worker_stuck", read_worker_stuck},
+                                                             {"probed", read_probed},
+                                                             {"kept_jobs", read_kept_jobs}}};
 
 DaemonToAgent read_welcome(Fields& f) {
   return AgentWelcome{.protocol = read_version(f),
@@ -356,13 +404,22 @@ DaemonToAgent read_log_read(Fields& f) {
                  .offset = f.in.required_integer("offset", {.low = INT64_MIN, .high = INT64_MAX}),
                  .limit = f.in.required_integer("limit", {.low = 1, .high = 65'536})};
 }
-constexpr std::array<Kind<DaemonToAgent>, 7> kDaemonToAgent{{{"welcome", read_welcome},
+DaemonToAgent read_probe(Fields&) {
+  return ProbeNode{};
+}
+DaemonToAgent read_forget_job(Fields& f) {
+  return ForgetJob{.job = f.id<JobId>("job"),
+                   .after_s = f.in.required_integer("after_s", {.low = 0, .high = 366 * 86'400})};
+}
+constexpr std::array<Kind<DaemonToAgent>, 9> kDaemonToAgent{{{"welcome", read_welcome},
                                                              {"refuse", read_refuse},
                                                              {"start", read_start},
                                                              {"stop", read_stop},
                                                              {"ack", read_ack},
                                                              {"to_worker", read_to_worker},
-                                                             {"log_read", read_log_read}}};
+                                                             {"log_read", read_log_read},
+                                                             {"probe", read_probe},
+                                                             {"forget_job", read_forget_job}}};
 
 WorkerToAgent read_worker_hello(Fields& f) {
   return WorkerHello{.protocol = read_version(f), .worker = f.id<WorkerId>("worker"), .pid = f.natural("pid")};

@@ -11,9 +11,10 @@ namespace {
 
 using nlohmann::json;
 
-json ids(const std::vector<WorkerId>& workers) {
+template <class Id>
+json ids(const std::vector<Id>& list) {
   json texts = json::array();
-  for (const WorkerId worker : workers) texts.push_back(worker.text());
+  for (const Id id : list) texts.push_back(id.text());
   return texts;
 }
 
@@ -21,6 +22,14 @@ json blobs(const std::vector<std::string>& raw) {
   json texts = json::array();
   for (const auto& blob : raw) texts.push_back(encode_base64(blob));
   return texts;
+}
+
+json figures(const std::vector<DeviceFigure>& devices) {
+  json list = json::array();
+  for (const DeviceFigure& each : devices) {
+    list.push_back({{"device", each.device}, {"matmul_gflops", each.matmul_gflops}, {"copy_gbps", each.copy_gbps}});
+  }
+  return list;
 }
 
 json number_or_null(const std::optional<double>& number) {
@@ -39,7 +48,8 @@ json object_of_steps(const StepsMessage& m) {
               {"compute_us", m.compute_us},
               {"global_batch", m.global_batch},
               {"noise_scale", number_or_null(m.noise_scale)},
-              {"samples_total", m.samples_total}};
+              {"samples_total", m.samples_total},
+              {"shares", m.shares}};
 }
 
 // The library writes a number that is not finite as null, which is what the protocol says.
@@ -101,25 +111,36 @@ json object_of(const FromWorker& message) {
                         {"signal", m.signal},
                         {"detail", m.detail}};
           },
+          [](const RebalancedMessage& m) {
+            return json{{"type", "rebalanced"},
+                        {"generation", m.generation},
+                        {"number", m.number},
+                        {"step", m.step},
+                        {"stall_ms", m.stall_ms}};
+          },
       },
       message);
 }
 
 json object_of(const ToWorker& message) {
-  return std::visit(Overloaded{
-                        [](const GenerationMessage& m) {
-                          return json{{"type", "generation"},
-                                      {"number", m.number},
-                                      {"members", ids(m.members)},
-                                      {"after_failure", m.after_failure},
-                                      {"park", m.park}};
-                        },
-                        [](const AddressesMessage& m) {
-                          return json{{"type", "addresses"}, {"generation", m.generation}, {"blobs", blobs(m.blobs)}};
-                        },
-                        [](const CheckpointOrder&) { return json::object({{"type", "checkpoint"}}); },
-                    },
-                    message);
+  return std::visit(
+      Overloaded{
+          [](const GenerationMessage& m) {
+            return json{{"type", "generation"},
+                        {"number", m.number},
+                        {"members", ids(m.members)},
+                        {"after_failure", m.after_failure},
+                        {"park", m.park}};
+          },
+          [](const AddressesMessage& m) {
+            return json{{"type", "addresses"}, {"generation", m.generation}, {"blobs", blobs(m.blobs)}};
+          },
+          [](const CheckpointOrder&) { return json::object({{"type", "checkpoint"}}); },
+          [](const SharesMessage& m) {
+            return json{{"type", "shares"}, {"generation", m.generation}, {"number", m.number}, {"weights", m.weights}};
+          },
+      },
+      message);
 }
 
 json object_of(const AgentToDaemon& message) {
@@ -155,6 +176,8 @@ json object_of(const AgentToDaemon& message) {
                                       {"phase", to_text(m.phase)},
                                       {"for_ms", m.for_ms}};
                         },
+                        [](const KeptJobsReport& m) { return json{{"type", "kept_jobs"}, {"jobs", ids(m.jobs)}}; },
+                        [](const ProbedReport& m) { return json{{"type", "probed"}, {"devices", figures(m.devices)}}; },
                     },
                     message);
 }
@@ -197,6 +220,10 @@ json object_of(const DaemonToAgent& message) {
                                       {"worker", m.worker.text()},
                                       {"offset", m.offset},
                                       {"limit", m.limit}};
+                        },
+                        [](const ProbeNode&) { return json::object({{"type", "probe"}}); },
+                        [](const ForgetJob& m) {
+                          return json{{"type", "forget_job"}, {"job", m.job.text()}, {"after_s", m.after_s}};
                         },
                     },
                     message);

@@ -63,6 +63,12 @@ void TestLeader::order_checkpoint() {
   for (const WorkerId worker : members_) send(worker, api::CheckpointOrder{});
 }
 
+void TestLeader::share(std::vector<std::int64_t> weights) {
+  const std::int64_t number = shares_ ? shares_->number + 1 : 1;
+  shares_ = api::SharesMessage{.generation = generation_, .number = number, .weights = std::move(weights)};
+  for (const WorkerId worker : members_) send(worker, *shares_);
+}
+
 std::optional<api::PulseMessage> TestLeader::pulse(WorkerId worker) const {
   const auto found = pulses_.find(worker);
   return found == pulses_.end() ? std::nullopt : std::optional(found->second);
@@ -75,6 +81,7 @@ void TestLeader::announce(std::vector<WorkerId> members, bool after_failure, boo
   after_failure_ = after_failure;
   park_ = park;
   addresses_.clear();
+  shares_.reset();
   ++generation_;
   repeat_generation();
 }
@@ -176,6 +183,7 @@ void TestLeader::welcome_back(WorkerId worker) {
   if (!audience_.contains(worker)) return;
   send(worker, api::GenerationMessage{
                    .number = generation_, .members = members_, .after_failure = after_failure_, .park = park_});
+  if (shares_) send(worker, *shares_);
   if (addresses_.size() != members_.size()) return;
   api::AddressesMessage all{.generation = generation_, .blobs = {}};
   for (const auto& [rank, blob] : addresses_) all.blobs.push_back(blob);

@@ -41,6 +41,8 @@ class TestLeader {
   // The last generation: everybody keeps the state and leaves.
   void park(bool after_failure = false);
   void order_checkpoint();
+  // The next share table of the newest generation, by rank.
+  void share(std::vector<std::int64_t> weights);
   // From now on deaths are only written down; the test says what follows.
   void leave_deaths_alone() { heals_ = false; }
   void kill(WorkerId worker);
@@ -111,6 +113,7 @@ class TestLeader {
   bool heals_ = true;
   std::set<WorkerId> audience_;  // of the newest generation
   std::map<int, std::string> addresses_;
+  std::optional<api::SharesMessage> shares_;  // newest of the generation
 };
 
 }  // namespace tidepool::test

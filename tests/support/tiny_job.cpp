@@ -61,6 +61,11 @@ void write_commit(Diary& diary, const runtime::Session& session, bool keeps_dige
   diary.steps = session.steps_committed();
 }
 
+void pretend_to_compute(const TinyJobOptions& options, double slowness, std::size_t samples) {
+  const double samples_us = static_cast<double>(options.sample_us) * static_cast<double>(samples) * slowness;
+  std::this_thread::sleep_for(std::chrono::microseconds(options.step_us + static_cast<std::int64_t>(samples_us)));
+}
+
 }  // namespace
 
 TinyJob::TinyJob(TinyJobOptions options) : options_(options) {
@@ -97,11 +102,12 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .keep = options_.keep,
                                          .stuck_after = options_.stuck_after});
   if (!session.ok()) return 2;
-  TinyModel model(options_);
-  return train(**session, model, &diary(place.worker));
+  TinyModel model(options_);  // gone before the session: nothing reads from it after the end
+  const auto slow = options_.slowness.find(place.worker.number());
+  return train(**session, model, &diary(place.worker), slow == options_.slowness.end() ? 1 : slow->second);
 }
 
-int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) const {
+int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary, double slowness) const {
   session.register_values("parameters", std::span(model.parameters));
   session.register_values("momentum", std::span(model.momentum));
   session.register_values("applied", std::span(&model.applied, 1));
@@ -114,7 +120,7 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary) co
     const std::span<float> gradient = session.gradients(kNumbers);
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
-    if (diary != nullptr) std::this_thread::sleep_for(std::chrono::microseconds(options_.step_us));
+    if (diary != nullptr) pretend_to_compute(options_, slowness, step->samples.size());
     if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
     if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;
     if (options_.in_buckets && !session.bucket_ready(0, kNumbers / 2).ok()) return 1;
@@ -139,7 +145,7 @@ std::uint64_t TinyJob::reference_digest() const {
                                          .seed = options_.seed,
                                          .steps = options_.steps});
   TinyModel model(options_);
-  TP_CHECK(session.ok() && train(**session, model, nullptr) == 0, "a worker alone reaches its end");
+  TP_CHECK(session.ok() && train(**session, model, nullptr, 1) == 0, "a worker alone reaches its end");
   return (*session)->state_digest();
 }
 

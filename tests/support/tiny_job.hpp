@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "tests/support/test_leader.hpp"
@@ -18,7 +19,9 @@ struct TinyJobOptions {
   std::uint64_t global_batch = 37;
   std::uint64_t seed = 7;
   std::int64_t steps = 200;
-  std::int64_t step_us = 500;  // how long a step pretends to compute
+  std::int64_t step_us = 500;                     // how long a step pretends to compute
+  std::int64_t sample_us = 0;                     // and each of its samples
+  std::map<std::uint64_t, double> slowness = {};  // by worker: how many times as long its samples take
   runtime::BuildMode build = runtime::BuildMode::kBackground;
   runtime::KeepOptions keep{};
   runtime::Millis stuck_after{0};
@@ -67,7 +70,7 @@ class TinyJob {
   [[nodiscard]] std::uint64_t reference_digest() const;
 
  private:
-  [[nodiscard]] int train(runtime::Session& session, TinyModel& model, Diary* diary) const;
+  [[nodiscard]] int train(runtime::Session& session, TinyModel& model, Diary* diary, double slowness) const;
 
   TinyJobOptions options_;
   Diary* diaries_;  // kDiaryWorkers of them, shared with the children

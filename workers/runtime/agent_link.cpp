@@ -233,7 +233,11 @@ bool AgentLink::obey(const std::string& line) {
                         [this](const api::AddressesMessage& news) {
                           membership_.announce_addresses(news.generation, news.blobs);
                         },
-                        [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); }},
+                        [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); },
+                        [this](const api::SharesMessage& news) {
+                          membership_.announce_shares(
+                              news.generation, ShareTable(news.number, {news.weights.begin(), news.weights.end()}));
+                        }},
              *message);
   return true;
 }

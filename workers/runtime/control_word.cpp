@@ -9,7 +9,7 @@ namespace tidepool::runtime {
 namespace {
 
 // Layout: loss, noise term, ranks with one, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for,
-// compute time.
+// compute time, share table.
 constexpr std::size_t kLoss = 0;
 constexpr std::size_t kNoise = 1;
 constexpr std::size_t kNoiseRanks = 2;
@@ -18,7 +18,7 @@ constexpr std::size_t kCountLimbs = 2;
 constexpr std::size_t kChecksum = kCount + kCountLimbs;
 constexpr std::size_t kChecksumLimbs = 4;
 constexpr std::size_t kRanks = kChecksum + kChecksumLimbs;
-constexpr std::size_t kFloatsPerRank = 2;
+constexpr std::size_t kFloatsPerRank = 3;
 // Beyond this a float32 no longer holds every whole number.
 constexpr std::uint32_t kExactMax = 1U << 24U;
 
@@ -36,6 +36,15 @@ std::uint64_t read_limbs(std::span<const float> limbs) {
   return number;
 }
 
+// The number that all ranks have said, if it is one and not 0.
+template <class Number>
+std::optional<Number> agreed(const std::vector<Number>& said) {
+  const Number first = said.front();
+  const bool same = std::all_of(said.begin(), said.end(), [&](Number number) { return number == first; });
+  if (!same || first == 0) return std::nullopt;
+  return first;
+}
+
 }  // namespace
 
 int ControlSums::knows_next() const {
@@ -43,10 +52,11 @@ int ControlSums::knows_next() const {
 }
 
 std::optional<GenerationNumber> ControlSums::agreed_next() const {
-  const GenerationNumber first = ready_for.front();
-  const bool same = std::all_of(ready_for.begin(), ready_for.end(), [&](auto number) { return number == first; });
-  if (!same || first == 0) return std::nullopt;
-  return first;
+  return agreed(ready_for);
+}
+
+std::optional<std::int64_t> ControlSums::agreed_shares() const {
+  return agreed(shares);
 }
 
 std::size_t control_word_floats(int size) {
@@ -70,6 +80,7 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   const std::uint32_t ahead = report.ready_for > place.current ? report.ready_for - place.current : 0;
   word[mine] = ahead < kExactMax ? static_cast<float>(ahead) : 0.0F;
   word[mine + 1] = static_cast<float>(report.compute_us);
+  word[mine + 2] = report.shares < kExactMax ? static_cast<float>(report.shares) : 0.0F;
 }
 
 ControlSums read_control_word(std::span<const float> word, const ControlPlace& place) {
@@ -85,6 +96,7 @@ ControlSums read_control_word(std::span<const float> word, const ControlPlace& p
     const auto ahead = static_cast<GenerationNumber>(std::lround(word[slot]));
     sums.ready_for.push_back(ahead == 0 ? 0 : place.current + ahead);
     sums.compute_us.push_back(std::llround(word[slot + 1]));
+    sums.shares.push_back(std::llround(word[slot + 2]));
   }
   return sums;
 }

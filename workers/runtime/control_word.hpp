@@ -25,6 +25,7 @@ struct ControlReport {
   std::int64_t compute_us = 0;     // from the step's start to the allreduce; exact below 2^24 (16 s)
   // |gradient of this rank|^2 / samples, if the step measures noise and the rank has samples.
   std::optional<double> noise_term;
+  std::int64_t shares = 0;  // share table of this generation, newer than the one in use, that it knows; 0 = none
 };
 
 // What all ranks read.
@@ -33,13 +34,16 @@ struct ControlSums {
   std::vector<std::int64_t> compute_us;     // by rank
   AuditSum fed;
   double loss_sum = 0;
-  double noise_terms = 0;  // over the ranks that gave one
-  int noise_ranks = 0;     // how many did
+  double noise_terms = 0;            // over the ranks that gave one
+  int noise_ranks = 0;               // how many did
+  std::vector<std::int64_t> shares;  // by rank
 
   // knows_next: how many ranks are ready to leave the present generation.
   [[nodiscard]] int knows_next() const;
   // The generation to switch to at this step's end: set when all ranks are ready for the same one.
   [[nodiscard]] std::optional<GenerationNumber> agreed_next() const;
+  // The share table to split the next step by: set when all ranks know the same newer one.
+  [[nodiscard]] std::optional<std::int64_t> agreed_shares() const;
 };
 
 // Floats that the word needs for `size` ranks, 1..kRanksMax.

@@ -30,19 +30,16 @@ Lease DataLedger::lease_after(const Lease& lease) const {
           .end = begin + std::min(options_.global_batch, options_.samples - begin)};
 }
 
-std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, int size) const {
-  TP_CHECK(rank >= 0 && rank < size, "a rank lies inside its generation");
+std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, const ShareTable& shares) const {
+  TP_CHECK(rank >= 0 && rank < shares.size(), "a rank lies inside its generation");
   TP_CHECK(lease.epoch == state_.epoch || lease.epoch == state_.epoch + 1, "only this epoch and the next are leased");
   const auto epoch = static_cast<std::uint64_t>(lease.epoch);
   const Permutation order = lease.epoch == state_.epoch ? order_ : Permutation(options_.seed, epoch, options_.samples);
-  const auto part = [&](int r) {
-    return lease.begin + (lease.end - lease.begin) * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(size);
-  };
+  const std::uint64_t begin = lease.begin + shares.begin_of(rank, lease.end - lease.begin);
+  const std::uint64_t end = lease.begin + shares.begin_of(rank + 1, lease.end - lease.begin);
   std::vector<std::uint64_t> samples;
-  samples.reserve(part(rank + 1) - part(rank));
-  for (std::uint64_t position = part(rank); position < part(rank + 1); ++position) {
-    samples.push_back(order.at(position));
-  }
+  samples.reserve(end - begin);
+  for (std::uint64_t position = begin; position < end; ++position) samples.push_back(order.at(position));
   return samples;
 }
 

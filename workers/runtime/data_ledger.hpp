@@ -2,7 +2,7 @@
 // leased when it starts and acknowledged when it commits; what was never acknowledged is leased again.
 //
 // The k-th sample of an epoch is the same for every number of workers; only the split of a step's
-// range over the ranks depends on the size. The ledger's state is part of the replicated state.
+// range over the ranks depends on the size and on the shares. The ledger's state is part of the replicated state.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workers/runtime/permutation.hpp"
+#include "workers/runtime/share_table.hpp"
 
 namespace tidepool::runtime {
 
@@ -60,9 +61,9 @@ class DataLedger {
   // The range after `lease`, if that commits and the batch stays.
   [[nodiscard]] Lease lease_after(const Lease& lease) const;
 
-  // The samples of `rank` in a range of the epoch under way or the next. Shares of the ranks differ by at most one and
-  // cover it exactly.
-  [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, int size) const;
+  // The samples of `rank` in a range of the epoch under way or the next. The ranks' shares cover it exactly, whatever
+  // the table; even ones differ by at most one.
+  [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, const ShareTable& shares) const;
 
   // Acknowledges the lease; `fed` is what all ranks together were fed. Returns the audit at an epoch's end.
   std::optional<EpochAudit> commit(AuditSum fed);

@@ -33,6 +33,12 @@ struct SwitchInProgress {
   double normal_step_ms = 0;
 };
 
+// A change of shares that is not yet reported: its cost is known once two steps have gone by them.
+struct SharesInProgress {
+  api::RebalancedMessage message;
+  std::optional<double> first_ms;
+};
+
 [[nodiscard]] BatchRules rules_of(const SessionOptions& options);
 
 class LiveSession final : public Session {
@@ -118,8 +124,11 @@ class LiveSession final : public Session {
   void measure_noise();
   void report_step(TimePoint now);
   void report_switch(TimePoint now);
+  void report_shares(double step_ms);
   void report_audit(const EpochAudit& audit);
+  void change_shares(TimePoint now);
   void fail(Error error);
+  void stop_reading_state();
   void pulse(api::PulsePhase phase, Millis least = Millis{60'000});
 
   void publish(api::AddressMessage message) {
@@ -155,7 +164,10 @@ class LiveSession final : public Session {
   std::optional<Error> own_fault_;  // why it failed, if perhaps nobody else noticed
   bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
-  StepSchedule schedule_;  // its state is copied to progress_ when a step commits
+  StepSchedule schedule_;              // its state is copied to progress_ when a step commits
+  ShareTable shares_{1};               // of the generation, in use
+  std::optional<ShareTable> offered_;  // a newer one, that the step in flight tells the others of
+  std::optional<SharesInProgress> rebalance_;
   GradientReducer reducer_;
   std::vector<float> last_gradient_;  // of the step before, where a worker alone compares two steps; else empty
   std::uint64_t last_samples_ = 0;    // that it is the sum over

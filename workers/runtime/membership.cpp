@@ -22,6 +22,19 @@ void Membership::announce_addresses(GenerationNumber generation, std::vector<std
   changed_.notify_all();
 }
 
+void Membership::announce_shares(GenerationNumber generation, ShareTable shares) {
+  const std::lock_guard lock(mutex_);
+  const bool older = generation < shares_of_ || (generation == shares_of_ && shares.number() <= shares_->number());
+  if (older) return;  // fencing
+  shares_of_ = generation;
+  shares_ = std::move(shares);
+}
+
+std::optional<ShareTable> Membership::newest_shares(GenerationNumber generation) const {
+  const std::lock_guard lock(mutex_);
+  return generation == shares_of_ ? shares_ : std::nullopt;
+}
+
 void Membership::ask_checkpoint() {
   const std::lock_guard lock(mutex_);
   checkpoint_asked_ = true;

@@ -14,6 +14,7 @@
 #include "base/ids.hpp"
 #include "workers/runtime/clock.hpp"
 #include "workers/runtime/generation.hpp"
+#include "workers/runtime/share_table.hpp"
 
 namespace tidepool::runtime {
 
@@ -22,6 +23,9 @@ class Membership {
   // --- the link's thread ---
   void announce(const Generation& generation);
   void announce_addresses(GenerationNumber generation, std::vector<std::string> blobs);
+
+  // A share table of `generation`; one whose number is not above the newest of that generation changes nothing.
+  void announce_shares(GenerationNumber generation, ShareTable shares);
 
   void ask_checkpoint();
 
@@ -40,6 +44,9 @@ class Membership {
 
   // Whether the addresses of `generation` are here, so that ours need not be told again.
   [[nodiscard]] bool has_addresses(GenerationNumber generation) const;
+
+  // The newest share table of `generation`, if one is known.
+  [[nodiscard]] std::optional<ShareTable> newest_shares(GenerationNumber generation) const;
 
   // Whether the daemon has asked for a checkpoint since the last call.
   [[nodiscard]] bool take_checkpoint_request();
@@ -70,6 +77,8 @@ class Membership {
   GenerationNumber newest_failure_ = 0;  // the newest generation formed after a failure
   GenerationNumber addresses_of_ = 0;
   std::vector<std::string> addresses_;
+  GenerationNumber shares_of_ = 0;
+  std::optional<ShareTable> shares_;  // of that generation
   bool checkpoint_asked_ = false;
   bool closed_ = false;
   WatchId last_watch_ = 0;

@@ -14,7 +14,8 @@ void LiveSession::report_step(TimePoint now) {
                                  .compute_us = sums_.compute_us,
                                  .global_batch = ledger_.global_batch(),
                                  .noise_scale = schedule_.noise_scale(),
-                                 .samples_total = ledger_.samples_committed()},
+                                 .samples_total = ledger_.samples_committed(),
+                                 .shares = shares_.number()},
                                 now);
   if (due) report(*due);
 }
@@ -27,6 +28,18 @@ void LiveSession::report_switch(TimePoint now) {
   }
   report(switch_->message);
   switch_.reset();
+}
+
+// The first step by new shares reads data that nobody had foreseen; the second is as all that follow.
+void LiveSession::report_shares(double step_ms) {
+  if (!rebalance_) return;
+  if (!rebalance_->first_ms) {
+    rebalance_->first_ms = step_ms;
+    return;
+  }
+  rebalance_->message.stall_ms = std::max(0.0, *rebalance_->first_ms - step_ms);
+  report(rebalance_->message);
+  rebalance_.reset();
 }
 
 void LiveSession::report_audit(const EpochAudit& audit) {

@@ -17,6 +17,7 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
   gathered_.epoch = record.epoch;
   gathered_.global_batch = static_cast<std::int64_t>(record.global_batch);
   gathered_.noise_scale = record.noise_scale;
+  gathered_.shares = record.shares;
   gathered_.samples_total = static_cast<std::int64_t>(record.samples_total);
   gathered_.samples += static_cast<std::int64_t>(record.samples);
   gathered_.compute_us.insert(gathered_.compute_us.end(), record.compute_us.begin(), record.compute_us.end());

@@ -21,6 +21,7 @@ struct StepRecord {
   std::uint64_t global_batch = 0;        // samples a step at this generation
   std::optional<double> noise_scale;     // as known after this step
   std::uint64_t samples_total = 0;       // of all committed steps, with this one
+  std::int64_t shares = 0;               // number of the share table; those of one report are the same
 };
 
 class StepReports {

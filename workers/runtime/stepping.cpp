@@ -36,7 +36,14 @@ std::optional<Step> LiveSession::next_step() {
       return begin_step();
     }
   }
+  stop_reading_state();
   return std::nullopt;
+}
+
+// The thread that builds may still be sending a newcomer what stands still; the program frees its state next.
+void LiveSession::stop_reading_state() {
+  membership_.close();
+  builder_.abandon();
 }
 
 Step LiveSession::begin_step() {
@@ -50,7 +57,7 @@ Step LiveSession::begin_step() {
   pulse(api::PulsePhase::kComputing);
   Step step{.number = progress_.steps,
             .epoch = lease.epoch,
-            .samples = ledger_.share(lease, rank(), size()),
+            .samples = ledger_.share(lease, rank(), shares_),
             .global_batch = ledger_.global_batch(),
             .lr_factor = factors.lr_factor,
             .momentum_factor = factors.momentum_factor,
@@ -63,7 +70,7 @@ Step LiveSession::begin_step() {
 
 std::vector<std::uint64_t> LiveSession::expected_samples() const {
   TP_CHECK(in_flight_ > 0, "expected_samples() follows next_step()");
-  return ledger_.share(ledger_.lease_after(ledger_.lease()), rank(), size());
+  return ledger_.share(ledger_.lease_after(ledger_.lease()), rank(), shares_);
 }
 
 // Starts building for a newer generation, and says which one this rank is ready to enter.
@@ -104,6 +111,10 @@ Status LiveSession::sum_over_ranks(double loss_sum) {
   const std::int64_t compute_us = micros_between(step_begin_, Clock::now());
   TP_TRY(reducer_.drain());
   ControlReport mine{.ready_for = advance_build(), .fed = fed_, .loss_sum = loss_sum, .compute_us = compute_us};
+  offered_ = membership_.newest_shares(generation_.number);
+  const bool fits = offered_ && offered_->number() > shares_.number() && offered_->size() == size();
+  if (!fits) offered_.reset();
+  if (offered_) mine.shares = offered_->number();
   if (noise_due(progress_.steps) && fed_.count > 0) mine.noise_term = rank_term(reducer_.own_square(), fed_.count);
   write_control_word(mine, place(), reducer_.word(comm_->size()));
   return reducer_.finish();
@@ -117,6 +128,7 @@ void LiveSession::commit() {
   ++progress_.steps;
   progress_.last_loss = totals_.mean_loss;
   const TimePoint now = Clock::now();
+  if (last_commit_ && !first_commit_here_) report_shares(millis_between(*last_commit_, now));
   report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
   report_step(now);
   gate_.open();
@@ -124,6 +136,7 @@ void LiveSession::commit() {
   retired_.release();
   take_checkpoint(now);
   switch_agreed_ = sums_.agreed_next().has_value();
+  if (sums_.agreed_shares()) change_shares(now);
   if (last_commit_ && !first_commit_here_) {
     const double step_ms = millis_between(*last_commit_, now);
     normal_step_ms_ = normal_step_ms_ == 0 ? step_ms : 0.8 * normal_step_ms_ + 0.2 * step_ms;
@@ -132,6 +145,17 @@ void LiveSession::commit() {
   first_commit_here_ = false;
   stepped_ = true;
   pulse(api::PulsePhase::kComputing, kBetweenSteps);
+}
+
+// All ranks have said that they know the same table: each offered it in this step, so it is at hand.
+void LiveSession::change_shares(TimePoint now) {
+  TP_CHECK(offered_ && offered_->number() == sums_.agreed_shares(), "what was agreed on is what was offered");
+  if (const auto rest = reports_.take(now)) report(*rest);  // a report speaks of one table
+  shares_ = *std::move(offered_);
+  offered_.reset();
+  rebalance_ = SharesInProgress{
+      .message = {.generation = generation_.number, .number = shares_.number(), .step = progress_.steps},
+      .first_ms = {}};
 }
 
 // Of all ranks the first; the others only count the interval, should they become the first.

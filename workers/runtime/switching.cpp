@@ -144,6 +144,8 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     return false;
   }
   generation_ = built.generation;
+  shares_ = ShareTable(generation_.size());
+  rebalance_.reset();
   broken_ = false;
   own_fault_.reset();
   switch_agreed_ = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -36,6 +37,72 @@ TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit w
     CHECK(switches[1].bytes_moved == 2 * (2 * 64 * 4 + 8));
     for (const WorkerId worker : scene.workers) CHECK(scene.job.diary(worker).retries == 0);
   }
+}
+
+// Mean time of a step over the next hundred of the first worker.
+double step_ms_over_100(Scene& scene) {
+  const Diary& diary = scene.job.diary(scene.workers[0]);
+  const std::int64_t first = diary.steps;
+  const std::int64_t begin = diary.last_commit_us;
+  REQUIRE(scene.reaches(scene.workers[0], first + 100));
+  return static_cast<double>(diary.last_commit_us - begin) / 1'000 / static_cast<double>(diary.steps - first);
+}
+
+TEST_CASE("with a smaller share of a slow rank most of the throughput comes back, and no sample is lost or repeated") {
+  for (const double slowness : {1.5, 2.0}) {
+    Scene scene({.samples = 3'000,
+                 .global_batch = 60,
+                 .steps = 450,
+                 .step_us = 0,
+                 .sample_us = 150,
+                 .slowness = {{2, slowness}}});
+    scene.start(2);
+    const double even_ms = step_ms_over_100(scene);
+    scene.leader.share({1'000, static_cast<std::int64_t>(1'000 / slowness)});
+    const auto changes = [&] { return scene.leader.received<api::RebalancedMessage>(); };
+    REQUIRE(scene.leader.run_until([&] { return !changes().empty(); }));
+    const double eased_ms = step_ms_over_100(scene);
+    scene.finish();
+    REQUIRE(changes().size() == 1);
+    CHECK(changes()[0].generation == 1);
+    CHECK(changes()[0].number == 1);
+    CHECK(changes()[0].stall_ms < 1'000);
+    // Every report speaks of one table, and their steps say when it changed.
+    for (const auto& report : scene.leader.received<api::StepsMessage>()) {
+      CHECK(report.shares == (report.last_step > changes()[0].step ? 1 : 0));
+    }
+    CHECK(scene.leader.received<api::SwitchedMessage>().size() == 1);  // over the same communicator
+    // Of N / x the job comes to (N - 1) + 1 / x.
+    const double gain = even_ms / eased_ms;
+    const double possible = (slowness + 1) / 2;
+    std::printf("a rank slowed %.1f times: %.2f ms a step, with a smaller share %.2f ms; %.0f %% of what is possible\n",
+                slowness, even_ms, eased_ms, 100 * (gain - 1) / (possible - 1));
+    CHECK(gain > 1 + 0.5 * (possible - 1));
+  }
+}
+
+TEST_CASE("a table of another length than the generation is not used") {
+  Scene scene({.steps = 120});
+  scene.start(2);
+  scene.leader.share({1, 2, 3});
+  REQUIRE(scene.goes_on(scene.workers[0]));
+  scene.leader.share({1, 36});  // a batch of 37: the first gets one sample
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.received<api::RebalancedMessage>().empty(); }));
+  CHECK(scene.leader.received<api::RebalancedMessage>()[0].number == 2);
+  scene.finish();
+}
+
+TEST_CASE("a new generation begins with even shares") {
+  Scene scene({.steps = 200, .step_us = 1'000});
+  scene.start(2);
+  scene.leader.share({1, 9});
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.received<api::RebalancedMessage>().empty(); }));
+  scene.workers.push_back(scene.boot());
+  scene.leader.commit(scene.workers);
+  REQUIRE(scene.enters(scene.workers[2], 2));
+  scene.finish();
+  CHECK(scene.leader.received<api::StepsMessage>().back().generation == 2);
+  CHECK(scene.leader.received<api::StepsMessage>().back().shares == 0);
 }
 
 TEST_CASE("after kill -9 of a worker the survivors step again within a second") {

@@ -45,7 +45,8 @@ std::optional<double> any_noise_scale(Rng& rng) {
 }
 
 FromWorker any_from_worker(Rng& rng) {
-  switch (rng.below(11)) {
+  switch (rng.below(12)) {
+    case 11: return RebalancedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
     case 0: return ReadyMessage{any_generation(rng)};
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
@@ -54,7 +55,7 @@ FromWorker any_from_worker(Rng& rng) {
     case 3:
       return StepsMessage{any_generation(rng), any_natural(rng),     any_natural(rng), any_natural(rng),
                           any_natural(rng),    rng.normal(),         any_natural(rng), some(rng, any_natural),
-                          any_natural(rng),    any_noise_scale(rng), any_natural(rng)};
+                          any_natural(rng),    any_noise_scale(rng), any_natural(rng), any_natural(rng)};
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
     case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
     case 6:
@@ -74,7 +75,12 @@ PulsePhase any_phase(Rng& rng) {
 }
 
 ToWorker any_to_worker(Rng& rng) {
-  switch (rng.below(4)) {
+  switch (rng.below(5)) {
+    case 3: {
+      SharesMessage shares{any_generation(rng), rng.between(1, 1'000'000), {rng.between(1, kShareWeightMax)}};
+      while (rng.chance(0.6)) shares.weights.push_back(rng.between(1, kShareWeightMax));
+      return shares;
+    }
     case 0: return GenerationMessage{any_generation(rng), some(rng, any_worker), rng.chance(0.5)};
     case 1: return GenerationMessage{any_generation(rng), {}, rng.chance(0.5), true};
     case 2: return CheckpointOrder{};
@@ -85,7 +91,13 @@ ToWorker any_to_worker(Rng& rng) {
 
 AgentToDaemon any_agent_to_daemon(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(6)) {
+  switch (rng.below(8)) {
+    case 6: return KeptJobsReport{some(rng, [](Rng& r) { return JobId(1 + r.below(1'000)); })};
+    case 5: {
+      ProbedReport report;
+      while (rng.chance(0.6)) report.devices.push_back({any_text(rng), 0.5 + rng.uniform(), 1e6 * (1 + rng.uniform())});
+      return report;
+    }
     case 0:
       return AgentHello{1 + static_cast<int>(rng.below(9)),
                         any_text(rng),
@@ -107,7 +119,9 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
 
 DaemonToAgent any_daemon_to_agent(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(7)) {
+  switch (rng.below(9)) {
+    case 7: return ForgetJob{JobId(number), rng.between(0, 86'400)};
+    case 6: return ProbeNode{};
     case 0:
       return AgentWelcome{1, NodeId(number), rng.between(1, 3'600'000), rng.between(1, 86'400'000), any_text(rng)};
     case 1: return AgentRefuse{any_text(rng)};

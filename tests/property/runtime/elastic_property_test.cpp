@@ -1,6 +1,6 @@
-// Random histories of grow, shrink, replace, kill and double kill, pause, restart of the daemon and parking,
-// played by real processes against a leader on a real socket. Whatever happens, the job ends with the result of a
-// worker left alone.
+// Random histories of grow, shrink, replace, other shares, kill and double kill, pause, restart of the daemon and
+// parking, played by real processes against a leader on a real socket. Whatever happens, the job ends with the result
+// of a worker left alone.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -126,7 +126,8 @@ class History {
   void event() {
     std::vector<WorkerId> members = living_members();
     if (members.empty()) return;
-    switch (rng_.below(8)) {
+    switch (rng_.below(9)) {
+      case 8: rebalance(); break;
       case 0: grow(members); break;
       case 1: shrink(members); break;
       case 2: replace(members); break;
@@ -179,6 +180,15 @@ class History {
     }
     static_cast<void>(leader_.run_until([&] { return most_steps() >= goal; }, 60));
     leader_.come_back();
+  }
+
+  // Other shares for all, now and then two tables at once, or none for a rank that is then fed nothing.
+  void rebalance() {
+    for (std::uint64_t orders = 1 + rng_.below(2); orders > 0; --orders) {
+      std::vector<std::int64_t> weights;
+      for (std::size_t rank = 0; rank < leader_.members().size(); ++rank) weights.push_back(rng_.between(1, 1'000));
+      leader_.share(std::move(weights));
+    }
   }
 
   // A stopped process holds the others up for a moment, in a step or in the middle of a switch.

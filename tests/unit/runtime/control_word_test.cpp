@@ -55,6 +55,20 @@ TEST_CASE("the switch waits until every rank is ready for the same generation") 
   CHECK(agreed({current + 2, current + 2, current + 2}) == current + 2);
 }
 
+TEST_CASE("other shares wait until every rank knows the same table") {
+  const auto agreed = [](std::vector<std::int64_t> known) {
+    std::vector<ControlReport> reports;
+    for (const std::int64_t number : known) reports.push_back({.shares = number});
+    const ControlSums sums = read(summed(reports, 5), 5, reports.size());
+    CHECK(sums.shares == known);
+    return sums.agreed_shares();
+  };
+  CHECK(agreed({0, 0}) == std::nullopt);
+  CHECK(agreed({1, 0, 1}) == std::nullopt);
+  CHECK(agreed({3, 1, 2}) == std::nullopt);
+  CHECK(agreed({2, 2, 2}) == 2);
+}
+
 TEST_CASE("knows_next counts the ranks that are ready") {
   const ControlSums sums = read(summed({{.ready_for = 6}, {}, {.ready_for = 7}}, 5), 5, 3);
   CHECK(sums.knows_next() == 2);
