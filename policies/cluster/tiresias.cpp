@@ -18,19 +18,24 @@ Mark mark_after(const JobRow& job, Instant now) {
 
 }  // namespace
 
+TwoQueues two_queues(const View& view) {
+  TwoQueues queues{.marks = {}, .order = std::vector<std::size_t>(view.jobs.size())};
+  for (const JobRow& job : view.jobs) queues.marks.push_back(mark_after(job, view.now));
+  std::iota(queues.order.begin(), queues.order.end(), 0);
+  // Rows are in order of submission, so a row's index is its place in the first queue.
+  std::sort(queues.order.begin(), queues.order.end(), [&](std::size_t a, std::size_t b) {
+    const Mark& first = queues.marks[a];
+    const Mark& second = queues.marks[b];
+    return std::tuple(first.level, first.since, a) < std::tuple(second.level, second.since, b);
+  });
+  return queues;
+}
+
 Allocation Tiresias::allocate(const View& view, core::StepBudget& budget) const {
   budget.spend(static_cast<std::int64_t>(view.jobs.size()));
-  std::vector<Mark> marks;
-  marks.reserve(view.jobs.size());
-  for (const JobRow& job : view.jobs) marks.push_back(mark_after(job, view.now));
-  std::vector<std::size_t> queue(view.jobs.size());
-  std::iota(queue.begin(), queue.end(), 0);
-  // Rows are in order of submission, so a row's index is its place in the first queue.
-  std::sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(marks[a].level, marks[a].since, a) < std::tuple(marks[b].level, marks[b].since, b);
-  });
-  Allocation allocation = grant_in_order(view, std::move(queue), Overtaking::kAllowed);
-  for (std::size_t row = 0; row < marks.size(); ++row) allocation.grants[row].mark = marks[row];
+  TwoQueues queues = two_queues(view);
+  Allocation allocation = grant_in_order(view, std::move(queues.order), Overtaking::kAllowed);
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) allocation.grants[row].mark = queues.marks[row];
   return allocation;
 }
 

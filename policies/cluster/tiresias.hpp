@@ -10,6 +10,14 @@
 
 namespace tidepool::policies::cluster {
 
+// Each row's mark as it is now, and the rows in the order in which they are served: by queue, within a queue by when
+// they came there, then by submission.
+struct TwoQueues {
+  std::vector<Mark> marks;
+  std::vector<std::size_t> order;
+};
+[[nodiscard]] TwoQueues two_queues(const View& view);
+
 class Tiresias final : public AllocationPolicy {
  public:
   static constexpr double kQueueThreshold = 57'600;  // GPU-seconds

@@ -1,0 +1,196 @@
+// The elastic baselines, rule by rule, on tables whose numbers can be checked by hand.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "policies/cluster/afs.hpp"
+#include "policies/cluster/best_sizes.hpp"
+#include "policies/cluster/cluster_autoscaling.hpp"
+#include "policies/cluster/elastic_tiresias.hpp"
+#include "policies/cluster/ffdl.hpp"
+#include "policies/cluster/gittins.hpp"
+#include "policies/cluster/themis.hpp"
+#include "tests/support/allocation_views.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+using test::decide;
+using test::sizes_of;
+using test::StepTable;
+using test::view_of;
+using Sizes = std::vector<int>;
+
+// Speed-ups over one worker: 1, 2, 3, 4 and then hardly more; 1, 1.25, 1.4, 1.5.
+const StepTable kSteep({12, 6, 4, 3, 2.9, 2.8, 2.7, 2.6});
+const StepTable kFlat({12, 9.6, 12 / 1.4, 8});
+
+}  // namespace
+
+TEST_CASE("the best sizes are those with the largest sum that fits, whatever greed would take") {
+  core::StepBudget budget(1'000);
+  // Greedy by worth per slot would give the first its 1 (5 a slot) and the second its 2 (4 a slot): 13 with 3 of 4
+  // slots.
+  CHECK(best_sizes({{0, 5, 6}, {0, 1, 8, 9, 12}, {0, 0, 7}}, 4, budget) == Sizes{0, 2, 2});  // 15
+  CHECK(best_sizes({{0, 5, 6}, {0, 1, 8, 9, 12}, {0, 0, 7}}, 5, budget) == Sizes{1, 2, 2});  // 20
+  const double never = -std::numeric_limits<double>::infinity();
+  CHECK(best_sizes({{never, 1, 9}, {never, 1, 2}}, 3, budget) == Sizes{2, 1});
+  core::StepBudget spent(3);
+  CHECK_FALSE(best_sizes({{0, 5}, {0, 1}}, 4, spent).has_value());
+}
+
+TEST_CASE("elastic tiresias: slots left over go where the speed-up gains most") {
+  View view = view_of(2, 4, 2, kSteep);
+  view.jobs[1].speed = &kFlat;
+  // Both start at 1. Gains: first 1, 1, 1, then 12 / 2.9 - 4 = 0.14; second 0.25, 0.15, 0.1: 8 = 5 + 3.
+  CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{5, 3});
+  view.jobs[0].size_wanted = 3;
+  view.nodes.pop_back();  // 3 and 1 as wished, nothing left over
+  CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{3, 1});
+  view.jobs[0].speed = &kFlat;
+  view.jobs[1].size_wanted = 2;  // does not fit, but one slot is left: s(1) / 1 = 1 against 1.5 - 1.4
+  CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{3, 1});
+}
+
+TEST_CASE("elastic tiresias: more than ten waiting jobs make the second queue shrink") {
+  const auto sizes = [](int waiting) {
+    View view = view_of(1, 4, 1 + waiting, kSteep);
+    for (JobRow& job : view.jobs) job.size_wanted = 4;
+    view.jobs[0].mark = {.level = 1, .since = Instant::from_micros(5)};
+    // The others want more than there is, so they wait; a first slot gains each of them 1, a second one 0.25.
+    for (std::size_t row = 1; row < view.jobs.size(); ++row) {
+      view.jobs[row].size_wanted = 5;
+      view.jobs[row].speed = &kFlat;
+    }
+    return sizes_of(decide(ElasticTiresias(), view));
+  };
+  CHECK(sizes(10)[0] == 4);
+  const Sizes after = sizes(11);
+  CHECK(after[0] == 1);
+  CHECK(Sizes(after.begin() + 1, after.begin() + 5) == Sizes{1, 1, 1, 0});
+}
+
+TEST_CASE("the gittins index is the chance to finish within the quantum over the service that this takes") {
+  const std::vector<double> services{100, 200, 300, 1'000};
+  // At 0 with 200: two of four finish; min(S, 200) is 100 + 200 + 200 + 200.
+  CHECK(gittins_index(services, 0, 200) == Approx(2.0 / 700));
+  // At 200: 300 and 1,000 are left, one within 200; 100 + 200.
+  CHECK(gittins_index(services, 200, 200) == Approx(1.0 / 300));
+  CHECK(gittins_index(services, 200, std::numeric_limits<double>::infinity()) == Approx(2.0 / 900));
+  CHECK(gittins_index(services, 1'000, 200) == 0);
+  CHECK(gittins_index({}, 0, 200) == 0);
+}
+
+TEST_CASE("gittins: within a queue the job that is likelier to end soon goes first; without history the older one") {
+  View view = view_of(1, 4, 2, kSteep);
+  view.jobs[0].size_wanted = view.jobs[1].size_wanted = 4;
+  // Jobs end after 7,000 or after 50,000 slot-seconds. A new one needs 28,500 on average; past 7,200 it is 42,800.
+  view.jobs[0].slot_seconds = 7'300;
+  view.ended_slot_seconds.assign(9, 7'000);
+  CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});  // nine are no distribution yet
+  view.ended_slot_seconds.insert(view.ended_slot_seconds.end(), 9, 50'000);
+  CHECK(sizes_of(decide(Gittins(), view)) == Sizes{0, 4});
+  view.jobs[1].mark = {.level = 1, .since = Instant::from_micros(1)};  // the queue goes before the index
+  CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});
+}
+
+TEST_CASE("gittins: service is rounded down, so that running does not change a job's place every second") {
+  View view = view_of(1, 4, 2, kSteep);
+  view.jobs[0].size_wanted = view.jobs[1].size_wanted = 4;
+  for (int i = 1; i <= 10; ++i) view.ended_slot_seconds.push_back(10'000 * i);
+  view.jobs[0].slot_seconds = 3'599;
+  CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});  // equal indices: the older one
+  view.jobs[1].slot_seconds = 9'999;                        // 7,200: nearer to the ends at 10,000 and beyond
+  CHECK(sizes_of(decide(Gittins(), view)) == Sizes{0, 4});
+}
+
+TEST_CASE("ffdl: the sum of speed-ups decides, and everybody that fits gets its smallest size") {
+  View view = view_of(1, 4, 2, kSteep);
+  view.jobs[1].speed = &kFlat;
+  CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{3, 1});  // 3 + 1; 2 + 2 would be 2 + 1.25
+  view = view_of(1, 4, 6, kFlat);
+  CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{1, 1, 1, 1, 0, 0});
+}
+
+TEST_CASE("afs: a slot shortens the longer job by a larger share than it speeds the shorter one up") {
+  View view = view_of(1, 4, 2, kSteep);
+  view.jobs[1].speed = &kFlat;
+  view.jobs[1].steps_left = 1'000;
+  // To the shorter one; to it again, since 1 / 1 against 1 / 1 is no more; to the longer, 1 against 1 / 2; to the
+  // shorter, 0.25 / 1.25 against 1 / 2.
+  CHECK(sizes_of(decide(Afs(), view)) == Sizes{3, 1});
+  view.jobs[0].speed = &kFlat;
+  view.jobs[1].speed = &kSteep;
+  // To the shorter one; then the longer one's 1, 1 / 2 and 1 / 3 all beat 0.25.
+  CHECK(sizes_of(decide(Afs(), view)) == Sizes{1, 3});
+  view.jobs[0].steps_left.reset();  // unknown work ends last
+  view.nodes[0].slots = 1;
+  CHECK(sizes_of(decide(Afs(), view)) == Sizes{0, 1});
+}
+
+TEST_CASE("cluster autoscaling: the next worker goes to the job with the best scaling efficiency above the threshold") {
+  View view = view_of(1, 8, 2, kSteep);
+  view.jobs[1].speed = &kFlat;
+  // s of the first: 1, 1, 1, then (4.138 - 4) / 4 x 4 = 0.138, 0.119, ...; of the second: 0.25, 0.24, 0.214, none.
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{4, 4});
+  view.nodes[0].slots = 7;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{4, 3});
+  const ClusterAutoscaling strict({.efficiency_threshold = 0.3});
+  CHECK(sizes_of(decide(strict, view)) == Sizes{4, 1});
+}
+
+TEST_CASE("cluster autoscaling: a job climbs one rung beyond what was measured, and waits its turn at the bottom") {
+  View view = view_of(1, 8, 1, kSteep);
+  view.jobs[0].largest_seen = 0;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{1});
+  view.jobs[0].largest_seen = 1;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{2});
+  view.jobs[0].largest_seen = 4;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{5});
+  view.jobs[0].largest_seen = 8;
+  view.jobs[0].speed = &kFlat;  // nothing is known beyond 4
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{4});
+  view = view_of(1, 8, 3, kSteep);
+  CHECK(sizes_of(decide(ClusterAutoscaling({.spawn_size = 4}), view)) == Sizes{4, 4, 0});
+  view.jobs[0].size_max = 3;
+  CHECK(sizes_of(decide(ClusterAutoscaling({.spawn_size = 4}), view)) == Sizes{3, 4, 0});
+}
+
+TEST_CASE("cluster autoscaling: a job with a utility grows while that gains more than the slots cost") {
+  View view = view_of(1, 8, 1, kSteep);
+  view.types = {{.name = "gpu", .price_per_hour = 3'600}};  // 1 a second
+  core::ScalingSpec scaling;
+  scaling.linear_utility = core::LinearUtility{.value = 12'000, .zero_at = Duration::seconds(12'000)};  // -1 a second
+  view.jobs[0].scaling = &scaling;
+  // Time left 1,200, 600, 400, 300, 290 s; cost 1,200 each, then 1,450: 10 s are not worth 250.
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{4});
+  scaling.linear_utility->value = 600'000;  // -50 a second: 500 for 290, then for 1,680 - 1,450
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{8});
+}
+
+TEST_CASE("themis: the job that fares worst against an equal share gets the slots, for a lease") {
+  View view = view_of(1, 4, 2, kSteep);
+  view.jobs[0].size_wanted = view.jobs[1].size_wanted = 4;
+  view.jobs[1].submitted = Instant::from_micros(500'000'000);
+  // Waiting a lease, rho is (600 + 1,200 + 300) / 600 against (100 + 1,200 + 300) / 600.
+  const Allocation allocation = decide(Themis(), view);
+  CHECK(sizes_of(allocation) == Sizes{4, 0});
+  CHECK(allocation.grants[0].mark == Mark{.level = 4, .since = view.now});
+  // Even if the other now fares worse, the lease holds to its end.
+  view.jobs[0].placement = {{.node = 0, .slots = 4}};
+  view.jobs[0].mark = {.level = 4, .since = view.now};
+  view.jobs[1].submitted = Instant::from_micros(-5'000'000'000);
+  view.now = view.now + Themis::kLease - Duration::seconds(1);
+  CHECK(sizes_of(decide(Themis(), view)) == Sizes{4, 0});
+  view.now = view.now + Duration::seconds(1);
+  CHECK(sizes_of(decide(Themis(), view)) == Sizes{0, 4});
+}
+
+TEST_CASE("themis: a fifth of the jobs bids, left-overs go to the next") {
+  View view = view_of(1, 4, 5, kSteep);
+  for (JobRow& job : view.jobs) job.size_wanted = 3;
+  view.jobs[3].submitted = Instant::from_micros(-9'000'000'000);
+  CHECK(sizes_of(decide(Themis(), view)) == Sizes{1, 0, 0, 3, 0});
+}
+
+}  // namespace tidepool::policies::cluster
