@@ -1,0 +1,159 @@
+#include "policies/cluster/elasticflow.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "policies/cluster/deadline_plan.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+constexpr std::int64_t kYears = 10LL * 365 * 86'400;
+constexpr int kAccepted = 1;
+
+// Also one that ran before this policy came.
+bool is_accepted(const JobRow& job) {
+  return job.mark.level == kAccepted || job.held > Duration() || !job.placement.empty();
+}
+
+class Planner {
+ public:
+  Planner(const View& view, core::StepBudget& budget, ElasticFlow::Order order)
+      : view_(view), budget_(budget), order_(order), plans_(view.jobs.size()) {
+    for (const JobRow& job : view.jobs) demands_.push_back(demand_of(job));
+  }
+
+  Allocation allocate() {
+    std::vector<std::size_t> accepted;
+    std::vector<std::size_t> all;
+    for (const std::size_t row : by_deadline()) {
+      if (demands_[row].levels.empty()) continue;  // runs nowhere
+      all.push_back(row);
+      if (is_accepted(view_.jobs[row])) accepted.push_back(row);
+    }
+    if (!plan_all(all) && accepted.size() < all.size()) {
+      plan_all(accepted);
+      all = accepted;
+    }
+    planned_ = std::move(all);
+    spend_rest();
+    return answer();
+  }
+
+ private:
+  [[nodiscard]] Demand demand_of(const JobRow& job) const {
+    Demand demand{.levels = levels_of(job, view_.slots(), view_.slots_per_node())};
+    demand.steps_left = std::max(job.steps_left.value_or(1), 1e-9);
+    demand.deadline_s = kYears;
+    if (job.deadline) demand.deadline_s = (*job.deadline - view_.now).count_us() / 1'000'000;
+    return demand;
+  }
+
+  [[nodiscard]] std::vector<std::size_t> by_deadline() const {
+    std::vector<std::size_t> rows(demands_.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(demands_[a].deadline_s, a) < std::pair(demands_[b].deadline_s, b);
+    });
+    return rows;
+  }
+
+  // Whether everybody ends in time.
+  bool plan_all(const std::vector<std::size_t>& rows) {
+    free_ = SlotProfile(view_.slots());
+    bool in_time = true;
+    for (const std::size_t row : rows) {
+      budget_.spend(static_cast<std::int64_t>(free_.steps().size()));
+      plans_[row] = plan_for(demands_[row], free_, ElasticFlow::kSlot);
+      free_.take(plans_[row].stretches, plans_[row].frees_s);
+      in_time = in_time && plans_[row].in_time;
+    }
+    return in_time;
+  }
+
+  struct Raise {
+    double gain = 0;  // what the order looks at, per slot more
+    std::size_t row = 0;
+    DeadlinePlan plan;
+  };
+
+  // What the next level now would make of a job's plan; none = there is no next level, or no room.
+  [[nodiscard]] std::optional<Raise> raise(std::size_t row) const {
+    const DeadlinePlan& plan = plans_[row];
+    const int size = plan.size_now();
+    const auto next = std::find_if(demands_[row].levels.begin(), demands_[row].levels.end(),
+                                   [&](const Level& level) { return level.size > size; });
+    if (next == demands_[row].levels.end() || next->size - size > free_.free_now()) return std::nullopt;
+    SlotProfile without = free_;
+    without.give(plan.stretches, plan.frees_s);
+    Raise raise{.row = row, .plan = plan_for(demands_[row], without, ElasticFlow::kSlot, next->size)};
+    const double more =
+        slot_seconds(raise.plan.stretches, raise.plan.frees_s) - slot_seconds(plan.stretches, plan.frees_s);
+    raise.gain = (order_ == ElasticFlow::Order::kMostSaved ? -more : more) / (next->size - size);
+    if (size == 0) raise.gain = std::numeric_limits<double>::infinity();
+    return raise;
+  }
+
+  void spend_rest() {
+    while (free_.free_now() > 0) {
+      std::optional<Raise> best;
+      for (const std::size_t row : planned_) {
+        auto raised = raise(row);
+        if (raised && (!best || raised->gain > best->gain)) best = std::move(raised);
+      }
+      if (!best || !budget_.spend(static_cast<std::int64_t>(planned_.size() * free_.steps().size()))) return;
+      DeadlinePlan& plan = plans_[best->row];
+      free_.give(plan.stretches, plan.frees_s);
+      free_.take(best->plan.stretches, best->plan.frees_s);
+      plan = std::move(best->plan);
+    }
+  }
+
+  [[nodiscard]] core::Reason reason_for(std::size_t row, int size) const {
+    if (size > 0) return {core::ReasonCode::kFixedSize, {{"size", double(size)}}};
+    const double free = free_.free_now();
+    if (demands_[row].levels.empty()) return {core::ReasonCode::kNeverFits, {{"needed", 1}, {"cluster", free}}};
+    return {core::ReasonCode::kWaitingForSlots, {{"needed", 1}, {"free", free}}};
+  }
+
+  [[nodiscard]] Allocation answer() const {
+    Allocation allocation{.grants = std::vector<Grant>(view_.jobs.size()), .order = {}, .placements = {}};
+    std::vector<std::pair<int, std::size_t>> largest_first;
+    std::int64_t changes_s = kForever;
+    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
+      Grant& grant = allocation.grants[row];
+      const bool planned = std::find(planned_.begin(), planned_.end(), row) != planned_.end();
+      grant.declined = !planned && !is_accepted(view_.jobs[row]);
+      grant.mark = {.level = grant.declined ? 0 : kAccepted, .since = view_.now, .numbers = {}};
+      if (planned) {
+        grant.size = plans_[row].size_now();
+        if (plans_[row].stretches.size() > 1) changes_s = std::min(changes_s, plans_[row].stretches[1].from_s);
+      }
+      grant.reason = reason_for(row, grant.size);
+      largest_first.emplace_back(-grant.size, row);
+    }
+    std::sort(largest_first.begin(), largest_first.end());
+    for (const auto& [size, row] : largest_first) allocation.order.push_back(row);
+    if (changes_s < kForever) allocation.wake = view_.now + Duration::seconds(changes_s);
+    return allocation;
+  }
+
+  const View& view_;
+  core::StepBudget& budget_;
+  ElasticFlow::Order order_;
+  std::vector<Demand> demands_;
+  std::vector<DeadlinePlan> plans_;
+  std::vector<std::size_t> planned_;
+  SlotProfile free_{0};
+};
+
+}  // namespace
+
+Allocation ElasticFlow::allocate(const View& view, core::StepBudget& budget) const {
+  return Planner(view, budget, settings_.order).allocate();
+}
+
+}  // namespace tidepool::policies::cluster

@@ -1,0 +1,201 @@
+#include "schedulerd/sim/replay/slot_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tidepool::sim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr int kSchedulesPerRestart = 60;
+
+// What a schedule costs the jobs it is charged to.
+class Overhead {
+ public:
+  Overhead(Charge charge, int slots) : charge_(charge), large_(slots >= 256) {}
+
+  // Begins a schedule.
+  void begin() {
+    restart_ = schedules_ > 0 && schedules_ % kSchedulesPerRestart == 0;
+    ++schedules_;
+  }
+  // Ends it: after a full restart nothing is set up.
+  void end() {
+    if (restart_) used_.clear();
+  }
+  [[nodiscard]] bool restart() const { return restart_; }
+
+  // Seconds for a job that holds this; `resumed` = it held nothing before.
+  [[nodiscard]] double of(const policies::cluster::Placement& placement, bool resumed, bool jobs_arrive) {
+    switch (charge_) {
+      case Charge::kNobody: return 0;
+      case Charge::kEverybody: return jobs_arrive ? full(size_of(placement)) : 0;
+      case Charge::kResumed: return resumed || restart_ ? full(size_of(placement)) : 0;
+      case Charge::kChanged: break;
+    }
+    return first_use(placement) ? full(size_of(placement)) : base();
+  }
+
+ private:
+  [[nodiscard]] double base() const { return large_ ? 7 : 2; }
+  [[nodiscard]] double full(int size) const {
+    const double restart = restart_ ? (large_ ? 47 : 27) : 0;
+    return base() + restart + 2 * (std::log2(size) + 1);
+  }
+  bool first_use(const policies::cluster::Placement& placement) {
+    std::vector<std::pair<int, int>> slots;
+    for (const policies::cluster::Share& share : placement) slots.emplace_back(share.node, share.slots);
+    return used_.insert(std::move(slots)).second;
+  }
+
+  Charge charge_;
+  bool large_;
+  int schedules_ = 0;
+  bool restart_ = false;
+  std::set<std::vector<std::pair<int, int>>> used_;
+};
+
+class Slots {
+ public:
+  explicit Slots(const SlotSetup& setup)
+      : setup_(setup), account_(setup.account), overhead_(setup.charge, setup.slots) {
+    for (const DeadlineJob& job : setup.jobs) {
+      account_.add(job.name, job.application, static_cast<double>(job.submitted_s));
+      ReplayAccount::Job& kept = account_.jobs().back();
+      kept.report.deadline_s = static_cast<double>(job.deadline_s);
+      kept.row.deadline = instant_of(static_cast<double>(job.deadline_s));
+      kept.row.size_wanted = job.size;
+      kept.row.size_max = job.size_max;
+      kept.row.largest_seen = job.size_max;
+      kept.row.speed = job.speeds;
+      progress_.push_back({.left = job.steps});
+    }
+  }
+
+  Result<SimResult> run() {
+    now_s_ = static_cast<double>(setup_.jobs.front().submitted_s);
+    while (!account_.all_ended() && now_s_ < static_cast<double>(setup_.limit_s)) {
+      show();
+      overhead_.begin();
+      const auto decision = account_.decide(now_s_);
+      if (!decision) return decision.error();
+      charge();
+      overhead_.end();
+      const std::optional<double> next_s = next_event(decision->wake_s);
+      if (!next_s) break;  // nothing runs, nobody comes: the policy has given up on the rest
+      pass_time(*next_s);
+    }
+    return account_.result(now_s_);
+  }
+
+ private:
+  struct Progress {
+    double left = 0;        // steps
+    double overhead_s = 0;  // of the present schedule
+    bool held = false;      // slots, before it
+  };
+
+  void show() {
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      ReplayAccount::Job& job = account_.jobs()[i];
+      job.visible = static_cast<double>(setup_.jobs[i].submitted_s) <= now_s_;
+      if (setup_.declared_work) job.row.steps_left = job.row.useful_left = progress_[i].left;
+    }
+  }
+
+  [[nodiscard]] double next_arrival() const {
+    for (const DeadlineJob& job : setup_.jobs) {
+      if (static_cast<double>(job.submitted_s) > now_s_) return static_cast<double>(job.submitted_s);
+    }
+    return kNever;
+  }
+
+  [[nodiscard]] bool runs(std::size_t i) const {
+    const ReplayAccount::Job& job = account_.jobs()[i];
+    return !job.ended && !job.row.placement.empty() && speed(i) > 0;
+  }
+
+  [[nodiscard]] double speed(std::size_t i) const {
+    return setup_.jobs[i].speeds->steps_per_second(0, size_of(account_.jobs()[i].row.placement));
+  }
+
+  void charge() {
+    const bool jobs_arrive = next_arrival() < kNever;
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
+      Progress& job = progress_[i];
+      const bool holds = runs(i);
+      job.overhead_s = holds ? overhead_.of(placement, !job.held, jobs_arrive) : 0;
+      job.held = holds;
+    }
+  }
+
+  // Seconds from now until its work is done, without what this schedule costs it.
+  [[nodiscard]] double work_s(std::size_t i) const { return std::ceil(progress_[i].left / speed(i)); }
+
+  // Whether an end counts what its last schedule has cost the job: the published runs mostly leave it out.
+  [[nodiscard]] bool counts_overhead() const {
+    return setup_.charge == Charge::kEverybody || (setup_.charge == Charge::kResumed && overhead_.restart());
+  }
+  // As reported, and held against the deadline.
+  [[nodiscard]] double end_of(std::size_t i) const {
+    return now_s_ + work_s(i) + (counts_overhead() ? progress_[i].overhead_s : 0);
+  }
+  // From when on its slots can be given away.
+  [[nodiscard]] double free_from(std::size_t i) const {
+    return setup_.charge == Charge::kChanged ? end_of(i) + progress_[i].overhead_s : end_of(i);
+  }
+  // When the policy is asked because of its end. A policy that plans in slots learns of it at their boundaries.
+  [[nodiscard]] double end_event(std::size_t i) const {
+    if (setup_.charge != Charge::kChanged) return end_of(i);
+    return now_s_ + std::ceil(work_s(i) / setup_.slot_s) * setup_.slot_s + progress_[i].overhead_s;
+  }
+
+  [[nodiscard]] std::optional<double> next_event(std::optional<double> wake_s) const {
+    std::set<double> events;
+    if (next_arrival() < kNever) events.insert(next_arrival());
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      if (runs(i)) events.insert(end_event(i));
+    }
+    if (wake_s && *wake_s > now_s_) events.insert(*wake_s);
+    if (events.empty()) return std::nullopt;
+    const double slot_end_s = now_s_ + setup_.slot_s;
+    return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
+  }
+
+  void pass_time(double until_s) {
+    const double passed_s = until_s - now_s_;
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      if (!runs(i)) continue;
+      Progress& job = progress_[i];
+      const double run_s = std::max(0.0, std::min(passed_s, free_from(i) - now_s_) - job.overhead_s);
+      account_.held(i, run_s);
+      account_.jobs()[i].report.slot_seconds += (passed_s - run_s) * size_of(account_.jobs()[i].row.placement);
+      const bool done = free_from(i) <= until_s;
+      if (done) {
+        account_.finished(i, end_of(i));
+      } else {
+        job.left = std::max(0.0, job.left - run_s * speed(i));
+      }
+    }
+    now_s_ = until_s;
+  }
+
+  const SlotSetup& setup_;
+  ReplayAccount account_;
+  Overhead overhead_;
+  std::vector<Progress> progress_;
+  double now_s_ = 0;
+};
+
+}  // namespace
+
+Result<SimResult> replay_in_slots(const SlotSetup& setup) {
+  return Slots(setup).run();
+}
+
+}  // namespace tidepool::sim
