@@ -128,7 +128,6 @@ class LiveSession final : public Session {
   void report_audit(const EpochAudit& audit);
   void change_shares(TimePoint now);
   void fail(Error error);
-  void stop_reading_state();
   void pulse(api::PulsePhase phase, Millis least = Millis{60'000});
 
   void publish(api::AddressMessage message) {

@@ -36,14 +36,10 @@ std::optional<Step> LiveSession::next_step() {
       return begin_step();
     }
   }
-  stop_reading_state();
+  // The thread that builds may still be sending a newcomer what stands still; the program frees its state next.
+  gate_.close();
+  gate_.interrupt();
   return std::nullopt;
-}
-
-// The thread that builds may still be sending a newcomer what stands still; the program frees its state next.
-void LiveSession::stop_reading_state() {
-  membership_.close();
-  builder_.abandon();
 }
 
 Step LiveSession::begin_step() {

@@ -117,7 +117,8 @@ TIDEPOOL_API const char* tidepool_last_error(void);
 
 TIDEPOOL_API int tidepool_open(const tidepool_options* options, tidepool_session** session);
 
-/* Memory that makes up a replica; before join; must stay in place until close. */
+/* Memory that makes up a replica; before join; must stay in place until tidepool_next_step() has said FINISHED or LEFT,
+ * or until close. */
 TIDEPOOL_API int tidepool_register(tidepool_session* session, const char* name, void* memory, size_t bytes);
 
 /* The buffer that reduce sums, `count` floats; the same pointer for the same count. NULL on error. */

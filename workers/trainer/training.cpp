@@ -112,7 +112,7 @@ Result<runtime::Ending> train(runtime::Session& session, Task& task, const Setti
                               const std::function<void(const StepReport&)>& observe) {
   Model& model = *task.model;
   const std::span<float> parameters = model.parameters();
-  Sgd optimizer(settings.lr, settings.momentum, parameters.size());
+  Sgd& optimizer = task.optimizer.emplace(settings.lr, settings.momentum, parameters.size());
   Slowdown slowdown(settings.slowdown, own_worker_id());
   BatchLoader loader(*task.data);
   session.register_values("parameters", parameters);

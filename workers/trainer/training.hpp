@@ -4,19 +4,23 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/result.hpp"
 #include "workers/runtime/session.hpp"
 #include "workers/trainer/data_set.hpp"
 #include "workers/trainer/model.hpp"
 #include "workers/trainer/settings.hpp"
+#include "workers/trainer/sgd.hpp"
 
 namespace tidepool::trainer {
 
-// A model and the data that it fits.
+// A model and the data that it fits. It holds all that makes up a replica, so it must outlive the session: whatever
+// way train() ends, the session reads from it until it is destroyed.
 struct Task {
   std::unique_ptr<DataSet> data;
   std::unique_ptr<Model> model;
+  std::optional<Sgd> optimizer;  // from train() on
 };
 
 // After each committed step; the same on every worker but for the rank.

@@ -69,6 +69,20 @@ TEST_CASE("a newcomer that dies while the state is on its way costs the others n
   }
 }
 
+TEST_CASE("a job ends well while its state is being sent ahead, and nothing reads the state afterwards") {
+  for (std::int64_t steps = 250; steps <= 650; steps += 50) {
+    CAPTURE(steps);
+    Scene scene({.steps = steps, .step_us = 500, .standing_bytes = 256 * kMegabyte, .keeps_digests = false});
+    scene.start(1);
+    const WorkerId newcomer = scene.boot();
+    scene.leader.commit({scene.workers[0], newcomer});
+    REQUIRE(scene.leader.run_until([&] { return scene.leader.exits().contains(scene.workers[0]); }));
+    CHECK(scene.leader.exits().at(scene.workers[0]) == 0);
+    scene.leader.kill(newcomer);
+    REQUIRE(scene.all_have_left());
+  }
+}
+
 TEST_CASE("both newcomers and a member die in one switch, and the last replica carries the job on") {
   Scene scene({.steps = 150, .step_us = 500, .moving_bytes = 8 * kMegabyte});
   scene.start(2);
