@@ -62,7 +62,8 @@ double PolluxFitness::speedup(std::size_t row, Shape shape) const {
 }
 
 double PolluxFitness::burden(std::size_t row, Shape shape, bool changed) const {
-  if (shape.size < view_.jobs[row].size_min) return 1 / kWaiting;
+  const JobRow& job = view_.jobs[row];
+  if (!may_have(job, shape.size) || (changed && job.frozen)) return 1 / kWaiting;
   return 1 / (scale_ * speedup(row, shape) * (changed ? jobs_[row].factor : 1) + kWaiting);
 }
 

@@ -29,50 +29,81 @@ double restart_factor(const JobRow& job, Instant now) {
   return std::max(0.0, age - job.resizes * stall) / (age + stall);
 }
 
-// Goodput by configuration, only those that can run.
-std::vector<std::pair<int, double>> goodputs(const View& view, const JobRow& job) {
-  const int most = std::min({std::max(2 * job.largest_seen, job.size_min), job.size_max, view.slots()});
-  std::vector<std::pair<int, double>> found;
-  for (const int size : configurations(view.slots_per_node(), most)) {
-    const double goodput = job.speed->goodput(packed(size, view.slots_per_node()));
-    if (size >= job.size_min && goodput > 0 && std::isfinite(goodput)) found.emplace_back(size, goodput);
+struct Configuration {
+  int type = 0;
+  int size = 0;
+  double goodput = 0;
+};
+
+int types_of(const View& view) {
+  return std::max(1, static_cast<int>(view.types.size()));
+}
+
+int slots_per_node(const View& view, int type) {
+  int most = 0;
+  for (const NodeRow& node : view.nodes) most = std::max(most, node.type == type ? node.slots : 0);
+  return most;
+}
+
+bool is_present(const View& view, const JobRow& job, int type, int size) {
+  return size == size_of(job.placement) &&
+         view.nodes[static_cast<std::size_t>(job.placement.front().node)].type == type;
+}
+
+// Only those that can run; of a job that must not change now only the present one.
+std::vector<Configuration> configurations_of(const View& view, const JobRow& job) {
+  std::vector<Configuration> found;
+  const int grown = std::min(std::max(2 * job.largest_seen, job.size_min), job.size_max);
+  for (int type = 0; type < types_of(view); ++type) {
+    const int per_node = slots_per_node(view, type);
+    if (per_node == 0) continue;
+    for (const int size : configurations(per_node, std::min(grown, view.slots_of_type(type)))) {
+      if (!may_have(job, size) || (job.frozen && !is_present(view, job, type, size))) continue;
+      Shape shape = packed(size, per_node);
+      shape.type = type;
+      const double goodput = job.speed->goodput(shape);
+      if (goodput > 0 && std::isfinite(goodput)) found.push_back({.type = type, .size = size, .goodput = goodput});
+    }
   }
   return found;
 }
 
 }  // namespace
 
-Sia::Program Sia::program_of(const View& view) {
-  Program program{.choices = {.jobs = {}, .capacity = {view.slots()}}, .sizes = {}};
+ChoiceProgram Sia::program_of(const View& view) {
+  ChoiceProgram program;
+  for (int type = 0; type < types_of(view); ++type) program.capacity.push_back(view.slots_of_type(type));
   for (const JobRow& job : view.jobs) {
-    const auto found = goodputs(view, job);
+    const auto found = configurations_of(view, job);
     const double factor = restart_factor(job, view.now);
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& [size, goodput] : found) least = std::min(least, goodput);
-    auto& options = program.choices.jobs.emplace_back();
-    auto& sizes = program.sizes.emplace_back();
-    for (const auto& [size, goodput] : found) {
-      const double gain = goodput / least * (size == size_of(job.placement) ? 1 : factor);
-      options.push_back({.cost = std::pow(std::max(gain, kLeastGain), kPower) - kLambda, .slots = size});
-      sizes.push_back(size);
+    for (const Configuration& configuration : found) least = std::min(least, configuration.goodput);
+    auto& options = program.jobs.emplace_back();
+    for (const auto& [type, size, goodput] : found) {
+      const double gain = goodput / least * (is_present(view, job, type, size) ? 1 : factor);
+      options.push_back({.cost = std::pow(std::max(gain, kLeastGain), kPower) - kLambda,
+                         .slots = size,
+                         .kind = static_cast<std::size_t>(type)});
     }
   }
   return program;
 }
 
 Allocation Sia::allocate(const View& view, core::StepBudget& budget) const {
+  const ChoiceProgram program = program_of(view);
+  const ChoiceAnswer answer = solve(program);
   std::vector<ChosenSize> chosen(view.jobs.size());
-  if (view.slots() > 0) {
-    const Program program = program_of(view);
-    const ChoiceAnswer answer = solve(program.choices);
-    for (std::size_t row = 0; row < chosen.size(); ++row) {
-      budget.spend(static_cast<std::int64_t>(program.sizes[row].size()));
-      if (const auto option = answer.chosen[row]) {
-        chosen[row] = {.size = program.sizes[row][*option], .gain = -program.choices.jobs[row][*option].cost};
-      }
+  for (std::size_t row = 0; row < chosen.size(); ++row) {
+    budget.spend(static_cast<std::int64_t>(program.jobs[row].size()));
+    if (const auto option = answer.chosen[row]) {
+      chosen[row] = {.size = program.jobs[row][*option].slots, .gain = -program.jobs[row][*option].cost};
     }
   }
   Allocation allocation = grant_sizes(view, chosen);
+  for (std::size_t row = 0; row < chosen.size() && !view.types.empty(); ++row) {
+    const auto option = answer.chosen[row];
+    allocation.grants[row].type = option ? static_cast<int>(program.jobs[row][*option].kind) : 0;
+  }
   allocation.placements = Regroup().place(view, allocation);
   return allocation;
 }

@@ -33,7 +33,10 @@ class Layout {
   [[nodiscard]] int& free(std::size_t node) { return standing_.free[node]; }
 
   void lay_out(std::size_t row) {
-    const int largest = view_.slots_per_node();
+    int largest = 0;
+    for (const cluster::NodeRow& node : view_.nodes) {
+      if (suits(node, allocation_.grants[row])) largest = std::max(largest, node.slots);
+    }
     int left = size(row);
     while (left > 0) {
       const int part = std::min(left, largest);

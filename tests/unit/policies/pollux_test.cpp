@@ -148,16 +148,50 @@ TEST_CASE("sia: the program of a view") {
   view.jobs[1].placement = {{.node = 0, .slots = 2}};
   view.jobs[1].transition = Duration::seconds(60);
   view.jobs[1].resizes = 1;
-  const Sia::Program program = Sia::program_of(view);
-  CHECK(program.choices.capacity == Sizes{8});
-  CHECK(program.sizes == std::vector<Sizes>{{1}, {1, 2, 4, 8}});
-  CHECK(program.choices.jobs[0][0].cost == Approx(1 - 1.1));
+  const ChoiceProgram program = Sia::program_of(view);
+  const auto sizes = [&](std::size_t job) {
+    Sizes found;
+    for (const auto& option : program.jobs[job]) found.push_back(option.slots);
+    return found;
+  };
+  CHECK(program.capacity == Sizes{8});
+  CHECK(sizes(0) == Sizes{1});
+  CHECK(sizes(1) == Sizes{1, 2, 4, 8});
+  CHECK(program.jobs[0][0].cost == Approx(1 - 1.1));
   // (600 - 60) / 660 unless it stays at 2.
-  CHECK(program.choices.jobs[1][0].cost == Approx(1 / std::sqrt(540.0 / 660) - 1.1));
-  CHECK(program.choices.jobs[1][1].cost == Approx(1 / std::sqrt(2.0) - 1.1));
-  CHECK(program.choices.jobs[1][3].cost == Approx(1 / std::sqrt(8 * 540.0 / 660) - 1.1));
+  CHECK(program.jobs[1][0].cost == Approx(1 / std::sqrt(540.0 / 660) - 1.1));
+  CHECK(program.jobs[1][1].cost == Approx(1 / std::sqrt(2.0) - 1.1));
+  CHECK(program.jobs[1][3].cost == Approx(1 / std::sqrt(8 * 540.0 / 660) - 1.1));
   view.jobs[1].transition = Duration::seconds(601);  // younger than one change takes
-  CHECK(Sia::program_of(view).choices.jobs[1][0].cost == Approx(1 - 1.1));
+  CHECK(Sia::program_of(view).jobs[1][0].cost == Approx(1 - 1.1));
+  view.jobs[1].frozen = true;
+  CHECK(Sia::program_of(view).jobs[1].size() == 1);
+}
+
+TEST_CASE("sia: the type of slot on which a job gains most, while there are such") {
+  // Three times as fast on the first type; the second job hardly cares.
+  class Typed final : public SpeedModel {
+   public:
+    explicit Typed(double faster) : faster_(faster) {}
+    [[nodiscard]] double step_seconds(Shape shape) const override { return 1 / goodput(shape); }
+    [[nodiscard]] double goodput(Shape shape) const override { return shape.type == 0 ? faster_ : 1; }
+
+   private:
+    double faster_;
+  };
+  const Typed eager(3);
+  const Typed mild(1.2);
+  View view = view_of(2, 1, 2, mild);
+  view.types = {{.name = "fast"}, {.name = "slow"}};
+  view.nodes[1].type = 1;
+  view.jobs[1].speed = &eager;
+  const Allocation allocation = decide(Sia(), view);
+  CHECK(sizes_of(allocation) == Sizes{1, 1});
+  CHECK(allocation.grants[0].type == 1);
+  CHECK(allocation.grants[1].type == 0);
+  CHECK(allocation.placements[1] == Placement{{.node = 0, .slots = 1}});
+  CHECK(check_allocation(view, allocation).ok());
+  CHECK(check_placements(view, allocation, allocation.placements).ok());
 }
 
 TEST_CASE("sia: worked examples of who gets how much") {
