@@ -27,6 +27,9 @@ struct Allocation {
   std::vector<std::size_t> order;  // all rows, in the order in which placement serves them
   // One per row, from a policy whose objective depends on where workers are; empty = the place stage decides.
   std::vector<Placement> placements;
+  // Of a policy that maximizes a sum of worth: what it reached, and what no choice of sizes could exceed; else 0 and 0.
+  double worth = 0;
+  double bound = 0;
   Mark mark;                    // replaces View::mark
   std::optional<Instant> wake;  // the policy plans to change something then: ask it again
 };

@@ -10,7 +10,6 @@ namespace {
 
 // A prediction that is off by more than this calls for a new fit.
 constexpr double kSurprise = 0.02;
-constexpr int kBatches = 24;
 
 }  // namespace
 
@@ -60,16 +59,8 @@ double LearntSpeed::step_seconds(cluster::Shape shape, const BatchSplit& split) 
 
 std::optional<BatchChoice> best_batch(const LearntSpeed& speed, const GradientNoise& noise, const BatchLimits& limits,
                                       cluster::Shape shape) {
-  const double least = std::max(limits.initial, limits.local_min * shape.size);
-  if (least > limits.largest) return std::nullopt;
-  const double ratio = std::pow(limits.largest / least, 1.0 / (kBatches - 1));
   std::optional<BatchChoice> best;
-  BatchSplit before;
-  double batch = least;
-  for (int i = 0; i < kBatches; ++i, batch *= ratio) {
-    const BatchSplit split = split_batch(static_cast<int>(std::ceil(batch - 1e-6)), shape.size, limits);
-    if (split == before || split.local < limits.local_min || split.local > limits.local_max) continue;
-    before = split;
+  for (const BatchSplit& split : batch_choices(shape.size, limits)) {
     const double gain = gain_of_batch(noise, split.global(shape.size), limits.initial);
     const double goodput = gain / speed.step_seconds(shape, split);
     if (!best || goodput > best->goodput) best = {.split = split, .goodput = goodput};

@@ -19,6 +19,7 @@ namespace tidepool::policies {
 struct GradientNoise {
   double sqr = 0;
   double var = 0;
+  bool operator==(const GradientNoise&) const = default;
 };
 
 // Useful steps that one real step at this global batch brings (Qiao et al., OSDI 2021, section 3.1).
@@ -54,8 +55,7 @@ struct BatchChoice {
   BatchSplit split;
   double goodput = 0;  // useful steps a second
 };
-// The global batch between the limits with the best goodput for a shape, out of a geometric series of 24; nothing if
-// none leaves each worker at least `local_min`. Requires: !speed.empty().
+// The one of batch_choices() with the best goodput for a shape; nothing if there are none. Requires: !speed.empty().
 [[nodiscard]] std::optional<BatchChoice> best_batch(const LearntSpeed& speed, const GradientNoise& noise,
                                                     const BatchLimits& limits, cluster::Shape shape);
 

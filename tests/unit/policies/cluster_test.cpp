@@ -8,7 +8,6 @@
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/registry.hpp"
-#include "policies/cluster/tidal.hpp"
 #include "policies/cluster/tiresias.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
@@ -170,52 +169,6 @@ TEST_CASE("pack: a small job goes to the fullest node with room, a large one tak
   CHECK(placements[3] == Placement{{.node = 2, .slots = 4}, {.node = 1, .slots = 2}});
   CHECK(placements[2] == Placement{{.node = 0, .slots = 2}});
   CHECK(check_placements(view, allocation, placements).ok());
-}
-
-TEST_CASE("tidal: equal jobs share, a job that was served less goes first when slots are short") {
-  View view = view_of(2, 4, 2);
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{4, 4});
-  view = view_of(1, 1, 2);
-  view.jobs[0].slot_seconds = 7'200;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{0, 1});
-  view.jobs[0].weight = 10;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{1, 0});
-}
-
-TEST_CASE("tidal: with declared work the job that ends sooner is worth more") {
-  View view = view_of(1, 1, 2);
-  view.jobs[0].useful_left = 10'000;
-  view.jobs[1].useful_left = 100;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{0, 1});
-}
-
-TEST_CASE("tidal: a job keeps its size when a change would cost more than it brings") {
-  View view = view_of(1, 4, 1);
-  view.jobs[0].placement = {{.node = 0, .slots = 4}};
-  view.jobs[0].transition = Duration::seconds(30);
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{4});
-  view.jobs[0].placement = {{.node = 0, .slots = 3}};
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{4});  // twice as fast
-  view.jobs[0].transition = Duration::seconds(400);
-  const Allocation allocation = decide(Tidal(), view);
-  CHECK(sizes_of(allocation) == std::vector<int>{3});
-  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kUtilitySettled);
-}
-
-TEST_CASE("tidal: a kind of which little is known grows from one node, four times at most") {
-  View view = view_of(16, 4, 1);
-  const Table linear([] {
-    std::vector<double> seconds;
-    for (int size = 1; size <= 64; ++size) seconds.push_back(1.0 / size);
-    return seconds;
-  }());
-  view.jobs[0].speed = &linear;
-  view.jobs[0].size_max = 64;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{4});
-  view.jobs[0].largest_seen = 4;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{16});
-  view.jobs[0].largest_seen = 16;
-  CHECK(sizes_of(decide(Tidal(), view)) == std::vector<int>{64});
 }
 
 TEST_CASE("the check names each broken law of an allocation") {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "policies/models/learnt_speed.hpp"
+#include "policies/models/learnt_work.hpp"
 #include "policies/models/measured_profile.hpp"
 
 namespace tidepool::policies {
@@ -187,6 +188,47 @@ TEST_CASE("a batch is cut so that no worker exceeds its most, and one worker abo
   CHECK(split_batch(200, 1, limits) == BatchSplit{.local = 100, .accumulate = 1});
   CHECK(split_batch(128, 1, limits) == BatchSplit{.local = 128, .accumulate = 0});
   CHECK(split_batch(4'096, 48, limits).global(48) <= 4'096);
+}
+
+TEST_CASE("a job is expected to take as much as those before it that were not done by then") {
+  LearntWork work;
+  CHECK(!work.left(0));
+  work.ended(100);
+  CHECK(work.left(0) == 100.0);
+  CHECK(work.left(60) == 40.0);
+  work.ended(400);
+  work.ended(200);
+  CHECK(work.left(0) == Approx(700.0 / 3));
+  CHECK(work.left(150) == 150.0);  // 200 and 400 are left over: 300 - 150
+  CHECK(work.left(200) == 200.0);  // only 400 took longer
+}
+
+TEST_CASE("before a job has ended, the kind is taken for twice as long as the one that has come farthest") {
+  LearntWork work;
+  work.reached(300);
+  work.reached(100);
+  CHECK(work.left(300) == 300.0);
+  CHECK(work.left(100) == 500.0);
+  work.ended(400);
+  CHECK(work.left(100) == 300.0);
+}
+
+TEST_CASE("a job that outlives all before it is expected to go on for as long as it has outlived them, or a little") {
+  LearntWork work;
+  work.ended(100);
+  CHECK(work.left(100) == 10.0);
+  CHECK(work.left(105) == 10.0);
+  CHECK(work.left(150) == 50.0);
+}
+
+TEST_CASE("a batch is chosen from a rising series within its limits, or from none") {
+  const BatchLimits limits{.initial = 32, .largest = 1'024, .local_min = 16, .local_max = 128};
+  const std::vector<BatchSplit> choices = batch_choices(4, limits);
+  REQUIRE(!choices.empty());
+  CHECK(choices.front().global(4) == 64);  // 16 each
+  CHECK(choices.back().global(4) == 1'024);
+  for (std::size_t i = 1; i < choices.size(); ++i) CHECK(choices[i].global(4) > choices[i - 1].global(4));
+  CHECK(batch_choices(65, limits).empty());
 }
 
 }  // namespace tidepool::policies

@@ -1,0 +1,29 @@
+#include "policies/tidal/curve.hpp"
+
+#include "base/check.hpp"
+
+namespace tidepool::policies::tidal {
+namespace {
+
+double slope(const Choice& from, const Choice& to) {
+  return (to.worth - from.worth) / (to.size - from.size);
+}
+
+}  // namespace
+
+std::vector<std::size_t> hull_of(const Curve& curve) {
+  TP_CHECK(!curve.empty(), "a curve has a first choice");
+  std::vector<std::size_t> corners{0};
+  for (std::size_t at = 1; at < curve.size(); ++at) {
+    TP_CHECK(curve[at].size > curve[at - 1].size, "a curve rises in size");
+    // A corner that lies on or under the line past it is none.
+    while (corners.size() > 1 && slope(curve[corners[corners.size() - 2]], curve[corners.back()]) <=
+                                     slope(curve[corners.back()], curve[at])) {
+      corners.pop_back();
+    }
+    if (curve[at].worth > curve[corners.back()].worth) corners.push_back(at);
+  }
+  return corners;
+}
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,21 @@
+// Where the market's sizes lie, and what becomes of them where no node has room. Jobs of unchanged size stay; every
+// other job, the largest first, goes to as few nodes as possible. Where that fails, what is worth most is done: another
+// job makes room, the job takes a smaller size that fits, it stays as it is, or it is spread. Last, jobs that lie on
+// more nodes than they need move together where that is worth their standing still.
+#pragma once
+
+#include <vector>
+
+#include "policies/cluster/cluster_view.hpp"
+#include "policies/tidal/tide.hpp"
+
+namespace tidepool::policies::tidal {
+
+struct Laid {
+  std::vector<cluster::Placement> placements;  // per row; no size above what the market gave
+  double worth = 0;                            // of all of them, where they really lie
+};
+// `tide`: settled, with exactly the jobs of the view.
+[[nodiscard]] Laid lay_out(const cluster::View& view, const Tide& tide);
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,164 @@
+#include "policies/tidal/market.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace tidepool::policies::tidal {
+namespace {
+
+// How many pieces past the price are looked at for the slots that the next piece is too wide for.
+constexpr int kBesideMax = 64;
+
+}  // namespace
+
+Piece Market::piece_of(JobId job, const Bid& bid, std::size_t corner) {
+  const Choice& from = bid.curve[bid.corners[corner - 1]];
+  const Choice& to = bid.curve[bid.corners[corner]];
+  return {.slope = (to.worth - from.worth) / (to.size - from.size),
+          .job = job,
+          .corner = static_cast<std::uint32_t>(corner),
+          .width = to.size - from.size};
+}
+
+void Market::take_out(JobId job, const Bid& bid) {
+  for (std::size_t corner = 1; corner < bid.corners.size(); ++corner) pieces_.erase(piece_of(job, bid, corner));
+  least_ -= bid.curve.front().size;
+}
+
+void Market::bid(JobId job, Curve curve) {
+  Bid made{.curve = std::move(curve), .corners = {}};
+  made.corners = hull_of(made.curve);
+  Bid& kept = bids_[job];
+  if (!kept.curve.empty()) take_out(job, kept);
+  kept = std::move(made);
+  for (std::size_t corner = 1; corner < kept.corners.size(); ++corner) pieces_.insert(piece_of(job, kept, corner));
+  least_ += kept.curve.front().size;
+  touched_.insert(job);
+}
+
+void Market::leave(JobId job) {
+  const auto found = bids_.find(job);
+  if (found == bids_.end()) return;
+  take_out(job, found->second);
+  bids_.erase(found);
+  touched_.insert(job);
+}
+
+void Market::reset(std::vector<std::pair<JobId, Curve>> bids) {
+  for (const auto& [job, bid] : bids_) touched_.insert(job);
+  bids_.clear();
+  least_ = 0;
+  std::vector<Piece> pieces;
+  for (auto& [job, curve] : bids) {
+    Bid made{.curve = std::move(curve), .corners = {}};
+    made.corners = hull_of(made.curve);
+    for (std::size_t corner = 1; corner < made.corners.size(); ++corner) pieces.push_back(piece_of(job, made, corner));
+    least_ += made.curve.front().size;
+    touched_.insert(touched_.end(), job);
+    TP_CHECK(bids_.emplace_hint(bids_.end(), job, std::move(made))->second.corners.front() == 0, "a hull has a start");
+  }
+  TP_CHECK(bids_.size() == bids.size(), "every job bids once");
+  pieces_.assign(std::move(pieces));
+}
+
+// How many of its corners a job has bought in the order of slopes, the first included.
+std::size_t Market::bought_in_order(JobId job, const Bid& bid) const {
+  std::size_t corner = bid.corners.size() - 1;
+  if (next_) {
+    while (corner > 0 && !sold_before(piece_of(job, bid, corner), *next_)) --corner;
+  }
+  return bid.corners[corner];
+}
+
+std::size_t Market::chosen(JobId job, const Bid& bid) const {
+  const auto found = beside_.find(job);
+  return found != beside_.end() ? found->second : bought_in_order(job, bid);
+}
+
+const Choice& Market::choice(JobId job) const {
+  const Bid& bid = bids_.at(job);
+  return bid.curve[chosen(job, bid)];
+}
+
+// The jobs whose pieces lie between two frontiers.
+void Market::note_between(const std::optional<Piece>& before, const std::optional<Piece>& now,
+                          core::StepBudget& budget) {
+  if (!before && !now) return;
+  const bool rises = !before || (now && sold_before(*now, *before));  // fewer pieces are bought than before
+  const std::optional<Piece>& from = rises ? now : before;
+  const std::optional<Piece>& to = rises ? before : now;
+  touched_.insert(from->job);
+  for (auto at = pieces_.after(*from); at && (!to || sold_before(*at, *to)); at = pieces_.after(*at)) {
+    touched_.insert(at->job);
+    budget.spend();
+  }
+}
+
+// The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price.
+Market::Step Market::steepest_step(const std::set<JobId>& beside) const {
+  Step best;
+  for (const JobId job : beside) {
+    const Bid& bid = bids_.at(job);
+    const std::size_t now = chosen(job, bid);
+    for (std::size_t to = now + 1; to < bid.curve.size(); ++to) {
+      const int width = bid.curve[to].size - bid.curve[now].size;
+      if (width > free_) break;
+      const double slope = (bid.curve[to].worth - bid.curve[now].worth) / width;
+      if (slope > best.slope) best = {.slope = slope, .job = job, .to = to, .width = width};
+    }
+  }
+  return best;
+}
+
+void Market::sell_rest(core::StepBudget& budget) {
+  if (!next_ || free_ <= 0) return;
+  std::set<JobId> beside;
+  std::optional<Piece> at = next_;
+  for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) beside.insert(at->job);
+  while (free_ > 0 && budget.spend(static_cast<std::int64_t>(beside.size()))) {
+    const Step step = steepest_step(beside);
+    if (step.slope <= 0) return;
+    beside_[step.job] = step.to;
+    free_ -= step.width;
+  }
+}
+
+Market::Settlement Market::settle(core::StepBudget& budget) {
+  for (const auto& [job, choice] : beside_) touched_.insert(job);
+  beside_.clear();
+  const OrderedPieces::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
+  budget.spend(static_cast<std::int64_t>(touched_.size()));
+  if (settled_) {
+    note_between(next_, frontier.next, budget);
+  } else {
+    for (const auto& [job, bid] : bids_) touched_.insert(touched_.end(), job);
+  }
+  settled_ = true;
+  next_ = frontier.next;
+  free_ = std::max<std::int64_t>(0, slots_ - least_ - frontier.used);
+  sell_rest(budget);
+  for (const auto& [job, choice] : beside_) touched_.insert(job);
+  Settlement settlement{.price = price(), .free = free_, .changed = {touched_.begin(), touched_.end()}};
+  touched_.clear();
+  return settlement;
+}
+
+double Market::worth() const {
+  double sum = 0;
+  for (const auto& [job, bid] : bids_) sum += bid.curve[chosen(job, bid)].worth;
+  return sum;
+}
+
+double Market::bound() const {
+  double sum = 0;
+  std::int64_t used = 0;
+  for (const auto& [job, bid] : bids_) {
+    const Choice& choice = bid.curve[bought_in_order(job, bid)];
+    sum += choice.worth;
+    used += choice.size;
+  }
+  return sum + price() * static_cast<double>(std::max<std::int64_t>(0, slots_ - used));
+}
+
+}  // namespace tidepool::policies::tidal

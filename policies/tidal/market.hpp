@@ -1,0 +1,84 @@
+// The market for slots: every job bids with the pieces of its hull, the slots go to the steepest, and the slope of the
+// first piece that finds no room is the price of a slot. Its state follows from the bids it holds and the number of
+// slots alone, so the answer after any sequence of changes is the answer from scratch; a change of one job costs
+// O(pieces log n) and a look at the few pieces beside the price.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "policies/tidal/curve.hpp"
+#include "policies/tidal/ordered_pieces.hpp"
+#include "schedulerd/core/step_budget.hpp"
+
+namespace tidepool::policies::tidal {
+
+class Market {
+ public:
+  explicit Market(std::int64_t slots) : slots_(slots) {}
+
+  // Nodes come and go. >= 0.
+  void set_slots(std::int64_t slots) { slots_ = slots; }
+  // What a job bids from now on, in place of what it bid before. Requires: the curve is not empty.
+  void bid(JobId job, Curve curve);
+  // The job has ended. Nothing happens if it does not bid.
+  void leave(JobId job);
+  // Replaces all bids; each job once. Cheaper than one by one.
+  void reset(std::vector<std::pair<JobId, Curve>> bids);
+
+  struct Settlement {
+    double price = 0;            // worth per slot of the first piece that found no room; 0 = everybody got all
+    std::int64_t free = 0;       // slots that nobody bought
+    std::vector<JobId> changed;  // whose size may differ from the last settlement, by id; also who bid or left since
+  };
+  // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
+  [[nodiscard]] Settlement settle(core::StepBudget& budget);
+
+  // As of the last settlement. Requires: the job bids.
+  [[nodiscard]] const Choice& choice(JobId job) const;
+  [[nodiscard]] const Curve& curve(JobId job) const { return bids_.at(job).curve; }
+  [[nodiscard]] double price() const { return next_ ? next_->slope : 0; }
+  [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
+
+  // The sum of worth that was reached, and one that no choice of sizes can exceed: at any price per slot, what every
+  // job gains at best plus the value of all slots at that price bounds the sum from above (weak duality; here at
+  // price()). Each O(n), summed by id.
+  [[nodiscard]] double worth() const;
+  [[nodiscard]] double bound() const;
+
+ private:
+  struct Bid {
+    Curve curve;
+    std::vector<std::size_t> corners;  // indices into the curve
+  };
+  struct Step {
+    double slope = 0;
+    JobId job;
+    std::size_t to = 0;  // index into the curve
+    int width = 0;
+  };
+
+  [[nodiscard]] static Piece piece_of(JobId job, const Bid& bid, std::size_t corner);
+  void take_out(JobId job, const Bid& bid);
+  [[nodiscard]] std::size_t bought_in_order(JobId job, const Bid& bid) const;
+  [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
+  void note_between(const std::optional<Piece>& before, const std::optional<Piece>& now, core::StepBudget& budget);
+  void sell_rest(core::StepBudget& budget);
+  [[nodiscard]] Step steepest_step(const std::set<JobId>& beside) const;
+
+  std::int64_t slots_ = 0;
+  std::int64_t least_ = 0;  // slots of all first choices: sold at any price
+  std::map<JobId, Bid> bids_;
+  OrderedPieces pieces_;
+  std::optional<Piece> next_;  // of the last settlement; everything before it is bought
+  bool settled_ = false;
+  std::int64_t free_ = 0;                // likewise
+  std::map<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve
+  std::set<JobId> touched_;              // since the last settlement
+};
+
+}  // namespace tidepool::policies::tidal

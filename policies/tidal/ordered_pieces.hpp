@@ -1,0 +1,77 @@
+// All jobs' pieces in the order in which slots are sold: steepest first, ties by job, then by place on the job's hull.
+// A treap whose priorities are a hash of the key: its shape follows from what it holds alone, whatever the order of
+// insertion, and an operation takes O(log n) expected. Sums are of whole slots, so they are exact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace tidepool::policies::tidal {
+
+// A step of one job from a corner of its hull to the next.
+struct Piece {
+  double slope = 0;  // worth per slot, > 0
+  JobId job;
+  std::uint32_t corner = 0;  // that it leads to: an index into the hull's corners, >= 1
+  int width = 0;             // slots, >= 1
+};
+[[nodiscard]] bool sold_before(const Piece& a, const Piece& b);
+
+class OrderedPieces {
+ public:
+  // Requires: not yet in there.
+  void insert(const Piece& piece);
+  // Requires: in there.
+  void erase(const Piece& piece);
+  // Replaces everything; `pieces` in any order, each once. O(n log n) for the sort, O(n) beyond.
+  void assign(std::vector<Piece> pieces);
+
+  [[nodiscard]] std::size_t size() const { return root_ == kNone ? 0 : node(root_).count; }
+  [[nodiscard]] std::int64_t width() const { return root_ == kNone ? 0 : node(root_).total; }
+
+  struct Frontier {
+    std::optional<Piece> next;  // the first piece that no longer fits; none = everything fits
+    std::int64_t used = 0;      // slots of all pieces before it
+  };
+  // The longest run of pieces from the first whose widths add up to at most `slots`.
+  [[nodiscard]] Frontier frontier(std::int64_t slots) const;
+  // The first piece after `piece` (which need not be in there), or the first of all.
+  [[nodiscard]] std::optional<Piece> after(const Piece& piece) const;
+  [[nodiscard]] std::optional<Piece> first() const;
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = UINT32_MAX;
+  struct Node {
+    Piece piece;
+    std::uint64_t priority = 0;
+    Index left = kNone;
+    Index right = kNone;
+    std::uint32_t count = 1;
+    std::int64_t total = 0;  // widths in this subtree
+  };
+  struct Parts {
+    Index before = kNone;
+    Index from = kNone;
+  };
+
+  [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
+  [[nodiscard]] Node& node(Index index) { return nodes_[index]; }
+  [[nodiscard]] std::int64_t total_of(Index index) const { return index == kNone ? 0 : node(index).total; }
+  [[nodiscard]] std::uint32_t count_of(Index index) const { return index == kNone ? 0 : node(index).count; }
+  [[nodiscard]] Index make(const Piece& piece);
+  void sum_up(Index index);
+  [[nodiscard]] Parts split(Index root, const Piece& at);
+  [[nodiscard]] Index merge(Index before, Index from);
+  [[nodiscard]] Index erase_below(Index root, const Piece& piece);
+  void sum_up_all(Index root);
+
+  std::vector<Node> nodes_;
+  std::vector<Index> unused_;
+  Index root_ = kNone;
+};
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,62 @@
+// Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
+// Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
+// same as that of a new tide with the same rows. A row is re-read when it is put again, when the number of jobs behind
+// it changes by a step, and when it has waited for another eighth of the patience.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "policies/tidal/market.hpp"
+#include "policies/tidal/standing.hpp"
+#include "policies/tidal/worth.hpp"
+
+namespace tidepool::policies::tidal {
+
+class Tide {
+ public:
+  explicit Tide(const Ground& ground, const Settings& settings = {});
+  Tide(const Tide&) = delete;  // worths point into it
+  Tide& operator=(const Tide&) = delete;
+
+  // Nodes have come or gone: every job is weighed anew.
+  void set_ground(const Ground& ground);
+  // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves.
+  void put(const cluster::JobRow& job, Instant at);
+  void leave(JobId job);
+
+  // Sells the slots as of `now`, which does not fall. `changed` names everybody whose size may differ.
+  [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
+
+  // As of the last settlement.
+  [[nodiscard]] const Market& market() const { return market_; }
+  [[nodiscard]] const Worth& worth(JobId job) const { return *entries_.at(job).worth; }
+  [[nodiscard]] std::size_t jobs() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    cluster::JobRow row;
+    Instant at;  // when the row was read
+    Standing::Class standing = 0;
+    std::unique_ptr<const Worth> worth;  // none = to be weighed
+  };
+
+  void forget(JobId job, const Entry& entry);
+  const Worth& weigh(Entry& entry, Instant now) const;
+  [[nodiscard]] std::set<JobId> to_be_weighed(Instant now);
+
+  Settings settings_;
+  Ground ground_;
+  std::map<JobId, Entry> entries_;
+  Standing standing_;
+  std::vector<double> behind_;  // by class, as of the last settlement
+  std::map<Standing::Class, std::set<JobId>> in_class_;
+  std::set<std::pair<Instant, JobId>> due_;  // when a waiting job's weight rises next
+  std::set<JobId> put_;                      // since the last settlement
+  Market market_;
+};
+
+}  // namespace tidepool::policies::tidal

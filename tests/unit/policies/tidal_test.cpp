@@ -1,0 +1,254 @@
+// The policy tidal, rule by rule. The first case is the worked example of policies/tidal/README.md.
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "policies/cluster/allocation_check.hpp"
+#include "policies/tidal/node_room.hpp"
+#include "policies/tidal/tidal.hpp"
+
+namespace tidepool::policies::tidal {
+namespace {
+
+using cluster::Allocation;
+using cluster::JobRow;
+using cluster::Placement;
+using cluster::Shape;
+using cluster::View;
+
+// Seconds a step by size, from 1; infinite beyond. Twice as long on more nodes than needed.
+class Table final : public cluster::SpeedModel {
+ public:
+  Table(std::vector<double> seconds, int slots_per_node) : seconds_(std::move(seconds)), per_node_(slots_per_node) {}
+  [[nodiscard]] double step_seconds(Shape shape) const override {
+    const auto size = static_cast<std::size_t>(shape.size);
+    if (size > seconds_.size()) return std::numeric_limits<double>::infinity();
+    return seconds_[size - 1] * (shape.nodes > cluster::packed(shape.size, per_node_).nodes ? 2 : 1);
+  }
+
+ private:
+  std::vector<double> seconds_;
+  int per_node_;
+};
+
+Table linear(int sizes, int slots_per_node) {
+  std::vector<double> seconds;
+  for (int size = 1; size <= sizes; ++size) seconds.push_back(1.0 / size);
+  return {seconds, slots_per_node};
+}
+
+const Table kGood({1, 1 / 2.0, 1 / 2.5, 1 / 3.0}, 4);
+const Table kFair({1, 1 / 1.5, 1 / 1.7, 1 / 2.0}, 4);
+const Table kLinear = linear(64, 4);
+
+View view_of(int nodes, std::vector<const Table*> speeds) {
+  View view{.now = Instant::from_micros(0), .nodes = {}, .jobs = {}};
+  for (int i = 1; i <= nodes; ++i) view.nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(i)), .slots = 4});
+  for (const Table* speed : speeds) {
+    JobRow job;
+    job.id = JobId(view.jobs.size() + 1);
+    job.size_max = 64;
+    job.useful_left = 1'000;
+    job.largest_seen = 64;
+    job.speed = speed;
+    view.jobs.push_back(job);
+  }
+  return view;
+}
+
+Allocation decide(const View& view) {
+  core::StepBudget budget(1'000'000);
+  Allocation allocation = Tidal().allocate(view, budget);
+  REQUIRE(check_allocation(view, allocation).ok());
+  REQUIRE(check_placements(view, allocation, allocation.placements).ok());
+  return allocation;
+}
+
+std::vector<int> sizes_of(const Allocation& allocation) {
+  std::vector<int> sizes;
+  for (const cluster::Grant& grant : allocation.grants) sizes.push_back(grant.size);
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("the worked example: two jobs, four slots") {
+  View view = view_of(1, {&kGood, &kFair});
+  view.jobs[0].useful_left = 600;
+  view.jobs[1].useful_left = 1'200;
+
+  const Settings settings;
+  const Worth first(view.jobs[0], ground_of(view), 2, settings);
+  REQUIRE(first.curve().size() == 4);
+  CHECK(first.curve()[1].worth == Approx(2));
+  CHECK(first.curve()[2].worth == Approx(4));
+  CHECK(first.curve()[3].worth == Approx(6));
+  const Worth second(view.jobs[1], ground_of(view), 1, settings);
+  CHECK(second.curve()[1].worth == Approx(5 / 3.0));
+  CHECK(second.curve()[2].worth == Approx(5 / 2.0));
+  CHECK(second.curve()[3].worth == Approx(10 / 3.0));
+
+  Tide tide(ground_of(view));
+  for (const JobRow& job : view.jobs) tide.put(job, view.now);
+  core::StepBudget budget(1'000);
+  CHECK(tide.settle(view.now, budget).price == Approx(1));
+  CHECK(tide.market().choice(JobId(1)).size == 2);
+  CHECK(tide.market().choice(JobId(2)).size == 2);
+  CHECK(tide.market().worth() == Approx(6.5));
+  CHECK(tide.market().bound() == Approx(20 / 3.0));
+
+  const Allocation allocation = decide(view);
+  CHECK(sizes_of(allocation) == std::vector<int>{2, 2});
+  CHECK(allocation.worth == Approx(6.5));
+  CHECK(allocation.bound == Approx(20 / 3.0));
+}
+
+TEST_CASE("when slots are short, the job with the least left goes first, or else the one that was served least") {
+  View view = view_of(1, {&kGood, &kGood});
+  view.nodes[0].slots = 1;
+  view.jobs[0].useful_left = 10'000;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{0, 1});
+  view.jobs[0].useful_left = view.jobs[1].useful_left = std::nullopt;
+  view.jobs[0].useful_expected = 10'000;  // what others of its kind let expect counts like what was declared
+  view.jobs[1].useful_expected = 1'000;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{0, 1});
+  view.jobs[0].useful_expected = view.jobs[1].useful_expected = std::nullopt;
+  view.jobs[0].slot_seconds = 60'000;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{0, 1});
+  view.jobs[0].weight = 100;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{1, 0});
+}
+
+TEST_CASE("a job that waits is worth more with every eighth of its patience, until it starts") {
+  View view = view_of(1, {&kGood, &kGood});
+  view.nodes[0].slots = 1;
+  view.jobs[0].useful_left = 10'000;
+  view.jobs[1].placement = {{.node = 0, .slots = 1}};
+  int hours = 0;
+  while (sizes_of(decide(view))[0] == 0 && hours < 100) {
+    ++hours;
+    view.now = Instant::from_micros(hours * 3'600'000'000LL);
+    view.jobs[1].held = Duration::seconds(hours * 3'600);
+  }
+  CHECK(hours > 1);
+  CHECK(hours < 24);
+}
+
+TEST_CASE("a job keeps its size when a change costs more than it brings before the horizon, or before its end") {
+  View view = view_of(1, {&kLinear});
+  view.jobs[0].placement = {{.node = 0, .slots = 2}};
+  view.jobs[0].transition = Duration::seconds(30);
+  CHECK(sizes_of(decide(view)) == std::vector<int>{4});
+  view.jobs[0].transition = Duration::seconds(400);  // 2 x 600 against 4 x 200
+  const Allocation stays = decide(view);
+  CHECK(sizes_of(stays) == std::vector<int>{2});
+  CHECK(stays.grants[0].reason.code == core::ReasonCode::kUtilitySettled);
+  view.jobs[0].transition = Duration::seconds(30);
+  view.jobs[0].useful_left = 60;  // 30 s as it is, 30 + 15 s with twice as many
+  CHECK(sizes_of(decide(view)) == std::vector<int>{2});
+  view.jobs[0].costs.grow = Duration::seconds(1);  // as measured
+  CHECK(sizes_of(decide(view)) == std::vector<int>{4});
+}
+
+TEST_CASE("a kind of which little is known grows from one node, four times at most") {
+  View view = view_of(16, {&kLinear});
+  view.jobs[0].largest_seen = 0;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{4});
+  view.jobs[0].largest_seen = 4;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{16});
+  view.jobs[0].largest_seen = 16;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{64});
+}
+
+TEST_CASE("what must not change keeps what it holds, what its user insists on goes first") {
+  View view = view_of(1, {&kFair, &kGood});
+  view.jobs[0].placement = {{.node = 0, .slots = 3}};
+  view.jobs[0].useful_left = 1'000'000;
+  view.jobs[0].weight = 1e-6;
+  CHECK(sizes_of(decide(view))[0] < 3);
+  view.jobs[0].frozen = true;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{3, 1});
+  view.jobs[0].frozen = false;
+  view.jobs[0].preemptible = false;
+  view.jobs[0].size_min = 2;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{2, 2});
+  view.jobs[0].preemptible = true;
+  view.jobs[0].weight = 1;
+  view.jobs[0].pinned = 4;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{4, 0});
+}
+
+TEST_CASE("only sizes that the job may have are taken") {
+  View view = view_of(2, {&kLinear});
+  view.jobs[0].sizes = {3, 6};
+  view.jobs[0].size_min = 3;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{6});
+  view.jobs[0].size_max = 5;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{3});
+}
+
+TEST_CASE("a job makes room for another that would have to be spread") {
+  // Two nodes, each half full; a third job of four slots wants a whole node.
+  View view = view_of(2, {&kLinear, &kLinear, &kLinear});
+  for (JobRow& job : view.jobs) job.transition = Duration::seconds(1);
+  view.jobs[0].placement = {{.node = 0, .slots = 2}};
+  view.jobs[1].placement = {{.node = 1, .slots = 2}};
+  for (std::size_t row : {0U, 1U}) view.jobs[row].sizes = {2};
+  view.jobs[2].sizes = {4};
+  const Allocation allocation = decide(view);
+  CHECK(sizes_of(allocation) == std::vector<int>{2, 2, 4});
+  CHECK(allocation.placements[2].size() == 1);
+  // Moving takes all of the horizon: it is spread instead, at half the speed.
+  for (std::size_t row : {0U, 1U}) view.jobs[row].transition = Duration::seconds(600);
+  CHECK(decide(view).placements[2].size() == 2);
+}
+
+TEST_CASE("a job on more nodes than it needs moves together when there is room") {
+  View view = view_of(2, {&kLinear});
+  view.jobs[0].sizes = {2};
+  view.jobs[0].placement = {{.node = 0, .slots = 1}, {.node = 1, .slots = 1}};
+  view.jobs[0].transition = Duration::seconds(30);
+  CHECK(decide(view).placements[0] == Placement{{.node = 0, .slots = 2}});
+  view.jobs[0].transition = Duration::seconds(400);
+  CHECK(decide(view).placements[0] == view.jobs[0].placement);
+}
+
+TEST_CASE("reasons tell the worth, the price, what lost, and at which price a job would start") {
+  View view = view_of(1, {&kGood, &kFair, &kFair});
+  view.nodes[0].slots = 2;
+  view.jobs[0].useful_left = 100;
+  view.jobs[0].weight = 10;
+  const Allocation allocation = decide(view);
+  REQUIRE(sizes_of(allocation) == std::vector<int>{2, 0, 0});
+  const core::Reason& started = allocation.grants[0].reason;
+  CHECK(started.code == core::ReasonCode::kStarted);
+  CHECK(started.number("worth") > 0);
+  CHECK(started.number("price") > 0);
+  REQUIRE(allocation.grants[0].lost.size() == 2);  // one slot, and none
+  CHECK(allocation.grants[0].lost[0].size == 1);
+  CHECK(allocation.grants[0].lost[1].size == 0);
+  CHECK(allocation.grants[0].lost[1].score == 0);
+  const core::Reason& waits = allocation.grants[1].reason;
+  CHECK(waits.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(waits.number("needed") == 1);
+  CHECK(waits.number("bid") > 0);
+  CHECK(waits.number("bid") <= waits.number("price"));
+}
+
+TEST_CASE("a node's room: best fit, whole nodes first, whole workers only") {
+  View view = view_of(3, {});
+  NodeRoom room(view.nodes);
+  room.put(0, {{.node = 0, .slots = 3}});
+  room.put(1, {{.node = 1, .slots = 2}});
+  CHECK(room.place(1, 1) == Placement{{.node = 0, .slots = 1}});
+  CHECK(room.place(2, 1) == Placement{{.node = 1, .slots = 2}});
+  CHECK(room.place(6, 1) == Placement{{.node = 2, .slots = 4}, {.node = 1, .slots = 2}});
+  CHECK(room.place(7, 1) == Placement{{.node = 2, .slots = 4}, {.node = 1, .slots = 2}, {.node = 0, .slots = 1}});
+  CHECK(!room.place(8, 1));
+  CHECK(!room.place(8, 2));
+  CHECK(room.place(6, 2) == Placement{{.node = 2, .slots = 4}, {.node = 1, .slots = 2}});
+  room.take(1, {{.node = 1, .slots = 2}});
+  CHECK(room.place(8, 4) == Placement{{.node = 1, .slots = 4}, {.node = 2, .slots = 4}});
+}
+
+}  // namespace tidepool::policies::tidal
