@@ -5,6 +5,8 @@
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
+#include "schedulerd/core/shares.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/worker_exit.hpp"
 
@@ -31,7 +33,8 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
 void tell_straggler(StateChange& change, const Job& job, const Reason& reason) {
   const WorkerId id(static_cast<std::uint64_t>(reason.number("worker")));
   StragglerTrack& track = change.worker(id).track;
-  if (track.told) return;
+  const bool known = reason.code == ReasonCode::kStragglerEased || reason.code == ReasonCode::kStragglerReplaced;
+  if (track.told || (known && job.eased.contains(id))) return;
   track.told = true;
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
@@ -54,6 +57,8 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   job.last_start_at = change.at();
   job.cooldown_waived = false;
   job.parking = false;
+  job.out_of_sight.clear();
+  job.held_since.reset();
   job.stepping_generation = 0;
   job.stepping_size = 0;
   job.audited_epoch.reset();  // epochs since the kept state are gone through again
@@ -106,6 +111,23 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
   begin_resize(change, job, std::move(transition));
 }
 
+void apply(StateChange& change, const RebalanceIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  if (speaks_of_straggler(reason.code)) tell_straggler(change, job, reason);
+  for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
+    const WorkerId id = job.members[rank];
+    if (intent.weights[rank] == kFullShare) {
+      job.eased.erase(id);
+      continue;
+    }
+    const auto [eased, is_new] = job.eased.try_emplace(id);
+    if (is_new) eased->second.lost_s = change.worker(id).track.waited_s;
+    eased->second.weight = intent.weights[rank];
+  }
+  job.shares_told = {.number = intent.number, .weights = intent.weights};
+}
+
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   if (intent.after_failure) conclude(job, reason);
@@ -127,6 +149,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   job.generation = intent.number;
   job.members = intent.members;
   job.switched = false;
+  begin_shares(job);
   job.incarnation.failed = WorkerId();
   for (const WorkerId id : job.members) change.worker(id).program_ended = false;
   if (job.transition && !intent.after_failure) job.transition->committed = true;
@@ -135,6 +158,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
   Job& job = change.job(intent.job);
   job.incarnation.launched = intent.number;
+  job.incarnation.launched_at = change.at();
   job.incarnation.home = change.worker(job.members.front()).node;
 }
 
@@ -150,6 +174,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
     job.commit = {change.at(), reason, job.size(), intent.after_failure};
   }
   job.members.clear();
+  begin_shares(job);
   job.switched = false;
   job.transition.reset();
   for (const WorkerId id : job.workers) {
@@ -182,6 +207,10 @@ void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& re
   drop_from_transition(change, job, intent.worker);
 }
 
+void apply(StateChange& change, const ProbeIntent& intent, const Reason&) {
+  change.worker(intent.worker).track.probed = true;
+}
+
 JobState state_of(JobEnd end) {
   switch (end) {
     case JobEnd::kSucceeded: return JobState::kSucceeded;
@@ -199,11 +228,36 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   job.parking = false;
   job.checkpoint_wanted = false;
   job.members.clear();
+  job.out_of_sight.clear();
+  begin_shares(job);
   job.switched = false;
   job.transition.reset();
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  job.allotted.reset();
   change.capacity_changed();
   change.emit("job.finished", job, finished_data(job));
+}
+
+// Before the intents, so that the grounds are what the policy saw.
+void apply(StateChange& change, const Replan& replan, const Decision& decision) {
+  ClusterPlan& plan = change.state().plan;
+  if (!replan.error.empty() && replan.error != plan.error) {
+    change.emit("policy.error", {{"policy", decision.policy}, {"error", replan.error}});
+  }
+  plan = {.policy = decision.policy,
+          .made_at = decision.at,
+          .nodes = digest_of_nodes(change.state()),
+          .mark = replan.mark,
+          .wake = replan.wake,
+          .error = replan.error};
+  for (const auto& [id, now] : replan.changes) {
+    Job& job = change.job(id);
+    if (now) {
+      job.allotted = {.allotment = *now, .grounds = grounds_of(job, decision.at)};
+    } else {
+      job.allotted.reset();
+    }
+  }
 }
 
 }  // namespace
@@ -214,12 +268,14 @@ void apply_decision(StateChange& change, const Decision& decision) {
   ++change.state().next_decision;
   change.follow(decision.id);
   if (!decision.plan.empty()) change.emit("decision.made", decision_data(decision, change.state()));
+  if (decision.replan) apply(change, *decision.replan, decision);
   for (const auto& planned : decision.plan) {
     std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
   }
   for (const auto& verdict : decision.verdicts) {
     Job& job = change.job(verdict.job);
     job.verdict = verdict;
+    if (verdict.reason.code == ReasonCode::kWaitsForState && !job.held_since) job.held_since = change.at();
     if (speaks_of_straggler(verdict.reason.code)) tell_straggler(change, job, verdict.reason);
   }
 }

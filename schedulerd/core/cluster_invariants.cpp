@@ -45,6 +45,19 @@ Broken transition_breaks(const ClusterState& state, const Job& job) {
   return std::nullopt;
 }
 
+Broken shares_break(const Job& job) {
+  const auto fits = [&](const ShareTable& table) {
+    return table.weights.empty() ? table.number == 0 : table.number > 0 && table.weights.size() == job.members.size();
+  };
+  if (!fits(job.shares_told) || !fits(job.shares_used)) return broken("EverybodyHasAShare", job.id.text());
+  if (job.shares_used.number > job.shares_told.number) return broken("SharesAreTold", job.id.text());
+  for (const auto& [id, eased] : job.eased) {
+    const bool eases = contains(job.members, id) && eased.weight >= 1 && eased.weight < kFullShare;
+    if (!eases) return broken("OnlyMembersAreEased", id.text() + " of " + job.id.text());
+  }
+  return std::nullopt;
+}
+
 Broken membership_breaks(const ClusterState& state, const Job& job) {
   const std::string who = job.id.text();
   if (!is_active(job.state) && (!job.members.empty() || job.transition)) return broken("IdleJobsHaveNoMembers", who);
@@ -63,6 +76,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);
   }
+  if (auto law = shares_break(job)) return law;
   return transition_breaks(state, job);
 }
 

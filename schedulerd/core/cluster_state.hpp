@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
+#include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
 #include "schedulerd/core/plan.hpp"
 #include "schedulerd/core/reason.hpp"
@@ -54,7 +55,12 @@ struct StragglerTrack {
   std::int64_t slow_steps = 0;  // for how many of the newest it has been a straggler; 0 = it is none
   double waited_s = 0;          // slot-seconds that the others have waited for it in these
   bool told = false;            // an event has named it since
+  bool probed = false;          // its node has been asked for a probe since
   std::string detector;         // whose findings these are
+  // Mean compute time of a step at the present shares, and over how many steps. Both start anew when the shares
+  // change, and when it begins or ceases to be slow.
+  double busy_us = 0;
+  std::int64_t busy_steps = 0;
 };
 
 struct Worker {
@@ -79,6 +85,14 @@ struct Worker {
 
 enum class NodeState { kUp, kLost };
 
+// What its agent's probe has measured.
+struct NodeHealth {
+  std::vector<DeviceSpeed> devices;  // never empty
+  Instant at;
+  double best_gflops = 0;  // of its slowest device, the best it has ever shown; likewise below
+  double best_copy_gbps = 0;
+};
+
 struct Node {
   NodeId id;
   std::string name;
@@ -86,7 +100,8 @@ struct Node {
   bool cordoned = false;
   std::string slot_type;
   Money price_per_slot_hour;
-  std::vector<WorkerId> owners;  // one per slot; none = free
+  std::vector<WorkerId> owners;      // one per slot; none = free
+  std::optional<NodeHealth> health;  // none: never measured
 };
 
 // What has been measured at one size.
@@ -132,6 +147,7 @@ struct Commit {
 // from one generation to the next, while its agent ends the program of the old one and starts that of the new one.
 struct Incarnation {
   GenerationNumber launched = 0;  // newest generation whose programs were told to start
+  std::optional<Instant> launched_at;
   WorkerId failed;                // whose program failed in the newest generation, so that all are started anew
   NodeId home;                    // where rank 0 ran last, and with it a checkpoint folder that is not shared
 };
@@ -142,6 +158,34 @@ struct KeptState {
   std::int64_t samples = 0;  // of those steps, as far as they had been told
   NodeId node;               // where it was written
   Instant at;
+};
+
+// How the samples of a step are split: rank r takes weights[r] parts of them all.
+struct ShareTable {
+  std::int64_t number = 0;            // counts the orders within a generation; 0 = even shares
+  std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare; empty = even shares
+  bool operator==(const ShareTable&) const = default;
+};
+// The weight of a worker that is not slow.
+inline constexpr std::int64_t kFullShare = 1'000;
+
+// A slow worker that has been given a smaller share instead of being replaced.
+struct Eased {
+  std::int64_t weight = kFullShare;
+  double lost_s = 0;  // slot-seconds that its slowness has cost the others, before and since
+  double idle_s = 0;  // slot-seconds that it has waited for the others of late: its share has become too small
+};
+
+// What the newest plan for the whole cluster gives the job, and what it rested on: when that changes, the plan is made
+// anew (plan_grounds.hpp).
+struct Grounds {
+  std::uint64_t asked = 0;             // digest of what its user asks for
+  bool frozen = false;                 // its size could not change then
+  std::map<int, double> step_seconds;  // by size, of the sizes measured for long enough
+};
+struct Allotted {
+  Allotment allotment;
+  Grounds grounds;
 };
 
 struct Job {
@@ -169,6 +213,15 @@ struct Job {
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
+  // Members of `generation` when the last of them was lost sight of with its node. They may still step: if all come
+  // back before the job has started anew, it goes on with them. Empty: nobody can be taken back.
+  std::vector<WorkerId> out_of_sight;
+
+  // Shares (rebalance_planner.hpp). They hold within `generation` only: each begins with even ones.
+  ShareTable shares_told;           // newest order
+  ShareTable shares_used;           // by which the members step, as far as they have said
+  std::map<WorkerId, Eased> eased;  // members with less than a full share
+
   // wishes
   int pinned_size = 0;  // 0 = none
   bool cancel_requested = false;
@@ -187,6 +240,7 @@ struct Job {
   std::optional<Instant> last_report_at;  // newest report of steps
   std::optional<KeptState> parked;        // newest state that was parked
   std::optional<KeptState> checkpoint;    // newest checkpoint told of
+  std::optional<Instant> held_since;      // since when it waits for room where its state lies, though others have room
   std::int64_t epoch = 0;
   double first_loss = 0;
   double last_loss = 0;
@@ -199,7 +253,8 @@ struct Job {
   TransitionCost replace_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
-  TransitionCost restart_cost;  // every change of size in ResizeMode::kRestart
+  TransitionCost restart_cost;    // every change of size in ResizeMode::kRestart
+  TransitionCost rebalance_cost;  // changes of shares
   BootCost boot_cost;
   std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
   int restarts = 0;                           // losses of workers so far; a lost node counts once
@@ -214,9 +269,20 @@ struct Job {
   Money cost;
   std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
 
-  Verdict verdict;  // newest; names no job until the first decision about it
+  Verdict verdict;                   // newest; names no job until the first decision about it
+  std::optional<Allotted> allotted;  // by a policy for the whole cluster, while its plan counts with the job
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+};
+
+// The newest plan for the whole cluster, beside what it gives each job.
+struct ClusterPlan {
+  std::string policy;  // whose; empty = none was made
+  Instant made_at;
+  std::uint64_t nodes = 0;      // digest of the nodes that it counted with
+  Mark mark;                    // the policy's own, on the cluster
+  std::optional<Instant> wake;  // the policy asked to plan again then
+  std::string error;            // why its newest answer was dropped; empty = it was not
 };
 
 // All of it. Jobs are shared between copies until one of them changes (copy on write), so that a
@@ -231,6 +297,7 @@ struct ClusterState {
   std::uint64_t next_worker = 1;
   std::uint64_t next_decision = 1;
   EventSeq next_event = 1;
+  ClusterPlan plan;  // of a policy for the whole cluster
 
   [[nodiscard]] const Job* find_job(JobId id) const;
   [[nodiscard]] const Node* find_node(NodeId id) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedulerd/core/codec_archive.hpp"
+#include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
 #include "schedulerd/core/plan.hpp"
 #include "schedulerd/core/reason.hpp"
@@ -79,10 +80,30 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("document", spec.document);
 }
 
+void fields(auto& archive, codec::Like<DeviceSpeed> auto& speed) {
+  archive("device", speed.device);
+  archive("matmul_gflops", speed.matmul_gflops);
+  archive("copy_gbps", speed.copy_gbps);
+}
+
 void fields(auto& archive, codec::Like<Alternative> auto& alternative) {
   archive("size", alternative.size);
   archive("score", alternative.score);
   archive("reason", alternative.reason);
+}
+
+void fields(auto& archive, codec::Like<Mark> auto& mark) {
+  archive("level", mark.level);
+  archive("since", mark.since);
+  archive("numbers", mark.numbers);
+}
+
+void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
+  archive("size", allotment.size);
+  archive("place", allotment.place);
+  archive("reason", allotment.reason);
+  archive("lost", allotment.lost);
+  archive("mark", allotment.mark);
 }
 
 void fields(auto& archive, codec::Like<Verdict> auto& verdict) {

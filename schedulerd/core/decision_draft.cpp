@@ -16,12 +16,6 @@ constexpr std::size_t kAlternativesMax = 4;
 // Numbers that name a goal or a worker, not a measurement: when one changes, the verdict says something else.
 constexpr std::array<std::string_view, 5> kTelling = {"of", "to", "size", "next", "worker"};
 
-bool says_the_same(const Reason& one, const Reason& other) {
-  if (one.code != other.code) return false;
-  return std::all_of(kTelling.begin(), kTelling.end(),
-                     [&](std::string_view name) { return one.number(name) == other.number(name); });
-}
-
 // Of what the decision speaks about, not of the whole state: O(change).
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
   Digest digest;
@@ -42,6 +36,12 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 
 }  // namespace
 
+bool says_the_same(const Reason& one, const Reason& other) {
+  if (one.code != other.code) return false;
+  return std::all_of(kTelling.begin(), kTelling.end(),
+                     [&](std::string_view name) { return one.number(name) == other.number(name); });
+}
+
 DecisionDraft::DecisionDraft(const ClusterState& state, const Engine::Parts& parts, Instant now)
     : state_(state), parts_(parts), now_(now), budget_(parts.config.step_budget), next_worker_(state.next_worker) {
   decision_.at = now;
@@ -54,7 +54,27 @@ const Policy& DecisionDraft::default_policy() const {
 
 const Policy& DecisionDraft::policy_of(const Job& job) const {
   const auto found = parts_.policies.find(job.spec.scaling.policy);
-  return found == parts_.policies.end() ? default_policy() : *found->second;
+  const bool chooses = found != parts_.policies.end() && !found->second->plans_cluster();
+  return chooses ? *found->second : default_policy();
+}
+
+bool DecisionDraft::follows_plan(const Job& job) const {
+  return default_policy().plans_cluster() && &policy_of(job) == &default_policy();
+}
+
+const Allotment* DecisionDraft::allotment_of(const Job& job) const {
+  if (!default_policy().plans_cluster()) return nullptr;
+  if (decision_.replan) {
+    const auto& changes = decision_.replan->changes;
+    const auto found = std::lower_bound(changes.begin(), changes.end(), job.id,
+                                        [](const AllotmentChange& change, JobId id) { return change.job < id; });
+    if (found != changes.end() && found->job == job.id) return found->now ? &*found->now : nullptr;
+  }
+  return job.allotted ? &job.allotted->allotment : nullptr;
+}
+
+void DecisionDraft::set_replan(Replan replan) {
+  decision_.replan = std::move(replan);
 }
 
 void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost) {
@@ -63,7 +83,23 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
 }
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
+  changed_.insert(job_of(intent));
+  if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
+  note_leavers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});
+}
+
+void DecisionDraft::note_leavers(const Intent& intent) {
+  if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) {
+    leavers_.insert(shrink->leavers.begin(), shrink->leavers.end());
+  } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
+    leavers_.insert(replace->leaver);
+  } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
+    leavers_.insert(stop->worker);
+  } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
+    const auto& workers = state_.find_job(preempted->job)->workers;
+    leavers_.insert(workers.begin(), workers.end());
+  }
 }
 
 void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason) {

@@ -22,8 +22,16 @@ class DecisionDraft {
   [[nodiscard]] const Engine::Parts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
   [[nodiscard]] const Policy& default_policy() const;
-  // The policy that the job asked for, or the default one if it is not known here.
+  // The policy that the job asked for, or the default one if it is not known here. A policy for the whole cluster plans
+  // for it or not at all, so one that is not the default is no choice of a job's.
   [[nodiscard]] const Policy& policy_of(const Job& job) const;
+  // The default policy plans for the whole cluster and sizes the job; jobs that follow a policy of their own are fixed
+  // claims to it.
+  [[nodiscard]] bool follows_plan(const Job& job) const;
+  // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
+  // default policy makes none.
+  [[nodiscard]] const Allotment* allotment_of(const Job& job) const;
+  void set_replan(Replan replan);
 
   // An intent that says something new about its job is also its verdict.
   void conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost = {});
@@ -34,8 +42,18 @@ class DecisionDraft {
   // What was found about the job without an intent; kept only if it is news.
   void find(const Job& job, const Reason& reason, std::vector<Alternative> lost = {});
 
+  // This decision has an intent for the job, or ends it.
+  [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
+  [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
+  // Workers whose slots this decision sets free.
+  [[nodiscard]] const std::set<WorkerId>& leavers() const { return leavers_; }
+
   // Slots as this decision uses them up; built when first asked for.
   [[nodiscard]] FreeSlots& free_slots();
+  // Keeps so many more of them for a job that waits; the others may take what is usable. May be below 0.
+  void reserve(int slots) { reserved_ += slots; }
+  [[nodiscard]] int reserved() const { return reserved_; }
+  [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
   // Workers of this many slots that an empty cluster would hold.
   [[nodiscard]] int capacity(int slots_per_worker);
@@ -56,6 +74,7 @@ class DecisionDraft {
  private:
   // Of the nodes that are up and not cordoned.
   [[nodiscard]] Money cheapest_slot_hour();
+  void note_leavers(const Intent& intent);
 
   const ClusterState& state_;
   const Engine::Parts& parts_;
@@ -68,7 +87,14 @@ class DecisionDraft {
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
+  std::set<JobId> changed_;
+  std::set<JobId> ended_;
+  std::set<WorkerId> leavers_;
+  int reserved_ = 0;
 };
+
+// Equal codes, and the same numbers where they name a goal or a worker.
+[[nodiscard]] bool says_the_same(const Reason& one, const Reason& other);
 
 // A finite number for a reason; ids go in as their number.
 template <class Tag>

@@ -7,10 +7,14 @@
 #include "schedulerd/core/apply_fact.hpp"
 #include "schedulerd/core/apply_plan.hpp"
 #include "schedulerd/core/cluster_invariants.hpp"
+#include "schedulerd/core/cluster_planner.hpp"
 #include "schedulerd/core/decision_draft.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
 #include "schedulerd/core/plan_validator.hpp"
 #include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/settlement.hpp"
 #include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
@@ -40,11 +44,21 @@ struct Engine::Impl {
   std::set<std::pair<Instant, JobId>> due;
   std::map<JobId, Instant> due_of;
 
+  // Of a default policy that plans for the whole cluster.
+  std::unique_ptr<ClusterPlanner> planner;
+  std::set<JobId> counted;   // jobs that a plan may count with, and those that the newest one does
+  std::set<JobId> off_plan;  // of them, those that do not have what it gives them
+
+  [[nodiscard]] const Policy& default_policy() const { return *parts.policies.at("default"); }
+
   void index(JobId id, Instant seen_until) {
     const Job& job = *state.find_job(id);
     put(pending, id, job.state == JobState::kPending);
     put(claiming, id, claims_free_slots(job));
     put(held_back, id, waits_for_capacity(job));
+    put(counted, id, job.allotted || counts(job, seen_until));
+    put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
+    if (planner) planner->follow(state, id);
     if (const auto old = due_of.find(id); old != due_of.end()) {
       due.erase({old->second, id});
       due_of.erase(old);
@@ -71,20 +85,44 @@ struct Engine::Impl {
     return jobs;
   }
 
-  [[nodiscard]] Decision decide(std::set<JobId> jobs, bool queue_changed, Instant now) const {
+  // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
+  // and returns whom it has dealt with.
+  std::set<JobId> follow_plan(DecisionDraft& draft, std::set<JobId>& jobs, ClusterPlanner& with) const {
+    std::set<JobId> off = off_plan;
+    if (plan_is_due(draft, jobs, counted)) {
+      const std::set<JobId> changed = plan_cluster(draft, with, counted);
+      jobs.insert(changed.begin(), changed.end());
+      off.insert(changed.begin(), changed.end());
+    }
+    for (const JobId id : jobs) {
+      const Job& job = *state.find_job(id);
+      const Allotment* allotment = job.state == JobState::kPending ? draft.allotment_of(job) : nullptr;
+      if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, allotment->lost);
+    }
+    return settle(draft, off);
+  }
+
+  [[nodiscard]] Decision decide(std::set<JobId> jobs, bool queue_changed, Instant now, ClusterPlanner* with) const {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!claiming.empty());
     for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
     for (const JobId id : jobs) {
-      const bool leaves_queue = pending.contains(id) && is_ending(*state.find_job(id), now);
-      queue_changed = queue_changed || leaves_queue;
+      const Job& job = *state.find_job(id);
+      const bool leaves_queue = pending.contains(id) && is_ending(job, now);
+      const auto held_until = state_wait_ends(job);
+      queue_changed = queue_changed || leaves_queue || (held_until && now >= *held_until);
     }
-    if (queue_changed) {
+    std::set<JobId> dealt_with;
+    if (with != nullptr) {
+      dealt_with = follow_plan(draft, jobs, *with);
+    } else if (queue_changed) {
       plan_queue(draft, pending);
-      jobs.insert(held_back.begin(), held_back.end());
     }
-    for (const JobId id : jobs) plan_size(draft, *state.find_job(id));
+    if (queue_changed || with != nullptr) jobs.insert(held_back.begin(), held_back.end());
+    for (const JobId id : jobs) {
+      if (!dealt_with.contains(id)) plan_size(draft, *state.find_job(id));
+    }
     return std::move(draft).finish();
   }
 };
@@ -102,6 +140,10 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   TP_CHECK(parts.detector != nullptr, "there is a straggler detector");
   impl_->parts = std::move(parts);
   impl_->state = std::move(state);
+  if (impl_->default_policy().plans_cluster()) {
+    impl_->planner = impl_->default_policy().planner();
+    TP_CHECK(impl_->planner != nullptr, "a policy that plans for the whole cluster has a planner");
+  }
   impl_->unseen.capacity = true;
   for (const auto& [id, job] : impl_->state.jobs) {
     impl_->unseen.jobs.insert(id);
@@ -127,7 +169,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
 }
 
 Decision Engine::decide(Instant now) const {
-  return impl_->decide(impl_->to_look_at(now), impl_->unseen.capacity, now);
+  return impl_->decide(impl_->to_look_at(now), impl_->unseen.capacity, now, impl_->planner.get());
 }
 
 Decision Engine::decide_anew(Instant now) const {
@@ -135,7 +177,11 @@ Decision Engine::decide_anew(Instant now) const {
   for (const auto& [id, job] : impl_->state.jobs) {
     if (!is_final(job->state) || !job->workers.empty()) jobs.insert(jobs.end(), id);
   }
-  return impl_->decide(std::move(jobs), true, now);
+  const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
+  if (planner) {
+    for (const auto& [id, job] : impl_->state.jobs) planner->follow(impl_->state, id);
+  }
+  return impl_->decide(std::move(jobs), true, now, planner.get());
 }
 
 Status Engine::validate(const Decision& decision) const {
@@ -158,8 +204,14 @@ const ClusterState& Engine::view() const {
 }
 
 std::optional<Instant> Engine::next_due() const {
-  if (impl_->due.empty()) return std::nullopt;
-  return impl_->due.begin()->first;
+  std::optional<Instant> first;
+  if (!impl_->due.empty()) first = impl_->due.begin()->first;
+  const ClusterPlan& plan = impl_->state.plan;
+  if (impl_->planner && !impl_->counted.empty() && !plan.policy.empty()) {
+    const Instant again = next_plan_at(plan, impl_->parts.config.plan_every);
+    first = first ? std::min(*first, again) : again;
+  }
+  return first;
 }
 
 JobId Engine::next_job_id() const {

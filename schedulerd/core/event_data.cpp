@@ -2,6 +2,7 @@
 
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/node_speed.hpp"
 #include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/throughput.hpp"
@@ -82,6 +83,19 @@ nlohmann::json resizing_data(const Transition& transition) {
   return {{"from", transition.from_size}, {"to", transition.to_size}, {"reason", reason_data(transition.reason)}};
 }
 
+nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact) {
+  auto shares = nlohmann::json::array();
+  for (std::size_t rank = 0; rank < job.shares_used.weights.size(); ++rank) {
+    shares.push_back({{"worker", job.members[rank].text()},
+                      {"share", static_cast<double>(job.shares_used.weights[rank]) / static_cast<double>(kFullShare)}});
+  }
+  return {{"generation", fact.generation},
+          {"number", fact.number},
+          {"step", fact.step},
+          {"stall_ms", fact.stall_ms},
+          {"shares", std::move(shares)}};
+}
+
 nlohmann::json suspended_data(const Job& job) {
   const KeptState* kept = newest_kept(job);
   return {{"size", 0},
@@ -112,9 +126,25 @@ nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, boo
           {"measured", measured}};
 }
 
+nlohmann::json probed_data(const ClusterState& state, const Node& node) {
+  auto devices = nlohmann::json::array();
+  if (node.health) {
+    for (const DeviceSpeed& each : node.health->devices) {
+      devices.push_back(
+          {{"device", each.device}, {"matmul_gflops", each.matmul_gflops}, {"copy_gbps", each.copy_gbps}});
+    }
+  }
+  const auto speed = speed_of(state, node);
+  return {{"name", node.name},
+          {"devices", std::move(devices)},
+          {"speed", number_or_null(speed)},
+          {"slow", speed && *speed < kSlowNode}};
+}
+
 nlohmann::json straggling_data(const Reason& reason, const std::string& detector) {
   const char* action = nullptr;  // the next one
   if (reason.code == ReasonCode::kStragglerReplaced || reason.code == ReasonCode::kStragglerWatched) action = "replace";
+  if (reason.code == ReasonCode::kStragglerRebalanced || reason.number("by_share") > 0) action = "rebalance";
   const bool shrinks = reason.code == ReasonCode::kStragglerNoSpare && reason.number("cost_s") > 0;
   if (reason.code == ReasonCode::kStragglerShrunk || shrinks) action = "shrink";
   return {{"worker", WorkerId(static_cast<std::uint64_t>(reason.number("worker"))).text()},
@@ -124,6 +154,8 @@ nlohmann::json straggling_data(const Reason& reason, const std::string& detector
           {"follows", to_text(static_cast<Follows>(static_cast<int>(reason.number("follows"))))},
           {"node_peers", static_cast<int>(reason.number("node_peers"))},
           {"node_slow", static_cast<int>(reason.number("node_slow"))},
+          {"node_speed",
+           number_or_null(reason.number("node_speed") > 0 ? std::optional(reason.number("node_speed")) : std::nullopt)},
           {"waited_s", reason.number("waited_s")},
           {"next_action", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(action)},
           {"action_cost_s", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(reason.number("cost_s"))}};

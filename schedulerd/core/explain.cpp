@@ -5,7 +5,9 @@
 #include "base/check.hpp"
 #include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/placement.hpp"
+#include "schedulerd/core/rebalance_planner.hpp"
 #include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/straggler_planner.hpp"
@@ -38,6 +40,7 @@ void add_transition_costs(const Job& job, Explanation& out) {
   };
   tell("growing", job.grow_cost);
   tell("replacing a worker", job.replace_cost);
+  tell("changing its shares", job.rebalance_cost);
   tell("shrinking", job.shrink_cost);
   tell("losing a worker", job.failure_cost);
   tell("restarting it at another size", job.restart_cost);
@@ -77,8 +80,20 @@ void add_stragglers(const ClusterState& state, const Job& job, Explanation& out)
                            percent(track.bar) + "): " + decimal(track.waited_s) +
                            " slot-seconds of waiting; the cause lies in: " + std::string(to_text(diagnosis.follows)));
     if (job.size() < 2) continue;
-    out.evidence.push_back("replacing it would cost " + decimal(cost_of_replacing(job)) + " slot-seconds, shrinking " +
+    out.evidence.push_back("a smaller share for it would cost " + decimal(cost_of_rebalancing(job)) +
+                           " slot-seconds, replacing it " + decimal(cost_of_replacing(job)) + ", shrinking " +
                            decimal(cost_of_shrinking(job)));
+  }
+}
+
+// One line a worker with less than a full share, with what its slowness still costs.
+void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, eased] : job.eased) {
+    const auto speed = eased_speed(state, job, id);
+    out.evidence.push_back(
+        id.text() + " has " + percent(static_cast<double>(eased.weight) / kFullShare) + " of a full share" +
+        (speed ? " and computes at " + percent(*speed) + " of the others' speed" : "") + "; its slowness has cost " +
+        decimal(eased.lost_s) + " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)));
   }
 }
 
@@ -137,7 +152,19 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   switch (why.code) {
     case ReasonCode::kWaitingForSlots:
     case ReasonCode::kBehindOlderJob: suggest_room(state, job, out); break;
+    case ReasonCode::kPriceWait:
+      suggest_room(state, job, out);
+      out.unblocks.emplace_back("raise its priority");
+      break;
+    case ReasonCode::kPolicyFailed:
+      out.unblocks.emplace_back("see the event policy.error, and choose another policy: schedulerd --policy NAME");
+      break;
+    case ReasonCode::kPriceHold: out.unblocks.emplace_back("add a node, or raise its priority"); break;
     case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
+    case ReasonCode::kWaitsForState:
+      out.unblocks.push_back("free a slot on " + NodeId(static_cast<std::uint64_t>(why.number("node"))).text());
+      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + ": it starts elsewhere then");
+      break;
     case ReasonCode::kNoNodes: out.unblocks.push_back("start an agent: agentd --daemon ADDRESS --token TOKEN"); break;
     case ReasonCode::kSuspendedByUser: out.unblocks.push_back("schedctl resume " + job.id.text()); break;
     case ReasonCode::kNoSlotsToGrow:
@@ -192,6 +219,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
     const auto held = job.shrunk_for_straggler ? next_replacement(job) : std::nullopt;
     update("seconds_left",
            std::max(seconds_until(*job.last_resize_at + elastic.cooldown), held ? seconds_until(*held) : 0.0));
+  } else if (reason.code == ReasonCode::kWaitsForState) {
+    if (const auto ends = state_wait_ends(job)) update("seconds_left", seconds_until(*ends));
   } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
     update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
   } else if (reason.code == ReasonCode::kMeasuring) {
@@ -203,8 +232,9 @@ Reason current_reason(const ClusterState& state, const Job& job) {
   } else if (speaks_of_straggler(reason.code)) {
     const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));
     const Worker* worker = state.find_worker(slow);
-    const bool is_slow = worker != nullptr && worker->track.slow_steps > 0;
-    if (is_slow) reason = straggler_reason(reason.code, state, *worker, reason.number("cost_s"));
+    const bool is_slow = worker != nullptr && (worker->track.slow_steps > 0 || job.eased.contains(slow));
+    if (is_slow && reason.code != ReasonCode::kStragglerRebalanced)
+      reason = straggler_reason(reason.code, state, *worker, reason.number("cost_s"));
   }
   return reason;
 }
@@ -221,6 +251,7 @@ Explanation explain(const ClusterState& state, JobId id) {
   add_measurements(*job, out);
   add_transition_costs(*job, out);
   add_stragglers(state, *job, out);
+  add_eased(state, *job, out);
   if (job->restarts > 0) {
     out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
   }

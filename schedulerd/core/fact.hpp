@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
+#include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
 
 namespace tidepool::core {
@@ -65,6 +66,11 @@ struct NodeJoined {
 struct NodeLost {
   NodeId node;
   std::string why;
+};
+// The agent has measured its devices, at joining or since. Replaces what was known.
+struct NodeProbed {
+  NodeId node;
+  std::vector<DeviceSpeed> devices;
 };
 struct NodeCordonChanged {
   NodeId node;
@@ -138,6 +144,15 @@ struct StepsMeasured {
   std::optional<std::int64_t> samples_total;
   std::int64_t global_batch = 0;      // samples a step at this generation; 0 = not told
   std::optional<double> noise_scale;  // of the gradient, in samples, >= 0; none until it is known
+  std::int64_t shares = 0;            // number of the share table that all these steps went by; 0 = even shares
+};
+// The members step by share table `number` of this generation now.
+struct SharesChanged {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t number = 0;
+  std::int64_t step = 0;  // first step of the new shares
+  double stall_ms = 0;    // by how much that step was longer than the one after it
 };
 struct DataEpochAudited {
   JobId job;
@@ -184,10 +199,10 @@ struct StateRestored {
 struct ClockAdvanced {};
 
 using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeCordonChanged, WorkerReady,
-                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
-                          StepsMeasured, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
-                          StateRestored, ClockAdvanced>;
+                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
+                          WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited,
+                          GenerationSwitched, StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished,
+                          StateParked, CheckpointTaken, StateRestored, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -41,6 +41,10 @@ void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
   archive("why", fact.why);
 }
+void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
+  archive("node", fact.node);
+  archive("devices", fact.devices);
+}
 void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
   archive("node", fact.node);
   archive("cordoned", fact.cordoned);
@@ -98,6 +102,14 @@ void fields(auto& archive, codec::Like<StepsMeasured> auto& fact) {
   archive("samples_total", fact.samples_total);
   archive("global_batch", fact.global_batch);
   archive("noise_scale", fact.noise_scale);
+  archive("shares", fact.shares);
+}
+void fields(auto& archive, codec::Like<SharesChanged> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("number", fact.number);
+  archive("step", fact.step);
+  archive("stall_ms", fact.stall_ms);
 }
 void fields(auto& archive, codec::Like<DataEpochAudited> auto& fact) {
   archive("job", fact.job);
@@ -149,6 +161,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const JobChanged&) { return "job_changed"; },
                         [](const NodeJoined&) { return "node_joined"; },
                         [](const NodeLost&) { return "node_lost"; },
+                        [](const NodeProbed&) { return "node_probed"; },
                         [](const NodeCordonChanged&) { return "node_cordon_changed"; },
                         [](const WorkerReady&) { return "worker_ready"; },
                         [](const WorkerJoining&) { return "worker_joining"; },
@@ -158,6 +171,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const WorkerExited&) { return "worker_exited"; },
                         [](const GenerationSwitched&) { return "generation_switched"; },
                         [](const StepsMeasured&) { return "steps_measured"; },
+                        [](const SharesChanged&) { return "shares_changed"; },
                         [](const DataEpochAudited&) { return "data_epoch_audited"; },
                         [](const TrainingFinished&) { return "training_finished"; },
                         [](const StateParked&) { return "state_parked"; },

@@ -15,7 +15,10 @@ constexpr std::int64_t kTimeoutsBesideSteps = 5;
 std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
   if (!awaits_switch(job)) return std::nullopt;
   if (job.spec.resize == ResizeMode::kRestart) {
-    return job.commit.at + job.spec.elastic.grace + pause_before_launch(job) + config.switch_timeout;
+    const Instant from_commit = job.commit.at + job.spec.elastic.grace + pause_before_launch(job);
+    const bool launched = job.incarnation.launched == job.generation && job.incarnation.launched_at;
+    // Whoever held up the launch, its programs have their own time.
+    return (launched ? std::max(from_commit, *job.incarnation.launched_at) : from_commit) + config.switch_timeout;
   }
   const Instant newest_sign = std::max(job.commit.at, job.last_report_at.value_or(job.commit.at));
   return std::min(newest_sign + config.switch_timeout, job.commit.at + config.switch_timeout * kTimeoutsBesideSteps);

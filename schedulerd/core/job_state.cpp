@@ -16,6 +16,7 @@ struct Change {
 constexpr Change kLegal[] = {
     {S::kPending, S::kStarting},      // a gang fits
     {S::kPending, S::kSuspended},     // suspended while it waited
+    {S::kPending, S::kRunning},       // its members, all lost sight of, are back and step
     {S::kStarting, S::kRunning},      // the first generation steps
     {S::kStarting, S::kPending},      // all first workers died
     {S::kStarting, S::kSuspending},   // told to park, or too few first workers came up

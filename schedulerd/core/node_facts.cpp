@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/node_speed.hpp"
 #include "schedulerd/core/worker_exit.hpp"
 
 namespace tidepool::core {
@@ -88,6 +90,9 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.slot_type = fact.slot_type;
   node.price_per_slot_hour = fact.price_per_slot_hour;
   bury_workers(change, gone, {.detail = "its agent came back without it"});
+  std::set<JobId> jobs;
+  for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
+  for (const JobId job : jobs) take_back(change, change.job(job));
   node.owners.resize(static_cast<std::size_t>(fact.slots));
   change.capacity_changed();
   if (!was_up) {
@@ -105,6 +110,28 @@ Status apply(StateChange& change, const NodeLost& fact) {
   change.capacity_changed();
   change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
   lose_sight_of(change, workers_on(node), fact.why);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeProbed& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  const bool sound = !fact.devices.empty() &&
+                     std::all_of(fact.devices.begin(), fact.devices.end(),
+                                 [](const auto& each) { return each.matmul_gflops > 0 && each.copy_gbps > 0; });
+  if (!sound) return invalid_argument("a probe of " + fact.node.text() + " needs figures above zero of each device");
+  Node& node = change.node(fact.node);
+  NodeHealth health{.devices = fact.devices, .at = change.at()};
+  health.best_gflops = slowest_gflops(health);
+  health.best_copy_gbps = slowest_copy_gbps(health);
+  if (node.health && same_devices(*node.health, health)) {
+    health.best_gflops = std::max(health.best_gflops, node.health->best_gflops);
+    health.best_copy_gbps = std::max(health.best_copy_gbps, node.health->best_copy_gbps);
+  }
+  node.health = std::move(health);
+  // What the slowness of workers there goes with may be told by it.
+  for (const WorkerId id : workers_on(node)) (void)change.job(change.worker(id).job);
+  change.emit("node.probed", node, probed_data(change.state(), node));
   return ok_status();
 }
 

@@ -13,6 +13,7 @@ namespace tidepool::core {
 
 [[nodiscard]] Status apply(StateChange& change, const NodeJoined& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
+[[nodiscard]] Status apply(StateChange& change, const NodeProbed& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerReady& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerJoining& fact);

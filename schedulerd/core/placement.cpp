@@ -111,6 +111,7 @@ bool FreeSlots::affordable(NodeId node, std::optional<Money> price_max) const {
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {
+  if (!usable(*state_.find_node(node))) return 0;
   const auto taken = taken_on_.find(node);
   return free_in(*state_.find_node(node)) - (taken == taken_on_.end() ? 0 : taken->second.size());
 }

@@ -38,12 +38,13 @@ class FreeSlots {
   // Workers of this gang's kind that would fit, wherever it may be placed.
   [[nodiscard]] int room_for(const GangRequest& gang) const;
   [[nodiscard]] int free() const { return free_; }
+  // 0 on a node that is away or cordoned.
+  [[nodiscard]] std::size_t free_on(NodeId node) const;
 
  private:
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
   [[nodiscard]] bool affordable(NodeId node, std::optional<Money> price_max) const;
-  [[nodiscard]] std::size_t free_on(NodeId node) const;
   void move(NodeId node, std::size_t from, std::size_t to);
 
   const ClusterState& state_;

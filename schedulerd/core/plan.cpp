@@ -14,10 +14,12 @@ std::string_view name_of(const Intent& intent) {
                         [](const GrowIntent&) { return "grow"; },
                         [](const ShrinkIntent&) { return "shrink"; },
                         [](const ReplaceIntent&) { return "replace"; },
+                        [](const RebalanceIntent&) { return "rebalance"; },
                         [](const SwitchIntent&) { return "switch"; },
                         [](const LaunchIntent&) { return "launch"; },
                         [](const PreemptIntent&) { return "preempt"; },
                         [](const StopWorkerIntent&) { return "stop_worker"; },
+                        [](const ProbeIntent&) { return "probe_node"; },
                         [](const EndJobIntent&) { return "end_job"; },
                     },
                     intent);

@@ -43,6 +43,14 @@ struct ReplaceIntent {
   WorkerPlacement newcomer;
   WorkerId leaver;
 };
+// Splits the samples of a step anew, at a step that all members agree on. Neither members nor communicator change.
+struct RebalanceIntent {
+  JobId job;
+  GenerationNumber generation = 0;    // the one that steps
+  std::int64_t number = 0;            // of the table, one above the newest told in this generation
+  std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare
+  WorkerId worker;                    // whose share changes
+};
 // Commits generation `number`: these members, in rank order. Follows from the state alone: all
 // newcomers are ready, or a member has died.
 struct SwitchIntent {
@@ -70,6 +78,12 @@ struct StopWorkerIntent {
   WorkerId worker;
   Duration grace;
 };
+// Has a node's agent measure its devices again: what a slow worker's slowness goes with is not clear.
+struct ProbeIntent {
+  JobId job;
+  NodeId node;
+  WorkerId worker;  // the slow one
+};
 // Ends a job: its workers are stopped and it takes a final state.
 enum class JobEnd { kSucceeded, kFailed, kCancelled };
 struct EndJobIntent {
@@ -77,8 +91,8 @@ struct EndJobIntent {
   JobEnd end = JobEnd::kFailed;
 };
 
-using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, SwitchIntent, LaunchIntent,
-                            PreemptIntent, StopWorkerIntent, EndJobIntent>;
+using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, RebalanceIntent, SwitchIntent,
+                            LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
 
 [[nodiscard]] JobId job_of(const Intent& intent);
 [[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...
@@ -94,6 +108,36 @@ struct Alternative {
   int size = 0;
   double score = 0;  // in the policy's own measure; larger is better
   Reason reason;
+  bool operator==(const Alternative&) const = default;
+};
+
+// A policy's note on a job, or on the cluster, kept for it and handed back when it plans again.
+struct Mark {
+  int level = 0;                // such as the queue that the job is in
+  Instant since;                // when it came there
+  std::vector<double> numbers;  // what else it must remember; few, finite, in an order of its own
+  bool operator==(const Mark&) const = default;
+};
+
+// What a plan for the whole cluster gives to one job.
+struct Allotment {
+  int size = 0;                   // workers; 0 = should hold nothing, else an allowed size
+  std::int64_t place = 0;         // in the order in which slots are handed out
+  Reason reason;                  // why this size
+  std::vector<Alternative> lost;  // best first, at most 4
+  Mark mark;
+  bool operator==(const Allotment&) const = default;
+};
+struct AllotmentChange {
+  JobId job;
+  std::optional<Allotment> now;  // none = the plan no longer counts with the job
+};
+// A new plan for the whole cluster, as what it changes in the one before.
+struct Replan {
+  std::vector<AllotmentChange> changes;  // by job
+  Mark mark;                             // on the cluster
+  std::optional<Instant> wake;           // the policy asks to plan again then, whatever happens
+  std::string error;  // why the policy's answer was dropped, so that the old plan stands; empty = it was not
 };
 
 // What the round found about one job, with or without an intent.
@@ -104,16 +148,17 @@ struct Verdict {
 };
 
 struct Decision {
-  DecisionId id;  // none while the plan and the verdicts are empty
+  DecisionId id;  // none while there is nothing in it
   Instant at;
   std::string policy;  // name of the policy that ranked
   std::uint64_t inputs_digest = 0;
   Plan plan;
   std::vector<Verdict> verdicts;   // only those that say something else than the stored one
+  std::optional<Replan> replan;    // of a policy for the whole cluster
   std::int64_t steps_counted = 0;  // work done, in counted steps
 
   // Nothing to carry out and nothing new to say: not journaled.
-  [[nodiscard]] bool empty() const { return plan.empty() && verdicts.empty(); }
+  [[nodiscard]] bool empty() const { return plan.empty() && verdicts.empty() && !replan; }
 };
 
 }  // namespace tidepool::core

@@ -35,6 +35,13 @@ void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("newcomer", intent.newcomer);
   archive("leaver", intent.leaver);
 }
+void fields(auto& archive, codec::Like<RebalanceIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("generation", intent.generation);
+  archive("number", intent.number);
+  archive("weights", intent.weights);
+  archive("worker", intent.worker);
+}
 void fields(auto& archive, codec::Like<SwitchIntent> auto& intent) {
   archive("job", intent.job);
   archive("number", intent.number);
@@ -54,6 +61,11 @@ void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
   archive("job", intent.job);
   archive("worker", intent.worker);
   archive("grace", intent.grace);
+}
+void fields(auto& archive, codec::Like<ProbeIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("node", intent.node);
+  archive("worker", intent.worker);
 }
 void fields(auto& archive, codec::Like<EndJobIntent> auto& intent) {
   archive("job", intent.job);
@@ -115,6 +127,17 @@ Status decode_value(const nlohmann::json& in, const std::string& where, PlannedI
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
 }
 
+void fields(auto& archive, codec::Like<AllotmentChange> auto& change) {
+  archive("job", change.job);
+  archive("now", change.now);
+}
+void fields(auto& archive, codec::Like<Replan> auto& replan) {
+  archive("changes", replan.changes);
+  archive("mark", replan.mark);
+  archive("wake", replan.wake);
+  archive("error", replan.error);
+}
+
 // inputs_digest is left to the two functions below: it is written as sixteen hexadecimal digits, because
 // many JSON readers lose whole numbers above 2^53.
 void fields(auto& archive, codec::Like<Decision> auto& decision) {
@@ -123,6 +146,7 @@ void fields(auto& archive, codec::Like<Decision> auto& decision) {
   archive("policy", decision.policy);
   archive("plan", decision.plan);
   archive("verdicts", decision.verdicts);
+  archive("replan", decision.replan);
   archive("steps_counted", decision.steps_counted);
 }
 

@@ -61,6 +61,22 @@ class PlanCheck {
     return placements(job, {intent.newcomer});
   }
 
+  Status check(const Job& job, const RebalanceIntent& intent) {
+    TP_TRY(resizable(job));
+    const std::string who = job.id.text();
+    if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", who + " takes no change of shares");
+    if (intent.generation != job.generation || intent.number != job.shares_told.number + 1) {
+      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.shares_told.number) +
+                                         " of generation " + std::to_string(job.generation));
+    }
+    if (intent.weights.size() != job.members.size()) return breaks("EverybodyHasAShare", who);
+    for (const std::int64_t weight : intent.weights) {
+      if (weight < 1 || weight > kFullShare) return breaks("SharesWithinBounds", who);
+    }
+    if (!contains(job.members, intent.worker)) return breaks("EverybodyHasAShare", intent.worker.text());
+    return ok_status();
+  }
+
   Status check(const Job& job, const SwitchIntent& intent) {
     if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
     if (intent.number != job.generation + 1) {
@@ -113,6 +129,14 @@ class PlanCheck {
       return breaks("StoppedOnce", intent.worker.text() + " is being stopped already");
     }
     if (intent.grace < Duration()) return breaks("GraceIsTime", intent.worker.text());
+    return ok_status();
+  }
+
+  Status check(const Job& job, const ProbeIntent& intent) {
+    const Worker* worker = state_.find_worker(intent.worker);
+    if (worker == nullptr || worker->job != job.id) return breaks("JobOwnsItsWorkers", intent.worker.text());
+    const Node* node = state_.find_node(intent.node);
+    if (node == nullptr || node->state != NodeState::kUp) return breaks("NodeIsUsable", intent.node.text());
     return ok_status();
   }
 
@@ -193,6 +217,20 @@ class PlanCheck {
   std::map<JobId, std::vector<WorkerId>> leavers_;
 };
 
+Status check_allotments(const ClusterState& state, const Replan& replan) {
+  JobId before;
+  for (const auto& [id, now] : replan.changes) {
+    const Job* job = state.find_job(id);
+    if (job == nullptr) return breaks("JobExists", "there is no " + id.text());
+    if (before && !(before < id)) return breaks("AllottedOnce", id.text());
+    before = id;
+    const auto& sizes = job->spec.elastic.sizes;
+    const bool allowed = !now || now->size == 0 || std::binary_search(sizes.begin(), sizes.end(), now->size);
+    if (!allowed) return breaks("SizeIsAllowed", id.text() + " may not have " + std::to_string(now->size) + " workers");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status validate_decision(const ClusterState& state, const Decision& decision) {
@@ -203,6 +241,7 @@ Status validate_decision(const ClusterState& state, const Decision& decision) {
   if (decision.at < state.now) return breaks("TimeGoesForward", decision.id.text() + " lies before the newest fact");
   PlanCheck check(state);
   for (const auto& planned : decision.plan) TP_TRY(check.check(planned.intent));
+  if (decision.replan) TP_TRY(check_allotments(state, *decision.replan));
   for (const auto& verdict : decision.verdicts) {
     if (state.find_job(verdict.job) == nullptr) return breaks("JobExists", "there is no " + verdict.job.text());
   }

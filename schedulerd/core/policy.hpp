@@ -1,12 +1,21 @@
 // What a policy is to the engine: pure code that ranks jobs and says which size each should have and
 // why. It keeps no memory and never sees a clock: the same view gives the same answer. The engine
 // alone enforces gang minimum, allowed sizes, free slots, cooldown, grace and rate limits.
+//
+// A policy either sizes one job at a time (order and size, asked whenever a job is looked at), or plans for the whole
+// cluster: then the engine keeps its plan in the state and follows it, job by job, until the plan's grounds change
+// (plan_grounds.hpp).
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/core/cluster_state.hpp"
 #include "schedulerd/core/plan.hpp"
@@ -19,6 +28,7 @@ namespace tidepool::core {
 struct ClusterView {
   const ClusterState& state;
   Instant now;
+  const std::set<JobId>* pending = nullptr;  // the jobs that wait, where the caller has them at hand; else look for them
 };
 
 // The size a job should have; 0 = should hold nothing now.
@@ -27,6 +37,29 @@ struct SizeWish {
   int size = 0;
   Reason reason;
   std::vector<Alternative> lost;
+};
+
+struct PlanRequest {
+  ClusterView view;
+  const std::set<JobId>& jobs;      // to be sized: they run or wait
+  const std::set<JobId>& own_ways;  // of them, those that follow a policy of their own: fixed claims
+};
+struct PlanAnswer {
+  std::map<JobId, Allotment> allotments;  // one for each job of the request
+  Mark mark;
+  std::optional<Instant> wake;
+};
+
+// A policy for the whole cluster at work. It may keep what follows from the state, so that a plan costs what has
+// changed; two planners that have followed the same jobs to the same state give the same answer, whatever they
+// followed before. The engine owns it; a restart makes a new one.
+class ClusterPlanner {
+ public:
+  virtual ~ClusterPlanner() = default;
+  // The job is new, has changed or has ended. Called for every job that changes.
+  virtual void follow(const ClusterState& state, JobId job) = 0;
+  // An error says why there is no lawful plan; the old one then stands.
+  [[nodiscard]] virtual Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) = 0;
 };
 
 class Policy {
@@ -42,6 +75,12 @@ class Policy {
 
   // The size that `job` should have. Called for waiting jobs (their start size) and running ones.
   [[nodiscard]] virtual SizeWish size(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
+
+  // False for a policy that sizes one job at a time. Of one that plans for the whole cluster, order() is not asked, and
+  // size() only about jobs that its plan does not name.
+  [[nodiscard]] virtual bool plans_cluster() const { return false; }
+  // Not null if it plans for the whole cluster.
+  [[nodiscard]] virtual std::unique_ptr<ClusterPlanner> planner() const { return nullptr; }
 };
 
 }  // namespace tidepool::core

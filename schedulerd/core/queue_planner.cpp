@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
@@ -16,21 +16,12 @@ std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending
   }
   if (left.empty()) return {};
   std::vector<JobId> queue;
-  for (const JobId id : draft.default_policy().order(draft.view(), draft.budget())) {
+  const ClusterView view{draft.state(), draft.now(), &pending};
+  for (const JobId id : draft.default_policy().order(view, draft.budget())) {
     if (left.erase(id) > 0) queue.push_back(id);
   }
   queue.insert(queue.end(), left.begin(), left.end());
   return queue;
-}
-
-// Where a start finds what the job had kept; none if every node does, or none.
-NodeId holder_of_state(const ClusterState& state, const Job& job) {
-  if (job.spec.shared_checkpoints) return {};
-  if (job.spec.resize == ResizeMode::kRestart) {
-    return state.find_node(job.incarnation.home) != nullptr ? job.incarnation.home : NodeId();
-  }
-  const KeptState* newest = newest_kept(job);
-  return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
 }
 
 SizeWish wish_of(DecisionDraft& draft, const Job& job) {
@@ -62,12 +53,22 @@ class Queue {
     const SizeWish wish = wish_of(draft_, job);
     // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
     if (wish.size == 0) return draft_.find(job, wish.reason, wish.lost);
-    if (start(job, wish)) return;
-    ++waiting_;
-    draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
+    // Who waits for its state holds up nobody behind it: others may use room that does not help it.
+    const bool held = waits_for_state(draft_, job).has_value();
+    if (!held && start_waiting(draft_, job, wish)) return;
+    if (!held) ++waiting_;
+    left_.emplace_back(&job, Reason{ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
   }
 
-  [[nodiscard]] bool waits() const { return waiting_ > 0; }
+  // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
+  void tell_left() {
+    for (const auto& [job, reason] : left_) {
+      const auto held = waits_for_state(draft_, *job);
+      draft_.find(*job, held ? *held : reason);
+    }
+  }
+
+  [[nodiscard]] bool waits() const { return !left_.empty() || waiting_ > 0; }
 
  private:
   // A job that no slot is cheap enough for waits without holding up the ones behind it.
@@ -77,29 +78,11 @@ class Queue {
     return reason.has_value();
   }
 
-  // At the largest allowed size up to the wish that there is room for and that the price cap allows.
-  bool start(const Job& job, const SizeWish& wish) {
-    const int smallest = job.spec.elastic.sizes.front();
-    const int room = draft_.free_slots().room_for(job.spec.gpus_per_worker);
-    if (room < smallest) return false;
-    const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
-    for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
-      auto gang = draft_.place_within_cap(
-          job, {size, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}, holder_of_state(draft_.state(), job)});
-      if (gang) {
-        const ReasonCode code = job.last_start_at ? ReasonCode::kResumed : ReasonCode::kStarted;
-        const Reason reason{code, {{"size", static_cast<double>(size)}}};
-        draft_.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, wish.lost);
-        return true;
-      }
-      if (size == smallest) return false;
-    }
-  }
-
   DecisionDraft& draft_;
   bool strict_;
   bool no_nodes_;
-  int waiting_ = 0;
+  int waiting_ = 0;                                  // who holds up those behind in a strict order
+  std::vector<std::pair<const Job*, Reason>> left_;  // who could not start, with the reason if it is but for room
 };
 
 }  // namespace
@@ -107,7 +90,26 @@ class Queue {
 void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending) {
   Queue queue(draft);
   for (const JobId id : queue_of(draft, pending)) queue.consider(*draft.state().find_job(id));
+  queue.tell_left();
   draft.set_queue_waits(queue.waits());
+}
+
+bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
+  const int smallest = job.spec.elastic.sizes.front();
+  const int slots = job.spec.gpus_per_worker;
+  const int room = std::min(draft.free_slots().room_for(slots), draft.usable() / slots);
+  if (room < smallest) return false;
+  const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
+  for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
+    auto gang =
+        draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
+    if (gang) {
+      const Reason reason = start_reason(draft.state(), job, *gang);
+      draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, wish.lost);
+      return true;
+    }
+    if (size == smallest) return false;
+  }
 }
 
 int allowed_size(const Job& job, int wish) {

@@ -11,6 +11,10 @@ namespace tidepool::core {
 // slots that the cluster has.
 void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending);
 
+// Starts a waiting job at the largest allowed size up to the wish that there is room for and that its price cap allows.
+// False if it cannot start now.
+bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish);
+
 // The largest size of the job that is not above `wish`, or its smallest one.
 [[nodiscard]] int allowed_size(const Job& job, int wish);
 

@@ -16,6 +16,9 @@ enum class ReasonCode {
   kBehindOlderJob,   // ahead (count), needed, free
   kSuspendedByUser,
   kNoNodes,
+  kWaitsForState,  // step, node, seconds_left, redo_s: its newest state lies on a node without room
+  kPriceWait,      // needed, worth, price: what a slot is worth to it, and what it is worth to those who have them
+  kPolicyFailed,   // the policy's answer was dropped before it named the job
   // why a size is held
   kMeasuring,             // steps, of: not enough steps at this size yet
   kCooldown,              // seconds_left
@@ -32,8 +35,11 @@ enum class ReasonCode {
   kBatchTooSmall,         // size, global: fewer than one sample a worker
   kNoMeasurements,        // size: its program reports no steps, so there is nothing to judge sizes by
   kTransitionTooDear,     // from, to, gain_s, stall_s: the change costs more time than it would bring
-  kStragglerWatched,      // a worker is slow; waiting for it has cost less so far than an action would
+  kStragglerWatched,      // and by_share: a worker is slow; waiting for it has cost less so far than an action would
   kStragglerInData,       // a worker is slow for no fault of its own or its node's: no action helps
+  kStragglerEased,        // and share: a slow worker has a smaller share, and no better is to be had
+  kPriceHold,             // size, next, worth, price: what each slot of the next size is worth to it, and the price
+  kUnclaimed,             // size: its policy gives it nothing, and nobody needs its slots
   // why a job starts, grows, shrinks, is replaced
   kStarted,          // size
   kExploreUp,        // from, to: only one size measured
@@ -43,10 +49,15 @@ enum class ReasonCode {
   kUtilityUp,        // from, to, utility_gain, cost_gain
   kUtilityDown,      // from, to, utility_gain, cost_gain
   kGatherEvidence,   // from, to, steps
+  kPriceGrow,        // from, to, worth, price: what each added slot is worth to it, and the price
+  kPriceShrink,      // from, to, worth, price: what each slot given up is worth to it, and the price
   kResizedByUser,    // from, to
   kBackToSize,       // from, to: the size that the policy holds, after a loss or a cleared wish
-  // Of a slow worker all say: worker, score, threshold, waited_s, cost_s, follows, node_peers, node_slow
+  // Of a slow worker all say: worker, score, threshold, waited_s, cost_s, follows, node_peers, node_slow, node,
+  // node_speed
   // (straggler_planner.hpp).
+  kStragglerRebalanced,  // and share, was: it gets a smaller share of each step; of a full one
+  kSharesRegained,       // worker, share, was: it is faster again, and so its share larger
   kStragglerReplaced,
   kStragglerShrunk,   // given up: no slot is free, and the others are faster without it
   kStragglerNoSpare,  // it should be replaced, and no slot is free
@@ -60,6 +71,7 @@ enum class ReasonCode {
   kParkTimeout,       // worker, seconds, steps: did not park within its grace; so many steps are not kept
   kPreempted,         // for_job
   kResumed,           // size
+  kResumedElsewhere,  // size, node, step, redo_s: without the state that lies on a node without room
   // why a job ended
   kFinished,  // steps
   kCancelledByUser,
@@ -97,7 +109,8 @@ struct Reason {
 [[nodiscard]] constexpr bool speaks_of_straggler(ReasonCode code) {
   return code == ReasonCode::kStragglerWatched || code == ReasonCode::kStragglerInData ||
          code == ReasonCode::kStragglerReplaced || code == ReasonCode::kStragglerShrunk ||
-         code == ReasonCode::kStragglerNoSpare;
+         code == ReasonCode::kStragglerNoSpare || code == ReasonCode::kStragglerEased ||
+         code == ReasonCode::kStragglerRebalanced;
 }
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.

@@ -3,6 +3,7 @@
 
 #include "base/overloaded.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/node_speed.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/wording.hpp"
 
@@ -18,6 +19,8 @@ class Words {
   [[nodiscard]] std::string number(std::string_view name) const { return grouped(value(name)); }
   [[nodiscard]] std::string share(std::string_view name) const { return percent(value(name)); }
   [[nodiscard]] std::string money(std::string_view name) const { return decimal(value(name)); }
+  // Of a price or a worth, which have any scale: three digits.
+  [[nodiscard]] std::string rate(std::string_view name) const { return three_digits(value(name)); }
   [[nodiscard]] std::string time(std::string_view name) const { return waiting_time(value(name)); }
   [[nodiscard]] std::string workers(std::string_view name) const { return counted(value(name), "worker"); }
   [[nodiscard]] std::string slots(std::string_view name) const { return counted(value(name), "slot"); }
@@ -45,6 +48,13 @@ std::string waiting_sentence(ReasonCode code, const Words& w) {
       return "waits behind " + counted(w.value("ahead"), "job") + " in the queue; it needs " + w.slots("needed") +
              ", " + w.free();
     case ReasonCode::kSuspendedByUser: return "suspended by its user";
+    case ReasonCode::kPriceWait:
+      return "waits: a slot is worth " + w.rate("worth") + " to it, and the price of a slot is " + w.rate("price");
+    case ReasonCode::kPolicyFailed: return "waits: its policy failed before it gave the job a size";
+    case ReasonCode::kWaitsForState:
+      return "waits for room on " + NodeId(static_cast<std::uint64_t>(w.whole("node"))).text() +
+             ", where its state of step " + w.number("step") + " lies, for at most " + w.time("seconds_left") +
+             "; without it " + w.time("redo_s") + " of training would be done again";
     default: return "waits: no node has joined, or all are lost";
   }
 }
@@ -68,6 +78,11 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kUtilitySettled:
       return "keeps " + w.workers("size") + ": going to " + w.number("next") + " would gain " +
              w.money("utility_gain") + " in utility and cost " + w.money("cost_gain") + " more";
+    case ReasonCode::kPriceHold:
+      return "keeps " + w.workers("size") + ": each slot of the next size is worth " + w.rate("worth") +
+             " to it, and the price of a slot is " + w.rate("price");
+    case ReasonCode::kUnclaimed:
+      return "keeps " + w.workers("size") + ": others come first, but nobody needs its slots now";
     case ReasonCode::kAtMax: return "keeps " + w.workers("size") + ": it may not have more";
     case ReasonCode::kAtMin: return "keeps " + w.workers("size") + ": it may not have fewer";
     case ReasonCode::kNoSlotsToGrow:
@@ -96,6 +111,10 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
   switch (code) {
     case ReasonCode::kStarted: return "started with " + w.workers("size");
     case ReasonCode::kResumed: return "started again with " + w.workers("size");
+    case ReasonCode::kResumedElsewhere:
+      return "started again with " + w.workers("size") + " away from " +
+             NodeId(static_cast<std::uint64_t>(w.whole("node"))).text() +
+             ", which had no room: what was done up to step " + w.number("step") + " is done again";
     case ReasonCode::kExploreUp: return growing + "only one size has been measured so far";
     case ReasonCode::kExploreDown: return shrinking + "to see whether fewer workers do almost as well";
     case ReasonCode::kEfficientUp:
@@ -110,6 +129,12 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kGatherEvidence:
       return "going " + w.from_to() + ": too little has been measured there (" + counted(w.value("steps"), "step") +
              ")";
+    case ReasonCode::kPriceGrow:
+      return growing + "each slot more is worth " + w.rate("worth") + " to it, and the price of a slot is " +
+             w.rate("price");
+    case ReasonCode::kPriceShrink:
+      return shrinking + "each slot given up is worth " + w.rate("worth") + " to it, and the price of a slot is " +
+             w.rate("price");
     case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";
     default: return "going " + w.from_to() + ", as its user asked";
   }
@@ -124,13 +149,24 @@ std::string neighbours(const Words& w) {
   return slow == 0 ? "none" + all + "is slow" : w.number("node_slow") + all + (slow == 1 ? "is slow" : "are slow");
 }
 
+std::string measured(const Words& w) {
+  return "its node does " + w.share("node_speed") + " of what may be expected of it";
+}
+
+std::string node_evidence(const Words& w) {
+  if (w.value("node_speed") > 0 && w.value("node_speed") < kSlowNode) {
+    return measured(w) + "; schedctl cordon " + NodeId(static_cast<std::uint64_t>(w.whole("node"))).text() +
+           " keeps new workers away";
+  }
+  return w.whole("node_slow") > 0 ? neighbours(w) : "the worker before it there was slow, too";
+}
+
 // What a worker's slowness goes with, as a clause; empty if that cannot be told.
 std::string cause(const Words& w) {
   switch (static_cast<Follows>(w.whole("follows"))) {
-    case Follows::kWorker: return "; the cause is its own: " + neighbours(w);
-    case Follows::kNode:
-      return "; the cause is its node: " +
-             (w.whole("node_slow") > 0 ? neighbours(w) : "the worker before it there was slow, too");
+    case Follows::kWorker:
+      return "; the cause is its own: " + (w.whole("node_peers") > 0 ? neighbours(w) : measured(w));
+    case Follows::kNode: return "; the cause is its node: " + node_evidence(w);
     case Follows::kData: return "; it replaced a slow worker of another node: the slowness stays with the data";
     case Follows::kUnknown: break;
   }
@@ -142,6 +178,15 @@ std::string straggler_sentence(ReasonCode code, const Words& w) {
   const std::string waited = "; waiting for it has cost " + w.money("waited_s") + " slot-seconds";
   const std::string against = waited + ", an action costs " + w.money("cost_s");
   switch (code) {
+    case ReasonCode::kStragglerRebalanced:
+      return "giving " + w.id("worker") + " " + w.share("share") + " of a full share: it" + slow + against + cause(w);
+    case ReasonCode::kStragglerEased:
+      return w.id("worker") + " computes at " + w.share("score") + " of the others' speed and has " + w.share("share") +
+             " of a full share; its slowness has cost " + w.money("waited_s") + " slot-seconds, a replacement costs " +
+             w.money("cost_s");
+    case ReasonCode::kSharesRegained:
+      return "giving " + w.id("worker") + " " + w.share("share") + " of a full share instead of " + w.share("was") +
+             ": it waits for the others";
     case ReasonCode::kStragglerReplaced: return "replacing " + w.id("worker") + ": it" + slow + against + cause(w);
     case ReasonCode::kStragglerShrunk:
       return "giving up " + w.id("worker") + ": it" + slow + against + cause(w) +
@@ -199,6 +244,9 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kNeverFits:
     case ReasonCode::kBehindOlderJob:
     case ReasonCode::kSuspendedByUser:
+    case ReasonCode::kWaitsForState:
+    case ReasonCode::kPriceWait:
+    case ReasonCode::kPolicyFailed:
     case ReasonCode::kNoNodes: return waiting_sentence(reason.code, words);
     case ReasonCode::kMeasuring:
     case ReasonCode::kCooldown:
@@ -214,8 +262,11 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kPriceCap:
     case ReasonCode::kNoMeasurements:
     case ReasonCode::kTransitionTooDear:
+    case ReasonCode::kPriceHold:
+    case ReasonCode::kUnclaimed:
     case ReasonCode::kBatchTooSmall: return holding_sentence(reason.code, words);
     case ReasonCode::kStarted:
+    case ReasonCode::kResumedElsewhere:
     case ReasonCode::kResumed:
     case ReasonCode::kExploreUp:
     case ReasonCode::kExploreDown:
@@ -224,8 +275,13 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kUtilityUp:
     case ReasonCode::kUtilityDown:
     case ReasonCode::kGatherEvidence:
+    case ReasonCode::kPriceGrow:
+    case ReasonCode::kPriceShrink:
     case ReasonCode::kResizedByUser:
     case ReasonCode::kBackToSize: return changing_sentence(reason.code, words);
+    case ReasonCode::kStragglerRebalanced:
+    case ReasonCode::kSharesRegained:
+    case ReasonCode::kStragglerEased:
     case ReasonCode::kStragglerReplaced:
     case ReasonCode::kStragglerShrunk:
     case ReasonCode::kStragglerWatched:
@@ -266,6 +322,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                         [&](const GrowIntent& grow) { return why + " (" + places(grow.newcomers) + ")"; },
                         [&](const ShrinkIntent&) { return why; },
                         [&](const ReplaceIntent& replace) { return why + " (" + places({replace.newcomer}) + ")"; },
+                        [&](const RebalanceIntent&) { return why; },
                         [&](const SwitchIntent& next) {
                           const std::string step = "generation " + std::to_string(next.number) + " with " +
                                                    counted(static_cast<double>(next.members.size()), "worker");
@@ -276,6 +333,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                         },
                         [&](const PreemptIntent&) { return why; },
                         [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
+                        [&](const ProbeIntent& probe) { return "measuring " + probe.node.text() + " again: " + why; },
                         [&](const EndJobIntent&) { return why; },
                     },
                     planned.intent);

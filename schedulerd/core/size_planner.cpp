@@ -44,7 +44,7 @@ struct Wish {
   std::vector<Alternative> lost;
 };
 
-Wish wish_of(DecisionDraft& draft, const Job& job) {
+Wish wish_of(const Job& job, SizeWish wish) {
   const int size = job.size();
   if (job.pinned_size > 0) {
     const int pinned = job.pinned_size;
@@ -53,7 +53,6 @@ Wish wish_of(DecisionDraft& draft, const Job& job) {
             {ReasonCode::kPinnedByUser, {{"size", number(pinned)}}},
             {}};
   }
-  SizeWish wish = draft.policy_of(job).size(draft.view(), job, draft.budget());
   if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(wish.lost)};
   // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
   int allowed = wish.size == size ? size : allowed_size(job, wish.size);
@@ -82,25 +81,42 @@ std::optional<Reason> after_straggler(const DecisionDraft& draft, const Job& job
   return Reason{ReasonCode::kCooldown, {{"seconds_left", (*next - draft.now()).to_seconds()}}};
 }
 
-// Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
-// slots is checked first, so that the answer does not change while slots are only taken.
-std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
-  if (auto reason = cooling_down(draft, job)) return reason;
-  if (auto reason = after_straggler(draft, job)) return reason;
-  std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish.size, job.spec.batch.global));
+// What slots are free are kept for a job that waits.
+bool all_reserved(DecisionDraft& draft, const Job& job) {
+  return draft.reserved() > 0 && draft.usable() < job.spec.gpus_per_worker;
+}
+
+struct Growth {
+  std::optional<int> to;         // the largest size towards the wish that is allowed now, whatever slots are free
+  std::optional<Reason> barred;  // why there is none
+};
+
+Growth growth_of(DecisionDraft& draft, const Job& job, int wish) {
+  if (auto reason = cooling_down(draft, job)) return {{}, std::move(reason)};
+  if (auto reason = after_straggler(draft, job)) return {{}, std::move(reason)};
+  std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish, job.spec.batch.global));
   if (!to) {
-    return Reason{ReasonCode::kBatchTooSmall,
-                  {{"size", number(wish.size)}, {"global", static_cast<double>(job.spec.batch.global)}}};
+    const auto global = static_cast<double>(job.spec.batch.global);
+    return {{}, Reason{ReasonCode::kBatchTooSmall, {{"size", number(wish)}, {"global", global}}}};
   }
   std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
   while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);
-  if (!to) return too_dear;
+  return {to, to ? std::nullopt : std::move(too_dear)};
+}
+
+// Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
+// slots is checked first, so that the answer does not change while slots are only taken.
+std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  Growth growth = growth_of(draft, job, wish.size);
+  if (growth.barred) return std::move(growth.barred);
+  std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) {
     return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", 0}, {"queue", 1}}};
   }
   const auto free = number(draft.free_slots().free());
   for (; to; to = larger_size(job, *to - 1)) {
+    if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
     Reason reason = wish.grow_or_shrink;
@@ -129,15 +145,14 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
 }
 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
-std::optional<Reason> preempt(DecisionDraft& draft, const Job& job, const Wish& wish) {
-  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", number(job.size())}}};
-  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (left) return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+std::optional<Reason> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (auto reason = preemption_barred(draft, job)) return reason;
   const bool explains = !explains_holding(wish.grow_or_shrink.code);
-  const Reason reason = explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}};
-  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, wish.lost);
+  preempt(draft, job, explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}}, wish.lost);
   return std::nullopt;
 }
+
+}  // namespace
 
 bool can_change(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
@@ -146,22 +161,44 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
   return all_members_stay(draft.state(), job);
 }
 
-}  // namespace
+std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size) {
+  return growth_of(draft, job, size).barred;
+}
+
+std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job) {
+  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", number(job.size())}}};
+  const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
+  if (!left) return std::nullopt;
+  return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+}
+
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, std::vector<Alternative> lost) {
+  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, std::move(lost));
+}
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job)) return;
-  const StragglerPlan straggler = cooling_down(draft, job) ? StragglerPlan{} : plan_straggler(draft, job);
+  const Allotment* allotment = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
+  if (allotment != nullptr) return plan_size(draft, job, {job.id, allotment->size, allotment->reason, allotment->lost});
+  SizeWish none{job.id, job.pinned_size, {}, {}};
+  plan_size(draft, job, job.pinned_size > 0 ? none : draft.policy_of(job).size(draft.view(), job, draft.budget()));
+}
+
+void plan_size(DecisionDraft& draft, const Job& job, SizeWish asked) {
+  if (!can_change(draft, job)) return;
+  const StragglerPlan straggler = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
   if (straggler.acted) return;
-  Wish wish = wish_of(draft, job);
+  Wish wish = wish_of(job, std::move(asked));
   std::optional<Reason> held = wish.keep;
   if (wish.size == 0) {
-    held = preempt(draft, job, wish);
+    held = give_up_all(draft, job, wish);
   } else if (wish.size > job.size()) {
     held = straggler.needs_slot ? held : grow(draft, job, wish);
   } else if (wish.size < job.size()) {
     held = shrink(draft, job, wish);
   }
   if (!held) return;
+  if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
   if (straggler.reason) held = straggler.reason;
   draft.find(job, *held, std::move(wish.lost));
 }
@@ -175,7 +212,8 @@ bool waits_for_capacity(const Job& job) {
 bool claims_free_slots(const Job& job) {
   const ReasonCode code = job.verdict.reason.code;
   return job.state == JobState::kPending &&
-         (code == ReasonCode::kWaitingForSlots || code == ReasonCode::kBehindOlderJob);
+         (code == ReasonCode::kWaitingForSlots || code == ReasonCode::kBehindOlderJob ||
+          code == ReasonCode::kWaitsForState);
 }
 
 }  // namespace tidepool::core

@@ -6,8 +6,20 @@
 
 namespace tidepool::core {
 
-// Does nothing for a job that is not running or has a change of membership under way.
+// Does nothing for a job that is not running or has a change of membership under way. The wish is what the plan for the
+// whole cluster gives the job, else what its policy says.
 void plan_size(DecisionDraft& draft, const Job& job);
+// The same for a given wish, which a size pinned by the user goes before.
+void plan_size(DecisionDraft& draft, const Job& job, SizeWish wish);
+
+// The job runs, has no change of membership under way, and is to go on.
+[[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
+// What keeps a job that can change from growing towards this size, whatever slots are free.
+[[nodiscard]] std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size);
+// What keeps a job that can change from being preempted.
+[[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
+// Takes all slots from a job that can change and whose preemption is not barred.
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, std::vector<Alternative> lost);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);

@@ -42,7 +42,28 @@ void fields(auto& archive, codec::Like<StragglerTrack> auto& track) {
   archive("slow_steps", track.slow_steps);
   archive("waited_s", track.waited_s);
   archive("told", track.told);
+  archive("probed", track.probed);
   archive("detector", track.detector);
+  archive("busy_us", track.busy_us);
+  archive("busy_steps", track.busy_steps);
+}
+
+void fields(auto& archive, codec::Like<ShareTable> auto& table) {
+  archive("number", table.number);
+  archive("weights", table.weights);
+}
+
+void fields(auto& archive, codec::Like<Eased> auto& eased) {
+  archive("weight", eased.weight);
+  archive("lost_s", eased.lost_s);
+  archive("idle_s", eased.idle_s);
+}
+
+void fields(auto& archive, codec::Like<NodeHealth> auto& health) {
+  archive("devices", health.devices);
+  archive("at", health.at);
+  archive("best_gflops", health.best_gflops);
+  archive("best_copy_gbps", health.best_copy_gbps);
 }
 
 void fields(auto& archive, codec::Like<Worker> auto& worker) {
@@ -73,6 +94,7 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("slot_type", node.slot_type);
   archive("price_per_slot_hour", node.price_per_slot_hour);
   archive("owners", node.owners);
+  archive("health", node.health);
 }
 
 void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
@@ -109,8 +131,29 @@ void fields(auto& archive, codec::Like<Commit> auto& commit) {
   archive("after_failure", commit.after_failure);
 }
 
+void fields(auto& archive, codec::Like<Grounds> auto& grounds) {
+  archive("asked", grounds.asked);
+  archive("frozen", grounds.frozen);
+  archive("step_seconds", grounds.step_seconds);
+}
+
+void fields(auto& archive, codec::Like<Allotted> auto& allotted) {
+  archive("allotment", allotted.allotment);
+  archive("grounds", allotted.grounds);
+}
+
+void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
+  archive("policy", plan.policy);
+  archive("made_at", plan.made_at);
+  archive("nodes", plan.nodes);
+  archive("mark", plan.mark);
+  archive("wake", plan.wake);
+  archive("error", plan.error);
+}
+
 void fields(auto& archive, codec::Like<Incarnation> auto& incarnation) {
   archive("launched", incarnation.launched);
+  archive("launched_at", incarnation.launched_at);
   archive("failed", incarnation.failed);
   archive("home", incarnation.home);
 }
@@ -129,6 +172,10 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("incarnation", job.incarnation);
   archive("transition", job.transition);
   archive("workers", job.workers);
+  archive("out_of_sight", job.out_of_sight);
+  archive("shares_told", job.shares_told);
+  archive("shares_used", job.shares_used);
+  archive("eased", job.eased);
   archive("pinned_size", job.pinned_size);
   archive("cancel_requested", job.cancel_requested);
   archive("suspend_requested", job.suspend_requested);
@@ -146,6 +193,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("last_report_at", job.last_report_at);
   archive("parked", job.parked);
   archive("checkpoint", job.checkpoint);
+  archive("held_since", job.held_since);
   archive("epoch", job.epoch);
   archive("first_loss", job.first_loss);
   archive("last_loss", job.last_loss);
@@ -159,6 +207,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("shrink_cost", job.shrink_cost);
   archive("failure_cost", job.failure_cost);
   archive("restart_cost", job.restart_cost);
+  archive("rebalance_cost", job.rebalance_cost);
   archive("boot_cost", job.boot_cost);
   archive("audited_epoch", job.audited_epoch);
   archive("restarts", job.restarts);
@@ -171,6 +220,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("cost", job.cost);
   archive("cost_remainder", job.cost_remainder);
   archive("verdict", job.verdict);
+  archive("allotted", job.allotted);
 }
 
 }  // namespace
@@ -195,6 +245,7 @@ void fields(auto& archive, codec::Like<ClusterState> auto& state) {
   archive("next_worker", state.next_worker);
   archive("next_decision", state.next_decision);
   archive("next_event", state.next_event);
+  archive("plan", state.plan);
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include "schedulerd/core/straggler_diagnosis.hpp"
 
+#include "schedulerd/core/node_speed.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -15,6 +17,7 @@ bool slow_from_its_beginning(const StragglerTrack& track) {
 Diagnosis diagnose(const ClusterState& state, const Worker& slow) {
   Diagnosis found;
   if (const Node* node = state.find_node(slow.node)) {
+    found.node_speed = speed_of(state, *node).value_or(0);
     WorkerId counted;
     for (const WorkerId id : node->owners) {  // a worker's slots lie side by side in no order that matters
       if (!id || id == slow.id || id == counted) continue;
@@ -29,7 +32,9 @@ Diagnosis diagnose(const ClusterState& state, const Worker& slow) {
     found.follows = slow.replaced_on == slow.node ? Follows::kNode : Follows::kData;
   } else if (found.node_slow * 2 >= found.node_peers && found.node_slow > 0) {
     found.follows = Follows::kNode;
-  } else if (found.node_peers > 0) {
+  } else if (found.node_speed > 0 && found.node_speed < kSlowNode) {
+    found.follows = Follows::kNode;
+  } else if (found.node_peers > 0 || found.node_speed > 0) {
     found.follows = Follows::kWorker;
   }
   return found;

@@ -13,16 +13,18 @@
 namespace tidepool::core {
 
 enum class Follows {
-  kUnknown,  // it is alone on its node: worker and node cannot be told apart
-  kWorker,   // others run on its node, and they are not slow
-  kNode,     // half of the others on its node are slow too, or the newcomer there that replaced a straggler is
+  kUnknown,  // it is alone on its node, which nobody has measured: worker and node cannot be told apart
+  kWorker,   // others run on its node, and they are not slow; or the node does what may be expected of it
+  kNode,     // half of the others on its node are slow too, or the newcomer there that replaced a straggler is, or the
+             // node is slow by its own probe
   kData,     // it replaced a straggler of another node and has been slow since: neither worker nor node is the cause
 };
 
 struct Diagnosis {
   Follows follows = Follows::kUnknown;
-  int node_peers = 0;  // other workers on its node, of any job, whose pace is known
-  int node_slow = 0;   // of those: stragglers
+  int node_peers = 0;     // other workers on its node, of any job, whose pace is known
+  int node_slow = 0;      // of those: stragglers
+  double node_speed = 0;  // of its node by its own probe, as a share of what may be expected; 0 = not measured
 };
 
 // Steps after which a worker's pace is known, and within which a newcomer counts as slow from its beginning.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedulerd/core/rebalance_planner.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 
@@ -20,17 +21,52 @@ double pause_ms(const TransitionCost& best, const TransitionCost& second) {
   return second.count > 0 ? second.mean_stall_ms : kPauseUnknownMs;
 }
 
-// The slow member that the others have waited for most.
-const Worker* most_waited_for(const ClusterState& state, const Job& job) {
+// The member whose slowness has cost most, of those that are slow, or of the eased ones too.
+const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
   const Worker* worst = nullptr;
   std::vector<WorkerId> members = job.members;
   std::sort(members.begin(), members.end());
   for (const WorkerId id : members) {
     const Worker* worker = state.find_worker(id);
-    if (worker->track.slow_steps == 0) continue;
-    if (worst == nullptr || worker->track.waited_s > worst->track.waited_s) worst = worker;
+    if (worker->track.slow_steps == 0 && !(eased_too && job.eased.contains(id))) continue;
+    if (worst == nullptr || cost_so_far(job, *worker) > cost_so_far(job, *worst)) worst = worker;
   }
   return worst;
+}
+
+Reason shares_reason(ReasonCode code, const ClusterState& state, const Job& job, const RebalanceIntent& intent) {
+  const Worker& worker = *state.find_worker(intent.worker);
+  const auto rank = std::find(job.members.begin(), job.members.end(), worker.id) - job.members.begin();
+  Reason reason{code, {{"worker", as_number(worker.id)}}};
+  if (code == ReasonCode::kStragglerRebalanced) {
+    reason = straggler_reason(code, state, worker, cost_of_rebalancing(job));
+  }
+  const auto share = [](std::int64_t weight) { return static_cast<double>(weight) / static_cast<double>(kFullShare); };
+  reason.numbers.push_back({"share", share(intent.weights[static_cast<std::size_t>(rank)])});
+  reason.numbers.push_back({"was", share(share_of(job, worker.id))});
+  return reason;
+}
+
+// A change of shares, if one pays now.
+std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& job) {
+  if (auto intent = regain(draft, job)) {
+    Reason reason = shares_reason(ReasonCode::kSharesRegained, draft.state(), job, *intent);
+    return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+  }
+  const Worker* slow = costliest(draft.state(), job, false);
+  if (slow == nullptr || slow->track.slow_steps < kStragglerStreak) return std::nullopt;
+  if (slow->track.waited_s < cost_of_rebalancing(job)) return std::nullopt;
+  auto intent = ease(draft, job, *slow);
+  if (!intent) return std::nullopt;
+  Reason reason = shares_reason(ReasonCode::kStragglerRebalanced, draft.state(), job, *intent);
+  return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+}
+
+// The newest order of shares has been given and the members have not said yet that they go by it.
+bool rebalances(const Job& job) {
+  const ReasonCode code = job.verdict.reason.code;
+  const bool ordered = code == ReasonCode::kStragglerRebalanced || code == ReasonCode::kSharesRegained;
+  return ordered && job.shares_told.number != job.shares_used.number;
 }
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
@@ -66,6 +102,11 @@ void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
 // A worker that must go by the rule: replaced if there is room, else given up if that pays.
 StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   if (replace(draft, job, slow, follows)) return {.acted = true};
+  if (job.eased.contains(slow.id)) {
+    const double replacing_s = cost_of_replacing(job);
+    return {.needs_slot = true,
+            .reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), slow, replacing_s)};
+  }
   const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
   if (cost_s > 0 && slow.track.waited_s >= cost_s) {
     shrink(draft, job, slow);
@@ -86,32 +127,70 @@ double cost_of_shrinking(const Job& job) {
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
 }
 
-Reason straggler_reason(ReasonCode code, const ClusterState& state, const Worker& worker, double cost_s) {
-  const Diagnosis diagnosis = diagnose(state, worker);
-  return {code,
-          {{"worker", as_number(worker.id)},
-           {"score", worker.track.score},
-           {"threshold", worker.track.bar},
-           {"waited_s", worker.track.waited_s},
-           {"cost_s", cost_s},
-           {"follows", static_cast<double>(diagnosis.follows)},
-           {"node_peers", static_cast<double>(diagnosis.node_peers)},
-           {"node_slow", static_cast<double>(diagnosis.node_slow)}}};
+double cost_so_far(const Job& job, const Worker& worker) {
+  const auto eased = job.eased.find(worker.id);
+  return eased == job.eased.end() ? worker.track.waited_s : eased->second.lost_s;
 }
 
-StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job) {
-  if (!draft.parts().config.replace_stragglers || job.size() < 2) return {};
-  const Worker* slow = most_waited_for(draft.state(), job);
+Reason straggler_reason(ReasonCode code, const ClusterState& state, const Worker& worker, double cost_s) {
+  const Diagnosis diagnosis = diagnose(state, worker);
+  const Job& job = *state.find_job(worker.job);
+  // The detector sees an eased worker keep step; how fast it is, its share tells.
+  const auto share = static_cast<double>(share_of(job, worker.id)) / static_cast<double>(kFullShare);
+  const bool eased = job.eased.contains(worker.id);
+  Reason reason{code,
+                {{"worker", as_number(worker.id)},
+                 {"score", eased ? eased_speed(state, job, worker.id).value_or(share) : worker.track.score},
+                 {"threshold", worker.track.bar},
+                 {"waited_s", cost_so_far(job, worker)},
+                 {"cost_s", cost_s},
+                 {"follows", static_cast<double>(diagnosis.follows)},
+                 {"node_peers", static_cast<double>(diagnosis.node_peers)},
+                 {"node_slow", static_cast<double>(diagnosis.node_slow)},
+                 {"node", as_number(worker.node)},
+                 {"node_speed", diagnosis.node_speed}}};
+  if (code == ReasonCode::kStragglerEased) reason.numbers.push_back({"share", share});
+  return reason;
+}
+
+// A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
+bool may_be_eased(const EngineConfig& config, const Job& job, const Worker& slow) {
+  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < cost_of_rebalancing(job);
+  return config.rebalance_stragglers && job.spec.resize == ResizeMode::kLive && early;
+}
+
+// Whether a probe of its node could tell what its slowness goes with; asked once for as long as it is slow.
+bool wants_probe(const Worker& slow, Follows follows) {
+  const bool judged = slow.track.slow_steps >= kStragglerStreak && slow.track.steps >= kStepsToKnow;
+  return follows == Follows::kUnknown && judged && !slow.track.probed;
+}
+
+StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {
+  const EngineConfig& config = draft.parts().config;
+  if (!config.replace_stragglers || job.size() < 2) return {};
+  if (rebalances(job)) return {.reason = job.verdict.reason};
+  if (auto shares = plan_shares(draft, job)) return *std::move(shares);
+  const Worker* slow = costliest(draft.state(), job, true);
   if (slow == nullptr) return {};
+  const bool eased = job.eased.contains(slow->id);
   const Follows follows = diagnose(draft.state(), *slow).follows;
-  if (follows == Follows::kData) {
+  if (follows == Follows::kData && !eased) {
     return {.reason = straggler_reason(ReasonCode::kStragglerInData, draft.state(), *slow, 0)};
   }
   const double cost_s = cost_of_replacing(job);
+  if (wants_probe(*slow, follows)) {
+    draft.carry_out(ProbeIntent{job.id, slow->node, slow->id},
+                    straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow, cost_s));
+  }
   const auto next = next_replacement(job);
-  const bool early = slow->track.slow_steps < kStragglerStreak || (next && draft.now() < *next);
-  if (early || slow->track.waited_s < cost_s) {
-    return {.reason = straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow, cost_s)};
+  const bool early = (!eased && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
+  if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
+    if (eased) return {.reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), *slow, cost_s)};
+    const bool by_share = may_be_eased(config, job, *slow);
+    Reason reason = straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow,
+                                     by_share ? cost_of_rebalancing(job) : cost_s);
+    reason.numbers.push_back({"by_share", by_share ? 1.0 : 0.0});
+    return {.reason = std::move(reason)};
   }
   return act(draft, job, *slow, follows);
 }

@@ -5,6 +5,7 @@
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/shares.hpp"
 #include "schedulerd/core/straggler_facts.hpp"
 #include "schedulerd/core/throughput.hpp"
 #include "schedulerd/core/worker_exit.hpp"
@@ -106,7 +107,8 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
 
 Status check_report(const Job& job, const StepsMeasured& fact) {
   TP_TRY(check_generation(job, fact.generation));
-  const bool shaped = fact.steps >= 1 && fact.last_step >= fact.steps && fact.elapsed > Duration() && fact.samples >= 0;
+  const bool shaped = fact.steps >= 1 && fact.last_step >= fact.steps && fact.elapsed > Duration() &&
+                      fact.samples >= 0 && fact.shares >= 0;
   if (!shaped) return invalid_argument("a report of " + job.id.text() + " needs steps >= 1 and elapsed time > 0");
   const std::size_t entries = fact.compute_us.size();
   const std::size_t wanted = job.members.size() * static_cast<std::size_t>(fact.steps);
@@ -156,7 +158,12 @@ Status apply(StateChange& change, const StepsMeasured& fact, const Engine::Parts
   const std::int64_t counted = counted_steps(fact, job.switch_step);
   job.steps_since_switch += counted;
   if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
-  if (const auto* detector = parts.detector_for(job.spec)) judge_members(change, job, fact, counted, *detector);
+  if (fact.shares == job.shares_told.number && job.shares_used != job.shares_told) use_told_shares(change, job);
+  const auto* detector = parts.detector_for(job.spec);
+  // Of other shares nobody knows here who was given how much.
+  if (detector != nullptr && fact.shares == job.shares_used.number) {
+    judge_members(change, job, fact, counted, *detector);
+  }
   change.emit("job.progressed", job, progressed_data(job, fact));
   return ok_status();
 }

@@ -8,6 +8,7 @@
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/restart_planner.hpp"
+#include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 
 namespace tidepool::core {
@@ -207,6 +208,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (const auto launch = next_launch(job)) consider(*launch);
   if (is_final(job.state)) return first;
   if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
+  if (const auto ends = state_wait_ends(job)) consider(*ends);
   if (!is_active(job.state)) return first;
   if (job.quiet_since) consider(*job.quiet_since + config.finish_patience);
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);

@@ -25,6 +25,12 @@ std::string decimal(double value) {
   return out == "-0" ? "0" : out;
 }
 
+std::string three_digits(double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", value);
+  return text.data();
+}
+
 std::string percent(double share) {
   const double hundredths = share * 100;
   const bool small = std::fabs(hundredths) < 10;

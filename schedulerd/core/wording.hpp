@@ -11,6 +11,8 @@ namespace tidepool::core {
 [[nodiscard]] std::string grouped(double value);
 // At most two decimals, no trailing zeros: 0.5 -> "0.5", 12 -> "12".
 [[nodiscard]] std::string decimal(double value);
+// Of any scale, three digits: 0.01234 -> "0.0123".
+[[nodiscard]] std::string three_digits(double value);
 // 0.042 -> "4.2 %", 0.62 -> "62 %".
 [[nodiscard]] std::string percent(double share);
 // Rounded up, so that a wait is never called shorter than it is: 11.2 -> "12 s", 300 -> "5 min".

@@ -1,9 +1,13 @@
 #include "schedulerd/core/worker_exit.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/shares.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -82,6 +86,7 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
+    if (contains(job.out_of_sight, id)) job.out_of_sight.clear();
     change.remove_worker(id);
     if (quiet) {
       job.quiet_exits.push_back(id);
@@ -132,11 +137,47 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
 }
 
+namespace {
+
+// All members live as far as anybody knows, only on nodes that are away. Shares that they may go by are forgotten with
+// the members, so who has any but even ones is not taken back.
+bool may_return(const ClusterState& state, const Job& job) {
+  if (job.spec.resize != ResizeMode::kLive || !job.switched || job.transition || job.finished_training) return false;
+  if (job.shares_told.number != 0 || !job.quiet_exits.empty()) return false;
+  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && worker->node_lost && !worker->kill_at;
+  });
+}
+
+}  // namespace
+
+void take_back(StateChange& change, Job& job) {
+  const auto size = static_cast<int>(job.out_of_sight.size());
+  if (size == 0 || job.state != JobState::kPending || winds_down(job)) return;
+  if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
+  for (const WorkerId id : job.out_of_sight) {
+    if (!is_live(change.state(), id)) return;
+  }
+  job.members = std::exchange(job.out_of_sight, {});
+  for (const WorkerId id : job.members) {
+    Worker& worker = change.worker(id);
+    worker.phase = WorkerPhase::kMember;
+    worker.stop_due.reset();
+  }
+  job.switched = true;
+  become(job, JobState::kRunning);
+  change.capacity_changed();
+  change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
+}
+
 void settle_if_deserted(StateChange& change, Job& job) {
   const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
   if (!held_workers || has_live_workers(change.state(), job)) return;
   if (!job.finished_training) count_quiet_exits(change, job);
+  job.out_of_sight = may_return(change.state(), job) ? job.members : std::vector<WorkerId>();
   job.members.clear();
+  begin_shares(job);
   job.switched = false;
   job.transition.reset();
   job.checkpoint_wanted = false;

@@ -35,6 +35,10 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 // next decision to end.
 void settle_if_deserted(StateChange& change, Job& job);
 
+// A job that waits because all its members were lost sight of goes on with them, if all are in sight again: nobody has
+// told them anything since, so they step at the newest generation, and no newer one has been committed (fencing).
+void take_back(StateChange& change, Job& job);
+
 // From now on the worker is not part of the job's plans; it is stopped when `stop_due` passes (none =
 // at once). Requires: the worker exists.
 void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due);

@@ -33,7 +33,8 @@ constexpr int kRuns = 100;
 // What a replacement costs in this model: the trainer's boot and pause as measured on processes.
 constexpr double kBootSeconds = 1;
 constexpr double kPauseSeconds = 0.02;
-constexpr int kStreak = 10;  // core/straggler_patience.hpp
+constexpr double kAgreementSeconds = 0.002;  // a change of shares, as measured
+constexpr int kStreak = 10;                  // core/straggler_patience.hpp
 
 struct NoiseResult {
   int alarms = 0;
@@ -63,11 +64,50 @@ double slowest_s(const std::vector<std::int64_t>& compute_us) {
   return static_cast<double>(*std::max_element(compute_us.begin(), compute_us.end())) * 1e-6;
 }
 
+// The worker's smaller share by the scheduler's rule, with nobody to take its place: how long each step takes then.
+// Compute times go with the samples.
+class EasedCrew {
+ public:
+  EasedCrew(std::size_t ranks, std::size_t slow) : ranks_(static_cast<double>(ranks)), slow_(slow) {}
+
+  // The step at these times, if shares were even.
+  [[nodiscard]] double step_s(std::vector<std::int64_t> times) const {
+    const double all = ranks_ - 1 + weight_;
+    for (std::size_t rank = 0; rank < times.size(); ++rank) {
+      const double share = (rank == slow_ ? weight_ : 1) * ranks_ / all;
+      times[rank] = static_cast<std::int64_t>(static_cast<double>(times[rank]) * share);
+    }
+    return slowest_s(times);
+  }
+  // A step of a worker that is named; `due`: waiting for it has cost as much as a change of shares.
+  void see(const std::vector<std::int64_t>& times, bool due) {
+    if (weight_ < 1) return;
+    ++steps_;
+    own_us_ += (static_cast<double>(times[slow_]) - own_us_) / steps_;
+    std::vector<std::int64_t> others = times;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(slow_));
+    std::sort(others.begin(), others.end());
+    others_us_ += (static_cast<double>(others[others.size() / 2]) - others_us_) / steps_;
+    if (due && steps_ >= kStepsToWeigh) weight_ = std::min(1.0, others_us_ / own_us_);
+  }
+  void forget() { steps_ = 0; }
+
+ private:
+  static constexpr double kStepsToWeigh = 8;  // core/rebalance_planner.hpp
+  double ranks_;
+  std::size_t slow_;
+  double weight_ = 1;
+  double steps_ = 0;
+  double own_us_ = 0;
+  double others_us_ = 0;
+};
+
 struct RunResult {
   std::optional<int> named_after;  // steps
   double healthy_s = 0;            // the same steps with nobody slow
   double slow_s = 0;               // with nobody replaced
   double mended_s = 0;             // with the slow one replaced by the rule
+  double eased_s = 0;              // with a smaller share of it by the rule, and never replaced
 };
 
 // One worker turns `slowness` times slower and stays so. The rule: when the others have waited as long as the action
@@ -83,6 +123,7 @@ RunResult slow_run(const Entry& entry, const ComputeTimes& recorded, double slow
   int streak = 0;
   std::optional<double> newcomer_at;
   bool mended = false;
+  EasedCrew eased(noise.ranks(), slow);
   for (int step = 1; step <= kSlowSteps; ++step) {
     const std::vector<std::int64_t> healthy = noise.next();
     std::vector<std::int64_t> times = healthy;
@@ -90,6 +131,7 @@ RunResult slow_run(const Entry& entry, const ComputeTimes& recorded, double slow
     run.healthy_s += slowest_s(healthy);
     run.slow_s += slowest_s(times);
     run.mended_s += slowest_s(mended ? healthy : times);
+    run.eased_s += eased.step_s(times);
     if (mended) continue;
     if (newcomer_at && run.mended_s >= *newcomer_at) {
       mended = true;
@@ -100,6 +142,7 @@ RunResult slow_run(const Entry& entry, const ComputeTimes& recorded, double slow
     if (!found.slow) {
       streak = 0;
       waited_s = 0;
+      eased.forget();
       continue;
     }
     if (!run.named_after) run.named_after = step;
@@ -107,6 +150,7 @@ RunResult slow_run(const Entry& entry, const ComputeTimes& recorded, double slow
     for (const auto other : times) wait_s += static_cast<double>(std::max<std::int64_t>(0, times[slow] - other)) * 1e-6;
     waited_s += streak == 0 ? wait_s * found.steps : wait_s;
     streak = std::max(streak + 1, found.steps);
+    eased.see(times, streak >= kStreak && waited_s >= static_cast<double>(noise.ranks()) * kAgreementSeconds);
     const bool due = streak >= kStreak && waited_s >= cost_s;
     if (due && !newcomer_at) newcomer_at = run.mended_s + kBootSeconds;
   }
@@ -125,6 +169,7 @@ nlohmann::json slow_line(const Entry& entry, const ComputeTimes& recorded, doubl
   int missed = 0;
   double lost_s = 0;
   double regained_s = 0;
+  double by_share_s = 0;
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
     const RunResult run = slow_run(entry, recorded, slowness, seed);
     if (run.named_after) {
@@ -134,12 +179,11 @@ nlohmann::json slow_line(const Entry& entry, const ComputeTimes& recorded, doubl
     }
     lost_s += run.slow_s - run.healthy_s;
     regained_s += run.slow_s - run.mended_s;
+    by_share_s += run.slow_s - run.eased_s;
   }
-  return {{"slowness", slowness},
-          {"steps_p50", quantile(named, 0.5, missed)},
-          {"steps_p90", quantile(named, 0.9, missed)},
-          {"missed", missed},
-          {"regained", regained_s / lost_s}};
+  return {
+      {"slowness", slowness}, {"steps_p50", quantile(named, 0.5, missed)}, {"steps_p90", quantile(named, 0.9, missed)},
+      {"missed", missed},     {"regained", regained_s / lost_s},           {"regained_by_share", by_share_s / lost_s}};
 }
 
 void print(nlohmann::json line, const char* recording, const Entry& entry) {

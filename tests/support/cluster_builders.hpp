@@ -187,8 +187,15 @@ class Story {
     std::vector<std::int64_t> all;
     for (std::int64_t i = 0; i < steps; ++i) all.insert(all.end(), compute_us.begin(), compute_us.end());
     pass(Duration::millis(100 * steps));
-    learn(core::StepsMeasured{id, job(id).generation, job(id).last_step + steps, steps, Duration::millis(100 * steps),
-                              64 * steps, 2.5, 1, std::move(all)});
+    core::StepsMeasured report{
+        id, job(id).generation, job(id).last_step + steps, steps, Duration::millis(100 * steps), 64 * steps, 2.5,
+        1,  std::move(all)};
+    report.shares = job(id).shares_used.number;
+    learn(std::move(report));
+  }
+  // The members go by the newest shares that they were told.
+  void rebalanced(JobId id, double stall_ms = 2) {
+    learn(core::SharesChanged{id, job(id).generation, job(id).shares_told.number, job(id).last_step + 1, stall_ms});
   }
 
   // --- decisions --------------------------------------------------------------------------------

@@ -53,8 +53,11 @@ inline core::Engine::Parts restless_parts(bool strict) {
 
 class SimulatedWorld {
  public:
-  SimulatedWorld(std::uint64_t seed, bool faults)
-      : rng_(seed), faults_(faults), engine_(restless_parts(rng_.chance(0.5))) {
+  SimulatedWorld(std::uint64_t seed, bool faults) : SimulatedWorld(seed, faults, restless_parts(seed % 2 == 0)) {}
+  // `parts.policies` holds what jobs may ask for; one in five asks for one of them by name.
+  SimulatedWorld(std::uint64_t seed, bool faults, core::Engine::Parts parts) : rng_(seed), faults_(faults) {
+    for (const auto& [name, policy] : parts.policies) policies_.push_back(name);
+    engine_ = core::Engine(std::move(parts));
     const auto nodes = rng_.between(1, 5);
     for (std::int64_t i = 0; i < nodes; ++i) add_node();
   }
@@ -188,7 +191,11 @@ class SimulatedWorld {
     if (rng_.chance(0.1)) sketch.price_cap = Money::micros(rng_.between(1, 9'000'000));
     if (rng_.chance(0.1)) sketch.max_duration = Duration::seconds(rng_.between(1, 60));
     if (rng_.chance(0.1)) sketch.batch = 2;
-    learn(core::JobSubmitted{engine_.next_job_id(), job_spec(sketch)});
+    core::JobSpec spec = job_spec(sketch);
+    if (policies_.size() > 1 && rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
+    if (rng_.chance(0.1)) spec.preemptible = false;
+    if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
+    learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
   }
 
   void user_acts() {
@@ -321,6 +328,7 @@ class SimulatedWorld {
       const bool silent = state().find_worker(member)->joining < job.generation;
       if (silent && rng_.chance(0.7)) learn(core::WorkerJoining{member, job.generation});
     }
+    if (job.spec.resize == core::ResizeMode::kRestart) return run_programs(job);
     const bool first = !job.switched && job.commit.from_size == 0;
     if (first && rng_.chance(0.5)) learn(restored(job));
     if (job.switched && rng_.chance(0.1)) {
@@ -333,10 +341,40 @@ class SimulatedWorld {
     const std::int64_t steps = rng_.between(1, 6);
     std::vector<std::int64_t> compute_us;
     for (std::int64_t i = 0; i < steps * job.size(); ++i) compute_us.push_back(rng_.between(10'000, 40'000));
-    learn(core::StepsMeasured{id, job.generation, job.last_step + steps, steps, Duration::millis(100 * steps),
-                              64 * steps, rng_.uniform(), 1, std::move(compute_us)});
+    core::StepsMeasured report{id,
+                               job.generation,
+                               job.last_step + steps,
+                               steps,
+                               Duration::millis(100 * steps),
+                               64 * steps,
+                               rng_.uniform(),
+                               1,
+                               std::move(compute_us)};
+    // The report of a change of shares may be late or lost.
+    const bool changed = job.shares_told.number > job.shares_used.number && rng_.chance(0.7);
+    report.shares = changed ? job.shares_told.number : job.shares_used.number;
+    if (changed && rng_.chance(0.7)) {
+      learn(core::SharesChanged{id, job.generation, report.shares, job.last_step + 1, rng_.uniform()});
+    }
+    learn(std::move(report));
     const core::Job& after = *state().find_job(id);
     if (after.last_step >= 60) learn(core::TrainingFinished{id, after.last_step, 0.5});
+  }
+
+  // The programs of a generation start, all or some of them, and end: well in the end, badly now and then.
+  void run_programs(const core::Job& job) {
+    const JobId id = job.id;
+    const GenerationNumber generation = job.generation;
+    if (job.incarnation.launched != generation) return;
+    for (const WorkerId member : std::vector<WorkerId>(job.members)) {
+      const core::Worker* seen = state().find_worker(member);
+      if (seen == nullptr) continue;
+      if (seen->launched < generation) {
+        if (rng_.chance(0.8)) learn(core::ProgramStarted{member, generation});
+      } else if (state().find_job(id)->switched && rng_.chance(0.2)) {
+        learn(core::ProgramEnded{member, generation, faults_ && rng_.chance(0.2) ? 1 : 0, 0, "ended"});
+      }
+    }
   }
 
   // Mostly the newest kept state; sometimes an older one, or none.
@@ -354,16 +392,19 @@ class SimulatedWorld {
     if (seen == nullptr || !agents_.at(process.node).connected) return;
     const core::Job& job = *state().find_job(process.job);
     if (process.hangs && !(process.told_to_stop && seen->kill_at && now_ >= *seen->kill_at)) return;
-    const bool parks = job.parking && seen->stop_due && rng_.chance(0.8);
+    const bool restarts = job.spec.resize == core::ResizeMode::kRestart;
+    const bool parks = job.parking && seen->stop_due && !restarts && rng_.chance(0.8);
     if (parks) learn(core::StateParked{job.id, id, job.generation, job.last_step, 1000, 2});
-    const bool left_out = seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training);
+    const bool left_out =
+        seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training || restarts);
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
     if (seen->phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{id});
   }
 
   Rng rng_;
   bool faults_;
-  core::Engine engine_;
+  std::vector<std::string> policies_;  // by name
+  core::Engine engine_{restless_parts(true)};
   Instant now_ = Instant::from_micros(1);
   std::map<NodeId, Agent> agents_;
   std::map<WorkerId, Process> processes_;

@@ -1,37 +1,9 @@
 // The engine's laws over random lives of a cluster.
+#include "tests/support/decision_laws.hpp"
 #include "tests/support/seeds.hpp"
-#include "tests/support/simulated_world.hpp"
 
 namespace tidepool::test {
 namespace {
-
-void require_books(const core::ClusterState& state) {
-  const auto broken = core::broken_invariant(state);
-  INFO(broken.value_or(""));
-  REQUIRE_FALSE(broken);
-}
-
-// Decides, checks every law about decisions, and carries the decision out.
-void decide_and_check(SimulatedWorld& world) {
-  core::Engine& engine = world.engine();
-  const core::Decision decision = engine.decide(world.now());
-  REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide(world.now())));
-  REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide_anew(world.now())));
-  const auto valid = engine.validate(decision);
-  INFO((valid.ok() ? std::string() : valid.error().message));
-  REQUIRE(valid.ok());
-  std::map<JobId, GenerationNumber> generations;
-  for (const auto& [id, job] : world.state().jobs) generations[id] = job->generation;
-  for (const auto& event : engine.accept(decision)) world.see(event);
-  require_books(world.state());
-  REQUIRE(Story::text_of(engine.decide(world.now())) == "");
-  REQUIRE(Story::text_of(engine.decide_anew(world.now())) == "");
-  for (const auto& planned : decision.plan) {
-    const auto* next = std::get_if<core::SwitchIntent>(&planned.intent);
-    if (next != nullptr) REQUIRE(next->number > generations.at(next->job));
-  }
-  world.carry_out(decision);
-}
 
 TEST_CASE("Whatever happens, the books agree and every law of decisions holds") {
   for_each_seed("random life", 60, [](std::uint64_t seed, Rng& rng) {

@@ -28,6 +28,7 @@ std::vector<core::Fact> one_of_each() {
           core::JobChanged{JobId(2), full_spec()},
           core::NodeJoined{NodeId(3), "local", 4, "cpu", Money::micros(17), {WorkerId(4), WorkerId(5)}},
           core::NodeLost{NodeId(3), "no heartbeat"},
+          core::NodeProbed{NodeId(3), {{"cpu", 41.5, 12.25}}},
           core::NodeCordonChanged{NodeId(3), true},
           core::WorkerReady{WorkerId(4)},
           core::WorkerJoining{WorkerId(4), 7},
@@ -37,7 +38,8 @@ std::vector<core::Fact> one_of_each() {
           core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
           core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20},
           core::StepsMeasured{
-              JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5},
+              JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5, 2},
+          core::SharesChanged{JobId(2), 7, 2, 131, 0.75},
           core::DataEpochAudited{JobId(2), 3, 100, 99, false},
           core::TrainingFinished{JobId(2), 400, -HUGE_VAL, 25'600},
           core::StateParked{JobId(2), WorkerId(4), 8, 130, 1 << 20, 3.5},

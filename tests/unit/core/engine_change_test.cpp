@@ -247,7 +247,7 @@ TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") 
 }
 
 TEST_CASE("A straggler's replacement is started first and taken from another node") {
-  Story story;
+  Story story(core::EngineConfig{.rebalance_stragglers = false});
   story.node(2);
   story.node(2);
   const JobId job = story.running({.min = 2, .max = 2, .pack = true}, 2);
@@ -267,7 +267,7 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
 }
 
 TEST_CASE("A straggler without a spare slot is named once and replaced when a slot comes") {
-  Story story;
+  Story story(core::EngineConfig{.rebalance_stragglers = false});
   story.node(2);
   const JobId job = story.running({.min = 2, .max = 2}, 2);
   story.steps(job, 40, {50'000, 120'000});

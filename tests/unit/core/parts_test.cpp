@@ -15,7 +15,7 @@ TEST_CASE("A final state is left by nobody and reached from everywhere") {
     CHECK(core::may_become(state, JobState::kFailed) == !core::is_final(state));
   }
   CHECK_FALSE(core::may_become(JobState::kSucceeded, JobState::kPending));
-  CHECK_FALSE(core::may_become(JobState::kPending, JobState::kRunning));
+  CHECK_FALSE(core::may_become(JobState::kPending, JobState::kResizing));
   CHECK_FALSE(core::may_become(JobState::kSuspended, JobState::kRunning));
 }
 

@@ -2,7 +2,6 @@
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
-#include "schedulerd/core/straggler_facts.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/straggler_planner.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -13,6 +12,9 @@ namespace {
 using core::Follows;
 using core::JobState;
 using core::ReasonCode;
+
+// The rules of what comes after a smaller share, or where none can be had.
+constexpr core::EngineConfig kNoEasing{.rebalance_stragglers = false};
 
 // A job of two workers that took `boot` to start.
 JobId job_with_boot(Story& story, Duration boot) {
@@ -37,7 +39,7 @@ void take_over(Story& story, JobId job) {
 }
 
 TEST_CASE("A slow worker is watched until waiting for it has cost as much as a replacement") {
-  Story story;
+  Story story(kNoEasing);
   story.node(4);
   const JobId job = job_with_boot(story, Duration::seconds(10));
   // One slot, ten seconds of boot, and for lack of a measured pause a second for each of two workers.
@@ -67,7 +69,7 @@ TEST_CASE("A slow worker is watched until waiting for it has cost as much as a r
 }
 
 TEST_CASE("The account of a worker that is fast again is closed") {
-  Story story;
+  Story story(kNoEasing);
   story.node(4);
   const JobId job = job_with_boot(story, Duration::seconds(10));
   for (int episode = 0; episode < 4; ++episode) {
@@ -96,7 +98,7 @@ TEST_CASE("What a replacement and a shrink cost is what they have cost this job"
 }
 
 TEST_CASE("Slowness is followed from the worker to its node and from there to the data") {
-  Story story;
+  Story story(kNoEasing);
   story.node(4);
   const JobId job = story.running({.min = 2, .max = 2, .cooldown = {}}, 2);
   const std::vector<std::int64_t> slow = {50'000, 120'000};
@@ -125,7 +127,7 @@ TEST_CASE("Slowness is followed from the worker to its node and from there to th
 }
 
 TEST_CASE("A second replacement in a row follows the first only after a while") {
-  Story story;
+  Story story(kNoEasing);
   story.node(4);
   const JobId job = story.running({.min = 2, .max = 2, .cooldown = {}}, 2);
   story.steps(job, 30, {50'000, 120'000});
@@ -140,7 +142,7 @@ TEST_CASE("A second replacement in a row follows the first only after a while") 
 }
 
 TEST_CASE("Without a free slot a slow worker is given up if the others are faster without it") {
-  Story story;
+  Story story(kNoEasing);
   story.node(3);
   const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
   story.steps(job, 100, {50'000, 70'000, 50'000});  // at 71 % it does more than nothing: 2 < 3 x 0.71
@@ -185,12 +187,6 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
   CHECK(parts.detector_for(spec)->name() == "plain");
   spec.straggler_detector = core::kNoDetector;
   CHECK(parts.detector_for(spec) == nullptr);
-}
-
-TEST_CASE("The shares of a step are those that the data ledger cuts") {
-  CHECK(core::shares_of(7, 3) == std::vector<std::int64_t>{2, 2, 3});
-  CHECK(core::shares_of(8, 4) == std::vector<std::int64_t>{2, 2, 2, 2});
-  CHECK(core::shares_of(1, 2) == std::vector<std::int64_t>{0, 1});
 }
 
 // --- diagnosis ----------------------------------------------------------------------------------

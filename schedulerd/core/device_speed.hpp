@@ -1,0 +1,15 @@
+// What one device of a node really does, as its agent's probe has measured it (workers/agent/health).
+#pragma once
+
+#include <string>
+
+namespace tidepool::core {
+
+struct DeviceSpeed {
+  std::string device;        // "cpu", or the GPU's id
+  double matmul_gflops = 0;  // of our own fp32 product, > 0
+  double copy_gbps = 0;      // bytes read and written within its memory, > 0
+  bool operator==(const DeviceSpeed&) const = default;
+};
+
+}  // namespace tidepool::core

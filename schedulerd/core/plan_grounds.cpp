@@ -1,0 +1,92 @@
+#include "schedulerd/core/plan_grounds.hpp"
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "schedulerd/core/transition_planner.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// What of a job's specification a plan may depend on.
+std::uint64_t digest_of_wishes(const Job& job) {
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const JobSpec& spec = job.spec;
+  Digest digest;
+  digest.mix(number(spec.elastic.preferred)).mix(number(spec.priority)).mix(number(spec.gpus_per_worker));
+  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
+  digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
+  digest.mix(number(spec.work_samples.value_or(-1)));
+  for (const int size : spec.elastic.sizes) digest.mix(number(size));
+  return digest.value();
+}
+
+bool noticeable(double before, double now) {
+  return now > before * kNoticeable || before > now * kNoticeable;
+}
+
+bool measured_otherwise(const std::map<int, double>& before, const std::map<int, double>& now) {
+  return !std::equal(before.begin(), before.end(), now.begin(), now.end(), [](const auto& one, const auto& other) {
+    return one.first == other.first && !noticeable(one.second, other.second);
+  });
+}
+
+}  // namespace
+
+bool counts(const Job& job, Instant now) {
+  return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
+}
+
+bool size_is_frozen(const Job& job, Instant now) {
+  if (job.state == JobState::kPending) return false;
+  if (job.state != JobState::kRunning || !job.switched || job.transition) return true;
+  const auto& elastic = job.spec.elastic;
+  const bool cools = !job.cooldown_waived && job.last_resize_at && now < *job.last_resize_at + elastic.cooldown;
+  return cools || (job.last_start_at && now < *job.last_start_at + elastic.min_runtime);
+}
+
+Grounds grounds_of(const Job& job, Instant now) {
+  Grounds grounds{.asked = digest_of_wishes(job), .frozen = size_is_frozen(job, now), .step_seconds = {}};
+  for (const auto& [size, record] : job.sizes) {
+    if (record.steps >= job.spec.scaling.every_steps) grounds.step_seconds.emplace(size, record.step_seconds);
+  }
+  return grounds;
+}
+
+std::uint64_t digest_of_nodes(const ClusterState& state) {
+  Digest digest;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp) continue;
+    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.cordoned ? 1U : 0U});
+  }
+  return digest.value();
+}
+
+bool grounds_have_changed(const Job& job, Instant now) {
+  const bool counted = counts(job, now);
+  if (counted != job.allotted.has_value()) return true;
+  if (!counted) return false;
+  const Grounds& before = job.allotted->grounds;
+  const Grounds grounds = grounds_of(job, now);
+  return before.asked != grounds.asked || (before.frozen && !grounds.frozen) ||
+         measured_otherwise(before.step_seconds, grounds.step_seconds);
+}
+
+bool plan_is_due(const DecisionDraft& draft, const std::set<JobId>& looked_at, const std::set<JobId>& counted) {
+  const ClusterState& state = draft.state();
+  const bool news = std::any_of(looked_at.begin(), looked_at.end(), [&](JobId id) {
+    const Job& job = *state.find_job(id);
+    return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.allotted);
+  });
+  if (news || counted.empty()) return news;
+  const ClusterPlan& plan = state.plan;
+  return plan.policy != draft.default_policy().name() ||
+         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) || plan.nodes != digest_of_nodes(state);
+}
+
+Instant next_plan_at(const ClusterPlan& plan, Duration every) {
+  const Instant regular = plan.made_at + every;
+  return plan.wake && *plan.wake > plan.made_at ? std::min(regular, *plan.wake) : regular;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,43 @@
+// When a plan for the whole cluster is made anew. Everything is judged from the state and the time, so an engine that
+// lived through it and one that was restarted plan at the same moments. A plan is made anew
+//   when a job comes, goes, or asks for something else,
+//   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
+//   when a job's size can change again that could not when the plan was made,
+//   when nodes come or go, when the policy asked to be woken, and after EngineConfig::plan_every.
+// A report of steps that says nothing new does none of it.
+#pragma once
+
+#include <cstdint>
+#include <set>
+
+#include "schedulerd/core/cluster_state.hpp"
+#include "schedulerd/core/decision_draft.hpp"
+
+namespace tidepool::core {
+
+// A step time that moves by this factor is news.
+inline constexpr double kNoticeable = 1.1;
+
+// The plan counts with the job: it runs or waits for slots, and goes on doing so.
+[[nodiscard]] bool counts(const Job& job, Instant now);
+
+// Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
+[[nodiscard]] bool size_is_frozen(const Job& job, Instant now);
+
+[[nodiscard]] Grounds grounds_of(const Job& job, Instant now);
+
+// Of the nodes that a plan may count with: their ids and slots, and which are cordoned.
+[[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
+
+// The newest plan does not rest on what is known of the job now.
+[[nodiscard]] bool grounds_have_changed(const Job& job, Instant now);
+
+// Whether the default policy, which plans for the whole cluster, must plan now. `looked_at`: every job that has changed
+// since the last decision, and whose time has come; `counted`: those that any plan may count with.
+[[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const std::set<JobId>& looked_at,
+                               const std::set<JobId>& counted);
+
+// When the plan is due though nothing happens. Requires: a plan was made.
+[[nodiscard]] Instant next_plan_at(const ClusterPlan& plan, Duration every);
+
+}  // namespace tidepool::core

@@ -1,0 +1,232 @@
+#include "schedulerd/core/settlement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "schedulerd/core/cluster_planner.hpp"
+#include "schedulerd/core/job_state.hpp"
+#include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
+#include "schedulerd/core/queue_planner.hpp"
+#include "schedulerd/core/size_planner.hpp"
+#include "schedulerd/core/state_wait.hpp"
+
+namespace tidepool::core {
+namespace {
+
+struct Entry {
+  const Job* job;
+  const Allotment* allotment;
+};
+
+// Workers that a job wants to add, each a gang of slots on one node.
+struct Claim {
+  int workers = 0;
+  int slots_each = 1;
+  [[nodiscard]] int slots() const { return workers * slots_each; }
+};
+
+double number(int value) {
+  return static_cast<double>(value);
+}
+
+// Slots that are free or will be without anybody deciding more, less what earlier claims are waiting for.
+class Room {
+ public:
+  explicit Room(DecisionDraft& draft) : draft_(draft) {
+    for (const auto& [id, worker] : draft.state().workers) {
+      if (draft.leavers().contains(id) || leaves(*draft.state().find_job(worker.job), worker)) add(worker);
+    }
+  }
+
+  void add(const Worker& worker) {
+    const Node& node = *draft_.state().find_node(worker.node);
+    const bool usable = node.state == NodeState::kUp && !node.cordoned;
+    if (usable) coming_[worker.node] += static_cast<int>(worker.slots.size());
+  }
+
+  // Keeps room for the claim, if there is any.
+  [[nodiscard]] bool hold(const Claim& claim) {
+    if (claim.slots_each == 1) {
+      int left = -held_;
+      for (const auto& [id, node] : draft_.state().nodes) left += room_on(id);
+      if (left < claim.workers) return false;
+      held_ += claim.workers;
+      return true;
+    }
+    // Before a gang that needs several slots of a node nobody holds anything, and behind it nobody takes anything.
+    int workers = 0;
+    for (const auto& [id, node] : draft_.state().nodes) workers += room_on(id) / claim.slots_each;
+    return workers >= claim.workers;
+  }
+
+ private:
+  [[nodiscard]] bool leaves(const Job& job, const Worker& worker) const {
+    if (worker.node_lost) return false;
+    if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
+    return job.transition && contains(job.transition->leavers, worker.id);
+  }
+  [[nodiscard]] int room_on(NodeId node) const {
+    const auto coming = coming_.find(node);
+    return static_cast<int>(draft_.free_slots().free_on(node)) + (coming == coming_.end() ? 0 : coming->second);
+  }
+
+  DecisionDraft& draft_;
+  std::map<NodeId, int> coming_;
+  int held_ = 0;  // by claims of single slots
+};
+
+class Settlement {
+ public:
+  Settlement(DecisionDraft& draft, const std::set<JobId>& off_plan) : draft_(draft) {
+    for (const JobId id : off_plan) {
+      const Job& job = *draft.state().find_job(id);
+      const Allotment* allotment = draft.allotment_of(job);
+      const bool own_way = job.state != JobState::kPending && !draft.follows_plan(job);
+      if (allotment == nullptr || own_way || draft.ends(id) || !counts(job, draft.now())) continue;
+      if (is_off_plan(job, *allotment)) line_.push_back({&job, allotment});
+    }
+    std::sort(line_.begin(), line_.end(), [](const Entry& a, const Entry& b) {
+      return std::pair(a.allotment->place, a.job->id) < std::pair(b.allotment->place, b.job->id);
+    });
+  }
+
+  std::set<JobId> run() {
+    std::set<JobId> dealt_with;
+    for (const Entry& entry : line_) {
+      dealt_with.insert(entry.job->id);
+      give_up(entry);
+    }
+    draft_.set_queue_waits(false);
+    for (const Entry& entry : line_) hand_out(entry);
+    for (const Entry& entry : victims_) spare(entry);
+    draft_.set_queue_waits(waiting_);
+    return dealt_with;
+  }
+
+ private:
+  // Shrinks at once; whom the plan gives nothing may be preempted later.
+  void give_up(const Entry& entry) {
+    const Job& job = *entry.job;
+    const int size = entry.allotment->size;
+    if (job.state == JobState::kPending || size > job.size() || !can_change(draft_, job)) return;
+    if (size == 0) {
+      victims_.push_back(entry);
+      return;
+    }
+    plan_size(draft_, job, wish(entry, size));
+  }
+
+  void hand_out(const Entry& entry) {
+    const Job& job = *entry.job;
+    const int size = entry.allotment->size;
+    if (size <= job.size()) return;
+    const bool starts = job.state == JobState::kPending;
+    if (!starts && !can_change(draft_, job)) return;
+    if (starts) {
+      // Its state lies on a node without room: it holds up nobody, others may have room that does not help it.
+      if (const auto held = waits_for_state(draft_, job)) return draft_.find(job, *held);
+    }
+    const bool barred = !starts && growth_barred(draft_, job, size);
+    const Claim claim{.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker};
+    // Dearer nodes may be all there is: nobody waits, or is preempted, for a job that they do not suit.
+    if (barred || job.spec.scaling.price_cap) return take(entry, starts);
+    if (may_take(claim) && fits_now(claim)) {
+      take(entry, starts);
+      if (draft_.changed(job.id) || !starts) return;
+    }
+    if (may_take(claim) && !room().hold(claim) && !preempt_for(job, claim)) return take(entry, starts);
+    wait(claim);
+    take(entry, starts);  // nothing is left to take: this says why
+  }
+
+  // Behind a gang of several slots that waits, all wait; such a gang waits behind everybody who does.
+  [[nodiscard]] bool may_take(const Claim& claim) const { return !gang_waits_ && !(waiting_ && claim.slots_each > 1); }
+
+  [[nodiscard]] bool fits_now(const Claim& claim) {
+    return draft_.usable() >= claim.slots() && draft_.free_slots().room_for(claim.slots_each) >= claim.workers;
+  }
+
+  void wait(const Claim& claim) {
+    waiting_ = true;
+    gang_waits_ = gang_waits_ || claim.slots_each > 1;
+    draft_.reserve(gang_waits_ ? draft_.free_slots().free() : claim.slots());
+  }
+
+  // Starts or grows as far as slots allow that are reserved for nobody; otherwise notes what is missing.
+  void take(const Entry& entry, bool starts) {
+    const Job& job = *entry.job;
+    const SizeWish wished = wish(entry, entry.allotment->size);
+    if (!starts) {
+      plan_size(draft_, job, wished);
+    } else if (!start_waiting(draft_, job, wished)) {
+      const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+      draft_.find(job, {ReasonCode::kWaitingForSlots,
+                        {{"needed", number(needed)}, {"free", number(std::max(0, draft_.usable()))}}});
+    }
+  }
+
+  // Preempts as few as the claim needs, the last in the plan's order first; nobody if all of them were not enough.
+  bool preempt_for(const Job& claimant, const Claim& claim) {
+    const Room before = room();
+    std::vector<Entry> chosen;
+    std::vector<Entry> left = victims_;
+    while (!left.empty()) {
+      const Entry victim = left.back();
+      left.pop_back();
+      if (preemption_barred(draft_, *victim.job)) continue;
+      chosen.push_back(victim);
+      for (const WorkerId id : victim.job->workers) room().add(*draft_.state().find_worker(id));
+      if (!room().hold(claim)) continue;
+      for (const Entry& entry : chosen) give_to(entry, claimant);
+      return true;
+    }
+    room_.emplace(before);
+    return false;
+  }
+
+  void give_to(const Entry& victim, const Job& claimant) {
+    const Reason reason{ReasonCode::kPreempted, {{"for_job", as_number(claimant.id)}}};
+    preempt(draft_, *victim.job, reason, victim.allotment->lost);
+    std::erase_if(victims_, [&](const Entry& entry) { return entry.job == victim.job; });
+  }
+
+  // Keeps its slots for now.
+  void spare(const Entry& entry) {
+    const Job& job = *entry.job;
+    SizeWish held = wish(entry, job.size());
+    const auto barred = preemption_barred(draft_, job);
+    held.reason = barred ? *barred : Reason{ReasonCode::kUnclaimed, {{"size", number(job.size())}}};
+    plan_size(draft_, job, held);
+  }
+
+  [[nodiscard]] static SizeWish wish(const Entry& entry, int size) {
+    return {entry.job->id, size, entry.allotment->reason, entry.allotment->lost};
+  }
+
+  Room& room() {
+    if (!room_) room_.emplace(draft_);
+    return *room_;
+  }
+
+  DecisionDraft& draft_;
+  std::vector<Entry> line_;
+  std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
+  std::optional<Room> room_;    // looked up when first somebody does not fit
+  bool waiting_ = false;        // somebody in line waits for slots
+  bool gang_waits_ = false;     // and needs several on one node
+};
+
+}  // namespace
+
+std::set<JobId> settle(DecisionDraft& draft, const std::set<JobId>& off_plan) {
+  if (off_plan.empty()) {
+    draft.set_queue_waits(false);
+    return {};
+  }
+  return Settlement(draft, off_plan).run();
+}
+
+}  // namespace tidepool::core

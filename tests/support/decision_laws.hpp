@@ -1,0 +1,41 @@
+// The laws of decisions, checked at one moment of a simulated world, which then goes on with the decision.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tests/support/simulated_world.hpp"
+
+namespace tidepool::test {
+
+inline void require_books(const core::ClusterState& state) {
+  const auto broken = core::broken_invariant(state);
+  INFO(broken.value_or(""));
+  REQUIRE_FALSE(broken);
+}
+
+// Decides, checks every law about decisions, and carries the decision out.
+inline void decide_and_check(SimulatedWorld& world) {
+  core::Engine& engine = world.engine();
+  const core::Decision decision = engine.decide(world.now());
+  const auto text = [](const core::Decision& any) { return core::to_json(any).dump(); };
+  REQUIRE(text(decision) == text(engine.decide(world.now())));
+  REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide_anew(world.now())));
+  const auto valid = engine.validate(decision);
+  INFO((valid.ok() ? std::string() : valid.error().message));
+  REQUIRE(valid.ok());
+  std::map<JobId, GenerationNumber> generations;
+  for (const auto& [id, job] : world.state().jobs) generations[id] = job->generation;
+  INFO("after " << text(decision));
+  for (const auto& event : engine.accept(decision)) world.see(event);
+  require_books(world.state());
+  REQUIRE(Story::text_of(engine.decide(world.now())) == "");
+  REQUIRE(Story::text_of(engine.decide_anew(world.now())) == "");
+  for (const auto& planned : decision.plan) {
+    const auto* next = std::get_if<core::SwitchIntent>(&planned.intent);
+    if (next != nullptr) REQUIRE(next->number > generations.at(next->job));
+  }
+  world.carry_out(decision);
+}
+
+}  // namespace tidepool::test

@@ -1,0 +1,78 @@
+// A job whose nodes are all lost from sight goes on with its living workers when they are back, as far as fencing
+// allows.
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+
+// A job of two workers on one node, which is then lost from sight.
+struct Lost {
+  Story story;
+  NodeId node;
+  JobId job;
+
+  explicit Lost(JobSketch sketch = {.min = 1, .max = 2, .cooldown = {}}) {
+    node = story.node(2, "far");
+    job = story.running(sketch, 2);
+    story.learn(core::NodeLost{node, "no heartbeat"});
+    story.decide();
+  }
+  void back(std::vector<WorkerId> running) {
+    story.node(2, "far", std::move(running));
+    story.decide();
+  }
+  const core::Job& state() const { return story.job(job); }
+};
+
+TEST_CASE("Workers that lived through the loss of their node are taken back, at the same generation") {
+  Lost lost;
+  CHECK(lost.state().state == JobState::kPending);
+  const GenerationNumber generation = lost.state().generation;
+  lost.back({WorkerId(1), WorkerId(2)});
+  CHECK(lost.state().state == JobState::kRunning);
+  CHECK(lost.state().members == std::vector{WorkerId(1), WorkerId(2)});
+  CHECK(lost.state().generation == generation);
+  CHECK(lost.story.last("job.resumed").data["size"] == 2);
+  lost.story.steps(lost.job, 5);  // nobody was told anything, so they went on
+  CHECK(lost.state().state == JobState::kRunning);
+}
+
+TEST_CASE("If one of them has died meanwhile the rest is stopped and the job starts anew") {
+  Lost lost;
+  lost.back({WorkerId(2)});
+  CHECK(lost.state().state == JobState::kStarting);  // on the free slot
+  CHECK(lost.story.worker(WorkerId(2)).kill_at);
+}
+
+TEST_CASE("Once the job has started elsewhere they are fenced off and stopped") {
+  Lost lost;
+  lost.story.node(2, "near");
+  REQUIRE(names_of(lost.story.decide()) == "start");
+  lost.back({WorkerId(1), WorkerId(2)});
+  CHECK(lost.state().state == JobState::kStarting);
+  CHECK(lost.state().members.empty());
+  CHECK(lost.story.worker(WorkerId(1)).kill_at);
+  CHECK(lost.story.worker(WorkerId(2)).kill_at);
+}
+
+TEST_CASE("A job that was cancelled, suspended or cut down meanwhile does not take them back") {
+  Lost suspended;
+  suspended.story.learn(core::JobSuspendRequested{suspended.job});
+  suspended.back({WorkerId(1), WorkerId(2)});
+  CHECK(suspended.state().state == JobState::kSuspended);
+  CHECK(suspended.story.worker(WorkerId(1)).kill_at);
+
+  Lost smaller;
+  core::JobSpec spec = smaller.state().spec;
+  spec.elastic.max = 1;
+  spec.elastic.preferred = 1;
+  spec.elastic.sizes = {1};
+  smaller.story.learn(core::JobChanged{smaller.job, spec});
+  smaller.back({WorkerId(1), WorkerId(2)});
+  CHECK(smaller.state().state != JobState::kRunning);
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,112 @@
+// A job whose newest state lies on a node without room: how long it waits for it, and what it says when it gives up.
+#include "schedulerd/core/state_wait.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::JobState;
+using core::ReasonCode;
+
+// A job that was parked at step 102 (some ten seconds of work) on a node that another job has filled since; a second
+// node has room.
+struct Parked {
+  Story story;
+  NodeId home, other;
+  JobId job, rival;
+
+  explicit Parked(bool shared = false) {
+    home = story.node(1);
+    core::JobSpec spec = job_spec({.min = 1, .max = 1, .grace = Duration::seconds(5)});
+    spec.shared_checkpoints = shared;
+    job = story.engine().next_job_id();
+    story.learn(core::JobSubmitted{job, spec});
+    story.settle(job);
+    story.steps(job, 100);
+    story.learn(core::JobSuspendRequested{job});
+    story.decide();
+    story.learn(core::StateParked{job, WorkerId(1), story.job(job).generation, story.job(job).last_step, 1000, 2});
+    story.exit(WorkerId(1), 0);
+    story.decide();
+    rival = story.submit({.min = 1, .max = 1});
+    story.settle(rival);
+    other = story.node(1);
+    story.learn(core::JobResumeRequested{job});
+  }
+  const core::Job& state() const { return story.job(job); }
+};
+
+TEST_CASE("It waits for room where its state lies, for as long as the work would take again") {
+  Parked parked;
+  Story& story = parked.story;
+  CHECK(names_of(story.decide()).empty());
+  const auto& why = parked.state().verdict.reason;
+  CHECK(why.code == ReasonCode::kWaitsForState);
+  CHECK(why.number("node") == 1);
+  CHECK(why.number("step") == 102);
+  CHECK(why.number("redo_s") == Approx(10.2).margin(0.1));
+  story.pass(Duration::seconds(6));
+  story.learn(core::ClockAdvanced{});
+  CHECK(names_of(story.decide()).empty());
+  const auto told = core::explain(story.state(), parked.job);
+  CHECK(told.reason.number("seconds_left") == Approx(4.2).margin(0.1));
+  CHECK(told.unblocks.front() == "free a slot on node-1");
+  // The wait ends by itself, with no fact.
+  core::Decision decision;
+  for (int i = 0; i < 10 && names_of(decision).empty(); ++i) {
+    REQUIRE(story.engine().next_due());
+    story.pass(*story.engine().next_due() - story.now());
+    decision = story.decide();
+  }
+  REQUIRE(names_of(decision) == "start");
+  CHECK(std::get<core::StartIntent>(decision.plan[0].intent).newcomers[0].node == parked.other);
+  CHECK(decision.plan[0].reason.code == ReasonCode::kResumedElsewhere);
+  CHECK(core::sentence(decision.plan[0].reason).find("away from node-1") != std::string::npos);
+  CHECK_FALSE(parked.state().held_since);
+}
+
+TEST_CASE("It starts there as soon as there is room") {
+  Parked parked;
+  Story& story = parked.story;
+  story.decide();
+  story.learn(core::JobCancelRequested{parked.rival});
+  story.decide();
+  story.exit(story.job(parked.rival).workers.front(), 0);
+  const auto decision = story.decide();
+  bool started = false;
+  for (const auto& planned : decision.plan) {
+    const auto* start = std::get_if<core::StartIntent>(&planned.intent);
+    if (start == nullptr) continue;
+    started = true;
+    CHECK(start->newcomers[0].node == parked.home);
+    CHECK(planned.reason.code == ReasonCode::kResumed);
+  }
+  CHECK(started);
+}
+
+TEST_CASE("A state that every node sees, or a node that is away or cordoned, is not waited for") {
+  Parked shared(true);
+  CHECK(names_of(shared.story.decide()) == "start");
+
+  Parked away;
+  away.story.learn(core::NodeLost{away.home, "gone"});
+  CHECK(names_of(away.story.decide()).find("start") != std::string::npos);
+
+  Parked cordoned;
+  cordoned.story.learn(core::NodeCordonChanged{cordoned.home, true});
+  CHECK(names_of(cordoned.story.decide()) == "start");
+}
+
+TEST_CASE("Who waits for its state holds up nobody behind it") {
+  Parked parked;
+  Story& story = parked.story;
+  const JobId next = story.submit({.min = 1, .max = 1});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "start");
+  CHECK(core::job_of(decision.plan[0].intent) == next);
+  CHECK(parked.state().verdict.reason.code == ReasonCode::kWaitsForState);
+}
+
+}  // namespace
+}  // namespace tidepool::test
