@@ -1,0 +1,42 @@
+-- cost_cap: the cluster never costs more than params.per_hour. While the money lasts every job gets one slot, the
+-- oldest first; then jobs grow towards the size they want, the one that gains most from its next slots first.
+local P = {}
+
+-- The smallest size above `size` that job i may take and still wants; nil = none.
+local function next_size(view, i, size)
+  for _, option in ipairs(view.sizes[i]) do
+    if option > size and option <= view.size_wanted[i] then return option end
+  end
+end
+
+function P.size(view, params)
+  local left = math.min(math.floor(params.per_hour / params.price), view.slots)
+  local sizes = {}
+  for i = 1, view.n do
+    local first = next_size(view, i, 0) or 0
+    sizes[i] = first <= left and first or 0
+    left = left - sizes[i]
+  end
+  while true do
+    local best, best_gain, best_size
+    for i = 1, view.n do
+      local size = sizes[i] > 0 and next_size(view, i, sizes[i])
+      if size and size - sizes[i] <= left then
+        local now = view.goodput(i, sizes[i])
+        local gain = now > 0 and (view.goodput(i, size) / now - 1) / (size - sizes[i]) or 0
+        if gain > 0 and (not best or gain > best_gain) then best, best_gain, best_size = i, gain, size end
+      end
+    end
+    if not best then break end
+    left = left - (best_size - sizes[best])
+    sizes[best] = best_size
+  end
+  for i = 1, view.n do
+    if sizes[i] < view.size_wanted[i] then
+      view.why(i, "CostCap", {per_hour = params.per_hour, wanted = view.size_wanted[i]})
+    end
+  end
+  return sizes
+end
+
+return P

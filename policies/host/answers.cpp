@@ -1,0 +1,253 @@
+#include "policies/host/answers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "policies/host/facts_image.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+constexpr int kMarkMax = 1'000'000;
+constexpr double kPoolMax = 1e6;
+
+// A fixed field as text: up to its first 0, printable characters only.
+template <std::size_t kBytes>
+std::string text_of(const char (&field)[kBytes]) {
+  std::string text(field, strnlen(field, kBytes));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  }
+  return text;
+}
+
+template <class T>
+T read_at(const std::vector<std::byte>& region, std::uint64_t offset) {
+  T value;
+  std::memcpy(&value, region.data() + offset, sizeof value);
+  return value;
+}
+
+bool is_word(const std::string& text) {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+std::string shown(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+// Reads one region; stops at the first fault.
+class Reader {
+ public:
+  Reader(const cluster::View& view, const std::vector<std::byte>& region)
+      : view_(view), region_(region), layout_(static_cast<std::uint32_t>(view.jobs.size())) {}
+
+  Judged read() {
+    const auto header = read_at<AnswersHeader>(region_, 0);
+    answers_.instructions = header.instructions;
+    answers_.memory_peak = header.memory_peak;
+    using Step = bool (Reader::*)();
+    const std::pair<Hook, Step> steps[] = {
+        {kAdmit, &Reader::admit}, {kOrder, &Reader::order}, {kSizes, &Reader::sizes}, {kMarks, &Reader::marks}};
+    for (const auto& [hook, step] : steps) {
+      if ((header.hooks & hook) != 0 && !(this->*step)()) return fault_;
+    }
+    if (!why(header.why_set != 0)) return fault_;
+    if ((header.hooks & kPool) != 0 && !pool(header)) return fault_;
+    return std::move(answers_);
+  }
+
+ private:
+  bool fail(std::string_view code, const char* hook, std::size_t row, const std::string& message) {
+    fault_ = {.code = code, .message = message, .hook = hook};
+    if (row < view_.jobs.size()) fault_.job = view_.jobs[row].id;
+    return false;
+  }
+
+  // The number for `row` at `offset`, if it is one.
+  bool number(const char* hook, std::uint64_t offset, std::size_t row, double& value) {
+    value = read_at<double>(region_, offset + 8 * row);
+    if (value == kUnset) return fail("policy.missing_answer", hook, row, "the job has no answer");
+    if (!std::isfinite(value)) return fail("policy.invalid_number", hook, row, shown(value) + " is not a number");
+    return true;
+  }
+
+  bool admit() {
+    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
+      double value = 0;
+      if (!number("admit", layout_.admit, row, value)) return false;
+      if (value != 0 && value != 1) {
+        return fail("policy.invalid_number", "admit", row, shown(value) + " is neither 1 (may run) nor 0");
+      }
+      answers_.admitted.push_back(value == 1);
+    }
+    return true;
+  }
+
+  bool order() {
+    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
+      if (!number("order", layout_.order, row, answers_.rank.emplace_back())) return false;
+    }
+    return true;
+  }
+
+  bool sizes() {
+    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
+      double value = 0;
+      if (!number("size", layout_.sizes, row, value)) return false;
+      const cluster::JobRow& job = view_.jobs[row];
+      const bool whole = value >= 0 && value <= job.size_max && std::trunc(value) == value;
+      if (!whole || (value != 0 && !may_have(job, static_cast<int>(value)))) {
+        fail("policy.invalid_size", "size", row,
+             shown(value) + " is not a size that it may take: 0, or " + std::to_string(job.size_min) + " to " +
+                 std::to_string(job.size_max) + (job.sizes.empty() ? "" : " among those that view.sizes lists"));
+        fault_.numbers = {{"size", value}, {"min", double(job.size_min)}, {"max", double(job.size_max)}};
+        return false;
+      }
+      answers_.sizes.push_back(static_cast<int>(value));
+    }
+    return true;
+  }
+
+  bool marks() {
+    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
+      const auto value = read_at<double>(region_, layout_.marks + 8 * row);
+      std::optional<int>& mark = answers_.marks.emplace_back();
+      if (value == kUnset) continue;
+      if (!(value >= 0 && value <= kMarkMax && std::trunc(value) == value)) {
+        return fail("policy.invalid_number", "marks", row,
+                    "a mark is a whole number from 0 to " + std::to_string(kMarkMax) + ", not " + shown(value));
+      }
+      mark = static_cast<int>(value);
+    }
+    return true;
+  }
+
+  bool said(const WhyRecord& record, std::size_t row, Said& said) {
+    said.code = text_of(record.code);
+    if (said.code.empty()) return true;
+    if (!is_word(said.code) || record.count > kNumbersMax) {
+      return fail("policy.invalid_reason", "", row, "\"" + said.code + "\" is not a word of letters and digits");
+    }
+    for (std::uint32_t i = 0; i < record.count; ++i) {
+      const std::string name = text_of(record.numbers[i].name);
+      if (!is_word(name) || !std::isfinite(record.numbers[i].value)) {
+        return fail("policy.invalid_reason", "", row,
+                    "\"" + name + "\" of " + said.code + " is not a name with a finite number");
+      }
+      said.numbers.push_back({name, record.numbers[i].value});
+    }
+    const auto by_name = [](const core::ReasonNumber& a, const core::ReasonNumber& b) { return a.name < b.name; };
+    std::sort(said.numbers.begin(), said.numbers.end(), by_name);
+    return true;
+  }
+
+  bool why(bool any) {
+    answers_.why.resize(view_.jobs.size());
+    for (std::size_t row = 0; any && row < view_.jobs.size(); ++row) {
+      const auto record = read_at<WhyRecord>(region_, layout_.why + sizeof(WhyRecord) * row);
+      if (!said(record, row, answers_.why[row])) return false;
+    }
+    return true;
+  }
+
+  bool pool(const AnswersHeader& header) {
+    const double want = header.pool_want;
+    if (!(want >= 0 && want <= kPoolMax && std::trunc(want) == want)) {
+      return fail("policy.invalid_number", "pool", view_.jobs.size(),
+                  "a pool has 0 to 1000000 slots, not " + shown(want));
+    }
+    answers_.pool_slots = static_cast<int>(want);
+    return said(header.pool_why, view_.jobs.size(), answers_.pool_why);
+  }
+
+  const cluster::View& view_;
+  const std::vector<std::byte>& region_;
+  AnswersLayout layout_;
+  Answers answers_;
+  PolicyFault fault_;
+};
+
+std::vector<std::size_t> rows_by_rank(const cluster::View& view, const Answers& answers) {
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    ranked.emplace_back(answers.rank.empty() ? 0 : answers.rank[row], row);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::size_t> rows;
+  for (const auto& [rank, row] : ranked) rows.push_back(row);
+  return rows;
+}
+
+// What the job has whatever the policy says: all it holds while that cannot change, its smallest size once it has
+// started if it may not be preempted.
+int sure_of(const cluster::JobRow& job) {
+  const int held = size_of(job.placement);
+  if (job.frozen) return held;
+  return job.preemptible ? 0 : std::min(held, job.size_min);
+}
+
+core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free) {
+  using core::ReasonCode;
+  if (size == 0 && wish > 0) return {ReasonCode::kWaitingForSlots, {{"needed", double(wish)}, {"free", double(free)}}};
+  const int held = size_of(job.placement);
+  if (size == held || size == 0) return {ReasonCode::kFixedSize, {{"size", double(size)}}};
+  if (held == 0) return {ReasonCode::kStarted, {{"size", double(size)}}};
+  return {ReasonCode::kBackToSize, {{"from", double(held)}, {"to", double(size)}}};
+}
+
+}  // namespace
+
+Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region) {
+  if (region.size() < AnswersLayout(static_cast<std::uint32_t>(view.jobs.size())).end) {
+    return PolicyFault{.code = "policy.bad_reply", .message = "the answers are shorter than the view"};
+  }
+  return Reader(view, region).read();
+}
+
+PolicyFault read_fault(const cluster::View& view, const AnswersHeader& header) {
+  const auto code = find_fault(text_of(header.code));
+  if (!code) return {.code = "policy.bad_reply", .message = "the host reported a failure that has no name"};
+  PolicyFault fault{.code = *code, .message = text_of(header.message), .hook = text_of(header.hook)};
+  const std::int64_t row = header.row;
+  if (row >= 0 && static_cast<std::uint64_t>(row) < view.jobs.size()) {
+    fault.job = view.jobs[static_cast<std::size_t>(row)].id;
+  }
+  return fault;
+}
+
+cluster::Allocation allocate(const cluster::View& view, const Answers& answers) {
+  cluster::Allocation allocation{
+      .grants = std::vector<cluster::Grant>(view.jobs.size()), .order = rows_by_rank(view, answers), .mark = view.mark};
+  int free = view.slots();
+  for (const cluster::JobRow& job : view.jobs) free -= sure_of(job);
+  for (const std::size_t row : allocation.order) {
+    const cluster::JobRow& job = view.jobs[row];
+    cluster::Grant& grant = allocation.grants[row];
+    const bool admitted = answers.admitted.empty() || answers.admitted[row];
+    int wish = !admitted ? 0 : answers.sizes.empty() ? job.size_wanted : answers.sizes[row];
+    if (job.pinned > 0) wish = job.pinned;
+    const int sure = sure_of(job);
+    const int room = std::max(free, 0) + sure;
+    grant.size = job.frozen ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
+    grant.reason = reason_of(job, wish, grant.size, room);
+    grant.mark = job.mark;
+    if (!answers.marks.empty() && answers.marks[row] && *answers.marks[row] != job.mark.level) {
+      grant.mark.level = *answers.marks[row];
+      grant.mark.since = view.now;
+    }
+    free -= grant.size - sure;
+  }
+  return allocation;
+}
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,48 @@
+// What a policy has answered for one round, copied out of the shared memory and checked: every number finite and in its
+// range, every size one that the job may take, every job answered for. And what follows from it: an allocation.
+// Pure. A policy ranks and wishes; that wishes never exceed the cluster is this file's business.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "policies/cluster/allocation_policy.hpp"
+#include "policies/host/policy_fault.hpp"
+#include "policies/host/shared_image.hpp"
+
+namespace tidepool::policies::host {
+
+struct Said {
+  std::string code;  // a built-in reason's name or the policy's own word; empty = nothing was said
+  std::vector<core::ReasonNumber> numbers;  // by name
+};
+
+// An empty vector = the policy has no such hook.
+struct Answers {
+  std::vector<bool> admitted;
+  std::vector<double> rank;  // lowest first
+  std::vector<int> sizes;
+  std::vector<std::optional<int>> marks;  // nothing = keep the one it has
+  std::vector<Said> why;                  // one per job
+  std::optional<int> pool_slots;          // how many slots the cluster should have
+  Said pool_why;
+  // What the round took, as the host says.
+  std::uint64_t instructions = 0;
+  std::uint64_t memory_peak = 0;
+};
+
+using Judged = std::variant<Answers, PolicyFault>;
+
+// `region` is a private copy of the answers, `jobs` long; nothing in it is believed.
+[[nodiscard]] Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region);
+
+// The fault that a failed round or load reports. Unknown names become policy.bad_reply.
+[[nodiscard]] PolicyFault read_fault(const cluster::View& view, const AnswersHeader& header);
+
+// Serves jobs by rank: each gets the size it should have or, while that does not fit, the largest smaller one that it
+// may take. Without ranks by submission; without sizes the one its user wants.
+[[nodiscard]] cluster::Allocation allocate(const cluster::View& view, const Answers& answers);
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,45 @@
+// What the columns of tidepool_policy.h are called in Lua and in test files. In the order of the enumerations.
+#pragma once
+
+#include <array>
+
+#include "policies/host/tidepool_policy.h"
+
+namespace tidepool::policies::host {
+
+enum class ColumnKind {
+  kNumber,
+  kOptional,  // NaN = not declared; false in Lua
+  kBoolean,   // 0 or 1
+};
+
+struct Column {
+  const char* name;
+  ColumnKind kind;
+};
+
+inline constexpr std::array<Column, TIDEPOOL_JOB_COLUMNS> kJobColumns{{
+    {"id", ColumnKind::kNumber},           {"submitted", ColumnKind::kNumber},
+    {"weight", ColumnKind::kNumber},       {"size", ColumnKind::kNumber},
+    {"nodes_held", ColumnKind::kNumber},   {"held_seconds", ColumnKind::kNumber},
+    {"slot_seconds", ColumnKind::kNumber}, {"largest_seen", ColumnKind::kNumber},
+    {"resizes", ColumnKind::kNumber},      {"size_wanted", ColumnKind::kNumber},
+    {"size_min", ColumnKind::kNumber},     {"size_max", ColumnKind::kNumber},
+    {"steps_left", ColumnKind::kOptional}, {"useful_left", ColumnKind::kOptional},
+    {"marked", ColumnKind::kNumber},       {"marked_since", ColumnKind::kNumber},
+    {"grow_seconds", ColumnKind::kNumber}, {"shrink_seconds", ColumnKind::kNumber},
+    {"move_seconds", ColumnKind::kNumber}, {"start_seconds", ColumnKind::kNumber},
+    {"priority", ColumnKind::kNumber},     {"preemptible", ColumnKind::kBoolean},
+    {"pinned", ColumnKind::kNumber},       {"frozen", ColumnKind::kBoolean},
+    {"deadline", ColumnKind::kOptional},   {"useful_expected", ColumnKind::kOptional},
+    {"steps_done", ColumnKind::kNumber},
+}};
+
+inline constexpr std::array<Column, TIDEPOOL_NODE_COLUMNS> kNodeColumns{{
+    {"node_id", ColumnKind::kNumber},
+    {"node_slots", ColumnKind::kNumber},
+    {"node_type", ColumnKind::kNumber},
+    {"node_price", ColumnKind::kNumber},
+}};
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,195 @@
+#include "policies/host/facts_image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/digest.hpp"
+#include "base/overloaded.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+constexpr std::size_t kOptionsMax = 64;
+
+double seconds(Instant at) {
+  return static_cast<double>(at.count_us()) * 1e-6;
+}
+
+double or_nan(const std::optional<double>& value) {
+  return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+// Where costs are not told apart by kind, one holds for all.
+double cost_of(const cluster::JobRow& job, Duration of_kind) {
+  return (of_kind > Duration() ? of_kind : job.transition).to_seconds();
+}
+
+std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::JobRow& job) {
+  std::array<double, TIDEPOOL_JOB_COLUMNS> cells{};
+  cells[TIDEPOOL_JOB_ID] = static_cast<double>(job.id.number());
+  cells[TIDEPOOL_JOB_SUBMITTED] = seconds(job.submitted);
+  cells[TIDEPOOL_JOB_WEIGHT] = job.weight;
+  cells[TIDEPOOL_JOB_SIZE] = size_of(job.placement);
+  cells[TIDEPOOL_JOB_NODES] = static_cast<double>(job.placement.size());
+  cells[TIDEPOOL_JOB_HELD] = job.held.to_seconds();
+  cells[TIDEPOOL_JOB_SLOT_SECONDS] = job.slot_seconds;
+  cells[TIDEPOOL_JOB_LARGEST_SEEN] = job.largest_seen;
+  cells[TIDEPOOL_JOB_RESIZES] = job.resizes;
+  cells[TIDEPOOL_JOB_SIZE_WANTED] = job.size_wanted;
+  cells[TIDEPOOL_JOB_SIZE_MIN] = job.size_min;
+  cells[TIDEPOOL_JOB_SIZE_MAX] = job.size_max;
+  cells[TIDEPOOL_JOB_STEPS_LEFT] = or_nan(job.steps_left);
+  cells[TIDEPOOL_JOB_USEFUL_LEFT] = or_nan(job.useful_left);
+  cells[TIDEPOOL_JOB_MARK] = job.mark.level;
+  cells[TIDEPOOL_JOB_MARKED] = seconds(job.mark.since);
+  cells[TIDEPOOL_JOB_GROW] = cost_of(job, job.costs.grow);
+  cells[TIDEPOOL_JOB_SHRINK] = cost_of(job, job.costs.shrink);
+  cells[TIDEPOOL_JOB_MOVE] = cost_of(job, job.costs.move);
+  cells[TIDEPOOL_JOB_START] = cost_of(job, job.costs.start);
+  cells[TIDEPOOL_JOB_PRIORITY] = job.priority;
+  cells[TIDEPOOL_JOB_PREEMPTIBLE] = job.preemptible ? 1 : 0;
+  cells[TIDEPOOL_JOB_PINNED] = job.pinned;
+  cells[TIDEPOOL_JOB_FROZEN] = job.frozen ? 1 : 0;
+  cells[TIDEPOOL_JOB_DEADLINE] = job.deadline ? seconds(*job.deadline) : or_nan(std::nullopt);
+  cells[TIDEPOOL_JOB_EXPECTED] = or_nan(job.useful_expected);
+  cells[TIDEPOOL_JOB_STEPS_DONE] = job.steps_done;
+  return cells;
+}
+
+// Hands out room behind the header, 8-byte aligned.
+class Room {
+ public:
+  explicit Room(std::byte* region) : region_(region) {}
+
+  // The array and, in `offset`, where it lies; null if there is no room.
+  template <class T>
+  T* array(std::uint64_t count, std::uint64_t& offset) {
+    offset = used_;
+    const std::uint64_t bytes = (count * sizeof(T) + 7) / 8 * 8;
+    if (bytes > kFactsBytes - used_) return nullptr;
+    used_ += bytes;
+    return reinterpret_cast<T*>(region_ + offset);
+  }
+
+ private:
+  std::byte* region_;
+  std::uint64_t used_ = sizeof(FactsHeader);
+};
+
+ParamRecord record_of(const Param& param) {
+  ParamRecord record{};
+  const auto copy = [](const std::string& text, std::span<char> into) {
+    std::memcpy(into.data(), text.data(), std::min(text.size(), into.size() - 1));
+  };
+  std::visit(Overloaded{[&](double number) { record = {.number = number, .kind = ParamKind::kNumber}; },
+                        [&](bool flag) { record = {.number = flag ? 1.0 : 0.0, .kind = ParamKind::kBoolean}; },
+                        [&](const std::string& text) {
+                          record = {.number = 0, .kind = ParamKind::kText};
+                          copy(text, record.text);
+                        }},
+             param.value);
+  copy(param.name, record.name);
+  return record;
+}
+
+// The same facts draw the same numbers, on every machine.
+std::uint64_t seed_of(const cluster::View& view) {
+  Digest digest;
+  digest.mix(static_cast<std::uint64_t>(view.now.count_us()));
+  for (const cluster::JobRow& job : view.jobs) digest.mix(job.id.number());
+  return digest.value();
+}
+
+struct Options {
+  std::vector<std::uint32_t> first{0};
+  std::vector<double> size, goodput, step_seconds;
+};
+
+Options options_of(const cluster::View& view) {
+  Options options;
+  const int per_node = std::max(view.slots_per_node(), 1);
+  for (const cluster::JobRow& job : view.jobs) {
+    for (const int size : size_options(job, view)) {
+      const cluster::Shape shape = cluster::packed(size, per_node);
+      options.size.push_back(size);
+      options.goodput.push_back(job.speed->goodput(shape));
+      options.step_seconds.push_back(job.speed->step_seconds(shape));
+    }
+    options.first.push_back(static_cast<std::uint32_t>(options.size.size()));
+  }
+  return options;
+}
+
+}  // namespace
+
+std::vector<int> size_options(const cluster::JobRow& job, const cluster::View& view) {
+  const int per_node = std::max(view.slots_per_node(), 1);
+  const int most = std::min(job.size_max, view.slots());
+  std::vector<int> sizes{size_of(job.placement), job.size_wanted, job.size_min};
+  for (const int size : job.sizes) {
+    if (sizes.size() < kOptionsMax) sizes.push_back(size);
+  }
+  for (int size = 1; job.sizes.empty() && size <= most && sizes.size() < kOptionsMax;
+       size += size < per_node ? 1 : per_node) {
+    sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::erase_if(sizes, [&](int size) { return size == 0 || !may_have(job, size); });
+  return sizes;
+}
+
+Status write_facts(const cluster::View& view, std::span<const Param> params, std::byte* region) {
+  const Error full{ErrorCode::kLimitExceeded, std::to_string(view.jobs.size()) +
+                                                  " jobs are more than a policy file can be shown at once; use a "
+                                                  "built-in policy"};
+  if (view.jobs.size() > kFactsBytes / 256 || params.size() > kParamsMax) return full;
+  const Options options = options_of(view);
+  const auto jobs = static_cast<std::uint32_t>(view.jobs.size());
+  const auto nodes = static_cast<std::uint32_t>(view.nodes.size());
+  FactsHeader header{.abi = TIDEPOOL_POLICY_ABI,
+                     .job_columns = TIDEPOOL_JOB_COLUMNS,
+                     .now = seconds(view.now),
+                     .seed = seed_of(view),
+                     .jobs = jobs,
+                     .nodes = nodes,
+                     .slots = static_cast<std::uint32_t>(view.slots()),
+                     .slots_per_node = static_cast<std::uint32_t>(view.slots_per_node()),
+                     .options = static_cast<std::uint32_t>(options.size.size()),
+                     .params = static_cast<std::uint32_t>(params.size())};
+  Room room(region);
+  auto* matrix = room.array<double>(std::uint64_t{jobs} * TIDEPOOL_JOB_COLUMNS, header.job_matrix);
+  auto* node_matrix = room.array<double>(std::uint64_t{nodes} * TIDEPOOL_NODE_COLUMNS, header.node_matrix);
+  auto* first = room.array<std::uint32_t>(std::uint64_t{jobs} + 1, header.first_option);
+  auto* size = room.array<double>(header.options, header.option_size);
+  auto* goodput = room.array<double>(header.options, header.option_goodput);
+  auto* step_seconds = room.array<double>(header.options, header.option_step_seconds);
+  auto* records = room.array<ParamRecord>(header.params, header.param_records);
+  if (records == nullptr || step_seconds == nullptr || goodput == nullptr || size == nullptr || first == nullptr ||
+      node_matrix == nullptr || matrix == nullptr) {
+    return full;
+  }
+  for (std::uint32_t row = 0; row < jobs; ++row) {
+    const auto cells = cells_of(view.jobs[row]);
+    for (std::size_t column = 0; column < cells.size(); ++column) matrix[column * jobs + row] = cells[column];
+  }
+  for (std::uint32_t row = 0; row < nodes; ++row) {
+    node_matrix[TIDEPOOL_NODE_ID * nodes + row] = static_cast<double>(view.nodes[row].id.number());
+    node_matrix[TIDEPOOL_NODE_SLOTS * nodes + row] = view.nodes[row].slots;
+    const auto type = static_cast<std::size_t>(view.nodes[row].type);
+    node_matrix[TIDEPOOL_NODE_TYPE * nodes + row] = view.nodes[row].type;
+    node_matrix[TIDEPOOL_NODE_PRICE * nodes + row] = type < view.types.size() ? view.types[type].price_per_hour : 0;
+  }
+  std::copy(options.first.begin(), options.first.end(), first);
+  std::copy(options.size.begin(), options.size.end(), size);
+  std::copy(options.goodput.begin(), options.goodput.end(), goodput);
+  std::copy(options.step_seconds.begin(), options.step_seconds.end(), step_seconds);
+  std::transform(params.begin(), params.end(), records, record_of);
+  std::memcpy(region, &header, sizeof header);
+  return ok_status();
+}
+
+}  // namespace tidepool::policies::host

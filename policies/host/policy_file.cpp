@@ -1,0 +1,291 @@
+#include "policies/host/policy_file.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/overloaded.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLuaBytesMax = 256U << 10U;
+constexpr std::size_t kManifestBytesMax = 64U << 10U;
+constexpr std::int64_t kInstructionsMax = 200'000'000;
+constexpr std::int64_t kMemoryMibMax = 1'024;
+constexpr Duration kWallMax = Duration::seconds(10);
+constexpr std::int64_t kMib = 1 << 20;
+
+bool is_name(std::string_view name, std::size_t bytes_max) {
+  return !name.empty() && name.size() <= bytes_max && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_' || c == '-';
+         });
+}
+
+json value_json(const ParamValue& value) {
+  return std::visit([](const auto& any) { return json(any); }, value);
+}
+
+// The value if it has the type of the parameter's default.
+std::optional<ParamValue> value_of(const json& given, const ParamValue& like) {
+  return std::visit(Overloaded{[&](double) -> std::optional<ParamValue> {
+                                 if (!given.is_number()) return std::nullopt;
+                                 return ParamValue(given.get<double>());
+                               },
+                               [&](bool) -> std::optional<ParamValue> {
+                                 if (!given.is_boolean()) return std::nullopt;
+                                 return ParamValue(given.get<bool>());
+                               },
+                               [&](const std::string&) -> std::optional<ParamValue> {
+                                 if (!given.is_string()) return std::nullopt;
+                                 return ParamValue(given.get<std::string>());
+                               }},
+                    like);
+}
+
+std::string type_of(const ParamValue& value) {
+  return std::visit(Overloaded{[](double) { return "number"; }, [](bool) { return "boolean"; },
+                               [](const std::string&) { return "text"; }},
+                    value);
+}
+
+std::string shown(double number) {
+  return std::trunc(number) == number && std::fabs(number) < 1e15 ? std::to_string(static_cast<std::int64_t>(number))
+                                                                  : json(number).dump();
+}
+
+// Why `value` does not suit; nothing if it does.
+std::optional<std::string> unsuitable(const ParamRule& rule, const ParamValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) {
+    if (rule.low && *number < *rule.low) return "must be at least " + shown(*rule.low);
+    if (rule.high && *number > *rule.high) return "must be at most " + shown(*rule.high);
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    if (text->size() >= kTextBytes) return "has at most " + std::to_string(kTextBytes - 1) + " bytes";
+    const bool known =
+        rule.choices.empty() || std::find(rule.choices.begin(), rule.choices.end(), *text) != rule.choices.end();
+    if (!known) return "must be one of " + json(rule.choices).dump();
+  }
+  return std::nullopt;
+}
+
+ParamRule read_rule(const std::string& name, const json& value, const std::string& pointer,
+                    std::vector<FieldError>& errors) {
+  ObjectReader in(value, pointer, errors);
+  ParamRule rule{.param = {.name = name, .value = 0.0}};
+  const json& fallback = in.raw("default");
+  if (fallback.is_boolean()) {
+    rule.param.value = fallback.get<bool>();
+  } else if (fallback.is_string()) {
+    rule.param.value = fallback.get<std::string>();
+  } else if (fallback.is_number()) {
+    rule.param.value = fallback.get<double>();
+  } else {
+    in.fail("default", "Missing", "a parameter needs a default: a number, a boolean or a text");
+  }
+  constexpr double kLargest = 1e15;
+  if (in.has("min")) rule.low = in.number("min", 0, -kLargest, kLargest);
+  if (in.has("max")) rule.high = in.number("max", 0, -kLargest, kLargest);
+  for (const json& choice : in.raw("choices").is_array() ? in.raw("choices") : json::array()) {
+    if (choice.is_string()) rule.choices.push_back(choice.get<std::string>());
+  }
+  rule.about = in.text("about", "");
+  in.finish();
+  if (const auto why = unsuitable(rule, rule.param.value)) in.fail("default", "OutOfRange", "the default " + *why);
+  return rule;
+}
+
+Budgets read_budgets(const json& value, std::vector<FieldError>& errors) {
+  Budgets budgets;
+  if (value.is_null()) return budgets;
+  ObjectReader in(value, "/budgets", errors);
+  budgets.instructions = in.integer("instructions", budgets.instructions, {.low = 10'000, .high = kInstructionsMax});
+  budgets.memory_bytes =
+      kMib * in.integer("memory_mib", budgets.memory_bytes / kMib, {.low = 1, .high = kMemoryMibMax});
+  if (in.has("wall")) {
+    const auto wall = parse_duration(in.text("wall", ""));
+    if (!wall || *wall < Duration::millis(1) || *wall > kWallMax) {
+      in.fail("wall", "Invalid", "write a time from 1ms to 10s, such as 250ms");
+    } else {
+      budgets.wall = *wall;
+    }
+  }
+  in.finish();
+  return budgets;
+}
+
+Result<PolicyFile> read_folder(const std::filesystem::path& folder, const ReadYaml& read_yaml) {
+  PolicyFile file;
+  json manifest = json::object();
+  const auto described = folder / "policy.yaml";
+  std::error_code failed;
+  if (std::filesystem::exists(described, failed)) {
+    const auto text = read_whole_file(described, kManifestBytesMax);
+    if (!text) return text.error();
+    auto parsed = read_yaml(*text);
+    if (!parsed) return invalid_argument(described.string() + ": " + parsed.error().message);
+    manifest = *std::move(parsed);
+  }
+  std::vector<FieldError> errors;
+  std::string stem = folder.filename().stem().string();
+  file.manifest = read_manifest(manifest, stem, errors);
+  if (!errors.empty()) {
+    return invalid_argument(described.string() + ": " + errors.front().pointer + ": " + errors.front().message);
+  }
+  const bool native = file.manifest.engine == EngineKind::kNative;
+  auto source = read_whole_file(folder / (native ? "policy.so" : "policy.lua"),
+                                native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
+  if (!source) return source.error();
+  file.source = *std::move(source);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "tests", failed)) {
+    if (entry.path().extension() == ".yaml") file.tests.push_back(entry.path());
+  }
+  std::sort(file.tests.begin(), file.tests.end());
+  return file;
+}
+
+}  // namespace
+
+Manifest read_manifest(const json& value, const std::string& name, std::vector<FieldError>& errors) {
+  ObjectReader in(value, "", errors);
+  Manifest manifest;
+  manifest.name = in.text("name", name);
+  if (!is_name(manifest.name, 63)) {
+    in.fail("name", "Invalid", "a policy's name is small letters, digits, _ and -, and begins with a letter");
+  }
+  manifest.about = in.text("about", "");
+  (void)in.integer("api", TIDEPOOL_POLICY_ABI, {.low = TIDEPOOL_POLICY_ABI, .high = TIDEPOOL_POLICY_ABI});
+  const std::string engine = in.text("engine", "lua");
+  if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "the engine is lua or native");
+  manifest.engine = engine == "native" ? EngineKind::kNative : EngineKind::kLua;
+  const json& hooks = in.raw("hooks");
+  for (const json& hook : hooks.is_array() ? hooks : json::array()) {
+    const std::string text = hook.is_string() ? hook.get<std::string>() : "";
+    const std::vector<std::string> known{"admit", "order", "size", "pool"};
+    if (std::find(known.begin(), known.end(), text) == known.end()) {
+      in.fail("hooks", "Invalid", "the hooks are admit, order, size and pool");
+    }
+    manifest.hooks.push_back(text);
+  }
+  const json& params = in.raw("params");
+  if (params.is_object()) {
+    for (const auto& [param, rule] : params.items()) {
+      const std::string pointer = std::string("/params/").append(param);
+      if (!is_name(param, kNameBytes - 1)) {
+        errors.push_back({pointer, "Invalid", "a parameter's name is small letters, digits and _, at most 31"});
+      }
+      manifest.params.push_back(read_rule(param, rule, pointer, errors));
+    }
+  } else if (!params.is_null()) {
+    in.fail("params", "WrongType", "params is a table of names, each with a default");
+  }
+  if (manifest.params.size() > kParamsMax) in.fail("params", "OutOfRange", "a policy has at most 64 parameters");
+  manifest.budgets = read_budgets(in.raw("budgets"), errors);
+  in.finish();
+  return manifest;
+}
+
+json to_json(const Manifest& manifest) {
+  json params = json::object();
+  for (const ParamRule& rule : manifest.params) {
+    json& entry = params[rule.param.name] = {{"default", value_json(rule.param.value)}};
+    if (rule.low) entry["min"] = *rule.low;
+    if (rule.high) entry["max"] = *rule.high;
+    if (!rule.choices.empty()) entry["choices"] = rule.choices;
+    if (!rule.about.empty()) entry["about"] = rule.about;
+  }
+  return {{"name", manifest.name},
+          {"about", manifest.about},
+          {"api", TIDEPOOL_POLICY_ABI},
+          {"engine", manifest.engine == EngineKind::kLua ? "lua" : "native"},
+          {"hooks", manifest.hooks},
+          {"params", std::move(params)},
+          {"budgets",
+           {{"instructions", manifest.budgets.instructions},
+            {"memory_mib", manifest.budgets.memory_bytes / kMib},
+            {"wall", to_text(manifest.budgets.wall)}}}};
+}
+
+Result<std::vector<Param>> choose_params(const Manifest& manifest, const json& given) {
+  std::vector<Param> chosen;
+  std::vector<std::string> names;
+  for (const ParamRule& rule : manifest.params) {
+    names.push_back(rule.param.name);
+    Param& param = chosen.emplace_back(rule.param);
+    if (!given.contains(param.name)) continue;
+    auto value = value_of(given[param.name], param.value);
+    if (!value) return invalid_argument("the parameter " + param.name + " is a " + type_of(param.value));
+    if (const auto why = unsuitable(rule, *value)) {
+      return invalid_argument("the parameter " + param.name + " " + *why);
+    }
+    param.value = *std::move(value);
+  }
+  for (const auto& [name, value] : given.items()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const auto near = nearest_word(name, names);
+    return invalid_argument("the policy has no parameter \"" + name + "\"" +
+                            (near ? "; did you mean \"" + *near + "\"?" : "; policy.yaml lists them under params"));
+  }
+  return chosen;
+}
+
+std::string version_of(const PolicyFile& file) {
+  // Everything that decides an answer, each part with its length so that none can pass for another.
+  const std::string manifest = canonical_json(to_json(file.manifest));
+  const std::string text = std::to_string(manifest.size()) + "\n" + manifest + file.source;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned size = 0;
+  TP_CHECK(EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(), nullptr) == 1, "SHA-256 is there");
+  std::string hex;
+  for (unsigned i = 0; i < size; ++i) {
+    hex += "0123456789abcdef"[hash[i] >> 4U];
+    hex += "0123456789abcdef"[hash[i] & 15U];
+  }
+  return hex;
+}
+
+Result<std::string> read_whole_file(const std::filesystem::path& path, std::size_t bytes_max) {
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(path, failed);
+  if (failed) return not_found(path.string() + " cannot be read: " + failed.message());
+  if (bytes > bytes_max) {
+    return Error{ErrorCode::kLimitExceeded, path.string() + " has " + std::to_string(bytes) + " bytes; at most " +
+                                                std::to_string(bytes_max) + " are read"};
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in || text.size() > bytes_max) return io_error(path.string() + " cannot be read");
+  return text;
+}
+
+Result<PolicyFile> read_policy_file(const std::filesystem::path& path, const ReadYaml& read_yaml) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    // A trailing slash leaves no name.
+    return read_folder(path.has_filename() ? path : path.parent_path(), read_yaml);
+  }
+  const bool native = path.extension() == ".so";
+  if (!native && path.extension() != ".lua") {
+    return invalid_argument(path.string() + " is no policy: give a .lua file, a .so library or a folder with one");
+  }
+  auto source = read_whole_file(path, native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
+  if (!source) return source.error();
+  std::vector<FieldError> errors;
+  PolicyFile file{.manifest = read_manifest(json::object(), path.stem().string(), errors),
+                  .source = *std::move(source),
+                  .tests = {}};
+  if (!errors.empty()) return invalid_argument(path.string() + ": " + errors.front().message);
+  file.manifest.engine = native ? EngineKind::kNative : EngineKind::kLua;
+  return file;
+}
+
+}  // namespace tidepool::policies::host

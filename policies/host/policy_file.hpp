@@ -1,0 +1,66 @@
+// A policy as its author keeps it: one Lua file, or a folder with `policy.lua` (or `policy.so`), `policy.yaml` and
+// `tests/*.yaml`. What it is called, which parameters it takes and what a round may use stand in policy.yaml.
+// A version is the SHA-256 of what decides its answers, so the same version always answers the same.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "policies/host/policy_host.hpp"
+
+namespace tidepool::policies::host {
+
+struct ParamRule {
+  Param param;  // its name and default
+  std::optional<double> low, high;
+  std::vector<std::string> choices;  // of a text; empty = any
+  std::string about;
+};
+
+struct Manifest {
+  std::string name;   // small letters, digits, _ and -
+  std::string about;  // one line
+  EngineKind engine = EngineKind::kLua;
+  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is
+  std::vector<ParamRule> params;
+  Budgets budgets;
+};
+
+// Reads the content of a policy.yaml; `name` if it tells none. Findings go to `errors`.
+[[nodiscard]] Manifest read_manifest(const nlohmann::json& value, const std::string& name,
+                                     std::vector<FieldError>& errors);
+// The inverse, with every default written out.
+[[nodiscard]] nlohmann::json to_json(const Manifest& manifest);
+
+// The parameters of a run: the defaults, changed by an object of names and values. Errors name the parameter.
+[[nodiscard]] Result<std::vector<Param>> choose_params(const Manifest& manifest, const nlohmann::json& given);
+
+struct PolicyFile {
+  Manifest manifest;
+  std::string source;                        // Lua text or a library's bytes
+  std::vector<std::filesystem::path> tests;  // files of tests beside it, by name
+
+  [[nodiscard]] Source for_host() const { return {manifest.engine, source, manifest.budgets}; }
+};
+
+// 64 hexadecimal digits.
+[[nodiscard]] std::string version_of(const PolicyFile& file);
+
+// YAML to JSON, for whoever reads files; errors name the line.
+using ReadYaml = std::function<Result<nlohmann::json>(const std::string& text)>;
+
+// Errors name the file and what to change.
+[[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path, const ReadYaml& read_yaml);
+
+// A regular file's content, at most `bytes_max` of it.
+[[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::size_t bytes_max);
+
+}  // namespace tidepool::policies::host

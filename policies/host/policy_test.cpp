@@ -1,0 +1,280 @@
+#include "policies/host/policy_test.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace tidepool::policies::host {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kSizeMax = 100'000;
+constexpr double kLargest = 1e15;
+
+Duration read_time(ObjectReader& in, const char* name, const char* usual) {
+  const auto time = parse_duration(in.text(name, usual));
+  if (time) return *time;
+  in.fail(name, "Invalid", time.error().message);
+  return {};
+}
+
+std::map<int, double> read_goodput(ObjectReader& in, int size_max) {
+  const json& table = in.raw("goodput");
+  const double power = in.number("scaling", 0.9, 0, 1);
+  std::map<int, double> goodput;
+  if (table.is_object()) {
+    for (const auto& [text, value] : table.items()) {
+      int size = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+      const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0 && value.is_number();
+      if (!right) {
+        in.fail("goodput", "Invalid", "goodput is a table of sizes and speeds, such as {1: 1, 2: 1.8}");
+        continue;
+      }
+      goodput[size] = value.get<double>();
+    }
+  } else if (!table.is_null()) {
+    in.fail("goodput", "WrongType", "goodput is a table of sizes and speeds, such as {1: 1, 2: 1.8}");
+  }
+  for (int size = 1; goodput.empty() || size <= size_max; size *= 2) {
+    if (table.is_object() && !goodput.empty()) break;
+    goodput[size] = std::pow(size, power);
+  }
+  return goodput;
+}
+
+// Fills nodes in order; a test that needs another placement needs another cluster.
+cluster::Placement place(int size, const std::vector<cluster::NodeRow>& nodes, std::vector<int>& used) {
+  cluster::Placement placement;
+  for (std::size_t node = 0; node < nodes.size() && size > 0; ++node) {
+    const int slots = std::min(size, nodes[node].slots - used[node]);
+    if (slots <= 0) continue;
+    placement.push_back({.node = static_cast<int>(node), .slots = slots});
+    used[node] += slots;
+    size -= slots;
+  }
+  return placement;
+}
+
+class TestReader {
+ public:
+  TestReader(const json& value, std::string pointer, std::vector<FieldError>& errors)
+      : value_(value), pointer_(std::move(pointer)), errors_(errors) {}
+
+  PolicyTest read() {
+    ObjectReader in(value_, pointer_, errors_);
+    test_.name = in.required_text("name");
+    if (const json& params = in.raw("params"); params.is_object()) test_.params = params;
+    read_cluster(in.raw("cluster"), in.pointer_of("cluster"));
+    const json& jobs = in.raw("jobs");
+    if (!jobs.is_array() || jobs.empty()) in.fail("jobs", "Missing", "a test needs a list of jobs");
+    for (const json& job : jobs.is_array() ? jobs : json::array()) {
+      read_job(job, in.pointer_of("jobs") + "/" + std::to_string(test_.jobs.size()));
+    }
+    read_expectation(in.raw("expect"), in.pointer_of("expect"));
+    in.finish();
+    return std::move(test_);
+  }
+
+ private:
+  void read_cluster(const json& value, const std::string& pointer) {
+    const json given = value.is_null() ? json::object() : value;
+    ObjectReader in(given, pointer, errors_);
+    const auto nodes = in.integer("nodes", 2, {.low = 1, .high = 10'000});
+    const auto slots = static_cast<int>(in.integer("slots_per_node", 4, {.low = 1, .high = 1'024}));
+    test_.view.now = Instant() + read_time(in, "now", "1h");
+    in.finish();
+    for (std::int64_t i = 1; i <= nodes; ++i) {
+      test_.view.nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(i)), .slots = slots});
+    }
+    used_.resize(test_.view.nodes.size());
+  }
+
+  void read_job(const json& value, const std::string& pointer) {
+    ObjectReader in(value, pointer, errors_);
+    cluster::JobRow row;
+    test_.jobs.push_back(in.required_text("name"));
+    row.id = JobId(test_.jobs.size());
+    row.submitted = Instant() + read_time(in, "submitted", "0s");
+    row.weight = in.number("weight", 1, 0, kLargest);
+    row.size_wanted = static_cast<int>(in.integer("wanted", 1, {.low = 1, .high = kSizeMax}));
+    row.size_max = static_cast<int>(in.integer("max", row.size_wanted, {.low = 1, .high = kSizeMax}));
+    row.size_min = static_cast<int>(in.integer("min", 1, {.low = 1, .high = row.size_max}));
+    row.priority = static_cast<int>(in.integer("priority", 0, {.low = -kSizeMax, .high = kSizeMax}));
+    row.preemptible = in.boolean("preemptible", true);
+    row.frozen = in.boolean("frozen", false);
+    row.pinned = static_cast<int>(in.integer("pinned", 0, {.low = 0, .high = kSizeMax}));
+    if (in.has("deadline")) row.deadline = Instant() + read_time(in, "deadline", "0s");
+    row.placement =
+        place(static_cast<int>(in.integer("holds", 0, {.low = 0, .high = kSizeMax})), test_.view.nodes, used_);
+    row.held = read_time(in, "held", "0s");
+    row.slot_seconds = in.number("slot_seconds", row.held.to_seconds() * size_of(row.placement), 0, kLargest);
+    row.largest_seen =
+        static_cast<int>(in.integer("largest_seen", size_of(row.placement), {.low = 0, .high = kSizeMax}));
+    row.resizes = static_cast<int>(in.integer("resizes", 0, {.low = 0, .high = kSizeMax}));
+    if (in.has("steps_left")) row.steps_left = in.number("steps_left", 0, 0, kLargest);
+    if (in.has("useful_left")) row.useful_left = in.number("useful_left", 0, 0, kLargest);
+    row.transition = read_time(in, "transition", "30s");
+    row.mark.level = static_cast<int>(in.integer("marked", 0, {.low = 0, .high = 1'000'000}));
+    row.mark.since = Instant() + read_time(in, "marked_since", "0s");
+    row.speed = test_.speeds.emplace_back(std::make_unique<StatedSpeed>(read_goodput(in, row.size_max))).get();
+    in.finish();
+    test_.view.jobs.push_back(std::move(row));
+  }
+
+  // A table of job names and values that `take` reads; false from it = the wrong type.
+  template <class Take>
+  void each_job(ObjectReader& in, const char* name, Take take) {
+    const json& table = in.raw(name);
+    if (table.is_null()) return;
+    if (!table.is_object()) return in.fail(name, "WrongType", "write a table of job names and values, such as {a: 4}");
+    bool right = true;
+    for (const auto& [job, value] : table.items()) {
+      if (std::find(test_.jobs.begin(), test_.jobs.end(), job) == test_.jobs.end()) {
+        in.fail(name, "Invalid", "the test has no job \"" + job + "\"");
+      }
+      right = right && take(job, value);
+    }
+    if (!right) in.fail(name, "WrongType", "write a table of job names and values, such as {a: 4}");
+  }
+
+  void read_expectation(const json& value, const std::string& pointer) {
+    ObjectReader in(value, pointer, errors_);
+    Expectation& expect = test_.expect;
+    const auto integers = [](std::map<std::string, int>& into) {
+      return [&into](const std::string& job, const json& number) {
+        if (number.is_number_integer()) into[job] = number.get<int>();
+        return number.is_number_integer();
+      };
+    };
+    each_job(in, "sizes", integers(expect.sizes));
+    each_job(in, "grants", integers(expect.grants));
+    each_job(in, "admitted", [&](const std::string& job, const json& flag) {
+      if (flag.is_boolean()) expect.admitted[job] = flag.get<bool>();
+      return flag.is_boolean();
+    });
+    each_job(in, "why", [&](const std::string& job, const json& code) {
+      if (code.is_string()) expect.why[job] = code.get<std::string>();
+      return code.is_string();
+    });
+    const json& order = in.raw("order");
+    for (const json& job : order.is_array() ? order : json::array()) {
+      expect.order.push_back(job.is_string() ? job.get<std::string>() : "");
+      if (std::find(test_.jobs.begin(), test_.jobs.end(), expect.order.back()) == test_.jobs.end()) {
+        in.fail("order", "Invalid", "the order names a job that the test has not");
+      }
+    }
+    if (in.has("pool")) expect.pool = static_cast<int>(in.integer("pool", 0, {.low = 0, .high = 1'000'000}));
+    expect.fault = in.text("fault", "");
+    if (!expect.fault.empty() && !find_fault(expect.fault)) {
+      in.fail("fault", "Invalid", "there is no fault called \"" + expect.fault + "\"; docs/policies.md lists them");
+    }
+    in.finish();
+  }
+
+  const json& value_;
+  std::string pointer_;
+  std::vector<FieldError>& errors_;
+  PolicyTest test_;
+  std::vector<int> used_;  // by node
+};
+
+// Compares one round with what was expected.
+class Comparison {
+ public:
+  Comparison(const PolicyTest& test, const Answers& answers)
+      : test_(test), answers_(answers), allocation_(allocate(test.view, answers)) {}
+
+  std::vector<std::string> run() {
+    for (const auto& [job, size] : test_.expect.sizes) {
+      if (answers_.sizes.empty()) {
+        differ("the policy has no size hook");
+        break;
+      }
+      equal("the size of " + job, answers_.sizes[row_of(job)], size);
+    }
+    for (const auto& [job, size] : test_.expect.grants) {
+      equal("what " + job + " gets", allocation_.grants[row_of(job)].size, size);
+    }
+    for (const auto& [job, admitted] : test_.expect.admitted) {
+      const bool is = answers_.admitted.empty() || answers_.admitted[row_of(job)];
+      if (is != admitted) differ(job + (is ? " was admitted" : " was not admitted"));
+    }
+    for (const auto& [job, code] : test_.expect.why) {
+      const std::string& said = answers_.why[row_of(job)].code;
+      if (said != code) differ("the reason of " + job + " is \"" + said + "\", not " + code);
+    }
+    compare_order();
+    if (test_.expect.pool && answers_.pool_slots != test_.expect.pool) {
+      const std::string is = answers_.pool_slots ? std::to_string(*answers_.pool_slots) : "nothing";
+      differ("the pool should have " + is + ", not " + std::to_string(*test_.expect.pool));
+    }
+    return std::move(differences_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t row_of(const std::string& job) const {
+    return static_cast<std::size_t>(std::find(test_.jobs.begin(), test_.jobs.end(), job) - test_.jobs.begin());
+  }
+  void differ(std::string what) { differences_.push_back(std::move(what)); }
+  void equal(const std::string& what, int is, int expected) {
+    if (is != expected) differ(what + " is " + std::to_string(is) + ", not " + std::to_string(expected));
+  }
+
+  void compare_order() {
+    if (test_.expect.order.empty()) return;
+    std::string is;
+    std::vector<std::string> named;
+    for (const std::size_t row : allocation_.order) {
+      const std::string& job = test_.jobs[row];
+      if (std::find(test_.expect.order.begin(), test_.expect.order.end(), job) == test_.expect.order.end()) continue;
+      named.push_back(job);
+      is += (is.empty() ? "" : ", ") + job;
+    }
+    if (named != test_.expect.order) differ("the order is " + is);
+  }
+
+  const PolicyTest& test_;
+  const Answers& answers_;
+  cluster::Allocation allocation_;
+  std::vector<std::string> differences_;
+};
+
+}  // namespace
+
+double StatedSpeed::goodput(cluster::Shape shape) const {
+  const auto above = goodput_.lower_bound(shape.size);
+  if (above == goodput_.end()) return goodput_.rbegin()->second;
+  if (above->first == shape.size || above == goodput_.begin()) return above->second;
+  const auto below = std::prev(above);
+  const double part = double(shape.size - below->first) / double(above->first - below->first);
+  return below->second + part * (above->second - below->second);
+}
+
+std::vector<PolicyTest> read_tests(const json& value, std::vector<FieldError>& errors) {
+  std::vector<PolicyTest> tests;
+  if (!value.is_array()) {
+    errors.push_back({"", "WrongType", "a file of tests is a list; each test begins with \"- name:\""});
+    return tests;
+  }
+  for (const json& test : value) {
+    tests.push_back(TestReader(test, "/" + std::to_string(tests.size()), errors).read());
+  }
+  return tests;
+}
+
+std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manifest, PolicyHost& host) {
+  const auto params = choose_params(manifest, test.params);
+  if (!params) return {params.error().message};
+  const Judged judged = host.ask(test.view, *params);
+  if (const auto* fault = std::get_if<PolicyFault>(&judged)) {
+    if (fault->code == test.expect.fault) return {};
+    return {to_text(*fault)};
+  }
+  if (!test.expect.fault.empty()) return {"the policy answered, and " + test.expect.fault + " was expected"};
+  return Comparison(test, std::get<Answers>(judged)).run();
+}
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,56 @@
+// Tests that a policy's author writes: a small cluster, a few jobs, and what the policy must say. They run in the real
+// sandboxed host. docs/policies.md shows the format; unknown fields are errors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "policies/host/policy_file.hpp"
+
+namespace tidepool::policies::host {
+
+// A job's speed as its test states it: goodput at some sizes, straight lines between them, flat beyond.
+class StatedSpeed final : public cluster::SpeedModel {
+ public:
+  explicit StatedSpeed(std::map<int, double> goodput) : goodput_(std::move(goodput)) {}
+
+  [[nodiscard]] double step_seconds(cluster::Shape shape) const override { return 1 / goodput(shape); }
+  [[nodiscard]] double goodput(cluster::Shape shape) const override;
+
+ private:
+  std::map<int, double> goodput_;  // by size, never empty
+};
+
+// What must hold; absent = anything will do. Jobs by name.
+struct Expectation {
+  std::map<std::string, int> sizes;   // what the size hook answers
+  std::map<std::string, int> grants;  // what the jobs get in the end
+  std::map<std::string, bool> admitted;
+  std::map<std::string, std::string> why;  // the code of the reason
+  std::vector<std::string> order;          // who is served first; may leave jobs out
+  std::optional<int> pool;
+  std::string fault;  // the policy must fail so
+};
+
+struct PolicyTest {
+  std::string name;
+  nlohmann::json params = nlohmann::json::object();
+  cluster::View view;
+  std::vector<std::string> jobs;  // names, by row
+  std::vector<std::unique_ptr<StatedSpeed>> speeds;
+  Expectation expect;
+};
+
+// The tests of one file: a list. Findings go to `errors`.
+[[nodiscard]] std::vector<PolicyTest> read_tests(const nlohmann::json& value, std::vector<FieldError>& errors);
+
+// What does not hold, a sentence each; empty = the test passes.
+[[nodiscard]] std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manifest, PolicyHost& host);
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,33 @@
+// What runs a policy's source inside the sandbox: Lua text or a native library. Both take the same facts and give the
+// same answers; neither keeps anything from one round to the next on the policy's behalf.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "policies/host/process/facts.hpp"
+
+namespace tidepool::policies::host::process {
+
+struct Budget {
+  std::uint64_t instructions = 0;  // of one round, counted; for Lua only
+  std::uint64_t memory = 0;        // bytes
+};
+
+class PolicyEngine {
+ public:
+  virtual ~PolicyEngine() = default;
+  // Looks the source over and tells which hooks it has. On failure the header tells why.
+  [[nodiscard]] virtual bool load(AnswersHeader& header, std::uint32_t& hooks) = 0;
+  // One round. The answers are as the daemon left them: all unset.
+  [[nodiscard]] virtual bool round(const Facts& facts, const Answers& answers) = 0;
+};
+
+// `text` outlives the engine.
+[[nodiscard]] std::unique_ptr<PolicyEngine> make_lua_engine(std::span<const char> text, const Budget& budget);
+// Loads the library behind kSourceFd; call it between allow_loading() and enter().
+[[nodiscard]] std::unique_ptr<PolicyEngine> make_native_engine();
+
+}  // namespace tidepool::policies::host::process

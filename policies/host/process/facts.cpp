@@ -1,0 +1,66 @@
+#include "policies/host/process/facts.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidepool::policies::host::process {
+namespace {
+
+// The array of `count` entries at `offset`, or null if it does not lie within the region.
+template <class T>
+const T* array_at(const std::byte* region, std::uint64_t offset, std::uint64_t count) {
+  const bool inside = offset % alignof(T) == 0 && offset <= kFactsBytes && count <= (kFactsBytes - offset) / sizeof(T);
+  return inside ? reinterpret_cast<const T*>(region + offset) : nullptr;
+}
+
+}  // namespace
+
+bool Facts::read(const void* region) {
+  const auto* bytes = static_cast<const std::byte*>(region);
+  FactsHeader header{};
+  std::memcpy(&header, bytes, sizeof header);
+  if (header.abi != TIDEPOOL_POLICY_ABI || header.job_columns != TIDEPOOL_JOB_COLUMNS) return false;
+  const std::uint64_t jobs = header.jobs;
+  const std::uint64_t nodes = header.nodes;
+  const auto* matrix = array_at<double>(bytes, header.job_matrix, jobs * TIDEPOOL_JOB_COLUMNS);
+  const auto* node_matrix = array_at<double>(bytes, header.node_matrix, nodes * TIDEPOOL_NODE_COLUMNS);
+  const auto* first = array_at<std::uint32_t>(bytes, header.first_option, jobs + 1);
+  const auto* records = array_at<ParamRecord>(bytes, header.param_records, header.params);
+  view = {.abi = TIDEPOOL_POLICY_ABI,
+          .size = sizeof(tidepool_view),
+          .now = header.now,
+          .jobs = header.jobs,
+          .nodes = header.nodes,
+          .slots = header.slots,
+          .slots_per_node = header.slots_per_node,
+          .job = job.data(),
+          .node = node.data(),
+          .first_option = first,
+          .option_size = array_at<double>(bytes, header.option_size, header.options),
+          .option_goodput = array_at<double>(bytes, header.option_goodput, header.options),
+          .option_step_seconds = array_at<double>(bytes, header.option_step_seconds, header.options)};
+  const bool whole = matrix != nullptr && node_matrix != nullptr && first != nullptr && records != nullptr &&
+                     view.option_size != nullptr && view.option_goodput != nullptr &&
+                     view.option_step_seconds != nullptr && header.params <= kParamsMax;
+  if (!whole || !std::is_sorted(first, first + jobs + 1) || first[jobs] > header.options) return false;
+  for (std::size_t column = 0; column < job.size(); ++column) job[column] = matrix + column * jobs;
+  for (std::size_t column = 0; column < node.size(); ++column) node[column] = node_matrix + column * nodes;
+  params = {records, header.params};
+  seed = header.seed;
+  return true;
+}
+
+void copy_text(std::string_view text, char* into, std::size_t bytes) {
+  const std::size_t length = std::min(text.size(), bytes - 1);
+  std::memcpy(into, text.data(), length);
+  into[length] = '\0';
+}
+
+void write_failure(AnswersHeader& header, const Failure& failure, std::string_view message) {
+  copy_text(failure.code, header.code, sizeof header.code);
+  copy_text(failure.hook, header.hook, sizeof header.hook);
+  copy_text(message, header.message, sizeof header.message);
+  header.row = failure.row;
+}
+
+}  // namespace tidepool::policies::host::process

@@ -1,0 +1,62 @@
+// A round's facts as the host reads them: the daemon's region, seen through pointers that have been checked once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "policies/host/shared_image.hpp"
+
+namespace tidepool::policies::host::process {
+
+struct Facts {
+  tidepool_view view{};
+  std::span<const ParamRecord> params;
+  std::uint64_t seed = 0;
+  std::array<const double*, TIDEPOOL_JOB_COLUMNS> job{};
+  std::array<const double*, TIDEPOOL_NODE_COLUMNS> node{};
+
+  // False if the region does not hold what its header says. `view` then means nothing. A Facts must not be moved
+  // afterwards: the view points into it.
+  [[nodiscard]] bool read(const void* region);
+  Facts() = default;
+  Facts(const Facts&) = delete;
+  Facts& operator=(const Facts&) = delete;
+};
+
+// Where answers go, with room for every job of the round.
+class Answers {
+ public:
+  Answers(void* region, std::uint32_t jobs) : bytes_(static_cast<std::byte*>(region)), layout_(jobs), jobs_(jobs) {}
+
+  [[nodiscard]] AnswersHeader& header() const { return *reinterpret_cast<AnswersHeader*>(bytes_); }
+  [[nodiscard]] double* admit() const { return at(layout_.admit); }
+  [[nodiscard]] double* order() const { return at(layout_.order); }
+  [[nodiscard]] double* sizes() const { return at(layout_.sizes); }
+  [[nodiscard]] double* marks() const { return at(layout_.marks); }
+  [[nodiscard]] WhyRecord& why(std::uint32_t row) const {
+    return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why)[row];
+  }
+  [[nodiscard]] std::uint32_t jobs() const { return jobs_; }
+
+ private:
+  [[nodiscard]] double* at(std::uint64_t offset) const { return reinterpret_cast<double*>(bytes_ + offset); }
+
+  std::byte* bytes_;
+  AnswersLayout layout_;
+  std::uint32_t jobs_;
+};
+
+// Copies as much as fits and ends it with a 0.
+void copy_text(std::string_view text, char* into, std::size_t bytes);
+
+// Where a failure is written to: always at the beginning of the region, whatever the round.
+struct Failure {
+  const char* code;  // one of PolicyFault's names
+  const char* hook = "";
+  std::int64_t row = -1;
+};
+void write_failure(AnswersHeader& header, const Failure& failure, std::string_view message);
+
+}  // namespace tidepool::policies::host::process

@@ -1,0 +1,123 @@
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/rng.hpp"
+#include "policies/host/process/engine.hpp"
+
+namespace tidepool::policies::host::process {
+namespace {
+
+// What the callbacks of one round work on.
+struct Round {
+  const Facts& facts;
+  const Answers& answers;
+  Rng rng;
+};
+
+void on_why(void* context, std::uint32_t job, const char* code, const tidepool_number* numbers, std::uint32_t count) {
+  auto& round = *static_cast<Round*>(context);
+  if (job >= round.answers.jobs() || code == nullptr) return;
+  WhyRecord& why = round.answers.why(job);
+  copy_text(code, why.code, kCodeBytes);
+  why.count = 0;
+  for (std::uint32_t i = 0; numbers != nullptr && i < count && i < kNumbersMax; ++i) {
+    NumberRecord& record = why.numbers[why.count++];
+    copy_text(numbers[i].name == nullptr ? "" : numbers[i].name, record.name, kNameBytes);
+    record.value = numbers[i].value;
+  }
+  round.answers.header().why_set = 1;
+}
+
+double on_param(void* context, const char* name, double fallback) {
+  const auto& round = *static_cast<Round*>(context);
+  for (const ParamRecord& record : round.facts.params) {
+    const bool named = name != nullptr && std::strncmp(record.name, name, kNameBytes) == 0;
+    if (named && record.kind != ParamKind::kText) return record.number;
+  }
+  return fallback;
+}
+
+double on_random(void* context) {
+  return static_cast<Round*>(context)->rng.uniform();
+}
+
+class NativeEngine final : public PolicyEngine {
+ public:
+  // The loader runs the library's constructors here already, under the filter of allow_loading().
+  NativeEngine() {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", kSourceFd);
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* why = dlerror();
+      copy_text(why == nullptr ? "the loader refused it" : why, refused_, sizeof refused_);
+      return;
+    }
+    entry_ = reinterpret_cast<tidepool_policy_entry>(dlsym(library, TIDEPOOL_POLICY_ENTRY));
+    if (entry_ == nullptr) copy_text("it has no function " TIDEPOOL_POLICY_ENTRY, refused_, sizeof refused_);
+  }
+
+  bool load(AnswersHeader& header, std::uint32_t& hooks) override {
+    if (entry_ == nullptr) {
+      write_failure(header, {.code = "policy.wrong_shape"}, refused_);
+      return false;
+    }
+    policy_ = entry_(TIDEPOOL_POLICY_ABI);
+    if (policy_ == nullptr || policy_->abi != TIDEPOOL_POLICY_ABI || policy_->size < sizeof(tidepool_policy)) {
+      policy_ = nullptr;
+      write_failure(header, {.code = "policy.wrong_abi"}, "it was built for another version of tidepool_policy.h");
+      return false;
+    }
+    hooks = (policy_->admit != nullptr ? kAdmit : 0U) | (policy_->order != nullptr ? kOrder : 0U) |
+            (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U) |
+            (policy_->pool != nullptr ? kPool : 0U);
+    if (hooks != 0) return true;
+    write_failure(header, {.code = "policy.wrong_shape"}, "the policy has no hook");
+    return false;
+  }
+
+  bool round(const Facts& facts, const Answers& answers) override {
+    Round round{.facts = facts, .answers = answers, .rng = Rng(facts.seed)};
+    const tidepool_host host{.abi = TIDEPOOL_POLICY_ABI,
+                             .size = sizeof(tidepool_host),
+                             .context = &round,
+                             .why = on_why,
+                             .param = on_param,
+                             .random = on_random};
+    struct Call {
+      const char* name;
+      Hook hook;
+      tidepool_hook function;
+      double* answer;
+    };
+    const Call calls[] = {{"admit", kAdmit, policy_->admit, answers.admit()},
+                          {"order", kOrder, policy_->order, answers.order()},
+                          {"sizes", kSizes, policy_->sizes, answers.sizes()},
+                          {"marks", kMarks, policy_->marks, answers.marks()},
+                          {"pool", kPool, policy_->pool, &answers.header().pool_want}};
+    for (const Call& call : calls) {
+      if (call.function == nullptr) continue;
+      if (call.function(&facts.view, &host, call.answer) != 0) {
+        write_failure(answers.header(), {.code = "policy.runtime_error", .hook = call.name}, "the hook cannot answer");
+        return false;
+      }
+      answers.header().hooks |= call.hook;
+    }
+    return true;
+  }
+
+ private:
+  tidepool_policy_entry entry_ = nullptr;
+  const tidepool_policy* policy_ = nullptr;
+  char refused_[kMessageBytes] = "";
+};
+
+}  // namespace
+
+std::unique_ptr<PolicyEngine> make_native_engine() {
+  return std::make_unique<NativeEngine>();
+}
+
+}  // namespace tidepool::policies::host::process

@@ -1,0 +1,24 @@
+// Locks the calling process up before it looks at anything a policy author wrote. Nothing here can be undone.
+// After enter(): no new descriptor, file, socket, process, thread or executable memory; a system call that is not on
+// the list ends the process and tells the daemon its number. Memory is bounded; time is bounded by the daemon.
+#pragma once
+
+#include <cstdint>
+
+namespace tidepool::policies::host::process {
+
+// False, with errno or a negative libseccomp code in `failed`, if the system refuses; the process must then end.
+struct Locked {
+  bool ok = false;
+  const char* step = "";  // what was refused
+  int failed = 0;
+};
+
+// Before the source is known: drops root, closes what was inherited, sets limits, dies with its parent.
+[[nodiscard]] Locked drop_rights();
+// For a native library only: from here on files may be read and libraries mapped, nothing else beyond the list.
+[[nodiscard]] Locked allow_loading();
+// The list itself. `memory`: bytes that may be mapped beyond what is mapped now.
+[[nodiscard]] Locked enter(std::uint64_t memory);
+
+}  // namespace tidepool::policies::host::process

@@ -1,0 +1,9 @@
+// The policy host's life: lock up, take one source, answer rounds until the daemon hangs up.
+#pragma once
+
+namespace tidepool::policies::host::process {
+
+// Uses the descriptors of shared_image.hpp. Returns the exit status; the daemon learns of failures over the channel.
+[[nodiscard]] int serve();
+
+}  // namespace tidepool::policies::host::process

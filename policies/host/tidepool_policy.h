@@ -1,0 +1,121 @@
+/* The C interface of a native policy: one shared library, one function, numbers only.
+ * Every struct that crosses it begins with {abi, size}; whoever reads one looks at no byte beyond `size`. All pointers
+ * are valid during one call. The library runs in the sandboxed policy host: no files, no sockets, no threads, no
+ * processes, and a bounded time for each round. Whatever it answers is advice; the daemon checks it.
+ *
+ *   const tidepool_policy* tidepool_policy_v1(uint32_t host_abi);
+ *
+ * returns a description that stays valid for ever, or NULL if it cannot work with this host. docs/policies.md has a
+ * worked example.
+ */
+#ifndef TIDEPOOL_POLICY_H
+#define TIDEPOOL_POLICY_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TIDEPOOL_POLICY_ABI 1u
+#define TIDEPOOL_POLICY_ENTRY "tidepool_policy_v1"
+
+/* What is known of each job: view->job[COLUMN][row]. Times are seconds on the daemon's own time line. A column is only
+ * ever added at the end. NAN = not declared, where the comment says so. */
+typedef enum tidepool_job_column {
+  TIDEPOOL_JOB_ID = 0,
+  TIDEPOOL_JOB_SUBMITTED,    /* when */
+  TIDEPOOL_JOB_WEIGHT,       /* of its owner; 1 = usual */
+  TIDEPOOL_JOB_SIZE,         /* slots that it holds now */
+  TIDEPOOL_JOB_NODES,        /* on so many nodes */
+  TIDEPOOL_JOB_HELD,         /* seconds for which it has held slots */
+  TIDEPOOL_JOB_SLOT_SECONDS, /* attained service: slots x time held */
+  TIDEPOOL_JOB_LARGEST_SEEN, /* largest size at which a job of its kind was measured; 0 = none */
+  TIDEPOOL_JOB_RESIZES,      /* changes of placement after the first */
+  TIDEPOOL_JOB_SIZE_WANTED,  /* what its user prefers, in slots as all sizes */
+  TIDEPOOL_JOB_SIZE_MIN,     /* below it, it cannot run */
+  TIDEPOOL_JOB_SIZE_MAX,     /* above it, it gains nothing */
+  TIDEPOOL_JOB_STEPS_LEFT,   /* at the declared batch; NAN = work not declared */
+  TIDEPOOL_JOB_USEFUL_LEFT,  /* in the steps of `option_goodput`; NAN = work not declared */
+  TIDEPOOL_JOB_MARK,         /* the number that the policy has marked it with; 0 at first */
+  TIDEPOOL_JOB_MARKED,       /* when that was */
+  TIDEPOOL_JOB_GROW,         /* seconds for which it stands still when it grows */
+  TIDEPOOL_JOB_SHRINK,       /* when it shrinks */
+  TIDEPOOL_JOB_MOVE,         /* when it moves to other nodes */
+  TIDEPOOL_JOB_START,        /* when it starts from nothing */
+  TIDEPOOL_JOB_PRIORITY,     /* higher goes first; the weight counts it in */
+  TIDEPOOL_JOB_PREEMPTIBLE,  /* 0 = once started it keeps its smallest size, whatever the policy answers */
+  TIDEPOOL_JOB_PINNED,       /* the size its user insists on, and gets; 0 = none */
+  TIDEPOOL_JOB_FROZEN,       /* 1 = its size cannot change now, whatever the policy answers */
+  TIDEPOOL_JOB_DEADLINE,     /* when it should have ended; NAN = no deadline */
+  TIDEPOOL_JOB_EXPECTED,     /* useful steps left, as ended jobs of its kind let expect; NAN = none has ended */
+  TIDEPOOL_JOB_STEPS_DONE,   /* at the declared batch */
+  TIDEPOOL_JOB_COLUMNS
+} tidepool_job_column;
+
+typedef enum tidepool_node_column {
+  TIDEPOOL_NODE_ID = 0,
+  TIDEPOOL_NODE_SLOTS, /* all of them, whoever holds them */
+  TIDEPOOL_NODE_TYPE,  /* of its slots; the fastest is 0, and so are all where slots are alike */
+  TIDEPOOL_NODE_PRICE, /* of one slot for an hour; 0 = not known */
+  TIDEPOOL_NODE_COLUMNS
+} tidepool_node_column;
+
+/* One round's facts. The sizes a job may take, and what is expected of each, are its options:
+ *   for (k = view->first_option[i]; k < view->first_option[i + 1]; ++k) view->option_size[k] ... */
+typedef struct tidepool_view {
+  uint32_t abi;
+  uint32_t size;
+  double now;
+  uint32_t jobs; /* rows, by submission */
+  uint32_t nodes;
+  uint32_t slots; /* of all nodes together */
+  uint32_t slots_per_node;
+  const double* const* job;  /* TIDEPOOL_JOB_COLUMNS of them */
+  const double* const* node; /* TIDEPOOL_NODE_COLUMNS of them */
+  const uint32_t* first_option;
+  const double* option_size;         /* ascending within a job */
+  const double* option_goodput;      /* useful steps a second; 0 = cannot run so */
+  const double* option_step_seconds; /* INFINITY = cannot run so */
+} tidepool_view;
+
+typedef struct tidepool_number {
+  const char* name;
+  double value;
+} tidepool_number;
+
+/* What a hook may call. */
+typedef struct tidepool_host {
+  uint32_t abi;
+  uint32_t size;
+  void* context;
+  /* Why row `job` gets what it gets: a code of letters and at most 8 numbers. The last one counts. */
+  void (*why)(void* context, uint32_t job, const char* code, const tidepool_number* numbers, uint32_t count);
+  /* The policy's parameter, or `fallback` if there is none of this name that is a number or a boolean. */
+  double (*param)(void* context, const char* name, double fallback);
+  /* In [0, 1); the same round draws the same numbers wherever it is computed. */
+  double (*random)(void* context);
+} tidepool_host;
+
+/* Each hook returns 0, or another number if it cannot answer. A hook that is NULL is left to the built-in default.
+ * `answer` has one entry per job, all unset; each must be set. */
+typedef int (*tidepool_hook)(const tidepool_view* view, const tidepool_host* host, double* answer);
+
+typedef struct tidepool_policy {
+  uint32_t abi;
+  uint32_t size;
+  const char* name;
+  tidepool_hook admit;  /* 1 = the job may run, 0 = it may not */
+  tidepool_hook order;  /* a rank; the lowest is served first, equal ones by submission */
+  tidepool_hook sizes;  /* the size it should have; 0 = nothing now */
+  tidepool_hook marks;  /* the mark it should carry from now on */
+  tidepool_hook pool;   /* one entry only: how many slots the cluster should have */
+} tidepool_policy;
+
+typedef const tidepool_policy* (*tidepool_policy_entry)(uint32_t host_abi);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

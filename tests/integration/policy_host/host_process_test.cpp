@@ -1,0 +1,131 @@
+// What the process of a policy is, seen from outside: locked up, alone, and gone with whoever started it.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/integration/policy_host/hosts.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using policies::host::PolicyHost;
+
+constexpr const char* kWanted = "return {size = function(v) local s = {} for i = 1, v.n do s[i] = 2 end return s end}";
+
+std::string line_of(int process, const std::string& file, const std::string& begin) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/" + file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(begin)) return line.substr(begin.size());
+  }
+  return "";
+}
+
+std::string value_of(const std::string& text) {
+  std::istringstream in(text);
+  std::string word;
+  in >> word;
+  return word;
+}
+
+}  // namespace
+
+TEST_CASE("the process is filtered, has no new privileges and only the four descriptors it was given") {
+  PolicyHost host = lua_host(kWanted);
+  REQUIRE(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  const int process = host.process();
+  CHECK(value_of(line_of(process, "status", "Seccomp:")) == "2");
+  CHECK(value_of(line_of(process, "status", "NoNewPrivs:")) == "1");
+  CHECK(value_of(line_of(process, "status", "Threads:")) == "1");
+  if (geteuid() == 0) CHECK(value_of(line_of(process, "status", "Uid:")) == "65534");
+  CHECK(getpgid(process) == process);
+  CHECK(value_of(line_of(process, "limits", "Max open files")) == "0");
+  CHECK(value_of(line_of(process, "limits", "Max core file size")) == "0");
+  CHECK(value_of(line_of(process, "limits", "Max file size")) == "0");
+  CHECK(value_of(line_of(process, "limits", "Max address space")) != "unlimited");
+  CHECK(value_of(line_of(process, "limits", "Max cpu time")) != "unlimited");
+  std::error_code failed;
+  int descriptors = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", failed)) {
+    const int number = std::stoi(entry.path().filename().string());
+    CHECK(number <= policies::host::kSourceFd);
+    ++descriptors;
+  }
+  if (geteuid() == 0) CHECK(descriptors == 7);
+  std::ifstream environment("/proc/" + std::to_string(process) + "/environ");
+  CHECK(environment.peek() == std::ifstream::traits_type::eof());
+}
+
+TEST_CASE("a process that is killed costs one round") {
+  PolicyHost host = lua_host(kWanted);
+  REQUIRE(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  const int before = host.process();
+  REQUIRE(before > 0);
+  REQUIRE(kill(before, SIGKILL) == 0);
+  CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "policy.crashed");
+  CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  CHECK(host.process() != before);
+}
+
+TEST_CASE("a process that is stopped is given up at the deadline") {
+  PolicyHost host = lua_host(kWanted, {.wall = Duration::millis(200)});
+  std::string first;
+  do {  // on a very busy machine the first answer may take longer than the tight bound of this test
+    first = outcome_of(host.ask(waiting_jobs(1, 1), {}));
+  } while (first == "policy.deadline");
+  REQUIRE(first == "answered");
+  REQUIRE(host.process() > 0);
+  REQUIRE(kill(host.process(), SIGSTOP) == 0);
+  CHECK(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "policy.deadline");
+}
+
+TEST_CASE("the process dies with its parent") {
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    PolicyHost host = lua_host(kWanted);
+    const int process = std::holds_alternative<std::uint32_t>(host.load()) ? host.process() : -1;
+    (void)!write(pipe_ends[1], &process, sizeof process);
+    pause();
+    _exit(0);
+  }
+  REQUIRE(parent > 0);
+  int process = 0;
+  const ssize_t got = read(pipe_ends[0], &process, sizeof process);
+  REQUIRE(kill(parent, SIGKILL) == 0);
+  REQUIRE(waitpid(parent, nullptr, 0) == parent);
+  REQUIRE(got == static_cast<ssize_t>(sizeof process));
+  REQUIRE(process > 0);
+  // It belongs to nobody here, so its end is seen by its absence (or by what nobody has collected yet).
+  const auto gone = [&] {
+    const std::string state = value_of(line_of(process, "status", "State:"));
+    return state.empty() || state == "Z" || state == "X";
+  };
+  for (int waited = 0; waited < 10'000 && !gone(); ++waited) usleep(1'000);
+  CHECK(gone());
+  (void)close(pipe_ends[0]);
+  (void)close(pipe_ends[1]);
+}
+
+TEST_CASE("without the program the fault says what to install") {
+  PolicyHost host(policies::host::Source{.bytes = kWanted}, "/no/such/program");
+  const auto judged = host.ask(waiting_jobs(1, 1), {});
+  CHECK(outcome_of(judged) == "policy.not_started");
+  const auto& fault = std::get<policies::host::PolicyFault>(judged);
+  CHECK(fault.message.find("install tidepool-policy-host") != std::string::npos);
+}
+
+TEST_CASE("thousands of jobs fit into a view, and more than fit are refused") {
+  PolicyHost host = lua_host(kWanted);
+  CHECK(outcome_of(host.ask(waiting_jobs(10'000, 100), {})) == "answered");
+  CHECK(outcome_of(host.ask(waiting_jobs(300'000, 1), {})) == "policy.view_too_large");
+  CHECK(outcome_of(host.ask(waiting_jobs(10, 1), {})) == "answered");
+  CHECK(outcome_of(host.ask(waiting_jobs(0, 1), {})) == "answered");
+}
+
+}  // namespace tidepool::test

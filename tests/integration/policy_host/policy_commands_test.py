@@ -1,0 +1,134 @@
+"""schedctl's offline commands for policy files, and the examples with their tests: the programs as people run them."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
+SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+NATIVE = pathlib.Path(os.environ["TIDEPOOL_NATIVE_POLICIES"])
+EXAMPLES = SOURCE / "examples" / "policies"
+
+
+def schedctl(*words):
+    return subprocess.run([BIN / "schedctl", *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+class PolicyCommands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tp-policy-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def test_the_examples_pass_their_tests(self):
+        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing"):
+            with self.subTest(name):
+                result = schedctl("policy", "test", EXAMPLES / name)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertIn(f"tests of {name} passed", result.stdout)
+
+    def test_the_native_example_passes_its_test_once_it_is_built(self):
+        folder = self.folder / "even_split"
+        shutil.copytree(EXAMPLES / "even_split", folder)
+        shutil.copy(NATIVE / "even_split.so", folder / "policy.so")
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_a_new_policy_works_and_has_a_test(self):
+        folder = self.folder / "my_policy"
+        self.assertEqual(schedctl("policy", "new", folder).returncode, 0)
+        self.assertEqual(schedctl("policy", "validate", folder).returncode, 0)
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        again = schedctl("policy", "new", folder)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is there already", again.stderr)
+        self.assertEqual(schedctl("policy", "new", self.folder / "Bad Name").returncode, 2)
+
+    def test_the_version_follows_text_and_parameters(self):
+        def version(path):
+            result = schedctl("-o", "json", "policy", "validate", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return json.loads(result.stdout)["version"]
+
+        folder = self.folder / "p"
+        self.assertEqual(schedctl("policy", "new", folder).returncode, 0)
+        first = version(folder)
+        self.assertEqual(first, version(folder))
+        self.assertRegex(first, "^[0-9a-f]{64}$")
+        manifest = (folder / "policy.yaml").read_text()
+        (folder / "policy.yaml").write_text(manifest.replace("default: 4", "default: 5"))
+        second = version(folder)
+        self.assertNotEqual(first, second)
+        with (folder / "policy.lua").open("a") as text:
+            text.write("-- a comment\n")
+        self.assertNotEqual(second, version(folder))
+
+    def test_a_test_that_fails_says_what_it_found(self):
+        folder = self.folder / "p"
+        schedctl("policy", "new", folder)
+        tests = folder / "tests" / "basic.yaml"
+        tests.write_text(tests.read_text().replace("sizes: {large: 2", "sizes: {large: 3"))
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("the size of large is 2, not 3", result.stdout)
+        self.assertIn("0 of 1 tests", result.stdout)
+
+    def test_a_wrong_test_file_is_told_by_line(self):
+        folder = self.folder / "p"
+        schedctl("policy", "new", folder)
+        tests = folder / "tests" / "basic.yaml"
+        tests.write_text(tests.read_text().replace("wanted: 8", "wantd: 8"))
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("line 5", result.stderr)
+        self.assertIn("wanted", result.stderr)
+
+    def test_each_bad_policy_gets_a_sentence_and_a_name(self):
+        bad = {
+            "return {": (1, "policy.syntax_error"),
+            "while true do end": (1, "policy.instruction_budget"),
+            "return {sizes = function() end}": (1, "policy.wrong_shape"),
+            "\x1bLua": (1, "policy.bytecode"),
+        }
+        for text, (code, name) in bad.items():
+            with self.subTest(text):
+                result = schedctl("policy", "validate", self.write("bad.lua", text))
+                self.assertEqual(result.returncode, code)
+                self.assertIn(name, result.stderr)
+        self.assertEqual(schedctl("policy", "validate", self.folder / "absent.lua").returncode, 2)
+        self.assertEqual(schedctl("policy", "validate", self.write("a.txt", "x")).returncode, 2)
+
+    def test_a_hook_that_the_manifest_lists_must_be_there(self):
+        self.write("p/policy.yaml", "hooks: [admit]\n")
+        self.write("p/policy.lua", "return {size = function() return {} end}")
+        result = schedctl("policy", "validate", self.folder / "p")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("lists the hook admit", result.stderr)
+
+    def test_a_wrong_manifest_is_refused(self):
+        self.write("p/policy.lua", "return {size = function() return {} end}")
+        for manifest, words in {
+            "nme: x\n": "name",
+            "budgets: {wall: 1h}\n": "1ms to 10s",
+            "params: {most: {default: 5, max: 4}}\n": "at most 4",
+            "engine: wasm\n": "lua or native",
+        }.items():
+            with self.subTest(manifest):
+                self.write("p/policy.yaml", manifest)
+                result = schedctl("policy", "validate", self.folder / "p")
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(words, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+// Whatever a policy host leaves in its memory, the daemon makes a lawful allocation or a named fault of it.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <iterator>
+
+#include "policies/cluster/allocation_check.hpp"
+#include "policies/host/answers.hpp"
+#include "tests/support/answer_region.hpp"
+#include "tests/support/policy_views.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::policies::host {
+
+TEST_CASE("any bytes at all give answers that pass the check, or a fault") {
+  test::for_each_seed("answers of a policy host", 500, [](std::uint64_t /*seed*/, Rng& rng) {
+    const auto jobs = static_cast<int>(rng.between(0, 6));
+    const cluster::View view = test::waiting_jobs(jobs, static_cast<int>(rng.between(1, 2)));
+    test::AnswerRegion region(static_cast<std::uint32_t>(jobs));
+    const double numbers[] = {0, 1, 2, 8, -1, 1.5, 9, 1e300, kUnset, NAN, HUGE_VAL};
+    for (std::uint64_t at = region.layout().admit; at < region.layout().why; at += 8) {
+      region.put(at, rng.chance(0.2) ? numbers[rng.below(std::size(numbers))] : double(rng.between(0, 1)));
+    }
+    for (int i = 0; i < 40 && rng.chance(0.9); ++i) {
+      region.bytes()[rng.below(region.bytes().size())] = std::byte(rng.below(256));
+    }
+    region.hooks(static_cast<std::uint32_t>(rng.below(32)));
+    const Judged judged = read_answers(view, region.bytes());
+    if (const auto* answers = std::get_if<Answers>(&judged)) {
+      CHECK(check_allocation(view, allocate(view, *answers)).ok());
+    } else {
+      CHECK(find_fault(std::get<PolicyFault>(judged).code).has_value());
+    }
+  });
+}
+
+}  // namespace tidepool::policies::host

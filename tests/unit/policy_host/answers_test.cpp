@@ -1,0 +1,121 @@
+// What the daemon makes of a host's answers, with regions written by hand: nothing in them is believed.
+#include "policies/host/answers.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "policies/cluster/allocation_check.hpp"
+#include "policies/host/facts_image.hpp"
+#include "tests/support/answer_region.hpp"
+#include "tests/support/policy_views.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+using test::waiting_jobs;
+using Region = test::AnswerRegion;
+
+Answers wishing(const std::vector<int>& sizes) {
+  Answers answers;
+  answers.sizes = sizes;
+  return answers;
+}
+
+std::vector<int> granted(const cluster::View& view, const Answers& answers) {
+  const cluster::Allocation allocation = allocate(view, answers);
+  REQUIRE(check_allocation(view, allocation).ok());
+  std::vector<int> sizes;
+  for (const auto& grant : allocation.grants) sizes.push_back(grant.size);
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("a region shorter than the view is a bad reply") {
+  std::vector<std::byte> region(10);
+  const Judged judged = read_answers(waiting_jobs(2, 1), region);
+  CHECK(std::get<PolicyFault>(judged).code == "policy.bad_reply");
+}
+
+TEST_CASE("an unknown fault's name is a bad reply, and unprintable words are shown as such") {
+  AnswersHeader header{};
+  std::memcpy(header.code, "policy.made_up", 15);
+  CHECK(read_fault({}, header).code == "policy.bad_reply");
+  std::memcpy(header.code, "policy.runtime_error", 21);
+  std::memset(header.message, '\x1b', sizeof header.message);  // not even ended by a 0
+  header.row = 1'000;
+  const PolicyFault fault = read_fault({}, header);
+  CHECK(fault.code == "policy.runtime_error");
+  CHECK(fault.message == std::string(sizeof header.message, '?'));
+  CHECK_FALSE(fault.job);
+}
+
+TEST_CASE("a count of numbers beyond the record is no reason") {
+  Region region(1);
+  WhyRecord why{};
+  std::memcpy(why.code, "Fine", 5);
+  why.count = 1'000'000;
+  region.put(region.layout().why, why);
+  region.put(offsetof(AnswersHeader, why_set), std::uint32_t{1});
+  const Judged judged = read_answers(waiting_jobs(1, 1), region.bytes());
+  CHECK(std::get<PolicyFault>(judged).code == "policy.invalid_reason");
+}
+
+TEST_CASE("wishes beyond the cluster are served by rank, and shrink before they wait") {
+  const cluster::View view = waiting_jobs(3, 1);  // eight slots
+  CHECK(granted(view, wishing({4, 4, 4})) == std::vector<int>{4, 4, 0});
+  Answers answers = wishing({6, 6, 6});
+  answers.rank = {2, 0, 1};
+  CHECK(granted(view, answers) == std::vector<int>{0, 6, 2});
+  CHECK(allocate(view, answers).order == std::vector<std::size_t>{1, 2, 0});
+}
+
+TEST_CASE("without a size hook jobs get what their users want, and equal ranks go by submission") {
+  const cluster::View view = waiting_jobs(5, 1);
+  Answers answers;
+  answers.rank = {0, 0, 0, 0, -1};
+  CHECK(granted(view, answers) == std::vector<int>{2, 2, 2, 0, 2});
+}
+
+TEST_CASE("a job that is not admitted gets nothing") {
+  const cluster::View view = waiting_jobs(2, 1);
+  Answers answers;
+  answers.admitted = {false, true};
+  CHECK(granted(view, answers) == std::vector<int>{0, 2});
+}
+
+TEST_CASE("what the engine will not change keeps its size, whatever the policy wishes") {
+  cluster::View view = waiting_jobs(3, 1);
+  view.jobs[0].placement = {{0, 4}};
+  view.jobs[0].frozen = true;
+  view.jobs[1].placement = {{0, 3}};
+  view.jobs[1].preemptible = false;
+  view.jobs[1].size_min = 2;
+  view.jobs[2].pinned = 5;
+  Answers answers = wishing({0, 0, 8});
+  answers.rank = {2, 1, 0};
+  CHECK(granted(view, answers) == std::vector<int>{4, 2, 2});
+  view.jobs[0].frozen = false;
+  CHECK(granted(view, answers) == std::vector<int>{0, 2, 5});
+}
+
+TEST_CASE("a mark that stays keeps its time, a new one gets the round's") {
+  cluster::View view = waiting_jobs(3, 1);
+  view.jobs[0].mark = view.jobs[1].mark = {.level = 1, .since = Instant::from_micros(7)};
+  Answers answers;
+  answers.marks = {1, 2, std::nullopt};
+  const auto allocation = allocate(view, answers);
+  CHECK(allocation.grants[0].mark == cluster::Mark{.level = 1, .since = Instant::from_micros(7)});
+  CHECK(allocation.grants[1].mark == cluster::Mark{.level = 2, .since = view.now});
+  CHECK(allocation.grants[2].mark == cluster::Mark{});
+}
+
+TEST_CASE("the options of a job are all sizes within a node and whole nodes beyond") {
+  cluster::View view = waiting_jobs(1, 4);
+  view.jobs[0].size_max = 100;
+  CHECK(size_options(view.jobs[0], view) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 32});
+  view.jobs[0].size_max = 3;
+  CHECK(size_options(view.jobs[0], view) == std::vector<int>{1, 2, 3});
+}
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,84 @@
+// Manifests, parameters and versions of policy files.
+#include "policies/host/policy_file.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::policies::host {
+namespace {
+
+using nlohmann::json;
+
+Manifest manifest_of(const json& value) {
+  std::vector<FieldError> errors;
+  const Manifest manifest = read_manifest(value, "file", errors);
+  for (const auto& error : errors) UNSCOPED_INFO(error.pointer + ": " + error.message);
+  REQUIRE(errors.empty());
+  return manifest;
+}
+
+std::string finding_of(const json& value) {
+  std::vector<FieldError> errors;
+  (void)read_manifest(value, "file", errors);
+  return errors.empty() ? "" : errors.front().pointer + ": " + errors.front().message;
+}
+
+const json kCap = {{"params",
+                    {{"cap", {{"default", 4}, {"min", 1}, {"max", 9}}},
+                     {"mode", {{"default", "fair"}, {"choices", {"fair", "fast"}}}},
+                     {"strict", {{"default", false}}}}}};
+
+}  // namespace
+
+TEST_CASE("an empty manifest takes the file's name and the usual budgets") {
+  const Manifest manifest = manifest_of(json::object());
+  CHECK(manifest.name == "file");
+  CHECK(manifest.engine == EngineKind::kLua);
+  CHECK(manifest.budgets.wall == Duration::millis(250));
+}
+
+TEST_CASE("a manifest survives being written and read") {
+  json full = kCap;
+  full["name"] = "capped";
+  full["hooks"] = {"size"};
+  full["budgets"] = {{"instructions", 20'000}, {"memory_mib", 2}, {"wall", "100ms"}};
+  const Manifest once = manifest_of(full);
+  CHECK(to_json(manifest_of(to_json(once))) == to_json(once));
+  CHECK(once.budgets.memory_bytes == 2 << 20);
+}
+
+TEST_CASE("each wrong field is found") {
+  CHECK(finding_of({{"name", "Upper"}}).find("/name") == 0);
+  CHECK(finding_of({{"api", 2}}).find("/api") == 0);
+  CHECK(finding_of({{"hooks", {"sizes"}}}).find("/hooks") == 0);
+  CHECK(finding_of({{"budgets", {{"instructions", 5}}}}).find("/budgets/instructions") == 0);
+  CHECK(finding_of({{"params", {{"Cap", {{"default", 1}}}}}}).find("/params/Cap") == 0);
+  CHECK(finding_of({{"params", {{"cap", json::object()}}}}).find("/params/cap/default") == 0);
+  CHECK(finding_of({{"parms", json::object()}}).find("params") != std::string::npos);
+}
+
+TEST_CASE("parameters have the type of their default and stay in their range") {
+  const Manifest manifest = manifest_of(kCap);
+  const auto message = [&](const json& given) {
+    const auto chosen = choose_params(manifest, given);
+    return chosen.ok() ? std::string("fine") : chosen.error().message;
+  };
+  CHECK(message({{"cap", 9}, {"mode", "fast"}, {"strict", true}}) == "fine");
+  CHECK(message({{"cap", 10}}) == "the parameter cap must be at most 9");
+  CHECK(message({{"cap", "9"}}) == "the parameter cap is a number");
+  CHECK(message({{"mode", "slow"}}) == R"(the parameter mode must be one of ["fair","fast"])");
+  CHECK(message({{"cop", 1}}) == R"(the policy has no parameter "cop"; did you mean "cap"?)");
+}
+
+TEST_CASE("the version changes with whatever decides the answers") {
+  PolicyFile file{.manifest = manifest_of(kCap), .source = "return {}", .tests = {}};
+  const std::string before = version_of(file);
+  CHECK(before.size() == 64);
+  CHECK(version_of(file) == before);
+  file.source += " ";
+  const std::string changed = version_of(file);
+  CHECK(changed != before);
+  file.manifest.params[0].param.value = 5.0;
+  CHECK(version_of(file) != changed);
+}
+
+}  // namespace tidepool::policies::host

@@ -1,0 +1,65 @@
+// The files of tests that authors write beside a policy.
+#include "policies/host/policy_test.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::policies::host {
+namespace {
+
+using nlohmann::json;
+
+json small_test() {
+  return {{"name", "small"},
+          {"cluster", {{"nodes", 2}, {"slots_per_node", 4}, {"now", "1h"}}},
+          {"jobs", {{{"name", "a"}, {"wanted", 2}, {"holds", 6}, {"held", "10s"}}, {{"name", "b"}, {"max", 3}}}},
+          {"expect", {{"sizes", {{"a", 2}}}}}};
+}
+
+std::string finding_of(const json& test) {
+  std::vector<FieldError> errors;
+  (void)read_tests(json::array({test}), errors);
+  return errors.empty() ? "" : errors.front().pointer;
+}
+
+}  // namespace
+
+TEST_CASE("a test's cluster and jobs become rows; what a job holds fills nodes in order") {
+  std::vector<FieldError> errors;
+  const auto tests = read_tests(json::array({small_test()}), errors);
+  REQUIRE(errors.empty());
+  REQUIRE(tests.size() == 1);
+  const cluster::View& view = tests[0].view;
+  CHECK(view.slots() == 8);
+  CHECK(view.jobs[0].placement == cluster::Placement{{0, 4}, {1, 2}});
+  CHECK(view.jobs[0].slot_seconds == 60);
+  CHECK(view.jobs[1].size_max == 3);
+  CHECK(view.jobs[1].speed->goodput({1, 1}) == 1);
+}
+
+TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
+  const StatedSpeed speed({{1, 1}, {4, 2.5}});
+  CHECK(speed.goodput({1, 2}) == Approx(1.5));
+  CHECK(speed.goodput({1, 4}) == 2.5);
+  CHECK(speed.goodput({2, 8}) == 2.5);
+}
+
+TEST_CASE("each mistake is found where it stands") {
+  CHECK(finding_of(small_test()).empty());
+  json test = small_test();
+  test["jobs"][1]["wantd"] = 1;
+  CHECK(finding_of(test) == "/0/jobs/1/wantd");
+  test = small_test();
+  test["expect"]["sizes"]["c"] = 1;
+  CHECK(finding_of(test) == "/0/expect/sizes");
+  test = small_test();
+  test["expect"]["fault"] = "policy.unheard_of";
+  CHECK(finding_of(test) == "/0/expect/fault");
+  test = small_test();
+  test.erase("jobs");
+  CHECK(finding_of(test) == "/0/jobs");
+  test = small_test();
+  test["jobs"][0]["goodput"] = {{"one", 1}};
+  CHECK(finding_of(test) == "/0/jobs/0/goodput");
+}
+
+}  // namespace tidepool::policies::host
