@@ -10,6 +10,8 @@
 
 #include "schedulerd/ctl/failure.hpp"
 #include "schedulerd/ctl/job_file.hpp"
+#include "schedulerd/ctl/policy_command.hpp"
+#include "schedulerd/ctl/replayed_policy.hpp"
 #include "schedulerd/sim/sim_run.hpp"
 
 namespace tidepool::ctl {
@@ -104,6 +106,12 @@ int run_sim(SimAsked asked, const Settings& settings) {
   options.round = duration_of("--round", asked.round);
   read_workload(options);
   read_profiles(asked.profiles, options);
+  std::optional<ReplayedPolicy> file;
+  if (names_policy_file(options.policy)) {
+    file.emplace(options.policy);
+    options.policy_file = &file->policy();
+    options.policy = file->name();
+  }
   const auto report = sim::run(options);
   if (!report.ok()) {
     const bool bug = report.error().code == ErrorCode::kInternal;
@@ -113,6 +121,7 @@ int run_sim(SimAsked asked, const Settings& settings) {
   write_file(asked.decisions_file, report->decisions_jsonl);
   const nlohmann::ordered_json score = sim::to_json(report->score);
   write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(score)) : score.dump() + "\n");
+  if (file && !file->complaint().empty()) fail(kExitNegative, file->complaint());
   return kExitOk;
 }
 
@@ -128,7 +137,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   run->add_option("--jobs", options.generated_jobs, "jobs of a generated workload")->capture_default_str();
   run->add_option("--interarrival", asked->interarrival, "mean time between them")->capture_default_str();
   run->add_option("--cluster", options.cluster, "nodes x slots")->capture_default_str();
-  run->add_option("--policy", options.policy, "see: schedctl policy ls")->capture_default_str();
+  run->add_option("--policy", options.policy, "see: schedctl policy ls; or a policy file, for pollux")->capture_default_str();
   run->add_option("--semantics", options.semantics, "rules of the simulation: live, pollux")->capture_default_str();
   run->add_option("--profiles", asked->profiles, "folder of measured applications, for pollux");
   run->add_option("--round", asked->round, "between decisions, for pollux; 60s if not given");

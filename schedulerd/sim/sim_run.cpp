@@ -56,6 +56,9 @@ void apply_overrides(const SimOptions& options, Workload& workload) {
 }  // namespace
 
 Result<SimReport> run(const SimOptions& options) {
+  if (options.policy_file != nullptr && options.semantics != "pollux") {
+    return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
+  }
   if (options.semantics == "pollux") return run_pollux(options);
   if (options.semantics != "live") {
     return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there are: live, pollux");

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "policies/cluster/allocation_policy.hpp"
 #include "schedulerd/sim/fault_mix.hpp"
 #include "schedulerd/sim/replay/measured_application.hpp"
 #include "schedulerd/sim/scoreboard.hpp"
@@ -24,6 +25,8 @@ struct SimOptions {
   Duration generated_interarrival = Duration::seconds(60);
   std::string cluster = "16x4";
   std::string policy = "autoscaling_engine";
+  // pollux: decides instead of a policy of the table; `policy` is then only its name. Outlives the run.
+  const policies::cluster::AllocationPolicy* policy_file = nullptr;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
   std::string semantics = "live";
   std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays

@@ -171,7 +171,9 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, c
 Result<SimReport> run_pollux(const SimOptions& options) {
   const auto cluster = parse_cluster(options.cluster);
   if (!cluster) return cluster.error();
-  const auto preset = policies::cluster::find_allocation_preset(options.policy);
+  // A policy file sees what tidal sees, and its jobs are placed as tidal's are.
+  const auto preset =
+      policies::cluster::find_allocation_preset(options.policy_file != nullptr ? "tidal" : options.policy);
   if (!preset) return preset.error();
   const int round_s = whole_seconds(options.round, 60);
   if (round_s < 1) return invalid_argument("--round must be at least 1s");
@@ -182,7 +184,8 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   Measurements measurements(options, *cluster);
   const auto policy = preset->policy();
   const auto place = preset->place();
-  ReplaySetup setup{.cluster = *cluster, .jobs = {}, .policy = *policy, .place = *place, .round_s = round_s};
+  ReplaySetup setup{.cluster = *cluster, .jobs = {}, .policy = options.policy_file != nullptr ? *options.policy_file : *policy,
+                    .place = *place, .round_s = round_s};
   setup.limit_s = options.limit.count_ms() / 1'000;
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
