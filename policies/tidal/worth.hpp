@@ -14,7 +14,7 @@ namespace tidepool::policies::tidal {
 struct Settings {
   double pressure = 3;         // c: the price that a job reckons with, in units of jobs per slot
   double horizon_s = 600;      // a change of size must pay within this time, or before the job ends
-  double patience_s = 14'400;  // a job that waited for so long counts twice
+  double patience_s = 28'800;  // a job that waited for so long counts twice
   int growth = 4;              // a size is tried up to so many times the largest that was measured
   // Of a job of which nothing is known: served so much, and so many times that again and again.
   double served_first = 3'600;  // slot-seconds

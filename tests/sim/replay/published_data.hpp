@@ -16,7 +16,8 @@
 
 namespace tidepool::test {
 
-inline std::optional<std::filesystem::path> published_data(const std::string& folder) {
+// `told`: where it says that the data is missing.
+inline std::optional<std::filesystem::path> published_data(const std::string& folder, std::FILE* told = stdout) {
   std::filesystem::path data;
   if (const char* given = std::getenv("TIDEPOOL_DATA")) {
     data = given;
@@ -24,8 +25,8 @@ inline std::optional<std::filesystem::path> published_data(const std::string& fo
     data = std::filesystem::path(source) / ".." / "shared" / "data";
   }
   if (std::filesystem::is_directory(data / folder)) return data / folder;
-  std::printf("skipped: there is no %s; set TIDEPOOL_DATA to the folder that holds %s\n",
-              (data / folder).lexically_normal().c_str(), folder.c_str());
+  std::fprintf(told, "skipped: there is no %s; set TIDEPOOL_DATA to the folder that holds %s\n",
+               (data / folder).lexically_normal().c_str(), folder.c_str());
   return std::nullopt;
 }
 

@@ -1,0 +1,152 @@
+#include "tests/bench/decide_tidal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/rng.hpp"
+#include "policies/cluster/allocation_check.hpp"
+#include "policies/tidal/tidal.hpp"
+
+namespace tidepool {
+namespace {
+
+namespace cluster = policies::cluster;
+namespace tidal = policies::tidal;
+
+constexpr int kSlotsPerNode = 8;
+constexpr std::int64_t kEnough = 1'000'000'000;
+
+struct Scale {
+  int nodes;
+  int jobs;  // half of them find slots
+};
+constexpr Scale kFull{1'250, 20'000};
+constexpr Scale kHalf{625, 10'000};
+
+double now_us() {
+  timespec spent{};
+  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
+  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
+}
+
+// Amdahl's law with a price for leaving a node.
+class Curve final : public cluster::SpeedModel {
+ public:
+  explicit Curve(Rng& rng) : serial_(0.02 + rng.uniform() * 0.3), hop_(rng.uniform() * 0.1) {}
+  [[nodiscard]] double step_seconds(cluster::Shape shape) const override {
+    return serial_ + (1 - serial_) / shape.size + (shape.nodes > 1 ? hop_ : 0);
+  }
+
+ private:
+  double serial_;
+  double hop_;
+};
+
+struct World {
+  cluster::View view;
+  std::deque<Curve> curves;
+};
+
+World busy_world(Scale scale) {
+  World world;
+  Rng rng(1);
+  world.view.now = Instant::from_micros(86'400'000'000);
+  for (int i = 1; i <= scale.nodes; ++i) {
+    world.view.nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(i)), .slots = kSlotsPerNode});
+  }
+  for (int i = 1; i <= scale.jobs; ++i) {
+    cluster::JobRow job;
+    job.id = JobId(static_cast<std::uint64_t>(i));
+    job.submitted = Instant::from_micros(rng.between(0, 86'400) * 1'000'000);
+    job.speed = &world.curves.emplace_back(rng);
+    job.size_max = static_cast<int>(rng.between(1, 32));
+    job.largest_seen = job.size_max;
+    job.slot_seconds = rng.exponential(20'000);
+    if (rng.chance(0.5)) job.useful_left = rng.exponential(10'000);
+    job.transition = Duration::seconds(10);
+    world.view.jobs.push_back(std::move(job));
+  }
+  return world;
+}
+
+// Decides and lets the answer hold.
+void carry_out(World& world) {
+  core::StepBudget budget(kEnough);
+  const cluster::Allocation allocation = tidal::Tidal().allocate(world.view, budget);
+  TP_CHECK(cluster::check_placements(world.view, allocation, allocation.placements).ok(), "no slot is given twice");
+  for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
+    world.view.jobs[row].placement = allocation.placements[row];
+  }
+}
+
+struct Times {
+  double p50;
+  double p99;
+};
+
+Times percentiles(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], times[times.size() * 99 / 100]};
+}
+
+struct Measured {
+  Times replan;
+  Times event;
+};
+
+Measured measure(Scale scale) {
+  World world = busy_world(scale);
+  carry_out(world);
+  std::vector<double> replans(30);
+  for (double& time : replans) {
+    core::StepBudget budget(kEnough);
+    const double begin = now_us();
+    const cluster::Allocation allocation = tidal::Tidal().allocate(world.view, budget);
+    time = now_us() - begin;
+    TP_CHECK(cluster::check_allocation(world.view, allocation).ok(), "no slot is given twice");
+  }
+  tidal::Tide tide(tidal::ground_of(world.view));
+  for (const cluster::JobRow& job : world.view.jobs) tide.put(job, world.view.now);
+  core::StepBudget budget(kEnough);
+  (void)tide.settle(world.view.now, budget);
+  Rng rng(7);
+  std::vector<double> events(5'000);
+  for (double& time : events) {
+    // A job has trained on, or has ended and another has come.
+    cluster::JobRow& job = world.view.jobs[rng.below(world.view.jobs.size())];
+    job.slot_seconds += rng.exponential(1'000);
+    if (job.useful_left) job.useful_left = rng.chance(0.2) ? rng.exponential(10'000) : *job.useful_left * 0.9;
+    const double begin = now_us();
+    tide.put(job, world.view.now);
+    (void)tide.settle(world.view.now, budget);
+    time = now_us() - begin;
+  }
+  return {percentiles(std::move(replans)), percentiles(std::move(events))};
+}
+
+void print(const std::string& metric, double value, double baseline) {
+  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
+                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+}  // namespace
+
+void print_tidal_decisions() {
+  const Measured half = measure(kHalf);
+  const Measured full = measure(kFull);
+  print("tidal_replan_p50_1250x8_20000_jobs_vs_half", full.replan.p50, half.replan.p50);
+  print("tidal_replan_p99_1250x8_20000_jobs_vs_half", full.replan.p99, half.replan.p99);
+  print("tidal_event_p50_1250x8_20000_jobs_vs_half", full.event.p50, half.event.p50);
+  print("tidal_event_p99_1250x8_20000_jobs_vs_half", full.event.p99, half.event.p99);
+}
+
+}  // namespace tidepool

@@ -1,0 +1,124 @@
+// How long jobs take under `tidal` beside the averages that Pollux's authors published: five workloads at three loads,
+// with a restart of 30 s and of 1 s, blind, with what earlier jobs of a kind let expect, and with declared work. Needs
+// the published data (TIDEPOOL_DATA, or shared/data beside the checkout); without it prints nothing.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "schedulerd/sim/sim_run.hpp"
+#include "tests/sim/replay/published_data.hpp"
+
+namespace tidepool {
+namespace {
+
+enum class Told { kNothing, kByKind, kDeclared };
+constexpr std::array kTold{std::pair{Told::kNothing, "blind"}, std::pair{Told::kByKind, "by_kind"},
+                           std::pair{Told::kDeclared, "declared"}};
+constexpr std::array kLoads{std::pair{"0.5", "workloads-0.5"}, std::pair{"1.0", "workloads"},
+                            std::pair{"2.0", "workloads-2.0"}};
+constexpr std::array kWorkloads{"workload-1", "workload-2", "workload-3", "workload-4", "workload-6"};
+
+struct Case {
+  std::string load;
+  std::string workload;
+  std::string csv;
+  int restart_s = 30;
+  Told told = Told::kByKind;
+  double published_s = 0;
+  sim::Scoreboard score;
+};
+
+sim::Scoreboard run(const Case& of, const std::map<std::string, sim::ApplicationFiles>& profiles) {
+  const auto report = sim::run({.workload = of.workload,
+                                .workload_csv = of.csv,
+                                .cluster = "16x4",
+                                .policy = "tidal",
+                                .semantics = "pollux",
+                                .profiles = profiles,
+                                .declared_work = of.told == Told::kDeclared,
+                                .kind_prior = of.told != Told::kNothing,
+                                .restart_penalty = Duration::seconds(of.restart_s)});
+  if (!report) {
+    std::fprintf(stderr, "%s at load %s: %s\n", of.workload.c_str(), of.load.c_str(), report.error().message.c_str());
+    std::exit(1);
+  }
+  return report->score;
+}
+
+std::vector<Case> all_cases(const std::filesystem::path& data) {
+  std::vector<Case> cases;
+  for (const auto& [load, folder] : kLoads) {
+    const auto published = nlohmann::json::parse(
+        test::read_file(data / "authors_results" / ("pollux-load" + std::string(load) + ".json")));
+    for (const int restart_s : {30, 1}) {
+      for (const auto& [told, name] : kTold) {
+        for (const char* workload : kWorkloads) {
+          cases.push_back({.load = load,
+                           .workload = workload,
+                           .csv = test::read_file(data / folder / (std::string(workload) + ".csv")),
+                           .restart_s = restart_s,
+                           .told = told,
+                           .published_s = published.at("avg_jct_s").at(workload).get<double>(),
+                           .score = {}});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+// The workloads of one setting, one after the other in `cases`.
+void print(const Case* first) {
+  double seconds = 0;
+  double published = 0;
+  double ratio = 0;
+  double bound = 0;
+  double gap = 0;
+  for (const Case* of = first; of != first + kWorkloads.size(); ++of) {
+    const double share = 1.0 / double(kWorkloads.size());
+    seconds += share * of->score.avg_jct_s;
+    published += share * of->published_s;
+    ratio += share * of->score.avg_jct_s / of->published_s;
+    bound += share * of->score.jct_bound_s / of->published_s;
+    gap = std::max(gap, of->score.gap_p99);
+  }
+  const auto told = std::find_if(kTold.begin(), kTold.end(), [&](const auto& row) { return row.first == first->told; });
+  const nlohmann::ordered_json line{
+      {"bench", "tidal_quality"},
+      {"metric", "avg_jct_load_" + first->load + "_restart_" + std::to_string(first->restart_s) + "s_" + told->second},
+      {"value", seconds},
+      {"unit", "s"},
+      {"baseline", published},
+      {"ratio", ratio},
+      {"bound_ratio", bound},
+      {"gap_p99", gap}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+}  // namespace
+}  // namespace tidepool
+
+int main() {
+  using namespace tidepool;
+  const auto data = test::published_data("pollux_osdi21", stderr);
+  if (!data) return 0;
+  const auto profiles = test::read_profiles(*data / "traces");
+  std::vector<Case> cases = all_cases(*data);
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t at = next++; at < cases.size(); at = next++) cases[at].score = run(cases[at], profiles);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t at = 0; at < cases.size(); at += kWorkloads.size()) print(&cases[at]);
+  return 0;
+}
