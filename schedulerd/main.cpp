@@ -28,7 +28,7 @@ int fail(const Error& error) {
 
 live::ConfigReading read_config(int argc, char** argv) {
   live::ConfigInputs inputs{.arguments = {argv + 1, argv + argc}};
-  for (const auto& preset : policies::kPresets) inputs.policies.emplace_back(preset.name);
+  for (const auto& policy : policies::known_policies()) inputs.policies.push_back(policy.name);
   for (const auto& detector : straggler::kDetectors) inputs.detectors.emplace_back(detector.name);
   if (const char* home = std::getenv("HOME")) inputs.home = home;
   return live::read_config(inputs);
@@ -39,10 +39,9 @@ live::http::RestOptions rest_options(const live::Config& config) {
   options.http.address = config.listen.host;
   options.http.port = config.listen.port;
   for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
-  for (const auto& preset : policies::kPresets) {
-    options.policies.push_back({.name = std::string(preset.name),
-                                .summary = std::string(preset.summary),
-                                .source = std::string(preset.source)});
+  for (const auto& policy : policies::known_policies()) {
+    options.policies.push_back(
+        {.name = policy.name, .summary = policy.summary, .source = policy.source, .scope = policy.scope});
   }
   for (const auto& file : webui::files()) {
     options.dashboard.push_back(
@@ -67,7 +66,9 @@ int serve(const live::Config& config) {
   const std::string judge = config.detector.empty() ? std::string(straggler::kDefaultDetector) : config.detector;
   const core::EngineConfig engine{.start_timeout = config.start_timeout,
                                   .switch_timeout = config.switch_timeout,
-                                  .replace_stragglers = config.replace_stragglers};
+                                  .plan_every = config.plan_every,
+                                  .replace_stragglers = config.replace_stragglers,
+                                  .rebalance_stragglers = config.rebalance_stragglers};
   auto daemon = live::Daemon::open({config, {*std::move(rules), detectors.at(judge), engine, detectors}, policy});
   if (!daemon.ok()) return fail(daemon.error());
   const auto rest = live::http::Rest::create(**daemon, rest_options(config));

@@ -91,6 +91,17 @@ std::string progressed_sentence(const json& data) {
          count_of(number_at(data, "/size").value_or(0), "worker");
 }
 
+// Who has less than a full share; nobody: the shares are even again.
+std::string rebalanced_sentence(const json& data) {
+  std::string eased;
+  for (const auto& each : list_at(data, "/shares")) {
+    const double share = number_at(each, "/share").value_or(1);
+    if (share < 1) eased += (eased.empty() ? "" : ", ") + text_at(each, "/worker") + " at " + percent(share);
+  }
+  return "from step " + whole_at(data, "/step") + " on " +
+         (eased.empty() ? std::string("all workers have full shares again") : "smaller shares: " + eased);
+}
+
 using Sentence = std::string (*)(const json& data);
 
 const std::map<std::string, Sentence>& event_sentences() {
@@ -111,6 +122,7 @@ const std::map<std::string, Sentence>& event_sentences() {
       {"job.resizing", resizing_sentence},
       {"job.progressed", progressed_sentence},
       {"decision.made", decision_sentence},
+      {"job.rebalanced", rebalanced_sentence},
       {"job.changed",
        [](const json& d) {
          return "changed: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, priority " +

@@ -59,6 +59,7 @@ std::string nodes_table(const json& nodes, const Style& style) {
                    {.title = "FREE", .right = true},
                    {.title = "TYPE"},
                    {.title = "PRICE/H", .right = true},
+                   {.title = "SPEED", .right = true},
                    {.title = "JOBS", .flexible = true}});
   for (const auto& node : nodes) {
     const json& slots = list_at(node, "/slots");
@@ -73,9 +74,10 @@ std::string nodes_table(const json& nodes, const Style& style) {
       }
     }
     const bool cordoned = node.value("cordoned", false);
+    const auto speed = number_at(node, "/health/speed");
     table.add({text_at(node, "/id"), text_at(node, "/name"), cordoned ? "cordoned" : text_at(node, "/state"),
                std::to_string(slots.size()), std::to_string(free), text_at(node, "/slot_type"),
-               text_at(node, "/price_per_slot_hour", "-"), jobs.empty() ? "-" : jobs});
+               text_at(node, "/price_per_slot_hour", "-"), speed ? percent(*speed) : "-", jobs.empty() ? "-" : jobs});
   }
   return table.text(style);
 }
@@ -96,9 +98,14 @@ std::string workers_table(const json& workers, const Style& style) {
     const auto score = number_at(worker, "/straggler_score");
     const auto flag = worker.find("straggler");
     const bool slow = flag != worker.end() && flag->is_boolean() && flag->get<bool>();
+    const double share = number_at(worker, "/share").value_or(1);
+    const std::string eased = share < 1 ? percent(share) + " of a full share" : "";
     table.add({text_at(worker, "/id"), text_at(worker, "/node_name", text_at(worker, "/node")), slots,
                integer_at(worker, "/rank"), text_at(worker, "/phase"), compute ? rate(compute) + " ms" : "-",
-               score ? percent(*score) : "-", slow ? "slow" : ""});
+               score ? percent(*score) : "-",
+               slow && !eased.empty() ? "slow, " + eased
+               : slow                 ? "slow"
+                                      : eased});
   }
   return table.text(style);
 }
@@ -125,9 +132,10 @@ std::string decisions_text(const json& decisions, const Style& style) {
 }
 
 std::string policies_table(const json& policies, const Style& style) {
-  TextTable table({{.title = ""}, {.title = "POLICY"}, {.title = "KIND"}, {.title = "WHAT IT DOES", .flexible = true}});
+  TextTable table({{.title = ""}, {.title = "POLICY"}, {.title = "KIND"}, {.title = "SIZES"}, {.title = "WHAT IT DOES", .flexible = true}});
   for (const auto& policy : policies) {
     table.add({policy.value("active", false) ? "*" : " ", text_at(policy, "/name"), text_at(policy, "/kind"),
+               text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job",
                text_at(policy, "/summary")});
   }
   return table.text(style);

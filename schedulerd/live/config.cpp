@@ -133,7 +133,9 @@ void Reader::engine_section(const nlohmann::json& value, const std::string& path
   ObjectReader in(value, "/engine", findings);
   duration(path + "/engine/start_timeout", in.text("start_timeout", ""), config_.start_timeout);
   duration(path + "/engine/switch_timeout", in.text("switch_timeout", ""), config_.switch_timeout);
+  duration(path + "/engine/plan_every", in.text("plan_every", ""), config_.plan_every);
   config_.replace_stragglers = in.boolean("replace_stragglers", config_.replace_stragglers);
+  config_.rebalance_stragglers = in.boolean("rebalance_stragglers", config_.rebalance_stragglers);
   in.finish();
 }
 

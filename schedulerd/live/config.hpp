@@ -33,8 +33,10 @@ struct Config {
   Duration patience = Duration::seconds(5);
   Duration switch_timeout = Duration::seconds(120);  // for a committed generation that nobody steps in
   Duration start_timeout = Duration::seconds(120);
+  Duration plan_every = Duration::seconds(60);  // a policy for the whole cluster plans again at the latest after this
   bool replace_stragglers = true;
-  std::string detector;  // of stragglers, for jobs that name none; empty = the built-in default
+  bool rebalance_stragglers = true;  // before that they get a smaller share of each step
+  std::string detector;              // of stragglers, for jobs that name none; empty = the built-in default
   std::string log_level = "info";
 };
 

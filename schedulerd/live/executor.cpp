@@ -24,6 +24,13 @@ api::GenerationMessage generation_of(const core::Job& job) {
       .number = job.generation, .members = job.members, .after_failure = job.commit.after_failure, .park = job.parking};
 }
 
+// The newest shares, if they are not even ones.
+std::optional<api::SharesMessage> shares_of(const core::Job& job) {
+  if (job.shares_told.number == 0 || job.members.empty()) return std::nullopt;
+  return api::SharesMessage{
+      .generation = job.generation, .number = job.shares_told.number, .weights = job.shares_told.weights};
+}
+
 // Workers of the job have a generation to hear of: the one they are in, or the one that parks it.
 bool has_generation(const core::Job& job) {
   return !job.members.empty() || job.parking;
@@ -71,6 +78,15 @@ class Orders {
     send(worker->node, api::StopWorker{.worker = id, .grace_ms = grace_ms});
   }
 
+  // To every node: any may hold a state of an earlier start.
+  void forget(const api::ForgetJob& order) {
+    for (const auto& [id, node] : state_.nodes) {
+      if (node.state == core::NodeState::kUp) send(id, order);
+    }
+  }
+
+  void probe(NodeId node) { send(node, api::ProbeNode{}); }
+
   // To the members, and to those who leave with this switch.
   void announce(const core::Job& job, const api::GenerationMessage& message) {
     for (const WorkerId id : job.workers) {
@@ -78,6 +94,16 @@ class Orders {
       const bool concerned =
           contains(message.members, id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
       if (worker != nullptr && concerned) send(worker->node, api::ToWorkerOrder{.worker = id, .message = message});
+    }
+  }
+
+  // After the generation that the shares are of.
+  void tell_shares(const core::Job& job) {
+    const auto shares = shares_of(job);
+    if (!shares) return;
+    for (const WorkerId id : job.members) {
+      const core::Worker* worker = state_.find_worker(id);
+      if (worker != nullptr) send(worker->node, api::ToWorkerOrder{.worker = id, .message = *shares});
     }
   }
 
@@ -147,7 +173,9 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::SwitchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
                      orders.announce(*job, {intent.number, intent.members, intent.after_failure});
+                     orders.tell_shares(*job);
                    },
+                   [&](const core::RebalanceIntent& intent) { orders.tell_shares(*state.find_job(intent.job)); },
                    [&](const core::LaunchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
                      if (const auto all = told_addresses(*job)) orders.launch(*job, *all);
@@ -157,7 +185,11 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                      if (intent.number > 0) orders.announce(*job, generation_of(*job));
                    },
                    [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace.count_ms()); },
-                   [&](const core::EndJobIntent& intent) { addresses_.forget(intent.job); },
+                   [&](const core::ProbeIntent& intent) { orders.probe(intent.node); },
+                   [&](const core::EndJobIntent& intent) {
+                     addresses_.forget(intent.job);
+                     if (const auto forget = forget_order(intent.job, state, decision.at)) orders.forget(*forget);
+                   },
                },
                planned.intent);
   }
@@ -185,6 +217,8 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
       if (job.checkpoint_wanted) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
       const auto addresses = told_addresses(job);
       if (addresses && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
+      const auto shares = shares_of(job);
+      if (shares && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
     }
   }
   return orders;
@@ -202,6 +236,21 @@ void Executor::on_relink(WorkerId id, GenerationNumber generation, const core::C
   }
   const auto addresses = told_addresses(job);
   if (addresses && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *addresses}});
+  if (job.checkpoint_wanted && member) {
+    orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, api::CheckpointOrder{}}});
+  }
+  const auto shares = shares_of(job);
+  if (shares && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *shares}});
+}
+
+std::optional<api::ForgetJob> Executor::forget_order(JobId id, const core::ClusterState& state, Instant now) {
+  const core::Job* job = state.find_job(id);
+  if (job == nullptr || !core::is_final(job->state)) return std::nullopt;
+  Duration left;
+  if (job->state == core::JobState::kFailed && job->finished_at) {
+    left = std::max(Duration(), *job->finished_at + kFailedStatesStay - now);
+  }
+  return api::ForgetJob{.job = id, .after_s = left.count_ms() / 1'000};
 }
 
 void Executor::order_checkpoint(JobId id, const core::ClusterState& state, std::vector<OutboxItem>& orders) const {

@@ -23,6 +23,9 @@ struct Effects {
   std::vector<std::pair<WorkerId, NodeId>> placements;
 };
 
+// The states of a failed job stay for so long after its end, for who wants to look into it.
+inline constexpr Duration kFailedStatesStay = Duration::seconds(24 * 3'600);
+
 class Executor {
  public:
   // `state` is that after accept().
@@ -37,6 +40,9 @@ class Executor {
                  std::vector<OutboxItem>& orders) const;
   // The members are to take a checkpoint. Requires: the job exists.
   void order_checkpoint(JobId job, const core::ClusterState& state, std::vector<OutboxItem>& orders) const;
+  // The order to forget the states of a job that has ended; nothing if it has not, or was never here.
+  [[nodiscard]] static std::optional<api::ForgetJob> forget_order(JobId job, const core::ClusterState& state,
+                                                                  Instant now);
   // A rank has said where it listens; when all have, all hear of all.
   void on_address(WorkerId worker, const api::AddressMessage& address, const core::ClusterState& state,
                   std::vector<OutboxItem>& orders);

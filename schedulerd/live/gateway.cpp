@@ -154,6 +154,8 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
           [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
           [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
+          [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
+          [&](api::ProbedReport& report) { inbox.push(NodeProbedItem{session.node, std::move(report)}); },
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);
             if (asked == log_requests.end() || asked->second.node != session.node) return;

@@ -45,8 +45,16 @@ struct WorkerStuckItem {
   NodeId node;
   api::WorkerStuckReport report;
 };
-using InboxItem =
-    std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem, WorkerStuckItem>;
+struct NodeProbedItem {
+  NodeId node;
+  api::ProbedReport report;
+};
+struct KeptJobsItem {
+  NodeId node;
+  api::KeptJobsReport report;
+};
+using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem,
+                               WorkerStuckItem, NodeProbedItem, KeptJobsItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out ----------------------------------------------------------------------------------------

@@ -60,6 +60,8 @@ Status Loop::take(InboxItem item, Turn& turn) {
                         [&](const WorkerExitedItem& exited) { return on_exit(exited, turn); },
                         [&](const FromWorkerItem& said) { return on_worker(said, turn); },
                         [&](const WorkerStuckItem& stuck) { return on_stuck(stuck, turn); },
+                        [&](const KeptJobsItem& kept) { return on_kept_jobs(kept, turn); },
+                        [&](const NodeProbedItem& probed) { return on_probed(probed, turn); },
                     },
                     item);
 }
@@ -232,6 +234,12 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
     executor_.on_address(id, *address, engine_.view(), turn.orders);
   } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
     executor_.on_relink(id, ready->generation, engine_.view(), turn.orders);
+  } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
+    // Who was to take it may be gone; the new rank 0 takes it instead.
+    const JobId job = worker->job;
+    if (engine_.view().find_job(job)->checkpoint_wanted) {
+      executor_.order_checkpoint(job, engine_.view(), turn.orders);
+    }
   }
   return ok_status();
 }
@@ -243,6 +251,22 @@ Status Loop::on_stuck(const WorkerStuckItem& item, Turn& turn) {
                api::to_text(item.report.phase), item.report.for_ms);
   auto refused = learn(fact_of_stuck(item.report), turn);
   return refused.ok() ? ok_status() : Status(refused.error());
+}
+
+// Jobs that this daemon does not know are left alone: their states are somebody's, only not ours to judge.
+Status Loop::on_kept_jobs(const KeptJobsItem& item, Turn& turn) {
+  for (const JobId job : item.report.jobs) {
+    const auto forget = Executor::forget_order(job, engine_.view(), turn.now);
+    if (forget) turn.orders.emplace_back(NodeOrder{item.node, *forget});
+  }
+  return ok_status();
+}
+
+Status Loop::on_probed(const NodeProbedItem& item, Turn& turn) {
+  auto refused = learn(fact_of_probe(item.report, item.node), turn);
+  if (!refused.ok()) return refused.error();
+  if (*refused) spdlog::info("event=probe_refused node={} why=\"{}\"", item.node.text(), (*refused)->message);
+  return ok_status();
 }
 
 Status Loop::decide(Turn& turn) {

@@ -67,6 +67,8 @@ class Loop {
   [[nodiscard]] Status on_exit(const WorkerExitedItem& item, Turn& turn);
   [[nodiscard]] Status on_worker(const FromWorkerItem& item, Turn& turn);
   [[nodiscard]] Status on_stuck(const WorkerStuckItem& item, Turn& turn);
+  [[nodiscard]] Status on_kept_jobs(const KeptJobsItem& item, Turn& turn);
+  [[nodiscard]] Status on_probed(const NodeProbedItem& item, Turn& turn);
   // The engine's refusal, if it refused; otherwise the fact is learnt and in the batch.
   using Refused = std::optional<Error>;
   [[nodiscard]] Result<Refused> learn(core::Fact fact, Turn& turn);

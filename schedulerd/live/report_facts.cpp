@@ -31,7 +31,16 @@ core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Wor
           .compute_us = said.compute_us,
           .samples_total = said.samples_total,
           .global_batch = said.global_batch,
-          .noise_scale = said.noise_scale};
+          .noise_scale = said.noise_scale,
+          .shares = said.shares};
+}
+
+core::SharesChanged fact_of_shares(const api::RebalancedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .generation = said.generation,
+          .number = said.number,
+          .step = said.step + 1,  // told: the committed ones
+          .stall_ms = said.stall_ms};
 }
 
 }  // namespace
@@ -63,6 +72,14 @@ core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report) {
           .step = report.step,
           .phase = api::to_text(report.phase),
           .lasted = Duration::millis(report.for_ms)};
+}
+
+core::NodeProbed fact_of_probe(const api::ProbedReport& report, NodeId node) {
+  core::NodeProbed fact{.node = node, .devices = {}};
+  for (const api::DeviceFigure& each : report.devices) {
+    fact.devices.push_back({each.device, each.matmul_gflops, each.copy_gbps});
+  }
+  return fact;
 }
 
 std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
@@ -123,6 +140,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
           [&](const api::EndedMessage& said) -> Answer {
             return core::ProgramEnded{worker.id, said.generation, said.exit_code, said.signal, said.detail};
           },
+          [&](const api::RebalancedMessage& said) -> Answer { return fact_of_shares(said, worker); },
           [&](const api::RestoredMessage& said) -> Answer {
             return core::StateRestored{.job = worker.job,
                                        .generation = said.generation,

@@ -17,6 +17,7 @@ namespace tidepool::live {
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);
 
+[[nodiscard]] core::NodeProbed fact_of_probe(const api::ProbedReport& report, NodeId node);
 [[nodiscard]] core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report);
 
 // None for messages that are no facts (an address told again, a link that is back).

@@ -60,20 +60,22 @@ std::vector<T> list_of(const std::string& text, Parse parse) {
   return values;
 }
 
-core::Engine::Parts real_parts() {
-  auto table = policies::make_policies();
+core::Engine::Parts real_parts(std::string_view policy = policies::kDefaultPreset) {
+  auto table = policies::make_policies(policy);
   return {table.value(), std::make_shared<PlainDetector>(), {}};
 }
 
 class Scenario {
  public:
   Scenario() : engine_(real_parts()) {
-    commands_ = {{"pass", [this](const Line& line) { pass(line); }},
+    commands_ = {{"policy", [this](const Line& line) { engine_ = core::Engine(real_parts(line.word(0))); }},
+                 {"pass", [this](const Line& line) { pass(line); }},
                  {"node", [this](const Line& line) { node(line); }},
                  {"submit", [this](const Line& line) { submit(line); }},
                  {"ready", [this](const Line&) { ready(); }},
                  {"switched", [this](const Line& line) { switched(line); }},
                  {"steps", [this](const Line& line) { steps(line); }},
+                 {"rebalanced", [this](const Line& line) { rebalanced(line); }},
                  {"exit", [this](const Line& line) { exit(line); }},
                  {"gone", [this](const Line&) { gone(); }},
                  {"lost", [this](const Line& l) { learn(core::NodeLost{node_id(l), l.text("why", "no heartbeat")}); }},
@@ -155,8 +157,17 @@ class Scenario {
     std::vector<std::int64_t> compute_us;
     for (std::int64_t i = 0; i < count; ++i) compute_us.insert(compute_us.end(), one.begin(), one.end());
     now_ = now_ + elapsed;
-    learn(core::StepsMeasured{at.id, at.generation, at.last_step + count, count, elapsed,
-                              count * line.number("samples", 512), 2.5, 1, compute_us});
+    core::StepsMeasured report{
+        at.id, at.generation, at.last_step + count, count, elapsed, count * line.number("samples", 512), 2.5,
+        1,     compute_us};
+    report.shares = at.shares_used.number;
+    learn(std::move(report));
+  }
+  // The members step by the shares that they were told.
+  void rebalanced(const Line& line) {
+    const core::Job& at = find(line);
+    learn(core::SharesChanged{at.id, at.generation, at.shares_told.number, at.last_step + 1,
+                              static_cast<double>(line.number("stall_ms", 3))});
   }
   void exit(const Line& line) {
     learn(

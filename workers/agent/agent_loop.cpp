@@ -13,6 +13,7 @@
 #include <deque>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/json.hpp"
@@ -57,10 +58,16 @@ std::map<std::string, std::string> own_environment() {
 
 class Loop : public AgentLoop {
  public:
-  Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger ledger, WorkerLogs logs);
+  struct Parts {
+    const AgentOptions& options;
+    const NodeSlots& slots;
+    Measure measure;
+  };
+  Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs);
 
   [[nodiscard]] Status prepare();
   [[nodiscard]] bool has_workers() const override { return !runner_.workers().empty(); }
+  void tell_figures(const std::vector<DeviceFigures>& figures) override;
   void run() override;
 
  private:
@@ -69,6 +76,7 @@ class Loop : public AgentLoop {
   void watch_signals();
   void watch_logs();
   void adopt_workers();
+  void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
   void on_daemon_message(api::DaemonToAgent message);
   void on_link_closed(const std::string& why);
@@ -81,9 +89,13 @@ class Loop : public AgentLoop {
   void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
   void carry_out(const SpawnWorker& action);
   void carry_out(const SpawnProgram& action);
+  void carry_out(const RecordSeat& action);
   void carry_out(const OfferSeatAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
   void carry_out(const ReadLog& action);
+  void carry_out(const ProbeDevices&);
+  void carry_out(const DropStates& action);
+  void carry_out(const TellKeptJobs&);
   void carry_out(const RecordStarted& action);
   void carry_out(const RecordExit& action);
   void carry_out(const RecordAck& action);
@@ -100,6 +112,7 @@ class Loop : public AgentLoop {
 
   AgentOptions options_;
   NodeSlots slots_;
+  Measure measure_;
   WorkerLedger ledger_;
   WorkerLogs logs_;
   MemoryTier memory_;
@@ -121,9 +134,12 @@ class Loop : public AgentLoop {
   std::map<WorkerId, SeatOffer> offers_;    // of seats, in their newest generation
   std::map<WorkerId, ReservedPort> ports_;  // kept until the program starts
   std::set<WorkerId> unrecorded_;           // the ledger could not take their start: they must not run
+  std::set<JobId> to_drop_;                 // jobs that have ended and whose workers have not
   std::string last_loss_;
   bool log_trouble_told_ = false;
   bool ending_ = false;
+  bool probing_ = false;
+  std::jthread prober_;  // the last member: it ends before anything that it uses
 };
 
 AgentTimes times_of(const AgentOptions& options) {
@@ -132,16 +148,17 @@ AgentTimes times_of(const AgentOptions& options) {
   return times;
 }
 
-Loop::Loop(const AgentOptions& options, const NodeSlots& slots, WorkerLedger ledger, WorkerLogs logs)
-    : options_(options),
-      slots_(slots),
+Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
+    : options_(parts.options),
+      slots_(parts.slots),
+      measure_(std::move(parts.measure)),
       ledger_(std::move(ledger)),
       logs_(std::move(logs)),
       memory_({.root = find_memory_folder(),
-               .jobs = options.state_dir / "jobs",
+               .jobs = options_.state_dir / "jobs",
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
-      state_(times_of(options), ledger_.history(), std::random_device{}(), monotonic_now()),
-      link_(io_, options.daemon,
+      state_(times_of(options_), ledger_.history(), std::random_device{}(), monotonic_now()),
+      link_(io_, options_.daemon,
             {.on_opened = [this] { feed(LinkOpened{}); },
              .on_message = [this](api::DaemonToAgent message) { on_daemon_message(std::move(message)); },
              .on_closed = [this](const std::string& why) { on_link_closed(why); }}),
@@ -174,10 +191,27 @@ void Loop::adopt_workers() {
       spdlog::info("{} (pid {}) of {} goes on; adopted", worker.text(), record->pid, record->job.text());
       continue;
     }
+    if (auto seat = read_seat(work_folder(worker))) {
+      adopt_empty_seat(*std::move(seat));
+      continue;
+    }
     feed(WorkerEnded{.worker = worker,
                      .detail = record ? "exited while no agent watched it; exit code unknown"
                                       : "the agent ended before this worker could start"});
   }
+}
+
+// Its agent ended while no program of it lived, or the program has ended since.
+void Loop::adopt_empty_seat(SeatRecord record) {
+  const WorkerId worker = record.order.worker;
+  spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), record.order.job.text());
+  if (!record.started) return feed(SeatAdopted{Seat(std::move(record.order))});
+  if (!record.ended) {
+    record.ended = api::EndedMessage{.generation = record.offer.generation,
+                                     .detail = "exited while no agent watched it; exit code unknown"};
+  }
+  offers_[worker] = record.offer;
+  feed(SeatAdopted{Seat(std::move(record.order), record.offer.rank, *std::move(record.ended))});
 }
 
 void Loop::run() {
@@ -301,9 +335,22 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   if (error) return io_error("cannot make the checkpoint folder " + checkpoints.string() + ": " + error.message());
   const fs::path folder = work_folder(order.worker);
   TP_TRY(make_private_folder(folder));
-  TP_TRY(write_seat(folder, {action.order, offers_[order.worker]}));
+  TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_[order.worker], .started = true, .ended = {}}));
   ports_.erase(order.worker);
   return spawn(order);
+}
+
+void Loop::carry_out(const RecordSeat& action) {
+  const fs::path folder = work_folder(action.order.worker);
+  Status status = make_private_folder(folder);
+  if (status.ok()) {
+    status = write_seat(folder, {.order = action.order,
+                                 .offer = offers_[action.order.worker],
+                                 .started = action.ended.has_value(),
+                                 .ended = action.ended});
+  }
+  // Without the record the next agent would take the seat for lost, and say so.
+  if (!status.ok()) spdlog::error("{}: {}", action.order.worker.text(), status.error().message);
 }
 
 void Loop::carry_out(const OfferSeatAddress& action) {
@@ -365,11 +412,51 @@ void Loop::job_has_left(WorkerId worker) {
   if (ended.empty()) return;
   const JobId job = ended.mapped();
   if (std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second == job; })) return;
-  memory_.leave(job);
+  if (to_drop_.erase(job) > 0) {
+    memory_.drop(job);
+  } else {
+    memory_.leave(job);
+  }
 }
 
 void Loop::carry_out(const ReadLog& action) {
   link_.send(logs_.read(action.order, state_.lives(action.order.worker)));
+}
+
+void Loop::carry_out(const DropStates& action) {
+  const bool lives =
+      std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second == action.job; });
+  if (lives) {
+    to_drop_.insert(action.job);
+  } else {
+    memory_.drop(action.job);
+  }
+}
+
+void Loop::carry_out(const TellKeptJobs&) {
+  api::KeptJobsReport report{.jobs = memory_.kept_jobs()};
+  if (!report.jobs.empty()) link_.send(std::move(report));
+}
+
+void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
+  api::ProbedReport report;
+  for (const DeviceFigures& each : figures) {
+    report.devices.push_back({each.device, each.matmul_gflops, each.copy_gbps});
+  }
+  feed(DevicesProbed{std::move(report)});
+}
+
+// In a thread of its own, since the probe is waited for; its figures come back through the loop.
+void Loop::carry_out(const ProbeDevices&) {
+  const bool in_use = !slots_.gpus.empty() && has_workers();
+  if (probing_ || in_use || options_.probe == AgentOptions::Probe::kNever) return;
+  probing_ = true;
+  prober_ = std::jthread([this] {
+    asio::post(io_, [this, figures = measure_()] {
+      probing_ = false;
+      tell_figures(figures);
+    });
+  });
 }
 
 void Loop::carry_out(const RecordStarted& action) {
@@ -451,12 +538,14 @@ void Loop::on_link_closed(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots) {
+Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots,
+                                                   Measure measure) {
   auto ledger = WorkerLedger::open(options.state_dir);
   if (!ledger) return ledger.error();
   auto logs = WorkerLogs::open(options.state_dir / "logs");
   if (!logs) return logs.error();
-  auto loop = std::make_unique<Loop>(options, slots, std::move(*ledger), std::move(*logs));
+  auto loop =
+      std::make_unique<Loop>(Loop::Parts{options, slots, std::move(measure)}, std::move(*ledger), std::move(*logs));
   TP_TRY(loop->prepare());
   return std::unique_ptr<AgentLoop>(std::move(loop));
 }

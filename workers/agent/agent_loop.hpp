@@ -2,19 +2,26 @@
 // carries its actions out, in order.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/result.hpp"
 #include "workers/agent/agent_options.hpp"
+#include "workers/agent/health/figures.hpp"
 #include "workers/agent/node_slots.hpp"
 
 namespace tidepool::agent {
 
 class AgentLoop {
  public:
+  // Measures this node's devices; takes a tenth of a second or some, and is called in a thread of its own.
+  using Measure = std::function<std::vector<DeviceFigures>()>;
+
   // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts
-  // their workers and opens the socket for them.
-  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, const NodeSlots& slots);
+  // their workers and opens the socket for them. `measure` outlives the loop.
+  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, const NodeSlots& slots,
+                                                               Measure measure);
 
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -22,6 +29,9 @@ class AgentLoop {
 
   // Whether workers of an earlier agent go on here.
   [[nodiscard]] virtual bool has_workers() const = 0;
+
+  // What the devices do, as measured before the node joins.
+  virtual void tell_figures(const std::vector<DeviceFigures>& figures) = 0;
 
   // Returns when the agent has been told to end, or has been idle for long enough.
   virtual void run() = 0;

@@ -56,6 +56,7 @@ std::optional<Instant> AgentState::deadline() const {
   consider(give_up_at_);
   consider(heartbeat_at_);
   consider(idle_at_);
+  for (const auto& [job, at] : forget_at_) consider(at);
   for (const auto& [worker, living] : living_) {
     consider(living.kill_at);
     if (welcomed() && living.heart && !living.heart->told) consider(stuck_at(*living.heart));
@@ -130,7 +131,10 @@ void AgentState::on(const WorkerEnded& fact) {
     found->second.kill_at.reset();
     Seat::Steps steps = found->second.seat->program_ended(fact.exit_code, fact.signal, fact.detail);
     const bool leaves = !steps.empty() && std::holds_alternative<Seat::Leave>(steps.back());
-    if (!leaves) return take_steps(fact.worker, steps);
+    if (!leaves) {
+      act(RecordSeat{found->second.seat->order(), found->second.seat->ended()});
+      return take_steps(fact.worker, steps);
+    }
   }
   living_.erase(found);
   end(fact);
@@ -141,6 +145,12 @@ void AgentState::on(const SeatAdopted& fact) {
   if (found != living_.end()) found->second.seat = fact.seat;
 }
 
+void AgentState::on(DevicesProbed& fact) {
+  if (fact.report.devices.empty()) return;
+  probed_ = std::move(fact.report);
+  send(*probed_);
+}
+
 void AgentState::on(const TimePassed&) {
   const auto due = [this](const std::optional<Instant>& at) { return at && *at <= now_; };
   for (auto& [worker, living] : living_) {
@@ -148,6 +158,14 @@ void AgentState::on(const TimePassed&) {
     if (!due(living.kill_at)) continue;
     living.kill_at.reset();
     act(SignalWorker{worker, SIGKILL});
+  }
+  for (auto it = forget_at_.begin(); it != forget_at_.end();) {
+    if (it->second > now_) {
+      ++it;
+      continue;
+    }
+    act(DropStates{it->first});
+    it = forget_at_.erase(it);
   }
   if (due(heartbeat_at_)) {
     heartbeat_at_ = now_ + heartbeat_;
@@ -213,6 +231,8 @@ void AgentState::obey(api::AgentWelcome& order) {
   give_up_at_.reset();
   heartbeat_ = Duration::millis(order.heartbeat_ms);
   heartbeat_at_ = now_ + heartbeat_;
+  if (probed_) act(SendToDaemon{*probed_});
+  act(TellKeptJobs{});
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;
   for (auto& report : std::exchange(outbox_, {})) {
@@ -256,6 +276,7 @@ void AgentState::obey(api::StartWorker& order) {
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.seat.emplace(std::move(order));
+  act(RecordSeat{living.seat->order(), {}});
   take_steps(worker, living.seat->say_again());
 }
 
@@ -290,6 +311,19 @@ void AgentState::obey(api::ToWorkerOrder& order) {
 
 void AgentState::obey(api::LogRead& order) {
   act(ReadLog{order});
+}
+
+// Told again after each welcome, the newest word counts.
+void AgentState::obey(api::ForgetJob& order) {
+  if (order.after_s == 0) {
+    forget_at_.erase(order.job);
+    return act(DropStates{order.job});
+  }
+  forget_at_[order.job] = now_ + Duration::seconds(order.after_s);
+}
+
+void AgentState::obey(api::ProbeNode&) {
+  act(ProbeDevices{});
 }
 
 // Two ways to be stuck: no pulse at all, or one that tells of the same computation for too long.

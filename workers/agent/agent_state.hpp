@@ -63,13 +63,17 @@ struct WorkerEnded {
 struct SeatAdopted {
   Seat seat;
 };
+// The node's devices have been measured, before it joined or as the daemon asked.
+struct DevicesProbed {
+  api::ProbedReport report;
+};
 struct TimePassed {};
 // The operator's SIGTERM. A second one while workers are being stopped kills them.
 struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          SeatAdopted, TimePassed, QuitAsked>;
+                          SeatAdopted, DevicesProbed, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -96,6 +100,11 @@ struct SpawnProgram {
   api::StartWorker order;
   Seat::StartProgram what;
 };
+// Where the seat stands while no program of it lives, for an agent that comes after this one.
+struct RecordSeat {
+  api::StartWorker order;
+  std::optional<api::EndedMessage> ended;  // how its program has ended by itself
+};
 // Says where the seat's program of that generation will be; rank 0 gets a port to listen on.
 struct OfferSeatAddress {
   api::StartWorker order;
@@ -108,6 +117,14 @@ struct SignalWorker {
 struct ReadLog {
   api::LogRead order;
 };
+// The job has ended for good: what this agent keeps of its states is deleted, once no worker of it lives here.
+struct DropStates {
+  JobId job;
+};
+// Says which jobs have states here, if any have.
+struct TellKeptJobs {};
+// Measures the devices beside everything else and brings DevicesProbed; one at a time.
+struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;
 };
@@ -128,8 +145,8 @@ struct Quit {
   std::string why;
 };
 using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                            SpawnProgram, OfferSeatAddress, SignalWorker, ReadLog, RecordStarted, RecordExit, RecordAck,
-                            ForgetRecords, RecordCluster, Quit>;
+                            SpawnProgram, RecordSeat, OfferSeatAddress, SignalWorker, ReadLog, ProbeDevices, DropStates,
+                            TellKeptJobs, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -175,6 +192,7 @@ class AgentState {
   void on(const WorkerHungUp& fact);
   void on(const WorkerEnded& fact);
   void on(const SeatAdopted& fact);
+  void on(DevicesProbed& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
 
@@ -185,6 +203,8 @@ class AgentState {
   void obey(api::ReportAck& order);
   void obey(api::ToWorkerOrder& order);
   void obey(api::LogRead& order);
+  void obey(api::ProbeNode& order);
+  void obey(api::ForgetJob& order);
 
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
@@ -209,7 +229,9 @@ class AgentState {
   // Repeated after each reconnect until the worker's exit is acknowledged: a daemon that died before it
   // was durable would otherwise train the whole job again.
   std::map<WorkerId, api::FinishedMessage> finished_;
-  bool workers_were_heard_ = false;  // by a daemon, on an earlier or this link
+  std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
+  std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
+  bool workers_were_heard_ = false;          // by a daemon, on an earlier or this link
   bool quitting_ = false;
 
   Link link_ = Link::kDown;

@@ -29,16 +29,14 @@ std::string probe_beside_us() {
   return (self.parent_path() / "tidepool-probe").string();
 }
 
-// Slow devices are told, not refused; those that workers are using cannot be measured.
-void probe_devices(const AgentOptions& options, const NodeSlots& slots, const AgentLoop& loop) {
-  const bool wanted = options.probe == AgentOptions::Probe::kAlways ||
-                      (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
-  if (!wanted || loop.has_workers()) return;
+// Slow devices are told, not refused.
+std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots) {
   JoinProbe probe{.program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl"};
   for (const Gpu& gpu : slots.gpus) probe.gpus.push_back(gpu.uuid);
-  const NodeHealth health = probe_node(probe);
+  NodeHealth health = probe_node(probe);
   for (const DeviceFigures& figures : health.figures) spdlog::info("{}", describe(figures));
   for (const std::string& finding : health.findings) spdlog::warn("{}", finding);
+  return std::move(health.figures);
 }
 
 int run_agent(const AgentOptions& options) {
@@ -52,9 +50,12 @@ int run_agent(const AgentOptions& options) {
   NvmlGpuProbe probe;
   const NodeSlots slots = find_slots(options.cpu_slots, options.slot_type, probe);
   spdlog::info("node {}: {}", options.node, slots.note);
-  auto loop = AgentLoop::open(options, slots);
+  auto loop = AgentLoop::open(options, slots, [&] { return measure(options, slots); });
   if (!loop) return fail(loop.error());
-  probe_devices(options, slots, **loop);
+  const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
+                              (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
+  // What workers are using cannot be measured.
+  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots));
   (*loop)->run();
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -115,11 +116,54 @@ void MemoryTier::leave(JobId job) {
   changed_.notify_all();
 }
 
+void MemoryTier::drop(JobId job) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_.erase(job);
+    to_move_.erase(job);
+    to_drop_.insert(job);
+  }
+  changed_.notify_all();
+}
+
+std::vector<JobId> MemoryTier::kept_jobs() const {
+  std::vector<JobId> jobs;
+  std::error_code error;
+  for (fs::directory_iterator it(options_.jobs, error), end; !error && it != end; it.increment(error)) {
+    if (const auto job = JobId::parse(it->path().filename().string())) jobs.push_back(*job);
+  }
+  std::sort(jobs.begin(), jobs.end());
+  return jobs;
+}
+
+// By the thread that also moves states, so that none is on its way while its place is deleted.
+void MemoryTier::drop_states(const std::set<JobId>& jobs, const fs::path& memory) {
+  for (const JobId job : jobs) {
+    std::error_code error;
+    if (!memory.empty()) fs::remove_all(memory / job.text(), error);
+    const auto removed = fs::remove_all(options_.jobs / job.text(), error);
+    if (error) {
+      options_.say("the states of " + job.text() + " stay: " + error.message());
+    } else if (removed > 0) {
+      options_.say("the states of " + job.text() + " are deleted: it has ended");
+    }
+  }
+}
+
 void MemoryTier::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !to_move_.empty(); });
-    if (to_move_.empty()) return;
+    changed_.wait(lock, [this] { return stopping_ || !to_move_.empty() || !to_drop_.empty(); });
+    if (const auto jobs = std::exchange(to_drop_, {}); !jobs.empty()) {
+      const fs::path memory = options_.root.empty() || cluster_.empty() ? fs::path() : options_.root / cluster_;
+      lock.unlock();
+      drop_states(jobs, memory);
+      lock.lock();
+    }
+    if (to_move_.empty()) {
+      if (stopping_ && to_drop_.empty()) return;
+      continue;
+    }
     const fs::path cluster = options_.root / cluster_;
     for (const JobId job : std::exchange(to_move_, {})) {
       const fs::path folder = cluster / job.text();
@@ -130,7 +174,7 @@ void MemoryTier::run() {
     }
     std::error_code error;
     fs::remove(cluster, error);  // if it is empty
-    if (!to_move_.empty()) changed_.wait_for(lock, kTryAgain, [this] { return stopping_; });
+    if (!to_move_.empty()) changed_.wait_for(lock, kTryAgain, [this] { return stopping_ || !to_drop_.empty(); });
   }
 }
 

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
@@ -50,8 +51,15 @@ class MemoryTier {
   // The last worker of the job on this node has ended.
   void leave(JobId job);
 
+  // The job has ended and no worker of it lives here: deletes what lies in its own folder in memory and in the default
+  // folder on disk. A folder that the job file has named is its owner's and stays.
+  void drop(JobId job);
+  // Jobs with such a folder on disk.
+  [[nodiscard]] std::vector<JobId> kept_jobs() const;
+
  private:
   void run();
+  void drop_states(const std::set<JobId>& jobs, const std::filesystem::path& memory);
   void move_states_of(const std::filesystem::path& folder, JobId job);
   [[nodiscard]] std::filesystem::path destination_of(const std::filesystem::path& folder, JobId job) const;
   void look_around();
@@ -62,6 +70,7 @@ class MemoryTier {
   std::condition_variable changed_;
   std::set<JobId> busy_;  // with living workers here
   std::set<JobId> to_move_;
+  std::set<JobId> to_drop_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -38,7 +38,20 @@ class Seat {
   Seat(api::StartWorker order, GenerationNumber generation, int rank)
       : order_(std::move(order)), newest_(generation), rank_(rank), offered_(true), program_(Program::kRuns) {}
 
+  // Of one that has ended by itself since.
+  Seat(api::StartWorker order, int rank, api::EndedMessage ended)
+      : order_(std::move(order)),
+        newest_(ended.generation),
+        rank_(rank),
+        offered_(true),
+        program_(Program::kEnded),
+        ended_(std::move(ended)) {}
+
   [[nodiscard]] const api::StartWorker& order() const { return order_; }
+  // How the program of the newest generation has ended by itself; nothing if it has not.
+  [[nodiscard]] std::optional<api::EndedMessage> ended() const {
+    return program_ == Program::kEnded ? std::optional(ended_) : std::nullopt;
+  }
   [[nodiscard]] bool has_program() const { return program_ == Program::kRuns; }
 
   // What the daemon may have missed.

@@ -13,12 +13,28 @@ std::filesystem::path path_in(const std::filesystem::path& folder) {
 }  // namespace
 
 Status write_seat(const std::filesystem::path& folder, const SeatRecord& record) {
+  const auto ended = [&] { return api::encode(api::WorkerToAgent{api::FromWorker{*record.ended}}); };
   return replace_file(path_in(folder), canonical_json({{"start", api::encode(api::DaemonToAgent(record.order))},
                                                        {"generation", record.offer.generation},
                                                        {"rank", record.offer.rank},
-                                                       {"blob", record.offer.blob}}) +
+                                                       {"blob", record.offer.blob},
+                                                       {"started", record.started},
+                                                       {"ended", record.ended ? ended() : std::string()}}) +
                                            "\n");
 }
+
+namespace {
+
+// "": it has not. Nothing: damaged.
+std::optional<std::optional<api::EndedMessage>> read_ended(const std::string& line) {
+  if (line.empty()) return std::optional<api::EndedMessage>();
+  const auto message = api::decode_worker_to_agent(line);
+  const auto* said = message ? std::get_if<api::FromWorker>(&*message) : nullptr;
+  const auto* ended = said == nullptr ? nullptr : std::get_if<api::EndedMessage>(said);
+  return ended == nullptr ? std::nullopt : std::optional(std::optional(*ended));
+}
+
+}  // namespace
 
 std::optional<SeatRecord> read_seat(const std::filesystem::path& folder) {
   const auto text = read_file(path_in(folder));
@@ -30,10 +46,12 @@ std::optional<SeatRecord> read_seat(const std::filesystem::path& folder) {
   const auto order = api::decode_daemon_to_agent(in.required_text("start"));
   SeatOffer offer{.rank = static_cast<int>(in.required_integer("rank", {.low = 0, .high = 1'000'000})),
                   .blob = in.required_text("blob")};
-  offer.generation = static_cast<GenerationNumber>(in.required_integer("generation", {.low = 1, .high = INT64_MAX}));
+  offer.generation = static_cast<GenerationNumber>(in.required_integer("generation", {.low = 0, .high = INT64_MAX}));
+  const bool started = in.boolean("started", false);
+  const auto ended = read_ended(in.text("ended", ""));
   in.finish();
-  if (!errors.empty() || !order || !std::holds_alternative<api::StartWorker>(*order)) return std::nullopt;
-  return SeatRecord{std::get<api::StartWorker>(*order), std::move(offer)};
+  if (!errors.empty() || !ended || !order || !std::holds_alternative<api::StartWorker>(*order)) return std::nullopt;
+  return SeatRecord{std::get<api::StartWorker>(*order), std::move(offer), started, *ended};
 }
 
 }  // namespace tidepool::agent

@@ -1,5 +1,6 @@
 // What an agent must know of a seat to go on with it after its own restart: the order, and where it stands. Written
-// before the program starts, so that a program that lives always has it.
+// when the seat is taken, before its program starts, and after it has ended: so a seat is never lost with its agent,
+// whether a program of it lives or not.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +20,10 @@ struct SeatOffer {
 };
 struct SeatRecord {
   api::StartWorker order;
-  SeatOffer offer;
+  SeatOffer offer;  // generation 0: none yet
+  // Of that generation: has been started, and how it has ended by itself. Neither: no program, or one that had to end.
+  bool started = false;
+  std::optional<api::EndedMessage> ended;
 };
 
 // In the worker's own folder, which exists.

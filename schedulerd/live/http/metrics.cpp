@@ -55,6 +55,11 @@ struct Metrics::Series {
   Family<Gauge>& slots = gauges(registry, "sched_slots", "Slots by state");
   Family<Gauge>& nodes = gauges(registry, "sched_nodes", "Nodes by state");
   Family<Counter>& resizes = counters(registry, "sched_resizes_total", "Changes of size by direction");
+  Counter& rebalances =
+      counters(registry, "sched_rebalances_total", "Changes of the shares of a step's samples").Add({});
+  Histogram& rebalance_stall =
+      histograms(registry, "sched_rebalance_stall_seconds", "First step by new shares, beyond the next")
+          .Add({}, kSwitchSeconds);
   Counter& stragglers = counters(registry, "sched_stragglers_replaced_total", "Slow workers replaced").Add({});
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
@@ -110,6 +115,9 @@ void Metrics::Series::observe(const core::Event& event) {
     lost_steps.Increment(number_in(event.data, "steps_lost"));
   } else if (type == "worker.stuck") {
     stuck.Increment();
+  } else if (type == "job.rebalanced") {
+    rebalances.Increment();
+    rebalance_stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
   } else if (type == "worker.replaced") {
     stragglers.Increment();
   } else if (type == "worker.lost") {

@@ -6,6 +6,7 @@
 #include "base/overloaded.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/node_speed.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -29,6 +30,8 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
   std::visit(Overloaded{[&](const core::StartIntent& i) { place(i.newcomers); },
                         [&](const core::GrowIntent& i) { place(i.newcomers); },
                         [&](const core::ShrinkIntent& i) { list(i.leavers); },
+                        [&](const core::RebalanceIntent& i) { list({i.worker}); },
+                        [&](const core::ProbeIntent& i) { list({i.worker}); },
                         [&](const core::ReplaceIntent& i) { list({i.newcomer.worker, i.leaver}); },
                         [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
                         [](const core::PreemptIntent&) {}, [&](const core::StopWorkerIntent& i) { list({i.worker}); },
@@ -94,13 +97,30 @@ std::string rfc3339(std::int64_t unix_seconds) {
   return text.data();
 }
 
+json render_health(const Published& seen, const core::Node& node) {
+  const auto speed = core::speed_of(seen.state, node);
+  if (!speed) return nullptr;
+  json devices = json::array();
+  for (const core::DeviceSpeed& each : node.health->devices) {
+    devices.push_back({{"device", each.device}, {"matmul_gflops", each.matmul_gflops}, {"copy_gbps", each.copy_gbps}});
+  }
+  return {{"at", seen.clock.text(node.health->at)},
+          {"speed", *speed},
+          {"slow", *speed < core::kSlowNode},
+          {"devices", std::move(devices)}};
+}
+
 }  // namespace
 
 json render_worker(const Published& seen, const core::Worker& worker) {
   json rank = nullptr;
+  double share = 1;
   if (const core::Job* job = seen.state.find_job(worker.job)) {
     const auto place = std::find(job->members.begin(), job->members.end(), worker.id);
     if (place != job->members.end()) rank = place - job->members.begin();
+    const auto eased = job->eased.find(worker.id);
+    if (eased != job->eased.end())
+      share = static_cast<double>(eased->second.weight) / static_cast<double>(core::kFullShare);
   }
   const core::Node* node = seen.state.find_node(worker.node);
   const auto compute = seen.compute_ms.find(worker.id);
@@ -114,7 +134,8 @@ json render_worker(const Published& seen, const core::Worker& worker) {
           {"started_at", seen.clock.text(worker.started_at)},
           {"compute_ms", compute == seen.compute_ms.end() ? json(nullptr) : json(compute->second)},
           {"straggler_score", worker.track.steps > 0 ? json(worker.track.score) : json(nullptr)},
-          {"straggler", worker.track.slow_steps > 0}};
+          {"straggler", worker.track.slow_steps > 0},
+          {"share", share}};
 }
 
 json render_node(const Published& seen, const core::Node& node, const Caller& caller) {
@@ -134,7 +155,8 @@ json render_node(const Published& seen, const core::Node& node, const Caller& ca
           {"cordoned", node.cordoned},
           {"slot_type", node.slot_type},
           {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
-          {"slots", std::move(slots)}};
+          {"slots", std::move(slots)},
+          {"health", render_health(seen, node)}};
 }
 
 json render_metric_point(const Published& seen, const MetricPoint& point) {

@@ -81,6 +81,89 @@ TEST_CASE("a killed agent's workers go on, and the next agent adopts them and te
   CHECK(node.daemon.exit_of(kW1).report == report.report);
 }
 
+// A seat's program of generation 1, as the daemon's words start it.
+void take_seat(Node& node, const std::string& script) {
+  node.daemon.send(api::StartWorker{.worker = kW1,
+                                    .job = JobId(1),
+                                    .slots = {0},
+                                    .program = "/bin/sh",
+                                    .argv = {"-c", script},
+                                    .env = {},
+                                    .workdir = node.folder.path().string(),
+                                    .restart_grace_ms = 10'000});
+}
+
+// What the seat says next of this kind.
+template <class Message>
+Message said(Node& node) {
+  for (;;) {
+    const auto report = node.daemon.next<api::FromWorkerReport>();
+    if (const auto* message = std::get_if<Message>(&report.message)) return *message;
+  }
+}
+
+void launch(Node& node, GenerationNumber generation) {
+  node.daemon.send(api::ToWorkerOrder{kW1, api::GenerationMessage{.number = generation, .members = {kW1}}});
+  const auto address = said<api::AddressMessage>(node);
+  REQUIRE(address.generation == generation);
+  node.daemon.send(api::ToWorkerOrder{kW1, api::AddressesMessage{generation, {address.blob}}});
+  CHECK(said<api::StartedMessage>(node).generation == generation);
+}
+
+TEST_CASE("an agent that dies before a seat's first program leaves the seat to the next agent") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  take_seat(node, "echo runs; sleep 600");
+  (void)said<api::ReadyMessage>(node);
+  kill_hard(first);
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  (void)said<api::ReadyMessage>(node);
+  launch(node, 1);
+  CHECK_THAT(node.daemon.log_with(kW1, "runs"), Catch::Contains("runs"));
+}
+
+TEST_CASE("an agent that dies between two programs of a seat leaves the seat to the next agent") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  take_seat(node, "trap 'exit 0' TERM; echo runs as $TIDEPOOL_WORKER; sleep 600 & wait");
+  (void)said<api::ReadyMessage>(node);
+  launch(node, 1);
+  (void)node.daemon.log_with(kW1, "runs as");
+  node.daemon.send(api::ToWorkerOrder{kW1, api::GenerationMessage{.number = 2, .members = {kW1}}});
+  CHECK(said<api::AddressMessage>(node).generation == 2);  // the program of generation 1 has ended
+  kill_hard(first);
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  launch(node, 2);
+}
+
+TEST_CASE("a seat's program that ended while no agent watched is told as ended, and the seat stays") {
+  const AdoptOrphans adopt;
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  take_seat(node, "echo pid $$; sleep 600");
+  (void)said<api::ReadyMessage>(node);
+  launch(node, 1);
+  const auto program = static_cast<pid_t>(std::stol(node.daemon.log_with(kW1, "pid").substr(4)));
+  kill_hard(first);
+  REQUIRE(::kill(program, SIGKILL) == 0);
+  REQUIRE(::waitpid(program, nullptr, 0) == program);
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  const auto ended = said<api::EndedMessage>(node);
+  CHECK(ended.generation == 1);
+  CHECK(ended.exit_code == -1);
+  CHECK(ended.detail == "exited while no agent watched it; exit code unknown");
+  launch(node, 2);
+}
+
 TEST_CASE("an adopted worker is stopped like any other, with its children") {
   Node node;
   auto first = node.agent();

@@ -118,6 +118,38 @@ TEST_CASE("a job without a folder of its own keeps its states with the agent") {
   eventually("both states to lie on disk", [&] { return states_in(disk) == 2; });
 }
 
+TEST_CASE("the states of a job that has ended are deleted, once no worker of it lives here, and nobody else's") {
+  Node node;
+  const fs::path jobs = node.folder / "s" / "jobs";
+  const fs::path named = node.folder / "kept";
+  fs::create_directories(jobs / "job-2" / "checkpoints");
+  std::ofstream(jobs / "job-2" / "checkpoints" / "state") << "of another job";
+  fs::create_directories(named);
+  std::ofstream(named / "mine") << "the user's own";
+  node.start(kW1, 1);
+  (void)node.said<api::StepsMessage>();
+  node.tell(kW1, api::CheckpointOrder{});
+  (void)node.said<api::CheckpointedMessage>();
+  // A worker still lives: its folder is left alone until it is gone.
+  node.daemon.send(api::ForgetJob{.job = JobId(1), .after_s = 0});
+  node.tell(kW1, api::GenerationMessage{.number = 2, .park = true});
+  (void)node.said<api::ParkedMessage>();
+  CHECK(node.daemon.exit_of(kW1).exit_code == 0);
+  eventually("the states to be gone",
+             [&] { return !fs::exists(jobs / "job-1") && !fs::exists(node.daemon.memory_folder() / "job-1"); });
+  CHECK(fs::exists(jobs / "job-2" / "checkpoints" / "state"));
+  CHECK(fs::exists(named / "mine"));
+  // Those of a failed job stay for a while; told again, the newest word counts.
+  node.daemon.send(api::ForgetJob{.job = JobId(2), .after_s = 86'400});
+  node.daemon.die();
+  node.daemon.rise();
+  (void)node.daemon.welcome();
+  CHECK(node.daemon.next<api::KeptJobsReport>().jobs == std::vector<JobId>{JobId(2)});
+  CHECK(fs::exists(jobs / "job-2" / "checkpoints" / "state"));
+  node.daemon.send(api::ForgetJob{.job = JobId(2), .after_s = 0});
+  eventually("the old states to be gone", [&] { return !fs::exists(jobs / "job-2"); });
+}
+
 TEST_CASE("a state that could not be moved stays in memory, and the next agent moves it") {
   Node node;
   const fs::path disk = node.folder / "kept";

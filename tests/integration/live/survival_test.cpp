@@ -147,4 +147,45 @@ TEST_CASE("a worker slowed to three times its compute is named and replaced, and
   CHECK(after > 0.6 * before);
 }
 
+TEST_CASE("a worker slowed to one and a half times gets a smaller share, and most of the throughput comes back") {
+  if (!programs_are_built()) return;
+  const TemporaryFolder folder;
+  const Cleanup cleanup{folder};
+  DaemonProcess daemon(folder, {.arguments = {"--local-slots", "2"}});  // no slot for a replacement
+  REQUIRE(daemon.wait_ready());
+  HttpClient client = daemon.client();
+  nlohmann::json job = job_on(folder, 1'000'000);
+  job["elastic"] = {{"min", 2}, {"max", 2}};
+  job["run"]["args"]["hidden"] = 128;
+  job["run"]["args"]["slow_file"] = (folder / "slow").string();
+  REQUIRE(client.post("/v1/jobs", job).status == 201);
+  REQUIRE(reaches_step(client, 300));
+  const double healthy = job_of(client)["progress"]["samples_per_second"];
+  {
+    std::ofstream slow(folder / "slow");
+    slow << "w-2 1.5\n";
+  }
+  REQUIRE(eventually([&] { return !events_of(client, "worker.straggling").empty(); }, 120));
+  const double slowed = job_of(client)["progress"]["samples_per_second"];
+  REQUIRE(eventually([&] { return !events_of(client, "job.rebalanced").empty(); }, 120));
+  const auto changed = events_of(client, "job.rebalanced");
+  const auto& shares = changed[0]["data"]["shares"];
+  REQUIRE(shares.size() == 2);
+  CHECK(shares[0] == nlohmann::json({{"worker", "w-1"}, {"share", 1}}));
+  CHECK(shares[1]["share"] < 0.95);
+  CHECK(events_of(client, "worker.straggling")[0]["data"]["next_action"] == "rebalance");
+  CHECK(events_of(client, "generation.switched").size() == 1);  // nothing was built anew
+  const auto workers = client.get("/v1/jobs/job-1/workers").json();
+  CHECK(workers["items"][1]["share"] < 1);
+  CHECK(client.get("/metrics").body.find("sched_rebalances_total") != std::string::npos);
+
+  const int step = job_of(client)["progress"]["step"];
+  REQUIRE(reaches_step(client, step + 300));
+  const double eased = job_of(client)["progress"]["samples_per_second"];
+  std::printf("samples/s healthy %.0f, with a slow worker %.0f, with its smaller share %.0f\n", healthy, slowed, eased);
+  CHECK(client.send("DELETE", "/v1/jobs/job-1", "", {}).status < 300);
+  REQUIRE(reaches_state(client, "cancelled"));
+  check_audits(client);
+}
+
 }  // namespace tidepool::test

@@ -66,6 +66,35 @@ TEST_CASE("a start is on disk before the process exists") {
   CHECK(std::get<SpawnWorker>(actions[1]).order.worker == kW1);
 }
 
+TEST_CASE("the states of an ended job go at once or after the time told, and a later word replaces an earlier one") {
+  Bench bench;
+  CHECK(all<TellKeptJobs>(bench.join()).size() == 1);
+  const auto at_once = all<DropStates>(bench.order(api::ForgetJob{JobId(1), 0}));
+  REQUIRE(at_once.size() == 1);
+  CHECK(at_once[0].job == JobId(1));
+  CHECK(all<DropStates>(bench.order(api::ForgetJob{JobId(2), 100})).empty());
+  CHECK(all<DropStates>(bench.pass(Duration::seconds(60))).empty());
+  CHECK(all<DropStates>(bench.order(api::ForgetJob{JobId(2), 100})).empty());
+  CHECK(all<DropStates>(bench.pass(Duration::seconds(99))).empty());
+  REQUIRE(bench.state.deadline());
+  CHECK(*bench.state.deadline() <= bench.now + Duration::seconds(1));
+  CHECK(all<DropStates>(bench.pass(Duration::seconds(1))).size() == 1);
+  CHECK(all<DropStates>(bench.pass(Duration::seconds(1'000))).empty());
+}
+
+TEST_CASE("what the devices do is told when it is measured, and again after each welcome") {
+  Bench bench;
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{{{{"cpu", 40, 10}}}})).empty());  // nobody listens yet
+  CHECK(told<api::ProbedReport>(bench.join()).size() == 1);
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).size() == 1);
+  const auto again = told<api::ProbedReport>(bench.tell(DevicesProbed{{{{"cpu", 20, 10}}}}));
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].devices[0].matmul_gflops == 20);
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{})).empty());  // a probe that failed
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(told<api::ProbedReport>(bench.join())[0].devices[0].matmul_gflops == 20);
+}
+
 TEST_CASE("an exit is on disk before the daemon hears of it, and is told until it is acknowledged") {
   Bench bench;
   (void)bench.join();

@@ -111,4 +111,37 @@ TEST_CASE("addresses go to all members when the last one is in, and to a member 
   CHECK(std::get<api::AddressesMessage>(again[1].message).blobs == std::vector<std::string>{"a", "b"});
 }
 
+TEST_CASE("shares go to all members, with a generation that begins with them, and again to who is back") {
+  core::ClusterState state = small_world();
+  core::Job job = *state.find_job(JobId(1));
+  job.shares_told = {.number = 2, .weights = {1'000, 600}};
+  state.jobs[JobId(1)] = std::make_shared<core::Job>(job);
+  const auto tables = [](const std::vector<OutboxItem>& orders) {
+    std::vector<std::string> told;
+    for (const auto& order : of_kind<api::ToWorkerOrder>(orders)) {
+      const auto* shares = std::get_if<api::SharesMessage>(&order.message);
+      if (shares == nullptr) continue;
+      CHECK(shares->generation == 3);
+      CHECK(shares->number == 2);
+      CHECK(shares->weights == std::vector<std::int64_t>{1'000, 600});
+      told.push_back(order.worker.text());
+    }
+    return told;
+  };
+  Executor executor;
+  core::Decision decision;
+  decision.plan.push_back({core::RebalanceIntent{.job = JobId(1)}, {}});
+  CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
+  decision.plan = {{core::SwitchIntent{JobId(1), 3, job.members, false}, {}}};
+  CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
+  std::vector<OutboxItem> orders;
+  executor.on_relink(WorkerId(2), 3, state, orders);
+  CHECK(tables(orders) == std::vector<std::string>{"w-2"});
+  orders.clear();
+  executor.on_relink(WorkerId(3), 3, state, orders);  // leaves
+  CHECK(tables(orders).empty());
+  for (auto& message : executor.catch_up(NodeId(1), {}, state)) orders.emplace_back(NodeOrder{NodeId(1), message});
+  CHECK(tables(orders) == std::vector<std::string>{"w-1", "w-2"});
+}
+
 }  // namespace tidepool::live

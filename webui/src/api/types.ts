@@ -89,6 +89,15 @@ export interface ClusterNode {
   slot_type: string;
   price_per_slot_hour: string;
   slots: Slot[];
+  health?: NodeHealth | null; // null: never measured
+}
+
+// By the node's own probe; speed as a share of what may be expected of it.
+export interface NodeHealth {
+  at: string;
+  speed: number;
+  slow: boolean;
+  devices: { device: string; matmul_gflops: number; copy_gbps: number }[];
 }
 
 export interface Worker {
@@ -103,6 +112,7 @@ export interface Worker {
   compute_ms: number | null;
   straggler_score: number | null;
   straggler: boolean;
+  share: number; // of a full one
 }
 
 export interface MetricPoint {
@@ -175,6 +185,7 @@ export interface Decision {
 export interface Policy {
   name: string;
   kind: string;
+  scope: string;
   active: boolean;
   summary: string;
   source: string;

@@ -23,6 +23,10 @@ export function patchDetail(detail: Detail, event: TideEvent): Detail {
     next.workers = detail.workers.map((worker) =>
       worker.id === id ? { ...worker, straggler: true, straggler_score: num(event, "score") } : worker);
   }
+  if (event.type === "job.rebalanced" && Array.isArray(event.data.shares)) {
+    const shares = new Map((event.data.shares as { worker: string; share: number }[]).map((each) => [each.worker, each.share]));
+    next.workers = detail.workers.map((worker) => ({ ...worker, share: shares.get(worker.id) ?? 1 }));
+  }
   return next;
 }
 

@@ -67,7 +67,7 @@ function progressed(job: Job, event: TideEvent): Job {
 const kRefetch = new Set([
   "job.submitted", "job.started", "job.resizing", "job.resized", "job.resize_requested", "job.suspended", "job.resumed",
   "job.changed", "job.restored",
-  "job.finished", "generation.switched", "worker.lost", "worker.straggling", "worker.replaced",
+  "job.finished", "generation.switched", "worker.lost", "worker.straggling", "worker.replaced", "job.rebalanced",
 ]);
 
 export function changesMoreThanItSays(event: TideEvent): boolean {

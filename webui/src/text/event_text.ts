@@ -1,7 +1,7 @@
 // Each event as a sentence. An unknown type shows its name, so a newer daemon loses nothing here.
 import type { TideEvent } from "../api/types";
 import { bool, intents, num, reason, str } from "../state/event_data";
-import { count, milliseconds, quantity } from "./format";
+import { count, milliseconds, percent, quantity } from "./format";
 
 const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
 
@@ -17,6 +17,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
   "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
+  "job.rebalanced": (e) => rebalanced(e),
   "job.changed": (e) => `changed: ${num(e, "min")} to ${workers(num(e, "max"))}, priority ${num(e, "priority")}`,
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
@@ -35,6 +36,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
+  "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
   "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
   "data.epoch_audited": (e) =>
     `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
@@ -46,6 +48,14 @@ function finished(e: TideEvent): string {
   if (error) return `${state}: ${error}`;
   const steps = num(e, "steps");
   return `${state}${steps === null ? "" : ` after ${count(steps)} steps`}${num(e, "loss") === null ? "" : `, loss ${quantity(num(e, "loss"))}`}`;
+}
+
+// Who has less than a full share from this step on.
+function rebalanced(e: TideEvent): string {
+  const shares = Array.isArray(e.data.shares) ? (e.data.shares as { worker: string; share: number }[]) : [];
+  const eased = shares.filter((each) => each.share < 1).map((each) => `${each.worker} at ${percent(each.share)}`);
+  const what = eased.length === 0 ? "all workers have full shares again" : `smaller shares: ${eased.join(", ")}`;
+  return `from step ${count(num(e, "step"))} on ${what}`;
 }
 
 // What the slowness goes with, what waiting has cost, and what comes next, as far as the event says.

@@ -1,7 +1,7 @@
 // Compute time of each rank before the allreduce: the slowest one sets the pace, a straggler is named.
 import { useMemo } from "preact/hooks";
 import type { MetricPoint, Worker } from "../../api/types";
-import { milliseconds, quantity } from "../../text/format";
+import { milliseconds, percent, quantity } from "../../text/format";
 import { RankHeat } from "./rank_heat";
 
 const kMostBars = 16;
@@ -50,7 +50,7 @@ function Bar({ worker, most, middle }: { worker: Worker; most: number; middle: n
         <i class="bar-fill" style={{ width: `${((time ?? 0) / most) * 100}%` }} />
         <i class="bar-median" style={{ left: `${(middle / most) * 100}%` }} />
       </span>
-      <span class="bar-value">{milliseconds(time)}{worker.straggler && <span class="tag warn">slow</span>}</span>
+      <span class="bar-value">{milliseconds(time)}{worker.straggler && <span class="tag warn">slow</span>}{worker.share < 1 && <span class="tag" title="It is slow and gets a smaller part of each step, so that all finish together.">share {percent(worker.share)}</span>}</span>
     </li>
   );
 }

@@ -3,7 +3,7 @@ import { inkOn, jobColour } from "../../palette";
 import { isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
-import { money } from "../../text/format";
+import { money, percent } from "../../text/format";
 import type { SlotViewProps } from "./slot_panel";
 
 export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
@@ -25,9 +25,12 @@ function NodeNote({ node }: { node: ClusterNode }) {
   if (node.state !== "up") return <span class="tag bad">lost</span>;
   if (node.cordoned) return <span class="tag">cordoned</span>;
   const used = node.slots.filter(isHeld).length;
+  const health = node.health;
+  const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
   return (
-    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour`}>
+    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${measured}`}>
       {used} of {node.slots.length} {node.slot_type}
+      {health?.slow && <> <span class="tag warn">slow: {percent(health.speed)}</span></>}
     </span>
   );
 }

@@ -1,0 +1,41 @@
+// What schedctl puts into the page (schedulerd/ctl/compare_report.cpp).
+export interface Estimate { mean: number; half_width_95: number | null }
+export interface Ratio { mean: number; low_95: number | null; high_95: number | null }
+
+export interface SummaryRow {
+  workload: string;
+  policy: string;
+  ratio: Ratio | null;
+  avg_jct_s: Estimate;
+  p50_jct_s: Estimate;
+  p99_jct_s: Estimate;
+  makespan_s: Estimate;
+  utilization: Estimate; // percent
+  ftf_worst: Estimate;
+  decision_us_p99: Estimate;
+}
+
+export interface PolicyCurves {
+  policy: string;
+  completed: number;
+  jct_s: number[]; // quantiles, evenly spaced from the smallest to the largest
+  fairness: number[];
+  slots: number[]; // held on average in each of evenly long parts of the run
+  groups: { name: string; slots: number[] }[];
+}
+
+export interface ReportData {
+  semantics: string;
+  cluster: string;
+  command: string;
+  seeds: number[];
+  policies: string[];
+  summary: SummaryRow[];
+  workloads: { name: string; jobs: number; end_s: number; policies: PolicyCurves[] }[];
+}
+
+export function readData(): ReportData {
+  const text = document.getElementById("data")?.textContent;
+  if (!text) throw new Error("the page holds no figures");
+  return JSON.parse(text) as ReportData;
+}

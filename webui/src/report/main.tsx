@@ -1,0 +1,107 @@
+import { render } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import "uplot/dist/uPlot.min.css";
+import "../styles/base.css";
+import "../styles/charts.css";
+import "./report.css";
+import { applyTheme, useDark } from "../theme";
+import { readData, type ReportData } from "./data";
+import { BusySlots, Distribution, hue, StackedSlots } from "./plots";
+import { short } from "./format";
+import { FigureTable } from "./table";
+
+function Legend({ names }: { names: string[] }) {
+  const dark = useDark();
+  return (
+    <ul class="legend">
+      {names.map((name, i) => <li key={name}><span class="swatch" style={{ background: hue(i, dark) }} />{name}</li>)}
+    </ul>
+  );
+}
+
+// What a reader wants to know first, in a sentence.
+function headline(data: ReportData): string {
+  const first = data.policies[0] ?? "";
+  const ratios = data.policies.slice(1).map((policy) => {
+    const logs = data.summary.filter((row) => row.policy === policy && row.ratio).map((row) => Math.log(row.ratio?.mean ?? 1));
+    return { policy, ratio: Math.exp(logs.reduce((a, b) => a + b, 0) / Math.max(1, logs.length)) };
+  });
+  const best = ratios.reduce<{ policy: string; ratio: number } | null>((a, b) => (a && a.ratio <= b.ratio ? a : b), null);
+  if (!best) return `${first}, alone`;
+  if (best.ratio >= 1) return `No policy ends jobs sooner than ${first}`;
+  return `${best.policy} ends jobs in ${short(best.ratio)} of the time that ${first} takes`;
+}
+
+function Workload({ data, index }: { data: ReportData; index: number }) {
+  const workload = data.workloads[index];
+  const [policy, choosePolicy] = useState(0);
+  const curves = useMemo(() => (workload?.policies ?? []).map((p, i) => ({ name: p.policy, index: i, p })), [workload]);
+  const jct = useMemo(() => curves.map((c) => ({ name: c.name, index: c.index, values: c.p.jct_s })), [curves]);
+  const fairness = useMemo(() => curves.map((c) => ({ name: c.name, index: c.index, values: c.p.fairness })), [curves]);
+  const busy = useMemo(() => curves.map((c) => ({ name: c.name, index: c.index, values: c.p.slots })), [curves]);
+  if (!workload) return null;
+  const shown = workload.policies[policy];
+  const names = workload.policies.map((p) => p.policy);
+  return (
+    <section aria-label={workload.name}>
+      <h2 class="workload">{workload.name} <span class="quiet">{workload.jobs.toLocaleString("en-US")} jobs</span></h2>
+      <div class="card">
+        <FigureTable rows={data.summary.filter((row) => row.workload === workload.name)} first={data.policies[0] ?? ""} />
+      </div>
+      <div class="pair">
+        <figure class="card">
+          <figcaption class="card-head"><h3>How long jobs take</h3><span class="quiet">share of jobs that have ended after so long</span></figcaption>
+          <Distribution curves={jct} log unit="time" label="Distribution of job completion times by policy" />
+          <Legend names={names} />
+        </figure>
+        <figure class="card">
+          <figcaption class="card-head"><h3>How fair it is</h3><span class="quiet">share of jobs below a finish-time fairness; 1 is an equal share</span></figcaption>
+          <Distribution curves={fairness} log unit="plain" label="Distribution of finish-time fairness by policy" />
+          <Legend names={names} />
+        </figure>
+      </div>
+      <figure class="card">
+        <figcaption class="card-head"><h3>GPUs held over time</h3><span class="quiet">seed {data.seeds[0]}</span></figcaption>
+        <BusySlots curves={busy} endS={workload.end_s} label="GPUs held over time by policy" />
+        <Legend names={names} />
+      </figure>
+      <figure class="card">
+        <figcaption class="card-head">
+          <h3>Who holds them</h3><span class="grow" />
+          <div class="segments" role="group" aria-label="policy">
+            {names.map((name, i) => <button key={name} type="button" aria-pressed={i === policy} onClick={() => choosePolicy(i)}>{name}</button>)}
+          </div>
+        </figcaption>
+        {shown && <StackedSlots groups={shown.groups} endS={workload.end_s} label={`GPUs held over time under ${shown.policy}, by application`} />}
+        {shown && <Legend names={shown.groups.map((group) => group.name)} />}
+      </figure>
+    </section>
+  );
+}
+
+function Report({ data }: { data: ReportData }) {
+  const seeds = data.seeds.length;
+  return (
+    <main class="report">
+      <header>
+        <p class="quiet">Tidepool · policies compared</p>
+        <h1>{headline(data)}</h1>
+        <p class="quiet">
+          {data.policies.length} policies on {data.workloads.length} {data.workloads.length === 1 ? "workload" : "workloads"}, {seeds} {seeds === 1 ? "seed" : "seeds"},
+          cluster {data.cluster}, rules of <i>{data.semantics}</i>
+        </p>
+      </header>
+      {data.workloads.map((workload, i) => <Workload key={workload.name} data={data} index={i} />)}
+      <footer class="card">
+        <h3>To make it again</h3>
+        <pre><code>{data.command}</code></pre>
+        <p class="quiet small">Seeds: {data.seeds.join(", ")}. {seeds > 1 ? "± and ranges are 95 % intervals over seeds (Student's t); ratios compare seed by seed. " : ""}
+          Times of jobs are of those that completed. Decision times were measured on the machine that ran this.</p>
+      </footer>
+    </main>
+  );
+}
+
+applyTheme();
+const root = document.getElementById("app");
+if (root) render(<Report data={readData()} />, root);
