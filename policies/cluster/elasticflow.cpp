@@ -21,8 +21,7 @@ bool is_accepted(const JobRow& job) {
 
 class Planner {
  public:
-  Planner(const View& view, core::StepBudget& budget, ElasticFlow::Order order)
-      : view_(view), budget_(budget), order_(order), plans_(view.jobs.size()) {
+  Planner(const View& view, core::StepBudget& budget) : view_(view), budget_(budget), plans_(view.jobs.size()) {
     for (const JobRow& job : view.jobs) demands_.push_back(demand_of(job));
   }
 
@@ -75,7 +74,7 @@ class Planner {
   }
 
   struct Raise {
-    double gain = 0;  // what the order looks at, per slot more
+    double saved = 0;  // slot-seconds, per slot more
     std::size_t row = 0;
     DeadlinePlan plan;
   };
@@ -90,10 +89,9 @@ class Planner {
     SlotProfile without = free_;
     without.give(plan.stretches, plan.frees_s);
     Raise raise{.row = row, .plan = plan_for(demands_[row], without, ElasticFlow::kSlot, next->size)};
-    const double more =
-        slot_seconds(raise.plan.stretches, raise.plan.frees_s) - slot_seconds(plan.stretches, plan.frees_s);
-    raise.gain = (order_ == ElasticFlow::Order::kMostSaved ? -more : more) / (next->size - size);
-    if (size == 0) raise.gain = std::numeric_limits<double>::infinity();
+    const double saved =
+        slot_seconds(plan.stretches, plan.frees_s) - slot_seconds(raise.plan.stretches, raise.plan.frees_s);
+    raise.saved = size == 0 ? std::numeric_limits<double>::infinity() : saved / (next->size - size);
     return raise;
   }
 
@@ -102,7 +100,7 @@ class Planner {
       std::optional<Raise> best;
       for (const std::size_t row : planned_) {
         auto raised = raise(row);
-        if (raised && (!best || raised->gain > best->gain)) best = std::move(raised);
+        if (raised && (!best || raised->saved > best->saved)) best = std::move(raised);
       }
       if (!best || !budget_.spend(static_cast<std::int64_t>(planned_.size() * free_.steps().size()))) return;
       DeadlinePlan& plan = plans_[best->row];
@@ -143,7 +141,6 @@ class Planner {
 
   const View& view_;
   core::StepBudget& budget_;
-  ElasticFlow::Order order_;
   std::vector<Demand> demands_;
   std::vector<DeadlinePlan> plans_;
   std::vector<std::size_t> planned_;
@@ -153,7 +150,7 @@ class Planner {
 }  // namespace
 
 Allocation ElasticFlow::allocate(const View& view, core::StepBudget& budget) const {
-  return Planner(view, budget, settings_.order).allocate();
+  return Planner(view, budget).allocate();
 }
 
 }  // namespace tidepool::policies::cluster

@@ -4,14 +4,13 @@
 //   which it ends in time, filled backwards from its deadline into what earlier deadlines have left free, and the level
 //   below q before the point from which q is enough.
 //   Admission (4.1): jobs that arrive are accepted together if then everybody ends in time, else declined together.
-//   Slots left over now (4.2): again and again to the job whose plan changes most by its next level now (below), jobs
+//   Slots left over now (4.2): again and again to the job whose next level now saves most slot time per slot, jobs
 //   without any slots first.
 // Plans are made in slots of kSlot; the policy asks to be asked again when a plan changes a size. A job that was
 // accepted and cannot end in time any more runs as fast as it can, and nobody is accepted meanwhile.
-// Departs from the paper in that: 4.2 takes the job that saves most slot time; its published simulator, whose figures
-// are met here, takes the one whose slot time grows most per slot (Settings::order says which). A job without a
-// deadline is planned as if its deadline were years away; one of unknown length counts as having one step left. A job's
-// mark: level 1 = accepted.
+// Departs from the paper in that: a job without a deadline is planned as if its deadline were years away, one of
+// unknown length counts as having one step left; where workers lie is the place stage's business (no buddy allocation).
+// A job's mark: level 1 = accepted.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
@@ -22,20 +21,7 @@ class ElasticFlow final : public AllocationPolicy {
  public:
   static constexpr std::int64_t kSlot = 60;  // seconds
 
-  enum class Order {
-    kMostSaved,  // as the paper says
-    kMostSpent,  // as its simulator does
-  };
-  struct Settings {
-    Order order = Order::kMostSpent;
-  };
-  ElasticFlow() = default;
-  explicit ElasticFlow(const Settings& settings) : settings_(settings) {}
-
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
-
- private:
-  Settings settings_;
 };
 
 }  // namespace tidepool::policies::cluster

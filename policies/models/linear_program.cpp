@@ -9,6 +9,10 @@
 namespace tidepool::policies {
 namespace {
 
+// ClpSolve::SolveType and PresolveType, which its C interface takes as numbers.
+constexpr int kBarrierWithoutCrossover = 4;
+constexpr int kPresolveOff = 1;
+
 // The program as the solvers want it: by column, compressed.
 struct Compressed {
   std::vector<int> starts;
@@ -75,7 +79,11 @@ LinearAnswer maximize(const LinearProgram& program, Optimum optimum) {
   Clp_setOptimizationDirection(model.get(), -1);
   Clp_setMaximumIterations(model.get(), kIterationsMax);
   if (optimum == Optimum::kCentre) {
-    Clp_initialBarrierNoCrossSolve(model.get());
+    // Presolve would throw columns out at a bound.
+    const std::unique_ptr<Clp_Solve, decltype(&ClpSolve_delete)> options(ClpSolve_new(), &ClpSolve_delete);
+    ClpSolve_setSolveType(options.get(), kBarrierWithoutCrossover, -1);
+    ClpSolve_setPresolveType(options.get(), kPresolveOff, -1);
+    Clp_initialSolveWithOptions(model.get(), options.get());
   } else {
     Clp_initialSolve(model.get());
   }

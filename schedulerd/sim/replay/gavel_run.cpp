@@ -157,8 +157,8 @@ Result<SimReport> run_gavel(const SimOptions& options) {
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   const auto policy = preset->policy();
   const auto place = preset->place();
-  ReplayAccount::Setup account{.policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = {}};
-  for (const TypedCluster::Part& part : cluster->parts) account.types.push_back({.name = part.type});
+  ReplayAccount::Setup account{
+      .policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = cluster->types()};
   account.stopwatch_ns = options.stopwatch_ns;
   account.keep_decisions = options.keep_decisions;
   LeaseSetup setup{.account = account, .jobs = *jobs, .limit_s = options.limit.to_seconds()};

@@ -30,10 +30,9 @@ class Overhead {
   [[nodiscard]] bool restart() const { return restart_; }
 
   // Seconds for a job that holds this; `resumed` = it held nothing before.
-  [[nodiscard]] double of(const policies::cluster::Placement& placement, bool resumed, bool jobs_arrive) {
+  [[nodiscard]] double of(const policies::cluster::Placement& placement, bool resumed) {
     switch (charge_) {
       case Charge::kNobody: return 0;
-      case Charge::kEverybody: return jobs_arrive ? full(size_of(placement)) : 0;
       case Charge::kResumed: return resumed || restart_ ? full(size_of(placement)) : 0;
       case Charge::kChanged: break;
     }
@@ -124,12 +123,11 @@ class Slots {
   }
 
   void charge() {
-    const bool jobs_arrive = next_arrival() < kNever;
     for (std::size_t i = 0; i < progress_.size(); ++i) {
       const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
       Progress& job = progress_[i];
       const bool holds = runs(i);
-      job.overhead_s = holds ? overhead_.of(placement, !job.held, jobs_arrive) : 0;
+      job.overhead_s = holds ? overhead_.of(placement, !job.held) : 0;
       job.held = holds;
     }
   }
@@ -138,9 +136,7 @@ class Slots {
   [[nodiscard]] double work_s(std::size_t i) const { return std::ceil(progress_[i].left / speed(i)); }
 
   // Whether an end counts what its last schedule has cost the job: the published runs mostly leave it out.
-  [[nodiscard]] bool counts_overhead() const {
-    return setup_.charge == Charge::kEverybody || (setup_.charge == Charge::kResumed && overhead_.restart());
-  }
+  [[nodiscard]] bool counts_overhead() const { return setup_.charge == Charge::kResumed && overhead_.restart(); }
   // As reported, and held against the deadline.
   [[nodiscard]] double end_of(std::size_t i) const {
     return now_s_ + work_s(i) + (counts_overhead() ? progress_[i].overhead_s : 0);
@@ -175,8 +171,7 @@ class Slots {
       const double run_s = std::max(0.0, std::min(passed_s, free_from(i) - now_s_) - job.overhead_s);
       account_.held(i, run_s);
       account_.jobs()[i].report.slot_seconds += (passed_s - run_s) * size_of(account_.jobs()[i].row.placement);
-      const bool done = free_from(i) <= until_s;
-      if (done) {
+      if (free_from(i) <= until_s) {
         account_.finished(i, end_of(i));
       } else {
         job.left = std::max(0.0, job.left - run_s * speed(i));

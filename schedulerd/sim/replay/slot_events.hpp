@@ -29,9 +29,8 @@ struct DeadlineJob {
 // Which jobs a schedule is charged to.
 enum class Charge {
   kNobody,
-  kEverybody,  // each job that holds slots, at each schedule as long as jobs arrive
-  kResumed,    // each that begins to hold slots; at a full restart, everybody
-  kChanged,    // everybody the base; each on slots that no job has used since the last full restart, all of it
+  kResumed,  // each that begins to hold slots; at a full restart, everybody
+  kChanged,  // everybody the base; each on slots that no job has used since the last full restart, all of it
 };
 
 struct SlotSetup {

@@ -1,6 +1,7 @@
 #include "schedulerd/sim/replay/typed_cluster.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace tidepool::sim {
@@ -9,6 +10,12 @@ int TypedCluster::slots() const {
   int sum = 0;
   for (const Part& part : parts) sum += part.shape.slots();
   return sum;
+}
+
+std::vector<policies::cluster::SlotType> TypedCluster::types() const {
+  std::vector<policies::cluster::SlotType> types;
+  for (const Part& part : parts) types.push_back({.name = part.type, .price_per_hour = part.price_per_hour});
+  return types;
 }
 
 std::vector<policies::cluster::NodeRow> TypedCluster::nodes() const {
@@ -27,20 +34,41 @@ ClusterShape TypedCluster::whole() const {
   return {.nodes = slots(), .slots_per_node = 1};
 }
 
+namespace {
+
+// "16x1:p100@1.46"
+Result<TypedCluster::Part> parse_part(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  const auto shape = parse_cluster(word.substr(0, colon));
+  if (!shape) return shape.error();
+  TypedCluster::Part part{.shape = *shape, .type = {}};
+  if (colon == std::string_view::npos) return part;
+  const std::string_view type = word.substr(colon + 1);
+  const std::size_t at = type.find('@');
+  part.type = type.substr(0, at);
+  if (at == std::string_view::npos) return part;
+  const std::string_view price = type.substr(at + 1);
+  const auto [end, error] = std::from_chars(price.data(), price.data() + price.size(), part.price_per_hour);
+  if (error != std::errc{} || end != price.data() + price.size() || !(part.price_per_hour > 0)) {
+    return invalid_argument("\"" + std::string(word) +
+                            "\": the price of a slot for an hour follows the @, such as @1.46");
+  }
+  return part;
+}
+
+}  // namespace
+
 Result<TypedCluster> parse_typed_cluster(std::string_view text) {
   TypedCluster cluster;
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
-    const std::string_view word = rest.substr(0, comma);
-    const std::size_t colon = word.find(':');
-    const auto shape = parse_cluster(word.substr(0, colon));
-    if (!shape) return shape.error();
-    const std::string type(colon == std::string_view::npos ? "" : word.substr(colon + 1));
-    const auto same = [&](const TypedCluster::Part& part) { return part.type == type; };
+    auto part = parse_part(rest.substr(0, comma));
+    if (!part) return part.error();
+    const auto same = [&](const TypedCluster::Part& other) { return other.type == part->type; };
     if (std::any_of(cluster.parts.begin(), cluster.parts.end(), same)) {
       return invalid_argument("\"" + std::string(text) + "\": two parts have the same slot type; write each type once");
     }
-    cluster.parts.push_back({.shape = *shape, .type = type});
+    cluster.parts.push_back(*std::move(part));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }

@@ -1,0 +1,98 @@
+// ElasticFlow's deadline ratios, and the rules of its clock on workloads of a few lines.
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include "schedulerd/sim/sim_run.hpp"
+#include "tests/sim/replay/published_data.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+constexpr const char* kHeader = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n";
+
+SimOptions options_for(const std::string& jobs, const std::string& policy) {
+  SimOptions options{.workload = "jobs.csv", .cluster = "1x4", .policy = policy, .semantics = "elasticflow"};
+  options.workload_csv = kHeader + jobs;
+  options.profile_files["m.csv"] = "global_batch_size,1,2,4\n64,1,2,nan\n";
+  return options;
+}
+
+SimReport report_for(const SimOptions& options) {
+  const auto report = run(options);
+  INFO((report.ok() ? "" : report.error().message));
+  REQUIRE(report.ok());
+  return *report;
+}
+
+SimReport published(const std::filesystem::path& data, const std::string& policy) {
+  SimOptions options{
+      .workload = "elasticVpollux_e.csv", .cluster = "16x4", .policy = policy, .semantics = "elasticflow"};
+  options.workload_csv = test::read_file(data / "traces" / options.workload);
+  for (const auto& file : std::filesystem::directory_iterator(data / "throughputs_T4")) {
+    options.profile_files[file.path().filename()] = test::read_file(file.path());
+  }
+  return report_for(options);
+}
+
+}  // namespace
+
+TEST_CASE("edf and tiresias_dlas meet ElasticFlow's deadline ratios job for job; elasticflow is not below its own") {
+  const auto data = test::published_data("elasticflow");
+  if (!data) return;
+  const SimReport edf = published(*data, "edf");
+  CHECK(edf.score.deadlines == 195);
+  CHECK(edf.score.deadlines_met == 23);                                // 0.1179
+  CHECK(published(*data, "tiresias_dlas").score.deadlines_met == 56);  // 0.2872
+  // 142 in the published simulator; why it is more here stands in docs/fidelity.md.
+  CHECK(published(*data, "elasticflow").score.deadlines_met >= 142);
+}
+
+TEST_CASE("edf is charged nothing and ends on whole seconds; size 4 was not measured and is not taken") {
+  const SimReport report = report_for(options_for("a,0,1001,m,600,64,1,1001\n", "edf"));
+  CHECK(report.score.avg_jct_s == 501);
+  CHECK(report.score.deadlines_met == 1);
+}
+
+TEST_CASE("what happens within a slot of the last decision waits for its end") {
+  // b arrives 10 s after a: it is looked at when a minute has passed since the first decision.
+  const SimReport report = report_for(options_for("a,0,600,m,9999,64,1,600\nb,10,60,m,9999,64,1,60\n", "edf"));
+  CHECK(report.per_job_csv.find("b,m,,succeeded,10,60,90,") != std::string::npos);
+}
+
+TEST_CASE("a job that cannot end in time is declined, has missed its deadline and never runs") {
+  const SimReport report = report_for(options_for("a,0,2000,m,600,64,1,2000\n", "elasticflow"));
+  CHECK(report.score.deadlines == 1);
+  CHECK(report.score.deadlines_met == 0);
+  CHECK(report.score.completed == 0);
+  CHECK(report.score.gpu_hours == 0);
+  CHECK(report.per_job_csv.find("a,m,,cancelled,0,,,") != std::string::npos);
+}
+
+TEST_CASE("tiresias_dlas pays for starting a job only if something happens before its end") {
+  CHECK(report_for(options_for("a,0,1,m,9999,64,1,100\n", "tiresias_dlas")).score.avg_jct_s == 100);
+  // b's arrival after 70 s splits a's run: the 4 s of its start are lost then.
+  const SimReport split = report_for(options_for("a,0,1,m,9999,64,1,100\nb,70,1,m,9999,64,1,500\n", "tiresias_dlas"));
+  CHECK(split.per_job_csv.find("a,m,,succeeded,0,0,130,") == std::string::npos);
+  CHECK(split.per_job_csv.find("a,m,,succeeded,0,0,104,") != std::string::npos);
+}
+
+TEST_CASE("elasticflow: what is wrong with a workload or the profiles is said with its place") {
+  const auto message = [](const SimOptions& options) {
+    const auto report = run(options);
+    return report.ok() ? std::string("no error") : report.error().message;
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THAT(message(options_for("a,0,x,m,600,64,1,1\n", "edf")), Contains("line 2") && Contains("\"x\""));
+  CHECK_THAT(message(options_for("a,0,1,m,600,64,4,1\n", "edf")), Contains("on 4 slots"));
+  CHECK_THAT(message(options_for("a,0,1,n,600,64,1,1\n", "edf")), Contains("no n at batch 64"));
+  SimOptions broken = options_for("a,0,1,m,600,64,1,1\n", "edf");
+  broken.cluster = "1x1:a,1x1:b";
+  CHECK_THAT(message(broken), Contains("one slot type"));
+  broken.cluster = "1x4";
+  broken.profile_files.clear();
+  CHECK_THAT(message(broken), Contains("--profiles"));
+  CHECK_THAT(message(options_for("", "edf")), Contains("no job"));
+}
+
+}  // namespace tidepool::sim
