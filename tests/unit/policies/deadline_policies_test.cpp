@@ -92,6 +92,16 @@ TEST_CASE("a plan waits at the smaller size for slots that become free before th
   CHECK(plan.ends_s == 570);
 }
 
+TEST_CASE("a plan takes the smaller size for as long as the larger one is enough from later on") {
+  SlotProfile profile(5);
+  profile.take({{.from_s = 0, .size = 1}}, 240);
+  const Demand demand{.levels = {{1, 1}, {2, 2}, {4, 4}}, .steps_left = 650, .deadline_s = 600};
+  const DeadlinePlan plan = plan_for(demand, profile, 60);
+  // One slot is not enough; two are from 240 s on: 720 steps. Until then one slot does 240 of them.
+  CHECK(plan.stretches == std::vector<Stretch>{{.from_s = 0, .size = 1}, {.from_s = 240, .size = 2}});
+  CHECK(plan.ends_s == 445);
+}
+
 TEST_CASE("a plan that cannot end in time is the fastest one, and says so") {
   const Demand demand{.levels = {{1, 1}, {2, 2}}, .steps_left = 3'000, .deadline_s = 600};
   const DeadlinePlan plan = plan_for(demand, SlotProfile(4), 60);
