@@ -2,21 +2,53 @@
 
 #include <utility>
 
+#include "policies/cluster/registry.hpp"
+#include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/composed_policy.hpp"
 
 namespace tidepool::policies {
+namespace {
 
-Result<std::map<std::string, std::shared_ptr<const core::Policy>>> make_policies(std::string_view default_name) {
-  std::map<std::string, std::shared_ptr<const core::Policy>> policies;
-  std::string known;
+using Policies = std::map<std::string, std::shared_ptr<const core::Policy>>;
+
+Policies all_policies() {
+  Policies policies;
+  for (const cluster::AllocationPreset& preset : cluster::kAllocationPresets) {
+    if (!cluster::runs_live(preset)) continue;
+    const std::string name(preset.name);
+    policies[name] = std::make_shared<const cluster::WholeClusterPolicy>(name, preset.policy());
+  }
   for (const Preset& preset : kPresets) {
     const std::string name(preset.name);
     policies[name] = std::make_shared<const ComposedPolicy>(ComposedPolicy::Stages{
         .name = name, .order = preset.order(), .size = preset.size(), .strict_order = preset.strict_order});
-    known += (known.empty() ? "" : ", ") + name;
   }
+  return policies;
+}
+
+}  // namespace
+
+std::vector<KnownPolicy> known_policies() {
+  std::map<std::string, KnownPolicy> known;
+  const auto add = [&](const auto& preset, const char* scope) {
+    const std::string name(preset.name);
+    known[name] = {name, std::string(preset.summary), std::string(preset.source), scope};
+  };
+  for (const cluster::AllocationPreset& preset : cluster::kAllocationPresets) {
+    if (cluster::runs_live(preset)) add(preset, "cluster");
+  }
+  for (const Preset& preset : kPresets) add(preset, "job");
+  std::vector<KnownPolicy> sorted;
+  for (auto& [name, policy] : known) sorted.push_back(std::move(policy));
+  return sorted;
+}
+
+Result<Policies> make_policies(std::string_view default_name) {
+  Policies policies = all_policies();
   const auto chosen = policies.find(std::string(default_name));
   if (chosen == policies.end()) {
+    std::string known;
+    for (const auto& [name, policy] : policies) known += (known.empty() ? "" : ", ") + name;
     return not_found("there is no policy \"" + std::string(default_name) + "\"; choose one of " + known);
   }
   policies["default"] = chosen->second;

@@ -1,5 +1,6 @@
-// THE table of policies. A row is a preset: one order, one size rule, and whether the queue is strict.
-// A new policy is one file in order/ or size/ and one line here; nothing else lists policies.
+// THE table of policies that size one job at a time. A row is a preset: one order, one size rule, and whether the queue
+// is strict. A new policy is one file in order/ or size/ and one line here. Policies for the whole cluster have a table
+// of their own (cluster/registry.hpp); both together are what a daemon can run.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "policies/make_part.hpp"
@@ -38,7 +40,16 @@ inline constexpr std::array kPresets{
 
 inline constexpr std::string_view kDefaultPreset = "autoscaling_engine";
 
-// The map for core::Engine::Parts::policies: every preset under its name, and `default_name` once more as
+// What a daemon can run, by name. A name in both tables means the policy of this one.
+struct KnownPolicy {
+  std::string name;
+  std::string summary;
+  std::string source;
+  std::string scope;  // "job": sizes one job at a time; "cluster": plans for all jobs at once
+};
+[[nodiscard]] std::vector<KnownPolicy> known_policies();
+
+// The map for core::Engine::Parts::policies: every known policy under its name, and `default_name` once more as
 // "default". An unknown name is an error that lists the known ones.
 [[nodiscard]] Result<std::map<std::string, std::shared_ptr<const core::Policy>>> make_policies(
     std::string_view default_name = kDefaultPreset);

@@ -148,8 +148,8 @@ struct Commit {
 struct Incarnation {
   GenerationNumber launched = 0;  // newest generation whose programs were told to start
   std::optional<Instant> launched_at;
-  WorkerId failed;                // whose program failed in the newest generation, so that all are started anew
-  NodeId home;                    // where rank 0 ran last, and with it a checkpoint folder that is not shared
+  WorkerId failed;  // whose program failed in the newest generation, so that all are started anew
+  NodeId home;      // where rank 0 ran last, and with it a checkpoint folder that is not shared
 };
 
 // A copy of the job's state that outlives its workers.

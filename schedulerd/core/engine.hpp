@@ -31,7 +31,7 @@ struct EngineConfig {
   Duration switch_timeout =
       Duration::seconds(120);                       // a committed generation without any sign of life for so long hangs
   Duration finish_patience = Duration::seconds(5);  // for the report of the end, once a member has exited with 0
-  Duration plan_every = Duration::seconds(60);      // a policy for the whole cluster plans again at the latest after this
+  Duration plan_every = Duration::seconds(60);  // a policy for the whole cluster plans again at the latest after this
   bool replace_stragglers = true;
   bool rebalance_stragglers = true;  // a slow worker gets a smaller share first; only with replace_stragglers
 };

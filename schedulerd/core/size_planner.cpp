@@ -211,9 +211,8 @@ bool waits_for_capacity(const Job& job) {
 
 bool claims_free_slots(const Job& job) {
   const ReasonCode code = job.verdict.reason.code;
-  return job.state == JobState::kPending &&
-         (code == ReasonCode::kWaitingForSlots || code == ReasonCode::kBehindOlderJob ||
-          code == ReasonCode::kWaitsForState);
+  return job.state == JobState::kPending && (code == ReasonCode::kWaitingForSlots ||
+                                             code == ReasonCode::kBehindOlderJob || code == ReasonCode::kWaitsForState);
 }
 
 }  // namespace tidepool::core

@@ -132,11 +132,14 @@ std::string decisions_text(const json& decisions, const Style& style) {
 }
 
 std::string policies_table(const json& policies, const Style& style) {
-  TextTable table({{.title = ""}, {.title = "POLICY"}, {.title = "KIND"}, {.title = "SIZES"}, {.title = "WHAT IT DOES", .flexible = true}});
+  TextTable table({{.title = ""},
+                   {.title = "POLICY"},
+                   {.title = "KIND"},
+                   {.title = "SIZES"},
+                   {.title = "WHAT IT DOES", .flexible = true}});
   for (const auto& policy : policies) {
     table.add({policy.value("active", false) ? "*" : " ", text_at(policy, "/name"), text_at(policy, "/kind"),
-               text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job",
-               text_at(policy, "/summary")});
+               text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job", text_at(policy, "/summary")});
   }
   return table.text(style);
 }

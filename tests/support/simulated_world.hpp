@@ -53,13 +53,14 @@ inline core::Engine::Parts restless_parts(bool strict) {
 
 class SimulatedWorld {
  public:
-  SimulatedWorld(std::uint64_t seed, bool faults) : SimulatedWorld(seed, faults, restless_parts(seed % 2 == 0)) {}
-  // `parts.policies` holds what jobs may ask for; one in five asks for one of them by name.
-  SimulatedWorld(std::uint64_t seed, bool faults, core::Engine::Parts parts) : rng_(seed), faults_(faults) {
-    for (const auto& [name, policy] : parts.policies) policies_.push_back(name);
-    engine_ = core::Engine(std::move(parts));
-    const auto nodes = rng_.between(1, 5);
-    for (std::int64_t i = 0; i < nodes; ++i) add_node();
+  SimulatedWorld(std::uint64_t seed, bool faults)
+      : rng_(seed), faults_(faults), engine_(restless_parts(rng_.chance(0.5))) {
+    add_nodes();
+  }
+  // One job in five asks for one of the policies in `parts` by name, and one in ten may not be preempted.
+  SimulatedWorld(std::uint64_t seed, bool faults, core::Engine::Parts parts)
+      : rng_(seed), faults_(faults), policies_(names_of(parts)), engine_(std::move(parts)) {
+    add_nodes();
   }
 
   core::Engine& engine() { return engine_; }
@@ -164,6 +165,17 @@ class SimulatedWorld {
     return std::next(map.begin(), static_cast<std::ptrdiff_t>(rng_.below(map.size())))->first;
   }
 
+  static std::vector<std::string> names_of(const core::Engine::Parts& parts) {
+    std::vector<std::string> names;
+    for (const auto& [name, policy] : parts.policies) names.push_back(name);
+    return names;
+  }
+
+  void add_nodes() {
+    const auto nodes = rng_.between(1, 5);
+    for (std::int64_t i = 0; i < nodes; ++i) add_node();
+  }
+
   void add_node() {
     const std::string name = "n" + std::to_string(agents_.size() + 1);
     const NodeId id = engine_.node_id_for(name);
@@ -192,8 +204,10 @@ class SimulatedWorld {
     if (rng_.chance(0.1)) sketch.max_duration = Duration::seconds(rng_.between(1, 60));
     if (rng_.chance(0.1)) sketch.batch = 2;
     core::JobSpec spec = job_spec(sketch);
-    if (policies_.size() > 1 && rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
-    if (rng_.chance(0.1)) spec.preemptible = false;
+    if (!policies_.empty()) {
+      if (rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
+      spec.preemptible = !rng_.chance(0.1);
+    }
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
   }
@@ -403,8 +417,8 @@ class SimulatedWorld {
 
   Rng rng_;
   bool faults_;
-  std::vector<std::string> policies_;  // by name
-  core::Engine engine_{restless_parts(true)};
+  std::vector<std::string> policies_;  // what jobs may ask for by name
+  core::Engine engine_;
   Instant now_ = Instant::from_micros(1);
   std::map<NodeId, Agent> agents_;
   std::map<WorkerId, Process> processes_;

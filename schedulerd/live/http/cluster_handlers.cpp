@@ -81,6 +81,7 @@ void list_policies(Rest& rest, Call call) {
     if (++place <= page->after.value_or(0)) continue;
     const bool added = builder.add(place, {{"name", policy.name},
                                            {"kind", policy.kind},
+                                           {"scope", policy.scope},
                                            {"active", policy.name == call.seen->active_policy},
                                            {"summary", policy.summary},
                                            {"source", policy.source}});

@@ -24,6 +24,7 @@ struct PolicyInfo {
   std::string kind = "builtin";
   std::string summary;
   std::string source;
+  std::string scope = "job";  // "job": sizes one job at a time; "cluster": plans for all at once
 };
 
 struct RestOptions {

@@ -151,10 +151,27 @@ TEST_CASE("the table gives every policy under its name and the chosen one as the
   CHECK((*make_policies()).at("default")->name() == "autoscaling_engine");
 }
 
+TEST_CASE("policies for the whole cluster that need no oracle are known beside those for single jobs") {
+  const auto policies = make_policies("tidal");
+  REQUIRE(policies.ok());
+  CHECK(policies->at("default")->plans_cluster());
+  CHECK_FALSE(policies->at("fixed")->plans_cluster());
+  CHECK_FALSE(policies->at("fifo")->plans_cluster());  // a name in both tables
+  CHECK_FALSE(policies->contains("optimus"));          // reads the true profile
+  for (const KnownPolicy& known : known_policies()) {
+    INFO(known.name);
+    REQUIRE(policies->contains(known.name));
+    CHECK(policies->at(known.name)->plans_cluster() == (known.scope == "cluster"));
+    CHECK(!known.summary.empty());
+  }
+}
+
 TEST_CASE("an unknown policy is refused with the names there are") {
   const auto policies = make_policies("fastest");
   REQUIRE_FALSE(policies.ok());
-  CHECK(policies.error().message == "there is no policy \"fastest\"; choose one of autoscaling_engine, fixed, fifo");
+  CHECK(policies.error().message.starts_with("there is no policy \"fastest\"; choose one of autoscaling_engine, "));
+  for (const KnownPolicy& known : known_policies())
+    CHECK(policies.error().message.find(known.name) != std::string::npos);
 }
 
 TEST_CASE("a size that the user has pinned goes before what the policy would choose") {

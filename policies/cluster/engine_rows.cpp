@@ -1,0 +1,180 @@
+#include "policies/cluster/engine_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "policies/size/size_limits.hpp"
+#include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+constexpr int kPriorityMost = 20;  // beyond it a weight is as good as infinite
+// What a change stands still for before one has been measured.
+constexpr double kUnknownStallS = 1;
+constexpr double kUnknownRestartS = 30;  // of a job whose programs are started anew
+constexpr double kUnknownBootS = 10;
+
+bool holds_slots(const core::Job& job) {
+  return job.state != core::JobState::kPending && job.state != core::JobState::kSuspending;
+}
+
+Duration mean_of(const core::TransitionCost& cost, double unknown_s) {
+  const double ms = cost.count > 0 ? cost.mean_stall_ms : unknown_s * 1000;
+  return Duration::micros(static_cast<std::int64_t>(ms * 1000));
+}
+
+TransitionCosts costs_of(const core::Job& job) {
+  const Duration boot = Duration::micros(
+      static_cast<std::int64_t>((job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootS * 1000) * 1000));
+  if (job.spec.resize == core::ResizeMode::kRestart) {
+    const Duration restart = mean_of(job.restart_cost, kUnknownRestartS);
+    return {.grow = restart, .shrink = restart, .move = restart, .start = std::max(boot, restart)};
+  }
+  return {.grow = mean_of(job.grow_cost, kUnknownStallS),
+          .shrink = mean_of(job.shrink_cost, kUnknownStallS),
+          .move = mean_of(job.replace_cost, kUnknownStallS),
+          .start = boot};
+}
+
+// In workers: what the policy may choose from. Fixed claims and jobs of which nothing can be learnt have one size: what
+// they hold, or the largest that is wanted and that the cluster has room for.
+std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, bool own_way, int room) {
+  SizeLadder ladder = ladder_of(state, job);
+  if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
+  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
+  if (!own_way && job.pinned_size == 0 && !tells_nothing) return std::move(ladder.sizes);
+  if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
+  const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
+  return {ladder.start_size(std::min(wanted, room))};
+}
+
+void set_work(const core::Job& job, JobRow& row) {
+  const double batch = double(job.spec.batch.global);
+  row.steps_done = double(job.samples_done) / batch;
+  if (!job.spec.work_samples) return;
+  row.steps_left = std::max(0.0, double(*job.spec.work_samples - job.samples_done) / batch);
+  row.useful_left = row.steps_left;
+}
+
+}  // namespace
+
+void EngineRows::follow(const core::ClusterState& state, JobId id) {
+  kept_.erase(id);
+  const core::Job& job = *state.find_job(id);
+  if (job.state == core::JobState::kSucceeded) ended_[id] = job.slot_time.to_seconds();
+}
+
+void EngineRows::follow_nodes(const core::ClusterState& state) {
+  std::vector<NodeId> up;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state == core::NodeState::kUp) up.push_back(id);
+  }
+  if (up == nodes_) return;
+  nodes_ = std::move(up);
+  index_.clear();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
+  kept_.clear();
+}
+
+Placement EngineRows::placement_of(const core::ClusterState& state, const core::Job& job) const {
+  Placement placement;
+  for (const WorkerId id : job.workers) {
+    const core::Worker& worker = *state.find_worker(id);
+    const bool leaves = worker.phase == core::WorkerPhase::kLeaving || worker.kill_at ||
+                        (job.transition && core::contains(job.transition->leavers, id));
+    const auto node = index_.find(worker.node);
+    if (leaves || worker.node_lost || node == index_.end()) continue;
+    const auto share = std::find_if(placement.begin(), placement.end(),
+                                    [&](const Share& entry) { return entry.node == node->second; });
+    const int slots = static_cast<int>(worker.slots.size());
+    if (share == placement.end()) {
+      placement.push_back({.node = node->second, .slots = slots});
+    } else {
+      share->slots += slots;
+    }
+  }
+  return placement;
+}
+
+const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
+  const auto [found, is_new] = kept_.try_emplace(job.id);
+  if (!is_new) return found->second;
+  Kept& kept = found->second;
+  kept.speed = std::make_unique<JobSpeed>(job);
+  const int each = job.spec.gpus_per_worker;
+  JobRow& row = kept.row;
+  row.id = job.id;
+  row.submitted = job.submitted_at;
+  row.priority = job.spec.priority;
+  row.weight = std::ldexp(1.0, std::clamp(job.spec.priority, -kPriorityMost, kPriorityMost));
+  row.placement = placement_of(state, job);
+  row.slot_seconds = job.slot_time.to_seconds();
+  row.largest_seen = kept.speed->largest_measured() * each;
+  row.resizes = job.generation > 1 ? static_cast<int>(job.generation) - 1 : 0;
+  row.slots_per_worker = each;
+  row.preemptible = job.spec.preemptible;
+  row.pinned = job.pinned_size * each;
+  row.costs = costs_of(job);
+  row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
+  row.speed = kept.speed.get();
+  set_work(job, row);
+  if (job.allotted) row.mark = job.allotted->allotment.mark;
+  return kept;
+}
+
+EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
+  const core::ClusterState& state = request.view.state;
+  follow_nodes(state);
+  Rows rows{.view = {.now = request.view.now}, .claims = {}, .capacity = 0};
+  View& view = rows.view;
+  view.mark = state.plan.mark;
+  for (const auto& [id, slot_seconds] : ended_) view.ended_slot_seconds.push_back(slot_seconds);
+  for (const NodeId id : nodes_) {
+    const core::Node& node = *state.find_node(id);
+    view.nodes.push_back({.id = id, .slots = node.cordoned ? 0 : static_cast<int>(node.owners.size())});
+  }
+  const auto slots_on = [&](const Share& share) -> int& {
+    return view.nodes[static_cast<std::size_t>(share.node)].slots;
+  };
+  rows.capacity = view.slots();
+  std::vector<std::tuple<Instant, JobId>> order;
+  for (const JobId id : request.jobs) {
+    const core::Job& job = *state.find_job(id);
+    const Placement& placement = kept(state, job).row.placement;
+    for (const Share& share : placement) {
+      // A cordoned node has what is held there, and nothing to give.
+      if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->cordoned) slots_on(share) += share.slots;
+    }
+    const bool claims = holds_slots(job) && (job.pinned_size > 0 || request.own_ways.contains(id));
+    if (!claims) {
+      order.emplace_back(job.submitted_at, id);
+      continue;
+    }
+    rows.claims.push_back(id);
+    for (const Share& share : placement) slots_on(share) -= share.slots;
+  }
+  std::sort(order.begin(), order.end());
+  const int room = view.slots();  // nobody wants more than there is
+  view.jobs.reserve(order.size());
+  for (const auto& [submitted, id] : order) {
+    const core::Job& job = *state.find_job(id);
+    JobRow& row = view.jobs.emplace_back(kept(state, job).row);
+    for (const int size : sizes_of(state, job, request.own_ways.contains(id), room / row.slots_per_worker)) {
+      row.sizes.push_back(size * row.slots_per_worker);
+    }
+    row.size_min = row.sizes.front();
+    row.size_max = row.sizes.back();
+    const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, room);
+    row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
+    row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
+    row.frozen = core::size_is_frozen(job, request.view.now);
+    row.scaling = &job.spec.scaling;
+  }
+  return rows;
+}
+
+}  // namespace tidepool::policies::cluster

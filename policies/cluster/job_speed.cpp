@@ -1,0 +1,71 @@
+#include "policies/cluster/job_speed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidepool::policies::cluster {
+
+JobSpeed::JobSpeed(const core::Job& job)
+    : declared_batch_(double(job.spec.batch.global)),
+      noise_(job.noise_scale),
+      on_resize_(job.spec.batch.on_resize),
+      slots_per_worker_(job.spec.gpus_per_worker) {
+  std::map<int, core::SizeRecord> trusted;
+  for (const auto& [size, record] : job.sizes) {
+    const bool measured = record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
+    if (!measured) continue;
+    trusted.emplace(size, record);
+    seen_[size] = {.rate = record.samples_per_second, .batch = record.samples_per_second * record.step_seconds};
+  }
+  curve_ = fit_usl(trusted);
+}
+
+double JobSpeed::workers(Shape shape) const {
+  return double(shape.size) / slots_per_worker_;
+}
+
+std::map<int, JobSpeed::Seen>::const_iterator JobSpeed::nearest(double workers) const {
+  auto best = seen_.begin();
+  for (auto entry = seen_.begin(); entry != seen_.end(); ++entry) {
+    if (std::abs(entry->first - workers) < std::abs(best->first - workers)) best = entry;
+  }
+  return best;
+}
+
+double JobSpeed::curve_at(double workers) const {
+  const double lower = std::max(1.0, std::floor(workers));
+  const double share = workers - lower;
+  const double at = curve_->at(int(lower));
+  if (share <= 0) return share < 0 ? at * workers / lower : at;
+  return at + share * (curve_->at(int(lower) + 1) - at);
+}
+
+double JobSpeed::rate(double workers) const {
+  if (seen_.empty() || !curve_) return declared_batch_ * workers;
+  const auto exact = seen_.find(int(std::lround(workers)));
+  if (exact != seen_.end() && exact->first == workers) return exact->second.rate;
+  const auto near = nearest(workers);
+  const double bend = near->second.rate / std::max(curve_at(near->first), 1e-300);
+  // Nobody scales better than without loss from the nearest size that was seen.
+  return std::min(curve_at(workers) * bend, near->second.rate * std::max(1.0, workers / near->first));
+}
+
+double JobSpeed::batch(double workers) const {
+  if (seen_.empty() || on_resize_ == core::OnResize::kConstant) return declared_batch_;
+  const auto near = nearest(workers);
+  const double ratio = workers / near->first;
+  return near->second.batch * (on_resize_ == core::OnResize::kSqrt ? std::sqrt(ratio) : ratio);
+}
+
+double JobSpeed::step_seconds(Shape shape) const {
+  const double at = rate(workers(shape));
+  return at > 0 ? declared_batch_ / at : HUGE_VAL;
+}
+
+double JobSpeed::goodput(Shape shape) const {
+  const double many = workers(shape);
+  const double efficiency = noise_ ? (*noise_ + declared_batch_) / (*noise_ + batch(many)) : 1;
+  return rate(many) * std::min(1.0, efficiency) / declared_batch_;
+}
+
+}  // namespace tidepool::policies::cluster

@@ -1,0 +1,49 @@
+// What a running job's own records say about its speed at each size: the measured rate where there is one, else the
+// fitted curve (usl_curve.hpp), bent so that it goes through the nearest measured size. Where nothing was measured it
+// is optimistic, as every policy that is to try sizes needs it: one size seen scales without loss, none seen runs one
+// step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "policies/cluster/cluster_view.hpp"
+#include "policies/usl_curve.hpp"
+#include "schedulerd/core/cluster_state.hpp"
+
+namespace tidepool::policies::cluster {
+
+class JobSpeed final : public SpeedModel {
+ public:
+  explicit JobSpeed(const core::Job& job);
+
+  [[nodiscard]] double step_seconds(Shape shape) const override;
+  // Samples a second x what a sample teaches at the batch of that size / the declared batch. A sample teaches
+  // (phi + M0) / (phi + M) of what it does at the declared batch M0, phi being the newest noise scale (Qiao et al.,
+  // OSDI 2021, section 3.1).
+  [[nodiscard]] double goodput(Shape shape) const override;
+
+  // In workers; 0 = nothing was measured.
+  [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.rbegin()->first; }
+
+ private:
+  struct Seen {
+    double rate = 0;   // samples a second, > 0
+    double batch = 0;  // samples a step, > 0
+  };
+  [[nodiscard]] double workers(Shape shape) const;
+  [[nodiscard]] double rate(double workers) const;
+  [[nodiscard]] double batch(double workers) const;
+  [[nodiscard]] std::map<int, Seen>::const_iterator nearest(double workers) const;
+  [[nodiscard]] double curve_at(double workers) const;
+
+  std::map<int, Seen> seen_;  // by size in workers
+  std::optional<UslCurve> curve_;
+  double declared_batch_;
+  std::optional<double> noise_;
+  core::OnResize on_resize_;
+  int slots_per_worker_;
+};
+
+}  // namespace tidepool::policies::cluster

@@ -1,0 +1,152 @@
+#include "policies/cluster/lawful_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+namespace tidepool::policies::cluster {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 4;
+// Numbers of a reason that are sizes: the policy's are in slots, the engine's in workers.
+constexpr std::array<std::string_view, 4> kSizes = {"from", "to", "size", "next"};
+
+core::Reason in_workers(core::Reason reason, int slots_per_worker) {
+  for (core::ReasonNumber& number : reason.numbers) {
+    if (!std::isfinite(number.value)) number.value = 0;
+    const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
+    if (is_size) number.value = std::round(number.value / slots_per_worker);
+  }
+  return reason;
+}
+
+// Holds something that the policy may not take away.
+bool must_keep(const JobRow& job) {
+  return !job.preemptible && !job.placement.empty();
+}
+
+int least_kept(const JobRow& job) {
+  return must_keep(job) ? std::min(size_of(job.placement), job.size_min) : 0;
+}
+
+class Plan {
+ public:
+  Plan(const View& view, const Allocation& allocation, int capacity)
+      : view_(view), allocation_(allocation), capacity_(capacity), sizes_(view.jobs.size(), 0), left_(view.slots()) {}
+
+  std::vector<core::Allotment> make() {
+    for (const JobRow& job : view_.jobs) left_ -= least_kept(job);
+    for (const std::size_t row : allocation_.order) share_out(row);
+    if (std::any_of(view_.jobs.begin(), view_.jobs.end(), [](const JobRow& job) { return job.slots_per_worker > 1; })) {
+      lay_out_gangs();
+    }
+    std::vector<core::Allotment> plan(sizes_.size());
+    for (std::size_t i = 0; i < allocation_.order.size(); ++i) {
+      const std::size_t row = allocation_.order[i];
+      plan[row] = allotment(row, static_cast<std::int64_t>(i));
+    }
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] const JobRow& job(std::size_t row) const { return view_.jobs[row]; }
+
+  void share_out(std::size_t row) {
+    const int kept = least_kept(job(row));
+    left_ += kept;
+    const int granted = std::min(allocation_.grants[row].size, left_);
+    sizes_[row] = std::max(kept, largest_size(job(row), granted));
+    // A loss may have left it between the allowed sizes; who is granted that goes back up if there is room.
+    if (granted == size_of(job(row).placement) && !may_have(job(row), granted)) {
+      const auto& sizes = job(row).sizes;
+      const auto above = std::lower_bound(sizes.begin(), sizes.end(), granted);
+      if (above != sizes.end() && *above <= left_) sizes_[row] = *above;
+    }
+    left_ -= sizes_[row];
+  }
+
+  // Workers of several slots need them on one node: cuts the gangs that would find no node. Workers that stay, stay.
+  void lay_out_gangs() {
+    std::vector<int> free;
+    for (const NodeRow& node : view_.nodes) free.push_back(node.slots);
+    for (std::size_t row = 0; row < sizes_.size(); ++row) {
+      int stays = std::min(sizes_[row], size_of(job(row).placement));
+      for (const Share& share : job(row).placement) {
+        const int slots = std::min(stays, share.slots);
+        free[static_cast<std::size_t>(share.node)] -= slots;
+        stays -= slots;
+      }
+    }
+    std::vector<std::size_t> order = allocation_.order;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(-job(a).slots_per_worker, place_of(a)) < std::pair(-job(b).slots_per_worker, place_of(b));
+    });
+    for (const std::size_t row : order) {
+      const int held = std::min(sizes_[row], size_of(job(row).placement));
+      int found = held;
+      while (found < sizes_[row] && take(free, job(row).slots_per_worker)) found += job(row).slots_per_worker;
+      if (found < sizes_[row]) sizes_[row] = std::max(held, largest_size(job(row), found));
+    }
+  }
+
+  [[nodiscard]] std::size_t place_of(std::size_t row) const {
+    return static_cast<std::size_t>(std::find(allocation_.order.begin(), allocation_.order.end(), row) -
+                                    allocation_.order.begin());
+  }
+
+  // From the fullest node with room.
+  static bool take(std::vector<int>& free, int slots) {
+    auto best = free.end();
+    for (auto node = free.begin(); node != free.end(); ++node) {
+      if (*node >= slots && (best == free.end() || *node < *best)) best = node;
+    }
+    if (best == free.end()) return false;
+    *best -= slots;
+    return true;
+  }
+
+  [[nodiscard]] core::Allotment allotment(std::size_t row, std::int64_t place) const {
+    const Grant& grant = allocation_.grants[row];
+    const int each = job(row).slots_per_worker;
+    core::Allotment out{
+        .size = sizes_[row] / each, .place = place, .reason = reason(row), .lost = grant.lost, .mark = grant.mark};
+    std::erase_if(out.mark.numbers, [](double number) { return !std::isfinite(number); });
+    if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
+    for (core::Alternative& lost : out.lost) {
+      lost.size /= each;
+      lost.reason = in_workers(std::move(lost.reason), each);
+      if (!std::isfinite(lost.score)) lost.score = 0;
+    }
+    return out;
+  }
+
+  [[nodiscard]] core::Reason reason(std::size_t row) const {
+    const Grant& grant = allocation_.grants[row];
+    const double needed = job(row).size_min;
+    if (sizes_[row] == 0 && job(row).placement.empty()) {
+      if (capacity_ == 0) return {core::ReasonCode::kNoNodes, {}};
+      if (job(row).size_min > capacity_) {
+        return {core::ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(capacity_)}}};
+      }
+      if (grant.size > 0 || job(row).size_min > view_.slots())
+        return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
+    }
+    return in_workers(grant.reason, job(row).slots_per_worker);
+  }
+
+  const View& view_;
+  const Allocation& allocation_;
+  int capacity_;
+  std::vector<int> sizes_;  // per row, in slots
+  int left_;
+};
+
+}  // namespace
+
+std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity) {
+  return Plan(view, allocation, capacity).make();
+}
+
+}  // namespace tidepool::policies::cluster
