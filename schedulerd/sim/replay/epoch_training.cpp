@@ -53,7 +53,7 @@ void EpochTraining::spend(int seconds) {
 // Trains to the end of the epoch or of the time, whichever is first; returns the seconds left.
 int EpochTraining::train(int seconds) {
   observe(*pace_, setup_.application.gradient(pace_->batch(), epoch_));
-  const double pace = useful_steps_per_second(pace_->batch(), pace_->step_s(), epoch_);
+  const double pace = useful_steps_per_second(pace_->batch(), pace_->step_s(), epoch_) * (1 - disturbed_);
   const double epoch_end = setup_.application.progress_after(epoch_ + 1);
   if (progress_ + pace * seconds < epoch_end) {
     progress_ += pace * seconds;
@@ -65,7 +65,10 @@ int EpochTraining::train(int seconds) {
   progress_ = epoch_end;
   ++epoch_;
   spend(needed);
-  if (epoch_ == setup_.application.epochs()) finished_s_ = now_s_;
+  if (epoch_ == setup_.application.epochs()) {
+    finished_s_ = now_s_;
+    ended(progress_);
+  }
   return seconds - needed;
 }
 
@@ -98,6 +101,7 @@ void EpochTraining::describe(policies::cluster::JobRow& row) const {
   row.transition = Duration::seconds(setup_.restart_s);
   row.speed = &setup_.oracle;
   row.largest_seen = setup_.size_max;
+  row.steps_done = epoch_ == 0 ? 0 : setup_.application.iterations(setup_.batch, epoch_ - 1);
   row.steps_left.reset();
   row.useful_left.reset();
   if (!setup_.declared_work) return;

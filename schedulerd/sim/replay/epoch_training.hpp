@@ -4,6 +4,8 @@
 // rounded to whole seconds, half to even. How the batch is chosen is the business of the two kinds below.
 #pragma once
 
+#include <algorithm>
+
 #include "policies/models/learnt_speed.hpp"
 #include "schedulerd/sim/replay/measured_application.hpp"
 #include "schedulerd/sim/replay/oracle_speed.hpp"
@@ -21,10 +23,12 @@ class EpochTraining : public Training {
     int size_max = 1;
     int restart_s = 0;
     bool declared_work = true;  // whether a policy may know how much is left
+    bool sizes_known = true;    // whether it may know step times at sizes that the job has not held
   };
   explicit EpochTraining(const Setup& setup) : setup_(setup) {}
 
   void hold(const std::vector<int>& slots) final;
+  void disturb(double part) final { disturbed_ = part; }
   [[nodiscard]] Status advance(int seconds) final;
   [[nodiscard]] std::optional<std::int64_t> finished_s() const final { return finished_s_; }
   void describe(policies::cluster::JobRow& row) const override;
@@ -47,8 +51,11 @@ class EpochTraining : public Training {
   [[nodiscard]] virtual policies::BatchSplit choose_batch(policies::cluster::Shape shape) const = 0;
   // Told before each stretch of training, with the gradient's noise in this epoch.
   virtual void observe(const Pace& /*pace*/, const GradientStatistics& /*noise*/) {}
+  // Told at its end, with the useful steps it took.
+  virtual void ended(double /*useful_steps*/) {}
 
   [[nodiscard]] const Setup& setup() const { return setup_; }
+  [[nodiscard]] double progress() const { return progress_; }  // useful steps so far
   [[nodiscard]] policies::BatchLimits limits() const;
 
  private:
@@ -65,6 +72,7 @@ class EpochTraining : public Training {
   int epoch_ = 0;
   double progress_ = 0;  // useful steps
   double slot_seconds_ = 0;
+  double disturbed_ = 0;  // part of its speed that it has lost to others
   std::optional<std::int64_t> finished_s_;
 };
 
@@ -73,10 +81,20 @@ class FixedBatchTraining final : public EpochTraining {
  public:
   using EpochTraining::EpochTraining;
 
+  void describe(policies::cluster::JobRow& row) const override {
+    EpochTraining::describe(row);
+    if (!setup().sizes_known) row.largest_seen = largest_held_;
+  }
+
  private:
   [[nodiscard]] policies::BatchSplit choose_batch(policies::cluster::Shape shape) const override {
     return policies::split_batch(setup().batch, shape.size, limits());
   }
+  void observe(const Pace& pace, const GradientStatistics& /*noise*/) override {
+    largest_held_ = std::max(largest_held_, pace.shape.size);
+  }
+
+  int largest_held_ = 0;
 };
 
 }  // namespace tidepool::sim

@@ -11,6 +11,7 @@
 #include "schedulerd/sim/replay/adaptive_training.hpp"
 #include "schedulerd/sim/replay/csv_columns.hpp"
 #include "schedulerd/sim/replay/epoch_training.hpp"
+#include "schedulerd/sim/replay/jct_bound.hpp"
 #include "schedulerd/sim/replay/replay.hpp"
 
 namespace tidepool::sim {
@@ -106,13 +107,13 @@ class Measurements {
     return found->second;
   }
 
-  // What the jobs of an application have measured so far, together.
-  policies::LearntSpeed& learnt(const std::string& application) { return learnt_[application]; }
+  // What the jobs of an application have found out so far, together.
+  KindKnowledge& kind(const std::string& application) { return kinds_[application]; }
 
  private:
   const SimOptions& options_;
   const ClusterShape& cluster_;
-  std::map<std::string, policies::LearntSpeed> learnt_;
+  std::map<std::string, KindKnowledge> kinds_;
   std::map<std::string, MeasuredApplication> applications_;
   std::map<std::pair<std::string, int>, OracleSpeed> oracles_;
 };
@@ -126,6 +127,8 @@ struct JobRules {
   policies::cluster::Knowledge knowledge = policies::cluster::Knowledge::kOracle;
   int restart_s = 30;
   bool declared_work = true;
+  bool kind_prior = true;
+  int round_s = 60;
 };
 
 // The largest size at which each worker still gets its smallest batch out of a global one.
@@ -143,7 +146,8 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, c
                             std::to_string((*application)->initial_batch()) + " and " +
                             std::to_string((*application)->batch_max()) + ", the measured ones");
   }
-  const bool adaptive = rules.knowledge == policies::cluster::Knowledge::kLearnt;
+  const bool by_job = rules.knowledge == policies::cluster::Knowledge::kLearntByJob;
+  const bool adaptive = by_job || rules.knowledge == policies::cluster::Knowledge::kLearnt;
   const int size_max = most(**application, row.batch);
   if (row.size > size_max) {
     return invalid_argument("job " + row.name + ": num_replicas " + std::to_string(row.size) + " is above " +
@@ -156,14 +160,46 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, c
                                    .size_wanted = row.size,
                                    .size_max = adaptive ? most(**application, (*application)->batch_max()) : size_max,
                                    .restart_s = rules.restart_s,
-                                   .declared_work = rules.declared_work};
+                                   .declared_work = rules.declared_work,
+                                   .sizes_known = rules.knowledge != policies::cluster::Knowledge::kVisited};
   if (adaptive) {
-    job.training = std::make_unique<AdaptiveTraining>(setup, measurements.learnt(row.application),
-                                                      exception_of(row.application).fixed_batch);
+    job.training = std::make_unique<AdaptiveTraining>(
+        setup, measurements.kind(by_job ? row.application + " of " + row.name : row.application),
+        AdaptiveTraining::Rules{.fixed_batch = exception_of(row.application).fixed_batch, .prior = rules.kind_prior});
   } else {
     job.training = std::make_unique<FixedBatchTraining>(setup);
   }
   return job;
+}
+
+// What no policy can get the average completion time below, for jobs that choose their batches or keep them.
+double jct_bound(const std::vector<WorkloadRow>& rows, Measurements& measurements, const ClusterShape& cluster,
+                 const JobRules& rules) {
+  const bool fixed = rules.knowledge == policies::cluster::Knowledge::kOracle ||
+                     rules.knowledge == policies::cluster::Knowledge::kVisited;
+  std::map<std::pair<std::string, int>, LeastNeed> needs;
+  std::vector<NeedyJob> jobs;
+  for (const WorkloadRow& row : rows) {
+    const MeasuredApplication& application = **measurements.application(row.application);
+    const int batch = fixed ? row.batch : exception_of(row.application).fixed_batch;
+    const auto [need, is_new] = needs.try_emplace({row.application, batch});
+    if (is_new) {
+      const int size_max = most(application, fixed ? row.batch : application.batch_max());
+      need->second = least_need({.application = application,
+                                 .limits = {.initial = application.initial_batch(),
+                                            .largest = application.batch_max(),
+                                            .local_min = application.local_batch_min(),
+                                            .local_max = application.local_batch_max()},
+                                 .fixed_batch = batch,
+                                 .size_max = std::min(size_max, cluster.slots()),
+                                 .slots_per_node = cluster.slots_per_node});
+    }
+    const int rounds = (row.submitted_s + rules.round_s - 1) / rules.round_s;
+    jobs.push_back({.submitted_s = double(row.submitted_s),
+                    .ready_s = double(rounds * rules.round_s + rules.restart_s),
+                    .need = need->second});
+  }
+  return jct_bounds(jobs, cluster.slots()).best_s();
 }
 
 }  // namespace
@@ -184,16 +220,23 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   Measurements measurements(options, *cluster);
   const auto policy = preset->policy();
   const auto place = preset->place();
-  ReplaySetup setup{.cluster = *cluster, .jobs = {}, .policy = options.policy_file != nullptr ? *options.policy_file : *policy,
-                    .place = *place, .round_s = round_s};
+  ReplaySetup setup{.cluster = *cluster,
+                    .jobs = {},
+                    .policy = options.policy_file != nullptr ? *options.policy_file : *policy,
+                    .place = *place,
+                    .round_s = round_s};
+  setup.interference = options.interference;
   setup.limit_s = options.limit.count_ms() / 1'000;
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
   // A baseline with an oracle knows the work that is left, as published; any other only what its user has declared.
-  const bool oracle = preset->knowledge == policies::cluster::Knowledge::kOracle;
+  const bool oracle = preset->knowledge == policies::cluster::Knowledge::kOracle ||
+                      preset->knowledge == policies::cluster::Knowledge::kVisited;
   const JobRules rules{.knowledge = preset->knowledge,
                        .restart_s = whole_seconds(options.restart_penalty, 30),
-                       .declared_work = oracle || options.declared_work};
+                       .declared_work = oracle || options.declared_work,
+                       .kind_prior = options.kind_prior,
+                       .round_s = round_s};
   for (const WorkloadRow& row : *rows) {
     auto job = make_job(row, measurements, rules);
     if (!job) return job.error();
@@ -204,17 +247,14 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   const auto result = replay(setup);
   if (!result) return result.error();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
-  SimReport report{
-      .score =
-          score({.result = *result,
-                 .cluster = *cluster,
-                 .workload = options.workload,
-                 .policy = options.policy,
-                 .alone_seconds = [&](std::size_t row, double slots) { return trainings[row]->alone_seconds(slots); },
-                 .wall_s = static_cast<double>(end - begin) * 1e-9}),
-      .per_job_csv = per_job_csv(result->rows)};
-  for (const std::string& line : result->decision_lines) report.decisions_jsonl += line + "\n";
-  return report;
+  return report_of(
+      {.result = *result,
+       .cluster = *cluster,
+       .workload = options.workload,
+       .policy = options.policy,
+       .alone_seconds = [&](std::size_t row, double slots) { return trainings[row]->alone_seconds(slots); },
+       .wall_s = static_cast<double>(end - begin) * 1e-9,
+       .jct_bound_s = jct_bound(*rows, measurements, *cluster, rules)});
 }
 
 }  // namespace tidepool::sim

@@ -37,7 +37,7 @@ class Rounds {
   }
 
   Result<SimResult> run() {
-    while (ended_ < books_.size() && now_s_ < setup_.limit_s) {
+    while (ended_.size() < books_.size() && now_s_ < setup_.limit_s) {
       TP_TRY(pass_time());
       TP_TRY(decide());
     }
@@ -51,7 +51,26 @@ class Rounds {
     bool ended = false;
   };
 
+  // Who lies on several nodes beside another job that does.
+  void disturb() {
+    if (setup_.interference <= 0) return;
+    const auto spread = [](const Books& books) { return !books.ended && books.row.placement.size() > 1; };
+    std::vector<int> spread_jobs(nodes_.size());
+    for (const Books& books : books_) {
+      if (!spread(books)) continue;
+      for (const cluster::Share& share : books.row.placement) ++spread_jobs[static_cast<std::size_t>(share.node)];
+    }
+    for (std::size_t i = 0; i < books_.size(); ++i) {
+      const auto& placement = books_[i].row.placement;
+      const bool beside = spread(books_[i]) && std::any_of(placement.begin(), placement.end(), [&](const auto& share) {
+                            return spread_jobs[static_cast<std::size_t>(share.node)] > 1;
+                          });
+      setup_.jobs[i].training->disturb(beside ? setup_.interference : 0);
+    }
+  }
+
   Status pass_time() {
+    disturb();
     for (std::size_t i = 0; i < books_.size(); ++i) {
       Books& books = books_[i];
       if (books.ended) continue;
@@ -61,9 +80,10 @@ class Rounds {
       if (!books.row.placement.empty()) books.row.held += Duration::seconds(setup_.round_s);
       if (const auto finished = training.finished_s()) {
         books.ended = true;
-        ++ended_;
+        ended_.push_back(training.slot_seconds());
         books.report.finished_s = double(*finished);
         books.report.state = core::JobState::kSucceeded;
+        books.report.hold(double(*finished), 0);
       }
     }
     now_s_ += setup_.round_s;
@@ -71,7 +91,7 @@ class Rounds {
   }
 
   [[nodiscard]] cluster::View view() {
-    cluster::View view{.now = at_second(now_s_), .nodes = nodes_, .jobs = {}};
+    cluster::View view{.now = at_second(now_s_), .nodes = nodes_, .jobs = {}, .ended_slot_seconds = ended_};
     shown_.clear();
     for (std::size_t i = 0; i < books_.size(); ++i) {
       Books& books = books_[i];
@@ -90,9 +110,10 @@ class Rounds {
     const std::int64_t begin = setup_.stopwatch_ns ? setup_.stopwatch_ns() : 0;
     const cluster::Allocation allocation = setup_.policy.allocate(view, budget);
     TP_TRY(cluster::check_allocation(view, allocation));
-    const std::vector<cluster::Placement> placements = setup_.place.place(view, allocation);
+    const std::vector<cluster::Placement> placements = policies::lay_out(setup_.place, view, allocation);
     TP_TRY(cluster::check_placements(view, allocation, placements));
     if (setup_.stopwatch_ns) decide_ns_.push_back(setup_.stopwatch_ns() - begin);
+    if (allocation.bound > 0) gaps_.push_back((allocation.bound - allocation.worth) / allocation.bound);
     bool changed = false;
     for (std::size_t row = 0; row < placements.size(); ++row) {
       Books& books = books_[shown_[row]];
@@ -130,6 +151,7 @@ class Rounds {
     if (!placement.empty() && !books.report.started_s) books.report.started_s = double(now_s_);
     books.report.state = placement.empty() ? core::JobState::kSuspended : core::JobState::kRunning;
     books.row.placement = placement;
+    books.report.hold(double(now_s_), size_of(placement));
     std::vector<int> slots;
     for (const cluster::Share& share : placement) slots.push_back(share.slots);
     setup_.jobs[job].training->hold(slots);
@@ -140,9 +162,10 @@ class Rounds {
     for (Books& books : books_) result.rows.push_back(std::move(books.report));
     result.decisions = decisions_;
     result.decide_ns = std::move(decide_ns_);
+    result.gaps = std::move(gaps_);
     result.decision_lines = std::move(lines_);
     result.digest = digest_.value();
-    result.complete = ended_ == books_.size();
+    result.complete = ended_.size() == books_.size();
     result.end = Duration::seconds(now_s_);
     return result;
   }
@@ -151,10 +174,11 @@ class Rounds {
   std::vector<cluster::NodeRow> nodes_;
   std::vector<Books> books_;
   std::vector<std::size_t> shown_;  // row of the view -> job
-  std::size_t ended_ = 0;
+  std::vector<double> ended_;       // slot-seconds of each job that has ended
   std::int64_t now_s_ = 0;
   std::int64_t decisions_ = 0;
   std::vector<std::int64_t> decide_ns_;
+  std::vector<double> gaps_;
   std::vector<std::string> lines_;
   Digest digest_;
 };

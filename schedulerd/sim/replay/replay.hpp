@@ -30,6 +30,9 @@ struct ReplaySetup {
   const policies::cluster::AllocationPolicy& policy;
   const policies::PlaceStage& place;
   int round_s = 60;
+  // Part of its speed that a job on several nodes loses while another such job has slots on one of them (Qiao et al.,
+  // OSDI 2021, section 5.3.2).
+  double interference = 0;
   std::int64_t limit_s = 90 * 86'400;          // the run ends here whatever is left
   std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
   bool keep_decisions = false;

@@ -17,6 +17,8 @@ class Training {
 
   // Holds these slots from now on: workers per node in rank order; empty = stands still.
   virtual void hold(const std::vector<int>& slots) = 0;
+  // Others on its nodes take this part of its speed, until it is told another.
+  virtual void disturb(double /*part*/) {}
   // Lets so much time pass. An error is a placement for which nothing was measured.
   [[nodiscard]] virtual Status advance(int seconds) = 0;
   // When it ended.
