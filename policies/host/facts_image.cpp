@@ -110,10 +110,10 @@ struct Options {
 
 Options options_of(const cluster::View& view) {
   Options options;
-  const int per_node = std::max(view.slots_per_node(), 1);
+  const Extent extent = extent_of(view);
   for (const cluster::JobRow& job : view.jobs) {
-    for (const int size : size_options(job, view)) {
-      const cluster::Shape shape = cluster::packed(size, per_node);
+    for (const int size : size_options(job, extent)) {
+      const cluster::Shape shape = cluster::packed(size, extent.slots_per_node);
       options.size.push_back(size);
       options.goodput.push_back(job.speed->goodput(shape));
       options.step_seconds.push_back(job.speed->step_seconds(shape));
@@ -125,15 +125,18 @@ Options options_of(const cluster::View& view) {
 
 }  // namespace
 
-std::vector<int> size_options(const cluster::JobRow& job, const cluster::View& view) {
-  const int per_node = std::max(view.slots_per_node(), 1);
-  const int most = std::min(job.size_max, view.slots());
+Extent extent_of(const cluster::View& view) {
+  return {.slots = view.slots(), .slots_per_node = std::max(view.slots_per_node(), 1)};
+}
+
+std::vector<int> size_options(const cluster::JobRow& job, const Extent& extent) {
+  const int most = std::min(job.size_max, extent.slots);
   std::vector<int> sizes{size_of(job.placement), job.size_wanted, job.size_min};
   for (const int size : job.sizes) {
     if (sizes.size() < kOptionsMax) sizes.push_back(size);
   }
   for (int size = 1; job.sizes.empty() && size <= most && sizes.size() < kOptionsMax;
-       size += size < per_node ? 1 : per_node) {
+       size += size < extent.slots_per_node ? 1 : extent.slots_per_node) {
     sizes.push_back(size);
   }
   std::sort(sizes.begin(), sizes.end());

@@ -22,7 +22,12 @@ struct Param {
 
 // The sizes of which a policy sees what they bring, ascending and about 64 at most: those that the job names, or all
 // within a node and whole nodes beyond; its present and smallest size and the one its user wants are always among them.
-[[nodiscard]] std::vector<int> size_options(const cluster::JobRow& job, const cluster::View& view);
+struct Extent {
+  int slots = 0;
+  int slots_per_node = 1;
+};
+[[nodiscard]] Extent extent_of(const cluster::View& view);
+[[nodiscard]] std::vector<int> size_options(const cluster::JobRow& job, const Extent& extent);
 
 // `region` has kFactsBytes. An error if the view has no room in it.
 [[nodiscard]] Status write_facts(const cluster::View& view, std::span<const Param> params, std::byte* region);

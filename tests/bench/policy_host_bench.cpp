@@ -90,10 +90,11 @@ std::string native_library() {
 // The same choice, made here.
 std::vector<int> chosen_here(const policies::cluster::View& view) {
   std::vector<int> sizes;
+  const host::Extent extent = host::extent_of(view);
   for (const auto& job : view.jobs) {
     int best = 0;
     double best_value = 0;
-    for (const int size : host::size_options(job, view)) {
+    for (const int size : host::size_options(job, extent)) {
       const double value = job.speed->goodput(policies::cluster::packed(size, 8)) - 0.2 * size;
       if (value > best_value) {
         best = size;

@@ -113,9 +113,9 @@ TEST_CASE("a mark that stays keeps its time, a new one gets the round's") {
 TEST_CASE("the options of a job are all sizes within a node and whole nodes beyond") {
   cluster::View view = waiting_jobs(1, 4);
   view.jobs[0].size_max = 100;
-  CHECK(size_options(view.jobs[0], view) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 32});
+  CHECK(size_options(view.jobs[0], extent_of(view)) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 32});
   view.jobs[0].size_max = 3;
-  CHECK(size_options(view.jobs[0], view) == std::vector<int>{1, 2, 3});
+  CHECK(size_options(view.jobs[0], extent_of(view)) == std::vector<int>{1, 2, 3});
 }
 
 }  // namespace tidepool::policies::host
