@@ -28,7 +28,7 @@ namespace tidepool::core {
 struct ClusterView {
   const ClusterState& state;
   Instant now;
-  const std::set<JobId>* pending = nullptr;  // the jobs that wait, where the caller has them at hand; else look for them
+  const std::set<JobId>* pending = nullptr;  // the jobs that wait, if the caller has them at hand; else look
 };
 
 // The size a job should have; 0 = should hold nothing now.

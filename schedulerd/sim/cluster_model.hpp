@@ -19,6 +19,13 @@ struct ClusterShape {
   [[nodiscard]] std::string text() const { return std::to_string(nodes) + "x" + std::to_string(slots_per_node); }
 };
 
+// One node of a cluster whose nodes differ.
+struct NodeKind {
+  int slots = 1;
+  std::string slot_type = "gpu";
+  double speed = 1;  // of computing, against the slots that the jobs' truths speak of
+};
+
 // "16x4": sixteen nodes of four slots.
 [[nodiscard]] Result<ClusterShape> parse_cluster(std::string_view text);
 

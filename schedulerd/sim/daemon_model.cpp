@@ -19,6 +19,12 @@ constexpr std::size_t kRefusedKept = 100;
 // The journal is our own and already decoded once; only damage could exceed this.
 constexpr JsonLimits kRecordLimits{.bytes_max = std::size_t{1} << 30U, .depth_max = 64, .values_max = 100'000'000};
 
+// The newest shares, if they are not even ones.
+std::optional<ChangeShares> shares_of(const core::Job& job) {
+  if (job.shares_told.number == 0) return std::nullopt;
+  return ChangeShares{job.id, job.generation, job.shares_told.number, job.shares_told.weights};
+}
+
 }  // namespace
 
 DaemonModel::DaemonModel(Setup setup) : setup_(std::move(setup)) {
@@ -69,10 +75,12 @@ void DaemonModel::learn_submit(const Submit& submit, Instant now, std::vector<Ou
 void DaemonModel::learn_hello(const Hello& hello, Instant now, std::vector<Outgoing>& answers) {
   const std::string name = node_name(hello.node);
   const NodeId id = engine_->node_id_for(name);
+  NodeKind kind{.slots = setup_.slots_per_node, .slot_type = setup_.slot_type};
+  if (!setup_.kinds.empty()) kind = setup_.kinds[static_cast<std::size_t>(hello.node)];
   core::NodeJoined joined{.node = id,
                           .name = name,
-                          .slots = setup_.slots_per_node,
-                          .slot_type = setup_.slot_type,
+                          .slots = kind.slots,
+                          .slot_type = kind.slot_type,
                           .price_per_slot_hour = setup_.price_per_slot_hour,
                           .running = hello.running};
   if (!learn_fact(std::move(joined), now, "")) return;
@@ -105,6 +113,7 @@ void DaemonModel::say_again(NodeId node, int index, const std::vector<WorkerId>&
     const bool has_generation = !job.members.empty() || job.parking;
     if (!has_generation || !told.emplace(job.id, true).second) continue;
     out.emplace_back(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking});
+    if (auto shares = shares_of(job)) out.emplace_back(*std::move(shares));
     if (job.generation > 0 && job.incarnation.launched == job.generation) {
       out.emplace_back(LaunchPrograms{job.id, job.generation});
     }
@@ -127,6 +136,12 @@ void DaemonModel::learn(const Incoming& incoming, Instant now, std::vector<Outgo
                    if (engine_->view().find_node(id) == nullptr) return;
                    connected_.erase(id);
                    (void)learn_fact(core::NodeLost{.node = id, .why = "no sign of life"}, now, "");
+                 },
+                 [&](const ReclaimNotice& notice) {
+                   const NodeId id = engine_->node_id_for(node_name(notice.node));
+                   const core::Node* node = engine_->view().find_node(id);
+                   if (node == nullptr || node->cordoned == notice.on_notice) return;
+                   (void)learn_fact(core::NodeCordonChanged{.node = id, .cordoned = notice.on_notice}, now, "");
                  },
              },
              incoming);
@@ -173,6 +188,9 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
   const auto start_all = [&](const auto& intent) {
     for (const auto& place : intent.newcomers) start(intent.job, place);
   };
+  const auto tell_shares = [&](JobId job) {
+    if (auto shares = shares_of(*engine_->view().find_job(job))) out.emplace_back(*std::move(shares));
+  };
   for (const auto& planned : decision.plan) {
     std::visit(
         Overloaded{
@@ -181,9 +199,11 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
             [&](const core::ReplaceIntent& intent) { start(intent.job, intent.newcomer); },
             [&](const core::SwitchIntent& intent) {
               out.emplace_back(CommitGeneration{intent.job, intent.number, intent.members, intent.after_failure});
+              tell_shares(intent.job);
               if (setup_.bug == PlantedBug::kLaunchesAtOnce)
                 out.emplace_back(LaunchPrograms{intent.job, intent.number});
             },
+            [&](const core::RebalanceIntent& intent) { tell_shares(intent.job); },
             [&](const core::StopWorkerIntent& intent) {
               const core::Worker* worker = engine_->view().find_worker(intent.worker);
               if (worker == nullptr || !connected_.contains(worker->node)) return;
@@ -196,6 +216,7 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
               if (intent.number == 0) return;
               out.emplace_back(CommitGeneration{intent.job, intent.number, {}, intent.after_failure, true});
             },
+            [](const core::ProbeIntent&) {},  // no devices to measure
             [](const core::EndJobIntent&) {},
         },
         planned.intent);

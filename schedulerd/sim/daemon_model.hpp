@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/core/engine.hpp"
+#include "schedulerd/sim/cluster_model.hpp"
 #include "schedulerd/sim/memory_journal.hpp"
 #include "schedulerd/sim/messages.hpp"
 
@@ -41,6 +42,7 @@ class DaemonModel {
  public:
   struct Setup {
     std::function<core::Engine::Parts()> parts;  // makes the engine's parts, again at each recovery
+    std::vector<NodeKind> kinds;                 // by node; empty = all are like the next three
     int slots_per_node = 1;
     std::string slot_type = "gpu";
     Money price_per_slot_hour;

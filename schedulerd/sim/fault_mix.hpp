@@ -19,6 +19,7 @@ enum class FaultKind {
   kTwoDeaths,      // two processes are killed at once, of one job if it has as many
   kNodeSlow,       // all that one machine runs computes slower for a while
   kNodeNoisy,      // compute times on one machine go up and down for a while, and nobody is slow
+  kNodeReclaim,    // the provider says that it takes the machine back, does so a notice later, and gives it again
   kWorkerIgnores,  // one process ignores notice from now on and has to be killed
 };
 
@@ -27,6 +28,7 @@ struct Fault {
   FaultKind kind = FaultKind::kWorkerDeath;
   std::uint64_t which = 0;  // picks the node or process among those there are, by remainder
   Duration lasts;           // of node faults
+  Duration notice;          // of reclaims, before
   double slowdown = 1;      // of slow workers and nodes, > 1
 };
 
@@ -41,7 +43,9 @@ struct FaultMix {
   Duration two_deaths_every;
   Duration node_slow_every;
   Duration node_noisy_every;
+  Duration node_reclaim_every;
   Duration mean_node_outage = Duration::seconds(300);
+  Duration reclaim_notice = Duration::seconds(120);
   Duration until;  // no fault starts after this
 };
 

@@ -1,6 +1,7 @@
 #include "schedulerd/sim/fleet.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -19,7 +20,9 @@ bool contains(const std::vector<WorkerId>& list, WorkerId id) {
 }  // namespace
 
 Fleet::Fleet(Setup setup)
-    : setup_(std::move(setup)), rng_(setup_.seed), nodes_(static_cast<std::size_t>(setup_.cluster.nodes)) {}
+    : setup_(std::move(setup)), rng_(setup_.seed), nodes_(static_cast<std::size_t>(setup_.cluster.nodes)) {
+  for (int node = 0; node < setup_.cluster.nodes; ++node) at(node).pace = usual_pace(node);
+}
 
 void Fleet::receive(const Outgoing& message, Instant now) {
   std::visit([&](const auto& any) { take(any, now); }, message);
@@ -41,6 +44,8 @@ void Fleet::take(const StartWorker& start, Instant now) {
   occupy(start);
   Process process{.job = start.job, .slots = start.slots};
   node.processes[start.worker] = process;
+  processes_of_[start.job].emplace(start.node, start.worker);
+  note_held(process, 1, now);
   where_[start.worker] = start.node;
   const auto [run, is_new] = runs_.try_emplace(start.job);
   if (is_new) {
@@ -67,6 +72,16 @@ void Fleet::occupy(const StartWorker& start) {
                             " was given to " + start.worker.text() + " while " + other.text() + " sits on it");
     }
   }
+}
+
+void Fleet::note_held(const Process& process, int sign, Instant now) const {
+  if (setup_.held) setup_.held(now, process.job, sign * static_cast<int>(process.slots.size()));
+}
+
+// Whoever computes on slower slots takes as much longer as a slow worker.
+RankPace Fleet::usual_pace(int node) const {
+  if (setup_.kinds.empty()) return {};
+  return {.slowdown = 1 / setup_.kinds[static_cast<std::size_t>(node)].speed};
 }
 
 void Fleet::take(const StopWorker& stop, Instant now) {
@@ -151,6 +166,30 @@ void Fleet::on(const StuckSeen& event, Instant now) {
   report(where_.at(event.worker), core::WorkerStuck{event.worker, step, "computing", kStuckAfter}, now);
 }
 
+// All go over at a step that they agree on, which costs nothing here.
+void Fleet::take(const ChangeShares& shares, Instant now) {
+  const auto found = runs_.find(shares.job);
+  if (found == runs_.end()) return;
+  TrainingRun& run = found->second;
+  const bool newer = std::pair(shares.generation, shares.number) > std::pair(run.told.generation, run.told.number);
+  if (!newer) return;
+  run.told = shares;
+  if (!run.stepping || run.generation != shares.generation) return;
+  halt(run, now);
+  resume(run, now);
+}
+
+// Those of another generation are not for this one, and without a table shares are even.
+void Fleet::use_newest_shares(TrainingRun& run, Instant now) {
+  const bool newer = run.told.generation == run.generation && run.told.number > run.shares.number;
+  if (!newer || run.told.weights.size() != run.members.size()) return;
+  run.shares = run.told;
+  report(where_.at(run.members.front()),
+         core::SharesChanged{
+             .job = run.job, .generation = run.generation, .number = run.shares.number, .step = run.step + 1},
+         now);
+}
+
 void Fleet::take(const AckReport& ack, Instant) {
   at(ack.node).unacknowledged.erase(ack.report);
 }
@@ -175,6 +214,8 @@ void Fleet::on(const ProcessEnds& event, Instant now) {
   TrainingRun& run = runs_.at(job);
   if (contains(run.members, event.worker)) halt(run, now);
   if (run.next && contains(run.next->members, event.worker) && run.switching) halt(run, now);
+  note_held(*process, -1, now);
+  processes_of_[job].erase({index, event.worker});
   at(index).processes.erase(event.worker);
   const core::WorkerExited exited{
       .worker = event.worker, .exit_code = event.signal != 0 ? -1 : event.exit_code, .signal = event.signal};
@@ -205,6 +246,7 @@ void Fleet::on(const SwitchDue& event, Instant now) {
   tell_restored(run, commit, now);
   run.generation = commit.number;
   run.members = commit.members;
+  run.shares = {};
   for (const WorkerId member : run.members) find(member)->member_of = commit.number;
   const double stall_ms = first ? 0 : (now - run.stalled_since).to_seconds() * 1e3;
   report(where_.at(run.members.front()),
@@ -237,8 +279,15 @@ void Fleet::on(const NodeReturns& event, Instant now) {
   }
 }
 
+void Fleet::on(const NodeReclaimed& event, Instant now) {
+  at(event.node).on_notice = false;
+  if (!at(event.node).reachable) return;  // it broke before
+  cut_off(event.node, true, now);
+  setup_.later(now + event.lasts, NodeReturns{event.node});
+}
+
 void Fleet::on(const NodeRecovers& event, Instant) {
-  at(event.node).pace = {};
+  at(event.node).pace = usual_pace(event.node);
 }
 
 void Fleet::break_something(const Fault& fault, Instant now) {
@@ -253,15 +302,25 @@ void Fleet::break_something(const Fault& fault, Instant now) {
     const int node = static_cast<int>(fault.which % nodes_.size());
     at(node).pace =
         fault.kind == FaultKind::kNodeSlow ? RankPace{.slowdown = fault.slowdown} : RankPace{.noise = kLoud};
+    at(node).pace.slowdown *= usual_pace(node).slowdown;
     setup_.later(now + fault.lasts, NodeRecovers{node});
     return;
   }
+  if (fault.kind == FaultKind::kNodeReclaim) return give_notice(fault, now);
   std::vector<WorkerId> alive;
   for (const Node& node : nodes_) {
     for (const auto& [id, process] : node.processes) alive.push_back(id);
   }
   if (alive.empty()) return;
   strike(fault, alive[fault.which % alive.size()], now);
+}
+
+void Fleet::give_notice(const Fault& fault, Instant now) {
+  const int node = static_cast<int>(fault.which % nodes_.size());
+  if (!at(node).reachable || at(node).on_notice.value_or(false)) return;
+  at(node).on_notice = true;
+  setup_.to_daemon(now, node, ReclaimNotice{node});
+  setup_.later(now + fault.notice, NodeReclaimed{node, fault.lasts});
 }
 
 void Fleet::kill(WorkerId worker, Instant now) {
@@ -294,6 +353,7 @@ void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
     }
     case FaultKind::kNodeCrash:
     case FaultKind::kNodeCutOff:
+    case FaultKind::kNodeReclaim:
     case FaultKind::kNodeSlow:
     case FaultKind::kNodeNoisy: break;
   }
@@ -310,6 +370,10 @@ void Fleet::cut_off(int index, bool crashed, Instant now) {
   for (const JobId job : jobs) halt(runs_.at(job), now);
   node.reachable = false;
   if (!crashed) return;
+  for (const auto& [id, process] : node.processes) {
+    note_held(process, -1, now);
+    processes_of_[process.job].erase({index, id});
+  }
   node.processes.clear();
   node.ended.clear();
   node.unacknowledged.clear();
@@ -328,6 +392,7 @@ void Fleet::halt(TrainingRun& run, Instant now) {
 }
 
 void Fleet::resume(TrainingRun& run, Instant now) {
+  use_newest_shares(run, now);
   double slowest = 1;
   for (const RankPace& pace : paces(run)) slowest = std::max(slowest, pace.slowdown);
   run.begin(now, draw_step(run.truth, static_cast<int>(run.members.size()), slowest, run.rng));
@@ -335,7 +400,9 @@ void Fleet::resume(TrainingRun& run, Instant now) {
 }
 
 void Fleet::schedule_report(TrainingRun& run) {
-  const std::int64_t steps = run.next_report_steps(setup_.report_every, setup_.report_steps_max);
+  const bool own = run.truth.report_every > Duration() && !setup_.compute_times;
+  const Duration every = own ? run.truth.report_every : setup_.report_every;
+  const std::int64_t steps = run.next_report_steps(every, setup_.report_steps_max);
   setup_.later(run.since + run.step_time * steps, ReportDue{run.job, ++run.token});
 }
 
@@ -370,12 +437,9 @@ void Fleet::send_steps(TrainingRun& run, Instant now) {
 }
 
 void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
-  for (const Node& node : nodes_) {
-    if (!node.reachable) continue;
-    for (const auto& [id, process] : node.processes) {
-      const bool leaves = process.job == run.job && process.member_of != 0 && !contains(run.members, id);
-      if (leaves) setup_.later(now + run.truth.park, ProcessEnds{id});
-    }
+  for (const auto& [node, id] : processes_of_[run.job]) {
+    const bool leaves = at(node).reachable && find(id)->member_of != 0 && !contains(run.members, id);
+    if (leaves) setup_.later(now + run.truth.park, ProcessEnds{id});
   }
 }
 
@@ -395,6 +459,13 @@ std::vector<RankPace> Fleet::paces(const TrainingRun& run) const {
     pace = at(where_.at(member)).pace;
     pace.slowdown *= process->slowdown;
   }
+  const auto& weights = run.shares.weights;
+  if (weights.size() != by_rank.size()) return by_rank;
+  const auto mean = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t{0})) /
+                    static_cast<double>(weights.size());
+  for (std::size_t rank = 0; rank < weights.size(); ++rank) {
+    by_rank[rank].slowdown *= static_cast<double>(weights[rank]) / mean;
+  }
   return by_rank;
 }
 
@@ -408,6 +479,7 @@ Hello Fleet::hello(int node) const {
 
 void Fleet::repeat(int index, Instant now) {
   const Node& node = at(index);
+  if (node.on_notice) setup_.to_daemon(now, index, ReclaimNotice{index, *node.on_notice});
   for (const auto& [id, process] : node.processes) {
     if (runs_.at(process.job).truth.restarts) {
       say_where_it_stands(id, now);

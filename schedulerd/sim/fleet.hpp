@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -60,16 +61,22 @@ struct StepsBegin {
 struct NodeReturns {
   int node = 0;
 };
+// Its notice is over: the provider takes the machine back.
+struct NodeReclaimed {
+  int node = 0;
+  Duration lasts;
+};
 struct NodeRecovers {  // from being slow or noisy
   int node = 0;
 };
 using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, StuckSeen, ProgramStops,
-                                StepsBegin, NodeReturns, NodeRecovers>;
+                                StepsBegin, NodeReturns, NodeReclaimed, NodeRecovers>;
 
 class Fleet {
  public:
   struct Setup {
     ClusterShape cluster;
+    std::vector<NodeKind> kinds;  // by node; empty = all are as `cluster` says
     std::uint64_t seed = 1;
     Duration report_every = Duration::seconds(30);
     std::int64_t report_steps_max = 1'000'000;
@@ -77,6 +84,7 @@ class Fleet {
     std::function<const JobTruth&(const std::string& job_name)> truth_of;
     std::function<void(Instant, FleetEvent)> later;              // schedules
     std::function<void(Instant, int node, Incoming)> to_daemon;  // hands a message to the node's link
+    std::function<void(Instant, JobId, int slots)> held;         // so many more slots (< 0: fewer) have its processes
   };
   explicit Fleet(Setup setup);
 
@@ -113,7 +121,8 @@ class Fleet {
   };
   struct Node {
     bool reachable = true;
-    RankPace pace;  // of healthy processes
+    std::optional<bool> on_notice;  // will be reclaimed; none = nobody has ever said so
+    RankPace pace;                  // of healthy processes
     std::map<WorkerId, Process> processes;
     std::map<WorkerId, core::WorkerExited> ended;
     std::map<std::uint64_t, core::Fact> unacknowledged;
@@ -123,6 +132,7 @@ class Fleet {
   void take(const StopWorker& stop, Instant now);
   void take(const CommitGeneration& commit, Instant now);
   void take(const LaunchPrograms& launch, Instant now);
+  void take(const ChangeShares& shares, Instant now);
   void take(const AckReport& ack, Instant now);
   void take(const Submitted& answer, Instant now);
 
@@ -135,6 +145,7 @@ class Fleet {
   void on(const ProgramStops& event, Instant now);
   void on(const StepsBegin& event, Instant now);
   void on(const NodeReturns& event, Instant now);
+  void on(const NodeReclaimed& event, Instant now);
   void on(const NodeRecovers& event, Instant now);
 
   // Seats (fleet_seats.cpp).
@@ -145,9 +156,12 @@ class Fleet {
   [[nodiscard]] bool all_run(const TrainingRun& run) const;
 
   void occupy(const StartWorker& start);
+  void note_held(const Process& process, int sign, Instant now) const;
+  [[nodiscard]] RankPace usual_pace(int node) const;
   void cut_off(int node, bool crashed, Instant now);
   void halt(TrainingRun& run, Instant now);
   void resume(TrainingRun& run, Instant now);
+  void use_newest_shares(TrainingRun& run, Instant now);
   void schedule_report(TrainingRun& run);
   void try_switch(TrainingRun& run, Instant now);
   void finish(TrainingRun& run, Instant now);
@@ -155,6 +169,7 @@ class Fleet {
   void park(TrainingRun& run, const CommitGeneration& commit, Instant now);
   void say_joining(const CommitGeneration& commit, Instant now);
   void tell_restored(const TrainingRun& run, const CommitGeneration& commit, Instant now);
+  void give_notice(const Fault& fault, Instant now);
   void kill(WorkerId worker, Instant now);
   void strike(const Fault& fault, WorkerId victim, Instant now);
   void dismiss_leavers(const TrainingRun& run, Instant now);
@@ -172,6 +187,7 @@ class Fleet {
   Rng rng_;
   std::vector<Node> nodes_;
   std::map<JobId, TrainingRun> runs_;
+  std::map<JobId, std::set<std::pair<int, WorkerId>>> processes_of_;  // by node, then worker
   std::map<WorkerId, int> where_;
   std::map<WorkerId, std::tuple<JobId, int, std::vector<int>>> meaning_;  // of every worker ever started
   std::uint64_t next_report_ = 1;

@@ -22,10 +22,8 @@ void Fleet::end_programs(TrainingRun& run, const CommitGeneration& commit, Insta
   halt(run, now);
   run.next = commit;
   std::vector<WorkerId> seats;
-  for (const Node& node : nodes_) {
-    for (const auto& [id, process] : node.processes) {
-      if (node.reachable && process.job == run.job && !process.ending) seats.push_back(id);
-    }
+  for (const auto& [node, id] : processes_of_[run.job]) {
+    if (at(node).reachable && !find(id)->ending) seats.push_back(id);
   }
   for (const WorkerId seat : seats) {
     Process& process = *find(seat);
@@ -59,13 +57,12 @@ void Fleet::take(const LaunchPrograms& launch, Instant now) {
   if (found == runs_.end()) return;
   TrainingRun& run = found->second;
   if (!run.next || run.next->number != launch.number) return;
-  for (const Node& node : nodes_) {
-    for (const auto& [id, process] : node.processes) {
-      const bool older = process.job == launch.job && process.runs != 0 && process.runs != launch.number;
-      if (!older || !node.reachable) continue;
-      violations_.push_back("generation " + std::to_string(launch.number) + " of " + launch.job.text() +
-                            " was launched while " + id.text() + " ran generation " + std::to_string(process.runs));
-    }
+  for (const auto& [node, id] : processes_of_[launch.job]) {
+    const Process& process = *find(id);
+    const bool older = process.runs != 0 && process.runs != launch.number;
+    if (!older || !at(node).reachable) continue;
+    violations_.push_back("generation " + std::to_string(launch.number) + " of " + launch.job.text() +
+                          " was launched while " + id.text() + " ran generation " + std::to_string(process.runs));
   }
   for (const WorkerId seat : run.next->members) {
     Process* process = find(seat);

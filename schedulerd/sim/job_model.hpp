@@ -23,6 +23,7 @@ struct JobTruth {
   Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
   bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
   Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
+  Duration report_every;                  // how long a report of steps covers; zero = as the run's setup says
 };
 
 // Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.

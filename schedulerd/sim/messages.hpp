@@ -34,7 +34,12 @@ struct AgentReport {
 struct AgentSilent {
   int node = 0;
 };
-using Incoming = std::variant<Submit, Hello, AgentReport, AgentSilent>;
+// The machine's owner has told its agent that it will be taken back, or that it will not after all.
+struct ReclaimNotice {
+  int node = 0;
+  bool on_notice = true;
+};
+using Incoming = std::variant<Submit, Hello, AgentReport, AgentSilent, ReclaimNotice>;
 
 struct StartWorker {
   int node = 0;
@@ -61,6 +66,13 @@ struct LaunchPrograms {
   JobId job;
   GenerationNumber number = 0;
 };
+// The newest share table of a generation, to its members.
+struct ChangeShares {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t number = 0;
+  std::vector<std::int64_t> weights;  // by rank
+};
 struct AckReport {
   int node = 0;
   std::uint64_t report = 0;
@@ -70,6 +82,7 @@ struct Submitted {
   std::string key;
   JobId job;
 };
-using Outgoing = std::variant<StartWorker, StopWorker, CommitGeneration, LaunchPrograms, AckReport, Submitted>;
+using Outgoing =
+    std::variant<StartWorker, StopWorker, CommitGeneration, LaunchPrograms, ChangeShares, AckReport, Submitted>;
 
 }  // namespace tidepool::sim

@@ -97,6 +97,35 @@ std::string text(const std::optional<double>& value) {
   return value ? text(*value) : "";
 }
 
+// What every board has.
+nlohmann::ordered_json json_of_all(const Scoreboard& board) {
+  return {{"policy", board.policy},
+          {"workload", board.workload},
+          {"cluster", board.cluster},
+          {"jobs", board.jobs},
+          {"completed", board.completed},
+          {"avg_jct_s", board.avg_jct_s},
+          {"p50_jct_s", board.p50_jct_s},
+          {"p90_jct_s", board.p90_jct_s},
+          {"p99_jct_s", board.p99_jct_s},
+          {"makespan_s", board.makespan_s},
+          {"avg_queue_s", board.avg_queue_s},
+          {"gpu_hours", board.gpu_hours},
+          {"utilization", board.utilization},
+          {"resizes", board.resizes},
+          {"preemptions", board.preemptions},
+          {"ftf_worst", board.ftf_worst},
+          {"ftf_unfair_fraction", board.ftf_unfair_fraction},
+          {"jct_bound_s", board.jct_bound_s},
+          {"gap_p50", board.gap_p50},
+          {"gap_p99", board.gap_p99},
+          {"decisions", board.decisions},
+          {"decision_us_p50", board.decision_us_p50},
+          {"decision_us_p99", board.decision_us_p99},
+          {"wall_s", board.wall_s},
+          {"digest", board.digest}};
+}
+
 }  // namespace
 
 std::function<double(std::size_t, double)> alone_in(const Workload& workload) {
@@ -135,6 +164,9 @@ Scoreboard score(const ScoreInput& input) {
     board.preemptions += row.preemptions;
     if (row.started_s) queue.push_back(*row.started_s - row.submitted_s);
     if (completed(row)) jct.push_back(*row.finished_s - row.submitted_s);
+    if (!row.deadline_s) continue;
+    ++board.deadlines;
+    board.deadlines_met += completed(row) && *row.finished_s <= *row.deadline_s ? 1 : 0;
   }
   board.completed = static_cast<std::int64_t>(jct.size());
   board.avg_jct_s = mean(jct);
@@ -151,6 +183,9 @@ Scoreboard score(const ScoreInput& input) {
     unfair += ftf > 1 ? 1 : 0;
   }
   if (!jct.empty()) board.ftf_unfair_fraction = static_cast<double>(unfair) / static_cast<double>(jct.size());
+  board.jct_bound_s = input.jct_bound_s;
+  board.gap_p50 = percentile(result.gaps, 0.5);
+  board.gap_p99 = percentile(result.gaps, 0.99);
   board.decisions = result.decisions;
   board.decision_us_p50 = percentile(result.decide_ns, 0.5) / 1e3;
   board.decision_us_p99 = percentile(result.decide_ns, 0.99) / 1e3;
@@ -162,34 +197,18 @@ Scoreboard score(const ScoreInput& input) {
 }
 
 nlohmann::ordered_json to_json(const Scoreboard& board) {
-  return {{"policy", board.policy},
-          {"workload", board.workload},
-          {"cluster", board.cluster},
-          {"jobs", board.jobs},
-          {"completed", board.completed},
-          {"avg_jct_s", board.avg_jct_s},
-          {"p50_jct_s", board.p50_jct_s},
-          {"p90_jct_s", board.p90_jct_s},
-          {"p99_jct_s", board.p99_jct_s},
-          {"makespan_s", board.makespan_s},
-          {"avg_queue_s", board.avg_queue_s},
-          {"gpu_hours", board.gpu_hours},
-          {"utilization", board.utilization},
-          {"resizes", board.resizes},
-          {"preemptions", board.preemptions},
-          {"ftf_worst", board.ftf_worst},
-          {"ftf_unfair_fraction", board.ftf_unfair_fraction},
-          {"decisions", board.decisions},
-          {"decision_us_p50", board.decision_us_p50},
-          {"decision_us_p99", board.decision_us_p99},
-          {"wall_s", board.wall_s},
-          {"digest", board.digest}};
+  nlohmann::ordered_json json = json_of_all(board);
+  if (board.deadlines > 0) {
+    json["deadlines"] = board.deadlines;
+    json["deadlines_met"] = board.deadlines_met;
+    json["deadline_ratio"] = static_cast<double>(board.deadlines_met) / static_cast<double>(board.deadlines);
+  }
+  return json;
 }
-
 std::string per_job_csv(const std::vector<JobRow>& rows) {
   std::string csv =
       "name,application,tenant,state,submitted_s,started_s,finished_s,queue_s,jct_s,slot_hours,resizes,preemptions,"
-      "steps\n";
+      "steps,deadline_s\n";
   for (const JobRow& row : rows) {
     const auto since_submission = [&](const std::optional<double>& at) {
       return at ? std::optional(*at - row.submitted_s) : std::nullopt;
@@ -198,7 +217,7 @@ std::string per_job_csv(const std::vector<JobRow>& rows) {
            text(row.submitted_s) + "," + text(row.started_s) + "," + text(row.finished_s) + "," +
            text(since_submission(row.started_s)) + "," + text(since_submission(row.finished_s)) + "," +
            text(row.slot_seconds / 3'600) + "," + std::to_string(row.resizes) + "," + std::to_string(row.preemptions) +
-           "," + std::to_string(row.steps) + "\n";
+           "," + std::to_string(row.steps) + "," + text(row.deadline_s) + "\n";
   }
   return csv;
 }

@@ -38,6 +38,13 @@ struct Scoreboard {
   // off than with an equal share.
   double ftf_worst = 0;
   double ftf_unfair_fraction = 0;  // share of completed jobs above 1
+  std::int64_t deadlines = 0;      // jobs that have one
+  std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
+  // Lower than any policy can get the average completion time (replay/jct_bound.hpp); 0 = not computed.
+  double jct_bound_s = 0;
+  // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it.
+  double gap_p50 = 0;
+  double gap_p99 = 0;
   std::int64_t decisions = 0;
   double decision_us_p50 = 0;
   double decision_us_p99 = 0;
@@ -53,6 +60,7 @@ struct ScoreInput {
   // How long the row's job would take alone on so many slots (a fraction when below 1).
   std::function<double(std::size_t row, double slots)> alone_seconds;
   double wall_s = 0;
+  double jct_bound_s = 0;
 };
 [[nodiscard]] Scoreboard score(const ScoreInput& input);
 
@@ -62,7 +70,7 @@ struct ScoreInput {
 [[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload);
 
 // One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
-// jct_s, slot_hours, resizes, preemptions, steps. Times that never came are empty.
+// jct_s, slot_hours, resizes, preemptions, steps, deadline_s. Times that never came are empty.
 [[nodiscard]] std::string per_job_csv(const std::vector<JobRow>& rows);
 
 // Finish-time fairness of each completed job, in the rows' order; 0 for the others.

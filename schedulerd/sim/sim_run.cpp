@@ -1,5 +1,6 @@
 #include "schedulerd/sim/sim_run.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string_view>
@@ -7,7 +8,11 @@
 
 #include "policies/registry.hpp"
 #include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/sim/replay/elasticflow_run.hpp"
+#include "schedulerd/sim/replay/gavel_run.hpp"
 #include "schedulerd/sim/replay/pollux_run.hpp"
+#include "schedulerd/sim/replay/typed_cluster.hpp"
+#include "schedulerd/sim/trace/trace_workload.hpp"
 #include "schedulerd/sim/workload.hpp"
 #include "straggler/registry.hpp"
 
@@ -36,7 +41,17 @@ Result<Workload> generated(const SimOptions& options) {
   return generate_workload(generator);
 }
 
-Result<Workload> workload_of(const SimOptions& options) {
+Result<Workload> workload_of(const SimOptions& options, int slots_per_node) {
+  if (options.workload_csv &&
+      is_trace_header(std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")))) {
+    const auto trace = read_trace_csv({.text = *options.workload_csv, .file = options.workload});
+    if (!trace) return trace.error();
+    return workload_of(*trace, options.workload,
+                       {.slots_per_node = slots_per_node,
+                        .elastic_max = options.elastic_max,
+                        .sigma = options.sigma,
+                        .kappa = options.kappa});
+  }
   if (options.workload_csv) {
     return read_workload_csv(*options.workload_csv, {.name = options.workload, .seed = options.seed});
   }
@@ -53,22 +68,54 @@ void apply_overrides(const SimOptions& options, Workload& workload) {
   }
 }
 
-}  // namespace
+// Node by node, with the speeds that the caller has given for their types.
+Result<std::vector<NodeKind>> kinds_of(const TypedCluster& cluster, const SimOptions& options) {
+  std::vector<NodeKind> kinds;
+  for (const TypedCluster::Part& part : cluster.parts) {
+    const auto speed = options.type_speeds.find(part.type);
+    const NodeKind kind{.slots = part.shape.slots_per_node,
+                        .slot_type = part.type.empty() ? part.shape.slot_type : part.type,
+                        .speed = speed == options.type_speeds.end() ? 1 : speed->second};
+    if (!(kind.speed > 0)) return invalid_argument("the speed of " + part.type + " must be above 0");
+    kinds.insert(kinds.end(), static_cast<std::size_t>(part.shape.nodes), kind);
+  }
+  for (const auto& [type, speed] : options.type_speeds) {
+    const bool known =
+        std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) { return kind.slot_type == type; });
+    if (!known) return invalid_argument("the cluster " + options.cluster + " has no slot type \"" + type + "\"");
+  }
+  return kinds;
+}
 
-Result<SimReport> run(const SimOptions& options) {
-  if (options.policy_file != nullptr && options.semantics != "pollux") {
-    return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
+int largest(const std::vector<NodeKind>& kinds) {
+  int slots = 1;
+  for (const NodeKind& kind : kinds) slots = std::max(slots, kind.slots);
+  return slots;
+}
+
+// A job that never fits would wait for ever and hold up those behind it.
+Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) {
+  std::int64_t slots = 0;
+  for (const NodeKind& kind : kinds) slots += kind.slots;
+  for (const SimJob& job : workload.jobs) {
+    const std::int64_t needs = std::int64_t{job.spec.elastic.min} * job.spec.gpus_per_worker;
+    if (needs <= slots && job.spec.gpus_per_worker <= largest(kinds)) continue;
+    return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) +
+                            " slots, the cluster has " + std::to_string(slots) + "; give a larger --cluster");
   }
-  if (options.semantics == "pollux") return run_pollux(options);
-  if (options.semantics != "live") {
-    return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there are: live, pollux");
-  }
-  const auto cluster = parse_cluster(options.cluster);
+  return ok_status();
+}
+
+Result<SimReport> run_live(const SimOptions& options) {
+  const auto cluster = parse_typed_cluster(options.cluster);
   if (!cluster) return cluster.error();
+  const auto kinds = kinds_of(*cluster, options);
+  if (!kinds) return kinds.error();
   auto policies = policies::make_policies(options.policy);
   if (!policies) return policies.error();
-  auto workload = workload_of(options);
+  auto workload = workload_of(options, largest(*kinds));
   if (!workload) return workload.error();
+  TP_TRY(check_fits(*workload, *kinds));
   apply_overrides(options, *workload);
 
   const auto detectors = core::detectors_of(straggler::kDetectors);
@@ -78,13 +125,14 @@ Result<SimReport> run(const SimOptions& options) {
   FaultMix faults = options.faults;
   if (faults.until == Duration()) faults.until = workload->jobs.back().arrives;
   SimSetup setup{.workload = *workload,
-                 .cluster = *cluster,
+                 .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
+                 .kinds = *kinds,
                  .parts = [parts] { return parts; },
                  .seed = options.seed,
                  .faults = faults,
                  .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
                                   faults.node_noisy_every > Duration(),
-                 .limit = options.limit,
+                 .limit = workload->jobs.back().arrives + options.limit,
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -93,15 +141,31 @@ Result<SimReport> run(const SimOptions& options) {
   if (!result.violations.empty()) {
     return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
   }
-  SimReport report{.score = score({.result = result,
-                                   .cluster = *cluster,
-                                   .workload = workload->name,
-                                   .policy = options.policy,
-                                   .alone_seconds = alone_in(*workload),
-                                   .wall_s = static_cast<double>(end - begin) * 1e-9}),
-                   .per_job_csv = per_job_csv(result.rows)};
-  for (const std::string& line : result.decision_lines) report.decisions_jsonl += line + "\n";
+  SimReport report = report_of({.result = result,
+                                .cluster = cluster->whole(),
+                                .workload = workload->name,
+                                .policy = options.policy,
+                                .alone_seconds = alone_in(*workload),
+                                .wall_s = static_cast<double>(end - begin) * 1e-9});
+  report.score.cluster = options.cluster;
   return report;
+}
+
+constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux};  // in the order of kSemantics
+static_assert(kRuns.size() == kSemantics.size());
+
+}  // namespace
+
+Result<SimReport> run(const SimOptions& options) {
+  if (options.policy_file != nullptr && options.semantics != "pollux") {
+    return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
+  }
+  std::string known;
+  for (std::size_t i = 0; i < kSemantics.size(); ++i) {
+    if (kSemantics[i].name == options.semantics) return kRuns[i](options);
+    known += (known.empty() ? "" : ", ") + std::string(kSemantics[i].name);
+  }
+  return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there are: " + known);
 }
 
 }  // namespace tidepool::sim

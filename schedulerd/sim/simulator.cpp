@@ -19,6 +19,14 @@ constexpr std::size_t kViolationsKept = 20;
 
 }  // namespace
 
+void JobRow::hold(double at_s, int slots) {
+  if (held.empty() || held.back().at_s < at_s) {
+    held.push_back({at_s, slots});
+  } else {
+    held.back().slots = slots;
+  }
+}
+
 Simulator::Simulator(SimSetup setup)
     : setup_(std::move(setup)),
       rng_(setup_.seed),
@@ -39,6 +47,7 @@ Simulator::Simulator(SimSetup setup)
 
 DaemonModel::Setup Simulator::daemon_setup() {
   return {.parts = setup_.parts,
+          .kinds = setup_.kinds,
           .slots_per_node = setup_.cluster.slots_per_node,
           .slot_type = setup_.cluster.slot_type,
           .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
@@ -53,6 +62,7 @@ DaemonModel::Setup Simulator::daemon_setup() {
 Fleet::Setup Simulator::fleet_setup() {
   constexpr std::int64_t kStepsOfReport = 64;  // as the worker protocol has it; only compute times are that large
   return {.cluster = setup_.cluster,
+          .kinds = setup_.kinds,
           .seed = setup_.seed,
           .report_every = setup_.report_every,
           .report_steps_max = setup_.compute_times ? kStepsOfReport : std::int64_t{1} << 40U,
@@ -61,7 +71,8 @@ Fleet::Setup Simulator::fleet_setup() {
             return setup_.workload.jobs[job_of_name_.at(name)].truth;
           },
           .later = [this](Instant at, FleetEvent event) { heap_.push(at, std::move(event)); },
-          .to_daemon = [this](Instant, int node, Incoming message) { send_up(node, std::move(message)); }};
+          .to_daemon = [this](Instant, int node, Incoming message) { send_up(node, std::move(message)); },
+          .held = [this](Instant now, JobId job, int slots) { note_held(job, slots, now); }};
 }
 
 SimResult Simulator::run() {
@@ -185,6 +196,7 @@ void Simulator::dispatch(const std::vector<Outgoing>& messages) {
                                     [](const AckReport& ack) { return ack.node; },
                                     [](const CommitGeneration&) { return -1; },
                                     [](const LaunchPrograms&) { return -1; },
+                                    [](const ChangeShares&) { return -1; },
                                     [](const Submitted&) { return -1; },
                                 },
                                 message);
@@ -248,6 +260,11 @@ void Simulator::note_decision(const core::Decision& decision) {
   }
 }
 
+void Simulator::note_held(JobId job, int slots, Instant now) {
+  JobRow& row = counts_[job];
+  row.hold((now - Instant()).to_seconds(), (row.held.empty() ? 0 : row.held.back().slots) + slots);
+}
+
 void Simulator::audit_recovery() {
   for (const auto& [name, id] : acknowledged_) {
     const core::Job* job = daemon_.engine().view().find_job(id);
@@ -289,7 +306,7 @@ SimResult Simulator::result() {
     const auto known = acknowledged_.find(row.name);
     const core::Job* found = known == acknowledged_.end() ? nullptr : result.state.find_job(known->second);
     if (found != nullptr) {
-      const JobRow& counted = counts_[found->id];
+      JobRow& counted = counts_[found->id];
       row.id = found->id;
       row.state = found->state;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
@@ -297,6 +314,7 @@ SimResult Simulator::result() {
       row.slot_seconds = found->slot_time.to_seconds();
       row.resizes = counted.resizes;
       row.preemptions = counted.preemptions;
+      row.held = std::move(counted.held);
       row.steps = fleet_.steps_done(found->id);
     }
     result.rows.push_back(std::move(row));

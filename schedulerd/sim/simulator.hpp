@@ -26,6 +26,7 @@ namespace tidepool::sim {
 struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
+  std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
   std::function<core::Engine::Parts()> parts;
   std::uint64_t seed = 1;
   FaultMix faults;
@@ -52,17 +53,27 @@ struct JobRow {
   double submitted_s = 0;           // when the client sent it
   std::optional<double> started_s;  // first step reported
   std::optional<double> finished_s;
+  std::optional<double> deadline_s;
   double slot_seconds = 0;
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
   std::int64_t steps = 0;  // really committed by its workers
   std::int64_t steps_wanted = 0;
+  // How many slots it held from when on, in order; what a run does not record is empty.
+  struct Held {
+    double at_s = 0;
+    int slots = 0;
+  };
+  std::vector<Held> held;
+  // It holds so many from now on. Requires: `at_s` is not before the last time.
+  void hold(double at_s, int slots);
 };
 
 struct SimResult {
   std::vector<JobRow> rows;    // in the workload's order
   std::int64_t decisions = 0;  // with an intent or a new verdict
   std::vector<std::int64_t> decide_ns;
+  std::vector<double> gaps;  // (bound - worth) / bound of each decision whose policy tells them
   std::vector<std::string> decision_lines;
   std::uint64_t digest = 0;  // of every decision, in order
   std::uint64_t journal_writes = 0;
@@ -136,6 +147,7 @@ class Simulator {
   [[nodiscard]] Instant arrival(Instant& last);
   [[nodiscard]] Link& link(int node);
   void note_decision(const core::Decision& decision);
+  void note_held(JobId job, int slots, Instant now);
   void audit_recovery();
   [[nodiscard]] bool all_done() const;
   [[nodiscard]] SimResult result();

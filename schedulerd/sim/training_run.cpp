@@ -35,7 +35,8 @@ std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<Ra
                              .elapsed = since - reported_until,
                              .samples = steps * truth.global_batch,
                              .loss = loss(),
-                             .samples_total = step * truth.global_batch};
+                             .samples_total = step * truth.global_batch,
+                             .shares = shares.number};
   if (!paces.empty()) report.compute_us = draw_compute_us(truth, steps, paces, rng);
   reported = step;
   reported_until = since;

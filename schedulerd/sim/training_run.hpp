@@ -28,6 +28,9 @@ struct TrainingRun {
   std::optional<CommitGeneration> next;
   GenerationNumber newest_known = 0;
 
+  ChangeShares told;    // newest share table heard of
+  ChangeShares shares;  // in use; number 0 = even shares
+
   bool stepping = false;
   bool switching = false;   // stalled, on the way to `next`
   std::uint64_t token = 0;  // what was scheduled with an older token is void

@@ -1,0 +1,72 @@
+// What all importers share: lines cut into cells, cells read strictly, and the finished jobs put in order. A row reader
+// takes what it needs from a row; the first thing that is wrong with the row is what its line is reported for.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedulerd/sim/trace/trace.hpp"
+
+namespace tidepool::sim {
+
+class TraceRow {
+ public:
+  TraceRow(std::vector<std::string_view> cells, const std::vector<std::string>& names, int line)
+      : cells_(std::move(cells)), names_(names), line_(line) {}
+
+  // Cells by their place in TraceColumns::names. A text that a CSV cell cannot hold has those letters replaced by '_'.
+  [[nodiscard]] std::string text(std::size_t column) const;
+  [[nodiscard]] bool empty(std::size_t column) const { return cells_[column].empty(); }
+  [[nodiscard]] std::string_view raw(std::size_t column) const { return cells_[column]; }
+  // Wrong cells give the lower bound and are remembered.
+  [[nodiscard]] double number(std::size_t column, double low, double high);
+  [[nodiscard]] std::int64_t whole(std::size_t column, std::int64_t low, std::int64_t high);
+  // "2017-10-09 07:01:55", with a T or a blank, as seconds since 1970; or a number of seconds.
+  [[nodiscard]] double time(std::size_t column);
+  [[nodiscard]] int line() const { return line_; }
+
+  void refuse(std::string why);
+  void leave_out(std::string why);  // right, but no job that counts
+  [[nodiscard]] const std::string& refused() const { return refused_; }
+  [[nodiscard]] const std::string& left_out() const { return left_out_; }
+
+ private:
+  void refuse_cell(std::size_t column, const std::string& wanted);
+
+  std::vector<std::string_view> cells_;
+  const std::vector<std::string>& names_;
+  int line_;
+  std::string refused_;
+  std::string left_out_;
+};
+
+struct TraceColumns {
+  // What the reader asks for, in its order. "a|b": either name; a '?' at the end: may be missing and is empty then.
+  std::vector<std::string_view> names;
+  char separator = ',';
+  bool header = true;   // the first line names the columns; else there are as many cells as names
+  bool strict = false;  // a column that is not asked for is an error
+};
+
+using ReadRow = std::function<TraceJob(TraceRow&)>;
+
+// Reads every line but the first and empty ones, and settles what comes of it.
+[[nodiscard]] Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& columns, const ReadRow& read);
+
+// Orders by submission, moves the first to 0 (deadlines with it) and checks what must hold for any trace.
+[[nodiscard]] Status settle(Trace& trace, const std::string& file);
+
+// As TraceRow::time; nothing if it is neither.
+[[nodiscard]] std::optional<double> seconds_of(std::string_view text);
+
+// Words of other schedulers for how a job ended; unknown where there is no such word.
+[[nodiscard]] TraceStatus status_of(std::string_view word);
+
+// The longest that a submission may lie after the first, and a job may run.
+inline constexpr double kTraceSecondsMax = 10 * 366 * 86'400.0;
+inline constexpr int kTraceGpusMax = 100'000;
+
+}  // namespace tidepool::sim

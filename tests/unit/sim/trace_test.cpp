@@ -1,0 +1,262 @@
+#include <catch2/catch.hpp>
+
+#include "base/rng.hpp"
+#include "schedulerd/sim/sim_run.hpp"
+#include "schedulerd/sim/trace/importers.hpp"
+#include "schedulerd/sim/trace/trace_rows.hpp"
+#include "schedulerd/sim/trace/trace_stats.hpp"
+#include "schedulerd/sim/trace/trace_workload.hpp"
+#include "tests/support/seeds.hpp"
+
+using namespace tidepool;
+using namespace tidepool::sim;
+
+namespace {
+
+TraceText text_of(std::string_view text, bool skip_bad = false) {
+  return {.text = text, .file = "file.csv", .skip_bad = skip_bad};
+}
+
+}  // namespace
+
+TEST_CASE("a time of the calendar becomes seconds since 1970, and what is no time becomes nothing") {
+  CHECK(seconds_of("1970-01-01 00:00:00") == 0);
+  CHECK(seconds_of("2017-10-09 07:01:55") == 1507532515);
+  CHECK(seconds_of("2020-02-29T00:00:00Z") == 1582934400);
+  CHECK(seconds_of("2026-11-20T21:53:31.500Z") == 1795211611.5);
+  CHECK(seconds_of("12.5") == 12.5);
+  for (const char* wrong : {"", "yesterday", "2017-13-09 07:01:55", "2017-10-09 24:01:55", "2017-10-09", "nan"}) {
+    CHECK_FALSE(seconds_of(wrong));
+  }
+}
+
+TEST_CASE("a trace that was written and read again is written as the same text") {
+  test::for_each_seed("trace round trip", 20, [](std::uint64_t, Rng& rng) {
+    Trace trace;
+    for (int i = 0; i < 50; ++i) {
+      TraceJob& job = trace.jobs.emplace_back();
+      job.name = "job-" + std::to_string(i);
+      job.tenant = rng.chance(0.5) ? "a" : "b c";
+      job.user = rng.chance(0.5) ? "u" : "";
+      job.submit_s = 1.5e9 + 1e6 * rng.uniform();
+      job.gpus = static_cast<int>(rng.between(1, 128));
+      job.gpu_share = rng.chance(0.3) ? 0.001 + 0.999 * rng.uniform() : 1;
+      job.duration_s = rng.exponential(5'000) + 1e-3;
+      if (rng.chance(0.5)) job.deadline_s = job.submit_s + 1e5 * rng.uniform();
+      job.status = rng.chance(0.5) ? TraceStatus::kFailed : TraceStatus::kSucceeded;
+      if (rng.chance(0.5)) job.steps = rng.between(1, 1'000'000);
+    }
+    REQUIRE(settle(trace, "made").ok());
+    CHECK(trace.jobs.front().submit_s == 0);
+    const std::string text = write_trace_csv(trace.jobs);
+    const auto again = read_trace_csv(text_of(text));
+    REQUIRE(again.ok());
+    CHECK(again->jobs == trace.jobs);
+    CHECK(write_trace_csv(again->jobs) == text);
+  });
+}
+
+TEST_CASE("columns of a trace come in any order, and what is not given has a default") {
+  const auto trace = read_trace_csv(text_of("gpus,duration_s,submit_s\n4,100,7\n1,2.5,3\n"));
+  REQUIRE(trace.ok());
+  REQUIRE(trace->jobs.size() == 2);
+  CHECK(trace->jobs[0].name == "job-2");  // submitted first
+  CHECK(trace->jobs[1].submit_s == 4);
+  CHECK(trace->jobs[1].gpus == 4);
+  CHECK(trace->jobs[1].tenant == "default");
+}
+
+TEST_CASE("a bad line is an error that names file, line and what it should be") {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"submit_s,gpus,duration_s\n1,0,5\n",
+       "file.csv line 2: gpus is \"0\"; it should be a whole number from 1 to 100000"},
+      {"submit_s,gpus,duration_s\n1,2,0\n", "file.csv line 2: it should have run above 0 s, at most 10 years"},
+      {"submit_s,gpus,duration_s\n1,2\n", "file.csv line 2: 2 cells, there should be 3"},
+      {"name,submit_s,gpus,duration_s\na,1,2,3\na,1,2,3\n", "file.csv line 3: the name \"a\" is used twice"},
+      {"submit_s,gpus\n", "file.csv: the first line names no column \"duration_s\""},
+      {"submit_s,gpu,gpus,duration_s\n1,1,1,1\n",
+       "file.csv: the column \"gpu\" is none of a trace; did you mean \"gpus\"?"},
+      {"submit_s,gpus,duration_s\n", "file.csv holds no job that uses a GPU"},
+  };
+  for (const auto& [text, message] : wrong) {
+    const auto trace = read_trace_csv(text_of(text));
+    REQUIRE_FALSE(trace.ok());
+    CHECK(trace.error().message == message);
+  }
+}
+
+TEST_CASE("bad lines are skipped and counted where that is asked for") {
+  const auto trace = read_trace_csv(text_of("submit_s,gpus,duration_s\n1,x,5\n1,2,5\n2,2,-1\n", true));
+  REQUIRE(trace.ok());
+  CHECK(trace->jobs.size() == 1);
+  CHECK(trace->bad_count == 2);
+  REQUIRE(trace->bad_lines.size() == 2);
+  CHECK(trace->bad_lines[0].starts_with("file.csv line 2: gpus is \"x\""));
+}
+
+TEST_CASE("every format in the table reads what its scheduler writes") {
+  const std::string speeds = R"({"v100": {"('LM (batch size 5)', 2)" : {"null" : 4.0}
+}
+})";
+  struct Sample {
+  const char* format;
+  const char* text;
+  TraceJob job;
+};
+const Sample samples[] = {
+    {"philly",
+     "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,8,528.0,11cb48\n",
+     {.name = "philly-1", .tenant = "11cb48", .gpus = 8, .duration_s = 66}},
+    {"philly",
+     R"([{"status": "Pass", "vc": "v", "jobid": "a", "user": "u", "submitted_time": "2017-10-09 07:00:00", "attempts":
+           [{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00",
+             "detail": [{"ip": "m", "gpus": ["gpu0", "gpu1"]}]}]}])",
+     {.name = "a", .tenant = "v", .user = "u", .gpus = 2, .duration_s = 60, .status = TraceStatus::kSucceeded}},
+    {"helios",
+     "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+     "1,u,vc,0,1,1,COMPLETED,2020-06-09 18:41:01,x,x,5,0\n"
+     "2,u,vc,4,16,1,TIMEOUT,2020-06-09 18:41:27,x,x,249,0\n",
+     {.name = "2", .tenant = "vc", .user = "u", .gpus = 4, .duration_s = 249, .status = TraceStatus::kFailed}},
+    {"pai",
+     "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n"
+     "j,worker,3,Terminated,100.0,160.0,600.0,29.0,50.0,T4\n",
+     {.name = "j/worker",
+      .gpus = 3,
+      .gpu_share = 0.5,
+      .gpu_type = "T4",
+      .duration_s = 60,
+      .status = TraceStatus::kSucceeded}},
+    {"openb",
+     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+     "p,6000,12288,1,460,V100M16|V100M32,LS,Running,10,90,30\n",
+     {.name = "p",
+      .tenant = "LS",
+      .gpus = 1,
+      .gpu_share = 0.46,
+      .gpu_type = "V100M16|V100M32",
+      .duration_s = 60,
+      .status = TraceStatus::kRunning}},
+    {"elasticflow",
+     "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_gpu,duration\n"
+     "a,100,45775,resnet50,1100,256,64,2429\n",
+     {.name = "a",
+      .gpus = 64,
+      .duration_s = 2429,
+      .deadline_s = 1000,
+      .application = "resnet50",
+      .batch = 256,
+      .steps = 45775}},
+    {"tiresias",
+     "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,1,0,606,vgg19,164,30\n",
+     {.name = "0", .gpus = 1, .duration_s = 164, .application = "vgg19", .steps = 606}},
+    {"gavel",
+     "LM (batch size 5)\tpython\tdir\t--steps\t1\t240\t2\t1\t-1.000000\t50\n",
+     {.name = "job-0", .gpus = 2, .duration_s = 60, .application = "LM (batch size 5)", .steps = 240}},
+    {"sacct",
+     "JobID|Submit|Start|End|State|AllocTRES|User|Account\n"
+     "7|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|CANCELLED by 5|"
+     "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,node=1|u|acc\n"
+     "7.batch|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|COMPLETED|cpu=8||acc\n",
+     {.name = "7",
+      .tenant = "acc",
+      .user = "u",
+      .gpus = 4,
+      .gpu_type = "a100",
+      .duration_s = 60,
+      .status = TraceStatus::kCancelled}},
+    {"journal",
+     R"({"at":"2026-11-20T21:53:24.000Z","type":"job.submitted","job":"job-1","tenant":"demo","data":{"name":"lm","preferred":2}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:30.000Z","type":"generation.switched","job":"job-1","data":{"to_size":2}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:40.000Z","type":"generation.switched","job":"job-1","data":{"to_size":4}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:50.000Z","type":"job.finished","job":"job-1","data":{"state":"succeeded"}})"
+     "\n",
+     {.name = "job-1",
+      .tenant = "demo",
+      .gpus = 2,
+      .duration_s = 30,
+      .status = TraceStatus::kSucceeded,
+      .application = "lm"}},
+};
+for (const Sample& sample : samples) {
+  CAPTURE(sample.format);
+  TraceText input = text_of(sample.text);
+  input.speeds = speeds;
+  const auto trace = find_trace_format(sample.format)->read(input);
+  if (!trace) FAIL(trace.error().message);
+  REQUIRE(trace->jobs.size() == 1);
+  CHECK(write_trace_csv(trace->jobs) == write_trace_csv({sample.job}));
+}
+}
+
+TEST_CASE("an unknown format is answered with the known ones") {
+  const auto format = find_trace_format("slurm");
+  REQUIRE_FALSE(format.ok());
+  CHECK(format.error().message.find("sacct") != std::string::npos);
+}
+
+TEST_CASE("the figures of a trace add up") {
+  const auto trace = read_trace_csv(
+      text_of("submit_s,gpus,gpu_share,duration_s,tenant\n0,1,0.5,3600,a\n1800,8,1,7200,a\n7200,1,1,30,b\n"));
+  REQUIRE(trace.ok());
+  const TraceStats stats = stats_of(trace->jobs);
+  CHECK(stats.jobs == 3);
+  CHECK(stats.tenants == 2);
+  CHECK(stats.span_s == 7200);
+  CHECK(stats.gpu_hours == Approx(0.5 + 16 + 30.0 / 3600));
+  CHECK(stats.arrivals_peak == 2);
+  CHECK(stats.arrivals_per_hour == Approx(1.5));
+  CHECK(stats.duration_p50_s == 3600);
+  CHECK(stats.by_gpus.at(1).jobs == 2);
+  std::int64_t in_buckets = 0;
+  for (const auto& bucket : stats.by_duration) in_buckets += bucket.share.jobs;
+  CHECK(in_buckets == 3);
+}
+
+TEST_CASE("a rigid job that never waits takes its recorded duration") {
+  SimOptions options{.workload = "t.csv", .cluster = "2x8", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,16,1000\nb,2000,3,0.5\nc,2100,1,90000\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  REQUIRE(report->rows.size() == 3);
+  const double expected[] = {1000, 0.5, 90'000};
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    REQUIRE(report->rows[i].finished_s);
+    CHECK(*report->rows[i].finished_s - report->rows[i].submitted_s == Approx(expected[i]).margin(0.1));
+    REQUIRE_FALSE(report->rows[i].held.empty());
+    CHECK(report->rows[i].held.back().slots == 0);
+  }
+  CHECK(report->rows[0].held.front().slots == 16);
+}
+
+TEST_CASE("slots of a slower type take as much longer") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x1:k80", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,1000\n";
+  options.type_speeds = {{"k80", 0.5}};
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(*report->rows[0].finished_s == Approx(2000).margin(0.1));
+  options.type_speeds = {{"v100", 0.5}};
+  CHECK(run(options).error().message == "the cluster 1x1:k80 has no slot type \"v100\"");
+}
+
+TEST_CASE("a job that fits no cluster is refused and does not wait for ever") {
+  SimOptions options{.workload = "t.csv", .cluster = "2x8", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\nbig,0,17,1000\n";
+  CHECK(run(options).error().message == "the job big needs 17 slots, the cluster has 16; give a larger --cluster");
+}
+
+TEST_CASE("jobs outlive machines that are taken back, and the same seed takes the same ones") {
+  SimOptions options{.workload = "generated", .generated_jobs = 30, .cluster = "8x4", .policy = "fifo"};
+  options.faults.node_reclaim_every = Duration::seconds(900);
+  const auto once = run(options);
+  const auto again = run(options);
+  if (!once) FAIL(once.error().message);
+  CHECK(once->score.completed == 30);
+  CHECK(once->score.digest == again->score.digest);
+  options.faults = {};
+  CHECK(run(options)->score.digest != once->score.digest);
+}
