@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the C++ file that holds the built dashboard: embed.py DIST OUT.
+"""Writes the C++ file that holds the built dashboard: embed.py DIST OUT
+Or that of the report's parts: embed.py DIST OUT report
 
 The bytes come in through the assembler's .incbin, which takes milliseconds where a char array takes seconds.
 """
@@ -21,16 +22,19 @@ CONTENT_TYPES = {
 def main() -> int:
     dist, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     files = sorted(path for path in dist.rglob("*") if path.is_file())
-    if not any(path.name == "index.html" for path in files):
-        print(f"{dist} holds no index.html: run `npm run build` in webui/", file=sys.stderr)
+    report = sys.argv[3:] == ["report"]
+    first = "report.js" if report else "index.html"
+    if not any(path.name == first for path in files):
+        print(f"{dist} holds no {first}: run `npm run build{':report' if report else ''}` in webui/", file=sys.stderr)
         return 1
+    header, function = ("report_files", "report_files") if report else ("embedded", "files")
     blobs, rows = [], []
     for number, path in enumerate(files):
         kind = CONTENT_TYPES.get(path.suffix)
         if kind is None:
             print(f"{path}: no content type is known for {path.suffix}; add it to webui/embed.py", file=sys.stderr)
             return 1
-        name = f"tidepool_webui_{number}"
+        name = f"tidepool_webui_{function}_{number}"
         etag = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
         blobs.append(
             f'asm(".section .rodata\\n.balign 16\\n{name}_begin:\\n.incbin \\"{path.resolve()}\\"\\n'
@@ -43,13 +47,13 @@ def main() -> int:
         )
     text = (
         "// Written by webui/embed.py.\n"
-        '#include "webui/embedded.hpp"\n\n#include <array>\n\n'
+        f'#include "webui/{header}.hpp"\n\n#include <array>\n\n'
         + "".join(blobs)
         + "\nnamespace tidepool::webui {\nnamespace {\n"
         "std::string_view bytes_between(const char* begin, const char* end) {\n"
         "  return {begin, static_cast<std::size_t>(end - begin)};\n}\n"
         f"const std::array<EmbeddedFile, {len(rows)}> kFiles{{{{\n" + "".join(rows) + "}};\n"
-        "}  // namespace\n\nstd::span<const EmbeddedFile> files() { return kFiles; }\n\n}  // namespace tidepool::webui\n"
+        f"}}  // namespace\n\nstd::span<const EmbeddedFile> {function}() {{ return kFiles; }}\n\n}}  // namespace tidepool::webui\n"
     )
     out.write_text(text, encoding="utf-8")
     return 0

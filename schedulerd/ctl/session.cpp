@@ -81,11 +81,16 @@ Endpoint resolve_endpoint(const Settings& settings) {
   return endpoint;
 }
 
+Style output_style() {
+  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+  return {.width = terminal_width(on_terminal), .colour = on_terminal && environment("NO_COLOR").empty()};
+}
+
 Session::Session(const Settings& settings)
     : client_(resolve_endpoint(settings)),
       format_(format_named(settings.format)),
       on_terminal_(isatty(STDOUT_FILENO) == 1),
-      style_{.width = terminal_width(on_terminal_), .colour = on_terminal_ && environment("NO_COLOR").empty()} {}
+      style_(output_style()) {}
 
 void require_success(const HttpReply& reply, const ProblemSource& source) {
   if (reply.status >= 200 && reply.status < 300) return;

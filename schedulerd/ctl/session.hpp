@@ -65,6 +65,9 @@ class Session {
   Style style_;
 };
 
+// Of standard output: its width, and whether it takes colours.
+[[nodiscard]] Style output_style();
+
 // Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
 void write_out(const std::string& text);
 

@@ -27,8 +27,13 @@ void add_trace_command(CLI::App& app, Chosen& chosen) {
   const auto job = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("trace", "A job's timeline as a Chrome trace, for chrome://tracing or Perfetto");
-  command->add_option("job", *job, "id or name")->required();
-  command->callback([job, &chosen] { chosen.online = [job](Session& session) { return write_trace(session, *job); }; });
+  command->add_option("job", *job, "id or name");
+  command->require_subcommand(0, 1);
+  command->callback([job, command, &chosen] {
+    if (!command->get_subcommands().empty()) return;  // import, stats, export: trace_files_command.cpp
+    if (job->empty()) throw CLI::RequiredError("job");
+    chosen.online = [job](Session& session) { return write_trace(session, *job); };
+  });
 }
 
 }  // namespace tidepool::ctl

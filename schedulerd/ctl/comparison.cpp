@@ -1,0 +1,315 @@
+#include "schedulerd/ctl/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "schedulerd/ctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::ordered_json;
+
+// 97.5 % quantile of Student's t: the factor of a two-sided 95 % interval.
+double t_factor(std::size_t values) {
+  return boost::math::quantile(boost::math::students_t(static_cast<double>(values - 1)), 0.975);
+}
+
+// At most five characters for what is below 100,000.
+std::string short_number(double value) {
+  std::array<char, 32> buffer{};
+  const double size = std::fabs(value);
+  const int digits = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return {buffer.data(), static_cast<std::size_t>(std::max(0, length))};
+}
+
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+
+// One unit for all times of a table, so that they can be compared at a glance.
+TimeUnit unit_for(double typical_s) {
+  if (typical_s >= 3 * 86'400) return {"days", 86'400};
+  if (typical_s >= 2 * 3'600) return {"hours", 3'600};
+  if (typical_s >= 120) return {"minutes", 60};
+  return {"seconds", 1};
+}
+
+std::vector<double> values_of(const Comparison& comparison, std::size_t workload, std::size_t policy,
+                              const Figure& figure) {
+  std::vector<double> values;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    values.push_back(figure.of(comparison.run(workload, policy, seed).report.score));
+  }
+  return values;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+// Index of the best policy; nothing if there is one policy, or they are all the same.
+std::optional<std::size_t> best_of(const std::vector<double>& means, bool more_is_better) {
+  const auto [low, high] = std::minmax_element(means.begin(), means.end());
+  if (means.size() < 2 || *low == *high) return std::nullopt;
+  return static_cast<std::size_t>((more_is_better ? high : low) - means.begin());
+}
+
+std::string ratio_text(const std::optional<Ratio>& ratio) {
+  return ratio ? short_number(ratio->mean) : "-";
+}
+
+std::string interval_text(const std::optional<Ratio>& ratio) {
+  if (!ratio || !ratio->low) return "";
+  return short_number(*ratio->low) + "-" + short_number(*ratio->high);
+}
+
+std::vector<Column> columns_for(const std::vector<Figure>& shown) {
+  std::vector<Column> columns{{.title = "POLICY", .flexible = true}, {.title = "RATIO", .right = true}};
+  for (const Figure& figure : shown) columns.push_back({.title = figure.title, .right = true});
+  return columns;
+}
+
+bool all_seeds_alike(const Comparison& comparison, std::size_t workload) {
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    for (std::size_t seed = 1; seed < comparison.seeds.size(); ++seed) {
+      const auto& first = comparison.run(workload, policy, 0).report.score.digest;
+      if (comparison.run(workload, policy, seed).report.score.digest != first) return false;
+    }
+  }
+  return comparison.seeds.size() > 1;
+}
+
+std::string title_of(const Comparison& comparison, std::size_t workload, const TimeUnit& unit, const Style& style) {
+  const sim::Scoreboard& score = comparison.run(workload, 0, 0).report.score;
+  const std::string seeds = count_of(static_cast<double>(comparison.seeds.size()), "seed");
+  return bold(printable(comparison.workloads[workload]), style) + "  " + whole(static_cast<double>(score.jobs)) +
+         " jobs on " + printable(comparison.cluster) + ", rules: " + comparison.semantics + ", " + seeds +
+         ", times in " + unit.name + "\n";
+}
+
+void add_policy(TextTable& table, const Comparison& comparison, std::size_t workload, std::size_t policy,
+                const TimeUnit& unit, const std::vector<std::optional<std::size_t>>& best) {
+  const Figure& jct = figures().front();
+  const auto ratio = ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct));
+  std::vector<std::string> line{comparison.policies[policy], ratio_text(ratio)};
+  std::vector<std::string> spread{"", interval_text(ratio)};
+  bool any = !spread.back().empty();
+  for (std::size_t f = 0; f < figures().size(); ++f) {
+    const Figure& figure = figures()[f];
+    const double scale = figure.is_time ? unit.seconds : 1;
+    const Estimate estimate = estimate_of(values_of(comparison, workload, policy, figure));
+    line.push_back(short_number(estimate.mean / scale) + (best[f] == policy ? "*" : " "));
+    spread.push_back(estimate.half ? "±" + short_number(*estimate.half / scale) + " " : "");
+    any = any || estimate.half;
+  }
+  table.add(std::move(line));
+  if (any) table.add(std::move(spread));
+}
+
+std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
+  std::vector<std::optional<std::size_t>> best;
+  for (const Figure& figure : figures()) {
+    std::vector<double> means;
+    for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+      means.push_back(mean_of(values_of(comparison, workload, policy, figure)));
+    }
+    best.push_back(best_of(means, figure.more_is_better));
+  }
+  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
+  TextTable table(columns_for(figures()));
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    add_policy(table, comparison, workload, policy, unit, best);
+  }
+  std::string out = title_of(comparison, workload, unit, style) + table.text(style);
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    const sim::Scoreboard& score = comparison.run(workload, policy, 0).report.score;
+    if (score.completed == score.jobs) continue;
+    out += wrapped(printable(comparison.policies[policy]) + ": " + whole(static_cast<double>(score.completed)) +
+                       " of " + whole(static_cast<double>(score.jobs)) + " jobs completed; its job times are of those",
+                   2, style) +
+           "\n";
+  }
+  if (all_seeds_alike(comparison, workload)) out += "Every seed gave the same run: nothing in it is drawn.\n";
+  return out;
+}
+
+// Each workload counts once: with the mean over its seeds.
+std::string overall_table(const Comparison& comparison, const Style& style) {
+  TextTable table({{.title = "POLICY", .flexible = true},
+                   {.title = "AVG JCT", .right = true},
+                   {.title = "95 %", .right = true},
+                   {.title = "P99 JCT", .right = true},
+                   {.title = "MAKESPAN", .right = true},
+                   {.title = "FTF", .right = true}});
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::vector<std::string> line{comparison.policies[policy]};
+    for (const char* name : {"avg_jct_s", "p99_jct_s", "makespan_s", "ftf_worst"}) {
+      const auto figure = std::find_if(figures().begin(), figures().end(),
+                                       [&](const Figure& any) { return std::string_view(any.name) == name; });
+      std::vector<double> own;
+      std::vector<double> first;
+      for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+        own.push_back(mean_of(values_of(comparison, workload, policy, *figure)));
+        first.push_back(mean_of(values_of(comparison, workload, 0, *figure)));
+      }
+      const auto ratio = ratio_of(own, first);
+      line.push_back(ratio_text(ratio));
+      if (line.size() == 2) line.push_back(interval_text(ratio));
+    }
+    table.add(std::move(line));
+  }
+  return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
+         ", geometric mean over " + count_of(static_cast<double>(comparison.workloads.size()), "workload") + "\n" +
+         table.text(style);
+}
+
+ordered_json json_of(const Estimate& estimate) {
+  ordered_json value{{"mean", estimate.mean}};
+  value["half_width_95"] = estimate.half ? ordered_json(*estimate.half) : ordered_json(nullptr);
+  return value;
+}
+
+ordered_json json_of(const std::optional<Ratio>& ratio) {
+  if (!ratio) return nullptr;
+  ordered_json value{{"mean", ratio->mean}};
+  value["low_95"] = ratio->low ? ordered_json(*ratio->low) : ordered_json(nullptr);
+  value["high_95"] = ratio->high ? ordered_json(*ratio->high) : ordered_json(nullptr);
+  return value;
+}
+
+}  // namespace
+
+Estimate estimate_of(const std::vector<double>& values) {
+  Estimate estimate{.mean = mean_of(values), .half = {}};
+  if (values.size() < 2) return estimate;
+  double square = 0;
+  for (const double value : values) square += (value - estimate.mean) * (value - estimate.mean);
+  const auto n = static_cast<double>(values.size());
+  estimate.half = t_factor(values.size()) * std::sqrt(square / (n - 1) / n);
+  return estimate;
+}
+
+std::optional<Ratio> ratio_of(const std::vector<double>& values, const std::vector<double>& to) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] > 0 && to[i] > 0) logs.push_back(std::log(values[i] / to[i]));
+  }
+  if (logs.empty()) return std::nullopt;
+  const Estimate estimate = estimate_of(logs);
+  Ratio ratio{.mean = std::exp(estimate.mean), .low = {}, .high = {}};
+  if (!estimate.half) return ratio;
+  ratio.low = std::exp(estimate.mean - *estimate.half);
+  ratio.high = std::exp(estimate.mean + *estimate.half);
+  return ratio;
+}
+
+const std::vector<Figure>& figures() {
+  using sim::Scoreboard;
+  static const std::vector<Figure> kFigures{
+      {.name = "avg_jct_s", .title = "AVG JCT", .of = [](const Scoreboard& s) { return s.avg_jct_s; }, .is_time = true},
+      {.name = "p50_jct_s", .title = "P50", .of = [](const Scoreboard& s) { return s.p50_jct_s; }, .is_time = true},
+      {.name = "p99_jct_s", .title = "P99", .of = [](const Scoreboard& s) { return s.p99_jct_s; }, .is_time = true},
+      {.name = "makespan_s", .title = "SPAN", .of = [](const Scoreboard& s) { return s.makespan_s; }, .is_time = true},
+      {.name = "utilization",
+       .title = "USE %",
+       .of = [](const Scoreboard& s) { return s.utilization * 100; },
+       .more_is_better = true},
+      {.name = "ftf_worst", .title = "FTF", .of = [](const Scoreboard& s) { return s.ftf_worst; }},
+      {.name = "decision_us_p99", .title = "P99 us", .of = [](const Scoreboard& s) { return s.decision_us_p99; }},
+  };
+  return kFigures;
+}
+
+std::string comparison_text(const Comparison& comparison, const Style& style) {
+  std::string out;
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    out += (out.empty() ? "" : "\n") + workload_table(comparison, workload, style);
+  }
+  if (comparison.workloads.size() > 1) out += "\n" + overall_table(comparison, style);
+  const std::string interval = comparison.seeds.size() > 1 ? ", and ± and ranges are 95 % intervals over seeds" : "";
+  return out + "\n" +
+         dim(wrapped("* is the best of its column; RATIO is AVG JCT to that of " +
+                         printable(comparison.policies.front()) + interval +
+                         ". FTF: worst finish-time fairness, above 1 is worse off than with an equal share. " +
+                         "P99 us: the slowest hundredth of decisions, in microseconds.",
+                     0, style),
+             style) +
+         "\n";
+}
+
+ordered_json comparison_json(const Comparison& comparison) {
+  auto summary = ordered_json::array();
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+      const Figure& jct = figures().front();
+      ordered_json row{{"workload", comparison.workloads[workload]}, {"policy", comparison.policies[policy]}};
+      row["ratio"] =
+          json_of(ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct)));
+      for (const Figure& figure : figures()) {
+        row[figure.name] = json_of(estimate_of(values_of(comparison, workload, policy, figure)));
+      }
+      summary.push_back(std::move(row));
+    }
+  }
+  auto runs = ordered_json::array();
+  for (const ComparedRun& run : comparison.runs) {
+    ordered_json row = sim::to_json(run.report.score);
+    row["policy"] = run.policy;
+    row["workload"] = run.workload;
+    row["seed"] = run.seed;
+    runs.push_back(std::move(row));
+  }
+  return {{"semantics", comparison.semantics}, {"cluster", comparison.cluster}, {"command", comparison.command},
+          {"seeds", comparison.seeds},         {"summary", std::move(summary)}, {"runs", std::move(runs)}};
+}
+
+std::string comparison_csv(const Comparison& comparison) {
+  std::string csv;
+  for (const ComparedRun& run : comparison.runs) {
+    ordered_json score = sim::to_json(run.report.score);
+    score.erase("policy");
+    score.erase("workload");
+    if (csv.empty()) {
+      csv = "policy,workload,seed,semantics";
+      for (const auto& [name, value] : score.items()) csv += "," + name;
+      csv += "\n";
+    }
+    csv += run.policy + "," + run.workload + "," + std::to_string(run.seed) + "," + comparison.semantics;
+    for (const auto& [name, value] : score.items()) {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      csv += "," + (text.find(',') == std::string::npos ? text : "\"" + text + "\"");
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+std::string comparison_jobs_csv(const Comparison& comparison) {
+  std::string csv;
+  for (const ComparedRun& run : comparison.runs) {
+    std::string_view rest = run.report.per_job_csv;
+    const std::size_t header = rest.find('\n') + 1;
+    if (csv.empty()) csv = "policy,workload,seed," + std::string(rest.substr(0, header));
+    rest.remove_prefix(header);
+    const std::string key = run.policy + "," + run.workload + "," + std::to_string(run.seed) + ",";
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('\n') + 1;
+      csv += key + std::string(rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+  }
+  return csv;
+}
+
+}  // namespace tidepool::ctl

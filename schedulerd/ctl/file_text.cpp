@@ -1,0 +1,41 @@
+#include "schedulerd/ctl/file_text.hpp"
+
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "schedulerd/ctl/failure.hpp"
+#include "schedulerd/ctl/session.hpp"
+
+namespace tidepool::ctl {
+
+std::string read_text_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) fail(kExitUsage, path + " is a folder; give a file");
+  const auto close = [](gzFile file) { (void)gzclose(file); };
+  const std::unique_ptr<gzFile_s, decltype(close)> file(gzopen(path.c_str(), "rb"), close);
+  if (!file) fail(kExitUsage, path + " cannot be read: " + std::strerror(errno));
+  std::string text;
+  std::vector<char> part(std::size_t{1} << 20U);
+  for (;;) {
+    const int read = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
+    if (read < 0) fail(kExitUsage, path + " cannot be unpacked: its compressed content is damaged");
+    if (read == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(read));
+    if (text.size() > kFileBytesMax) fail(kExitUsage, path + " is larger than 512 MiB");
+  }
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  if (path == "-") return write_out(text);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  if (!out.flush()) fail(kExitUsage, path + " cannot be written; check its folder and the space left");
+}
+
+}  // namespace tidepool::ctl

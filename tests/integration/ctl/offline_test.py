@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""schedctl without a daemon, through the real program: trace import and stats, sim compare with its files, sim ls."""
+import csv
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SCHEDCTL = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"]) / "schedctl"
+DATA = pathlib.Path(os.environ.get("TIDEPOOL_DATA", pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"]) / "../shared/data"))
+
+HELIOS = """job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
+1,ua,vcA,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-09 19:41:01,3600,0
+2,ub,vcA,4,16,1,FAILED,2020-06-09 18:41:27,2020-06-09 18:41:27,2020-06-09 18:45:36,249,0
+3,ub,vcB,0,16,1,COMPLETED,2020-06-09 18:41:27,2020-06-09 18:41:27,2020-06-09 18:45:36,249,0
+4,ub,vcB,8,16,1,CANCELLED,2020-06-09 18:42:27,2020-06-09 18:42:27,2020-06-09 18:45:36,189,0
+"""
+
+
+def call(*words):
+    return subprocess.run([SCHEDCTL, *map(str, words)], capture_output=True, text=True, timeout=150)
+
+
+class Offline(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tp-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "trace.csv"
+
+    def import_helios(self):
+        packed = self.folder / "log.csv.gz"
+        packed.write_bytes(gzip.compress(HELIOS.encode()))
+        return call("trace", "import", "--from", "helios", packed, "-o", self.trace)
+
+    def test_a_packed_trace_is_imported_and_importing_the_result_changes_nothing(self):
+        done = self.import_helios()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 line left out, because each asks for no GPU", done.stderr)
+        rows = list(csv.DictReader(self.trace.open()))
+        self.assertEqual([row["gpus"] for row in rows], ["1", "4", "8"])
+        self.assertEqual([row["submit_s"] for row in rows], ["0", "26", "86"])
+        self.assertEqual([row["status"] for row in rows], ["succeeded", "failed", "cancelled"])
+        again = call("trace", "import", "--from", "tidepool", self.trace)
+        self.assertEqual(again.stdout, self.trace.read_text())
+
+    def test_stats_tell_what_is_in_it(self):
+        self.import_helios()
+        stats = json.loads(call("trace", "stats", self.trace, "-o", "json").stdout)
+        self.assertEqual((stats["jobs"], stats["tenants"], stats["gpus_max"]), (3, 2, 8))
+        text = call("trace", "stats", self.trace).stdout
+        self.assertIn("DURATION", text)
+        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+
+    def test_bad_lines_are_errors_unless_they_are_to_be_skipped(self):
+        self.trace.write_text("submit_s,gpus,duration_s\n0,1,10\n1,none,10\n")
+        refused = call("trace", "stats", self.trace)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("trace.csv line 3: gpus is \"none\"", refused.stderr)
+        skipped = call("trace", "stats", "--skip-bad", self.trace)
+        self.assertEqual(skipped.returncode, 0)
+        self.assertIn("1 bad line skipped", skipped.stderr)
+
+    def test_a_trace_is_compared_under_policies_and_seeds_into_all_files(self):
+        self.import_helios()
+        files = {name: self.folder / name for name in ("runs.csv", "jobs.csv", "report.html")}
+        done = call("sim", "compare", "--policies", "fifo,autoscaling_engine", "--workloads", f"{self.trace},generated",
+                    "--jobs", 12, "--seeds", "1..2", "--cluster", "4x8", "--csv", files["runs.csv"], "--per-job",
+                    files["jobs.csv"], "--html", files["report.html"])
+        if "built without the web parts" in done.stderr:
+            self.skipTest("built without the dashboard")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("8 of 8", done.stderr)
+        self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout)
+        runs = list(csv.DictReader(files["runs.csv"].open()))
+        self.assertEqual(len(runs), 8)
+        self.assertEqual({run["seed"] for run in runs}, {"1", "2"})
+        self.assertEqual(len(list(csv.DictReader(files["jobs.csv"].open()))), 2 * 2 * (3 + 12))
+        html = files["report.html"].read_text()
+        self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
+        self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)
+
+    def test_threads_change_nothing_but_the_time(self):
+        words = ["sim", "compare", "--policies", "fifo,fixed", "--seeds", "1..3", "--jobs", 10, "-o", "json"]
+        digests = []
+        for threads in (1, 4):
+            done = call(*words, "--threads", threads)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            digests.append([run["digest"] for run in json.loads(done.stdout)["runs"]])
+        self.assertEqual(digests[0], digests[1])
+        self.assertEqual(len(set(digests[0])), 6)
+
+    def test_wrong_words_are_answered_before_anything_runs(self):
+        for words, answer in (
+            (("--policies", "fifo,nosuch"), "nosuch"),
+            (("--policies", "fifo,fifo"), "--policies"),
+            (("--policies", "fifo", "--seeds", "5..1"), "--seeds"),
+            (("--policies", "fifo", "--workloads", "nofile.csv"), "nofile.csv"),
+            (("--policies", "fifo", "--cluster", "4x8:a,2x4"), "slot type"),
+        ):
+            done = call("sim", "compare", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(answer, done.stderr)
+
+    def test_ls_names_rules_policies_and_sources(self):
+        catalogue = json.loads(call("sim", "ls", "-o", "json").stdout)
+        self.assertEqual([row["name"] for row in catalogue["semantics"]], ["elasticflow", "gavel", "live", "pollux"])
+        self.assertIn("fifo", [row["name"] for row in catalogue["policies"]])
+        self.assertIn("SEMANTICS", call("sim", "ls").stdout)
+
+    def test_a_timeline_still_needs_the_name_of_its_job(self):
+        done = call("trace")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("job is required", done.stderr)
+
+    @unittest.skipUnless(DATA.is_dir(), "no published traces here; set TIDEPOOL_DATA")
+    def test_the_published_traces_are_read_whole(self):
+        for source, path, jobs in (
+            ("philly", "philly/philly_pollux_extract.csv.gz", 82247),
+            ("elasticflow", "itp/cluster01.csv", 1595),
+            ("elasticflow", "elasticflow/traces/elasticVpollux_e.csv", 195),
+            ("tiresias", "tiresias/60_job.csv", 60),
+        ):
+            done = call("trace", "stats", "--from", source, DATA / path, "-o", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["jobs"], jobs)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+#include "schedulerd/ctl/comparison.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "schedulerd/ctl/compare_report.hpp"
+#include "schedulerd/ctl/run_pool.hpp"
+#include "schedulerd/sim/sim_run.hpp"
+
+using namespace tidepool;
+using namespace tidepool::ctl;
+
+namespace {
+
+// Two policies on one workload with three seeds; figures that can be checked by hand.
+Comparison made() {
+  Comparison comparison{.policies = {"slow", "quick"},
+                        .workloads = {"week.csv"},
+                        .seeds = {1, 2, 3},
+                        .semantics = "live",
+                        .cluster = "4x8",
+                        .command = "schedctl sim compare --policies slow,quick",
+                        .runs = {}};
+  for (const double factor : {1.0, 0.5}) {
+    for (const std::uint64_t seed : comparison.seeds) {
+      ComparedRun run{
+          .policy = comparison.policies[factor < 1 ? 1 : 0], .workload = "week.csv", .seed = seed, .report = {}};
+      const double base = 3'600.0 + 60.0 * static_cast<double>(seed);
+      run.report.score = {.policy = run.policy,
+                          .workload = "week.csv",
+                          .cluster = "4x8",
+                          .jobs = 10,
+                          .completed = 10,
+                          .avg_jct_s = base * factor,
+                          .p50_jct_s = 1'800 * factor,
+                          .p90_jct_s = 7'000,
+                          .p99_jct_s = 9'000,
+                          .makespan_s = 36'000,
+                          .utilization = 0.5,
+                          .ftf_worst = 2 * factor,
+                          .decision_us_p99 = 12.25,
+                          .digest = std::to_string(seed)};
+      run.report.per_job_csv = "name,jct_s\na," + std::to_string(seed) + "\n";
+      comparison.runs.push_back(std::move(run));
+    }
+  }
+  return comparison;
+}
+
+}  // namespace
+
+TEST_CASE("a mean has the interval of Student's t, and a single value has none") {
+  const Estimate three = estimate_of({1, 2, 3});
+  CHECK(three.mean == 2);
+  CHECK(three.half.value() == Approx(4.30265 / std::sqrt(3.0)).epsilon(1e-5));
+  CHECK_FALSE(estimate_of({7}).half);
+}
+
+TEST_CASE("a ratio compares pair by pair, so that what both have in common drops out") {
+  const auto ratio = ratio_of({50, 500, 5'000}, {100, 1'000, 10'000});
+  REQUIRE(ratio);
+  CHECK(ratio->mean == Approx(0.5));
+  CHECK(ratio->low.value() == Approx(0.5));
+  CHECK(ratio->high.value() == Approx(0.5));
+  CHECK_FALSE(ratio_of({0}, {1}));
+}
+
+TEST_CASE("the table of a comparison fits 80 columns and marks the best of each column") {
+  const std::string text = comparison_text(made(), {.width = 80});
+  CHECK(text ==
+        "week.csv  10 jobs on 4x8, rules: live, 3 seeds, times in minutes\n"
+        "POLICY      RATIO  AVG JCT     P50    P99   SPAN  USE %    FTF  P99 us\n"
+        "slow         1.00    62.0   30.0    150    600     50.0   2.00    12.2\n"
+        "        1.00-1.00   ±2.48     ±0     ±0     ±0       ±0     ±0      ±0\n"
+        "quick        0.50    31.0*  15.0*   150    600     50.0   1.00*   12.2\n"
+        "        0.50-0.50   ±1.24     ±0     ±0     ±0       ±0     ±0      ±0\n");
+}
+
+TEST_CASE("a comparison as CSV has a row for each run and for each job") {
+  const std::string csv = comparison_csv(made());
+  CHECK(csv.starts_with("policy,workload,seed,semantics,cluster,jobs,completed,avg_jct_s,"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 7);
+  CHECK(csv.find("\nquick,week.csv,3,live,4x8,10,10,1890.0,") != std::string::npos);
+  CHECK(comparison_jobs_csv(made()).starts_with(
+      "policy,workload,seed,name,jct_s\nslow,week.csv,1,a,1\nslow,week.csv,2,a,2\n"));
+}
+
+TEST_CASE("no text in a report ends its script early") {
+  Comparison comparison = made();
+  comparison.command = "</script><script>alert(1)</script>";
+  const std::string html = comparison_html(comparison);
+  CHECK(html.find("</script><script>alert") == std::string::npos);
+  CHECK(html.find("\\u003c/script>\\u003cscript>alert(1)") != std::string::npos);
+}
+
+TEST_CASE("a pool runs each piece once, and its first failure ends it") {
+  for (const unsigned threads : {1U, 4U}) {
+    std::vector<std::atomic<int>> runs(50);
+    std::size_t told = 0;
+    run_pool({.count = runs.size(),
+              .threads = threads,
+              .run = [&](std::size_t piece) { ++runs[piece]; },
+              .on_done = [&](std::size_t) { ++told; },
+              .on_tick = {}});
+    CHECK(std::all_of(runs.begin(), runs.end(), [](const auto& count) { return count == 1; }));
+    CHECK(told == runs.size());
+    const auto failing = [&] {
+      run_pool({.count = 8,
+                .threads = threads,
+                .run =
+                    [](std::size_t piece) {
+                      if (piece == 2) throw std::runtime_error("piece 2");
+                    },
+                .on_done = {},
+                .on_tick = {}});
+    };
+    CHECK_THROWS_WITH(failing(), "piece 2");
+  }
+}
+
+TEST_CASE("runs give the same reports on one thread and on four") {
+  std::vector<std::string> digests[2];
+  for (const unsigned threads : {1U, 4U}) {
+    auto& of = digests[threads == 1 ? 0 : 1];
+    of.resize(6);
+    run_pool({.count = of.size(),
+              .threads = threads,
+              .run =
+                  [&](std::size_t piece) {
+                    sim::SimOptions options{.generated_jobs = 12, .cluster = "4x4", .seed = piece / 2 + 1};
+                    options.policy = piece % 2 == 0 ? "fifo" : "autoscaling_engine";
+                    of[piece] = sim::run(options).value().score.digest;
+                  },
+              .on_done = {},
+              .on_tick = {}});
+  }
+  CHECK(digests[0] == digests[1]);
+  CHECK(digests[0][0] != digests[0][1]);
+  CHECK(digests[0][0] != digests[0][2]);
+}
