@@ -123,6 +123,12 @@ TEST_CASE("afs: a slot shortens the longer job by a larger share than it speeds 
   view.jobs[1].speed = &kSteep;
   // To the shorter one; then the longer one's 1, 1 / 2 and 1 / 3 all beat 0.25.
   CHECK(sizes_of(decide(Afs(), view)) == Sizes{1, 3});
+  const StepTable weak({12, 12 / 1.22});
+  view.jobs[0].speed = &weak;
+  view.jobs[1].speed = &kFlat;
+  view.nodes[0].slots = 3;
+  // The third: 0.25 / 1.25 against 0.22, which 0.25 / 1 would beat.
+  CHECK(sizes_of(decide(Afs(), view)) == Sizes{2, 1});
   view.jobs[0].steps_left.reset();  // unknown work ends last
   view.nodes[0].slots = 1;
   CHECK(sizes_of(decide(Afs(), view)) == Sizes{0, 1});

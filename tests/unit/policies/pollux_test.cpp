@@ -100,6 +100,20 @@ TEST_CASE("pollux: a job that is slower across nodes makes others move") {
   CHECK(allocation.placements[2].size() == 1);
 }
 
+TEST_CASE("pollux: what jobs hold against the laws is not kept, however dear a change") {
+  View view = view_of(2, 4, 2, kLinear);
+  for (JobRow& job : view.jobs) {
+    job.placement = {{.node = 0, .slots = 2}, {.node = 1, .slots = 2}};  // both on both nodes
+    job.transition = Duration::seconds(30);
+    job.resizes = 19;
+  }
+  const PolluxFitness fitness(view);
+  CHECK_FALSE(fitness.lawful(fitness.held()));
+  CHECK(best_fitness(fitness) > 0);
+  const Allocation allocation = decide(Pollux(), view);
+  CHECK((allocation.placements[0] == view.jobs[0].placement) != (allocation.placements[1] == view.jobs[1].placement));
+}
+
 TEST_CASE("pollux: the search finds the best of all matrices of a small cluster") {
   const GoodputTable across({1, 1.8, 2.4, 2.8, 3, 3.1, 3.1, 3.1}, 0.8);
   View view = view_of(2, 3, 3, across);
@@ -263,6 +277,18 @@ TEST_CASE("regroup: smaller jobs make room, the rest stay") {
   CHECK(placements[3] == Placement{{.node = 0, .slots = 4}});  // the emptiest: its one job moves
   CHECK(placements[1] == view.jobs[1].placement);
   CHECK(placements[2] == view.jobs[2].placement);
+}
+
+TEST_CASE("regroup: a job does not make room for its equal, it lies on what is free") {
+  View view = view_of(2, 3, 3, kLinear);
+  view.jobs[0].placement = {{.node = 0, .slots = 2}};
+  view.jobs[1].placement = {{.node = 1, .slots = 2}};
+  Allocation allocation{.grants = std::vector<Grant>(3), .order = {0, 1, 2}};
+  for (Grant& grant : allocation.grants) grant.size = 2;
+  const auto placements = Regroup().place(view, allocation);
+  CHECK(placements[0] == view.jobs[0].placement);
+  CHECK(placements[1] == view.jobs[1].placement);
+  CHECK(placements[2] == Placement{{.node = 0, .slots = 1}, {.node = 1, .slots = 1}});
 }
 
 }  // namespace tidepool::policies::cluster
