@@ -28,8 +28,8 @@
 #include "policies/make_part.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
-#include "policies/tidal/tidal.hpp"
 #include "policies/place/regroup.hpp"
+#include "policies/tidal/tidal.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -58,12 +58,11 @@ struct AllocationPreset {
 
 inline constexpr std::array kAllocationPresets{
     AllocationPreset{"afs", "one slot at a time to the job that wins against all others in turn",
-                     "Hwang et al.: AFS-L, NSDI 2021", make_part<AllocationPolicy, Afs>,
-                     make_part<PlaceStage, Pack>, Knowledge::kOracle},
+                     "Hwang et al.: AFS-L, NSDI 2021", make_part<AllocationPolicy, Afs>, make_part<PlaceStage, Pack>,
+                     Knowledge::kOracle},
     AllocationPreset{"cluster_autoscaling", "the next workers go to the job whose scale condition is best",
                      "Or, Zhang, Freedman: Resource Elasticity, MLSys 2020, for all jobs at once",
-                     make_part<AllocationPolicy, ClusterAutoscaling>, make_part<PlaceStage, Pack>,
-                     Knowledge::kVisited},
+                     make_part<AllocationPolicy, ClusterAutoscaling>, make_part<PlaceStage, Pack>, Knowledge::kVisited},
     AllocationPreset{"edf", "earliest deadline first, every job as large as it may be",
                      "as in Gu et al.: ElasticFlow, ASPLOS 2023", make_part<AllocationPolicy, EarliestDeadline>,
                      make_part<PlaceStage, Pack>, Knowledge::kOracle},
@@ -76,7 +75,8 @@ inline constexpr std::array kAllocationPresets{
     AllocationPreset{"ffdl", "the sizes with the largest sum of speed-ups", "Saxena et al.: FfDL, MASCOTS 2020",
                      make_part<AllocationPolicy, Ffdl>, make_part<PlaceStage, Pack>, Knowledge::kOracle},
     AllocationPreset{"fifo", "strictly in order of arrival, every job at the size its user wants", "baseline",
-                     make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
+                     make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                     true},
     AllocationPreset{"gavel_cost", "shares of slot types with the most speed per price",
                      "Narayanan et al.: Gavel, OSDI 2020", make_part<AllocationPolicy, GavelCost>,
                      make_part<PlaceStage, MostFree>, Knowledge::kOracle},
@@ -95,17 +95,17 @@ inline constexpr std::array kAllocationPresets{
     AllocationPreset{"gavel_max_sum", "shares of slot types with the largest sum of speeds",
                      "Narayanan et al.: Gavel, OSDI 2020", make_part<AllocationPolicy, GavelMaxSum>,
                      make_part<PlaceStage, MostFree>, Knowledge::kOracle},
-    AllocationPreset{"gittins", "tiresias with the Gittins index within each queue",
-                     "Gu et al.: Tiresias, NSDI 2019", make_part<AllocationPolicy, Gittins>,
-                     make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
+    AllocationPreset{"gittins", "tiresias with the Gittins index within each queue", "Gu et al.: Tiresias, NSDI 2019",
+                     make_part<AllocationPolicy, Gittins>, make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
     AllocationPreset{"las", "least attained service first, every job at the size its user wants", "baseline",
-                     make_part<AllocationPolicy, LeastAttained>, make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
+                     make_part<AllocationPolicy, LeastAttained>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                     true},
     AllocationPreset{"optimus", "one worker at a time to the job whose remaining time falls most",
                      "Peng et al.: Optimus, EuroSys 2018; as in Qiao et al., OSDI 2021",
                      make_part<AllocationPolicy, Optimus>, make_part<PlaceStage, MostFree>, Knowledge::kOracle},
     AllocationPreset{"pollux", "the placement with the best harmonic mean of speed-ups in goodput",
-                     "Qiao et al.: Pollux, OSDI 2021", make_part<AllocationPolicy, Pollux>,
-                     make_part<PlaceStage, Pack>, Knowledge::kLearntByJob},
+                     "Qiao et al.: Pollux, OSDI 2021", make_part<AllocationPolicy, Pollux>, make_part<PlaceStage, Pack>,
+                     Knowledge::kLearntByJob},
     AllocationPreset{"sia", "a binary program over jobs and configurations, by normalized goodput",
                      "Jayaram Subramanya et al.: Sia, SOSP 2023", make_part<AllocationPolicy, Sia>,
                      make_part<PlaceStage, Regroup>, Knowledge::kLearntByJob},
@@ -122,7 +122,8 @@ inline constexpr std::array kAllocationPresets{
                      make_part<AllocationPolicy, Tiresias>, make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
     AllocationPreset{"tiresias_dlas", "three queues by attained service, every job at the size its user wants",
                      "Gu et al.: Tiresias, NSDI 2019; as in Gu et al.: ElasticFlow, ASPLOS 2023",
-                     make_part<AllocationPolicy, TiresiasDlas>, make_part<PlaceStage, MostFree>, Knowledge::kOracle, true},
+                     make_part<AllocationPolicy, TiresiasDlas>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                     true},
 };
 
 // An unknown name is an error that lists the known ones.
