@@ -401,7 +401,9 @@ void Fleet::resume(TrainingRun& run, Instant now) {
 
 void Fleet::schedule_report(TrainingRun& run) {
   const bool own = run.truth.report_every > Duration() && !setup_.compute_times;
-  const Duration every = own ? run.truth.report_every : setup_.report_every;
+  // The very first step is told at once: it is when the job has started.
+  const Duration own_every = run.step == 0 ? Duration() : run.truth.report_every;
+  const Duration every = own ? own_every : setup_.report_every;
   const std::int64_t steps = run.next_report_steps(every, setup_.report_steps_max);
   setup_.later(run.since + run.step_time * steps, ReportDue{run.job, ++run.token});
 }
