@@ -244,8 +244,8 @@ struct ForgetJob {
   JobId job;
   std::int64_t after_s = 0;
 };
-using DaemonToAgent =
-    std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead, ProbeNode, ForgetJob>;
+using DaemonToAgent = std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder,
+                                   LogRead, ProbeNode, ForgetJob>;
 
 // The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {

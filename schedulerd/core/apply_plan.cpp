@@ -33,8 +33,7 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
 void tell_straggler(StateChange& change, const Job& job, const Reason& reason) {
   const WorkerId id(static_cast<std::uint64_t>(reason.number("worker")));
   StragglerTrack& track = change.worker(id).track;
-  const bool known = reason.code == ReasonCode::kStragglerEased || reason.code == ReasonCode::kStragglerReplaced;
-  if (track.told || (known && job.eased.contains(id))) return;
+  if (track.told || job.eased.contains(id)) return;
   track.told = true;
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
