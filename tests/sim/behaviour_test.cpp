@@ -154,9 +154,9 @@ TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed
 
 TEST_CASE("sim run refuses what it cannot do, in words") {
   const auto message = [](const sim::SimOptions& options) { return sim::run(options).error().message; };
-  CHECK(message({.semantics = "gavel"}) == "there are no semantics called \"gavel\"; there are: live, pollux");
+  CHECK(message({.semantics = "gavle"}).starts_with("there are no semantics called \"gavle\"; there are: "));
   CHECK(message({.cluster = "16"}).find("such as 16x4") != std::string::npos);
-  CHECK(message({.policy = "best"}).find("autoscaling_engine, fixed, fifo") != std::string::npos);
+  CHECK(message({.policy = "best"}).find("choose one of autoscaling_engine, ") != std::string::npos);
   CHECK(message({.workload = "missing.csv"}).find("give a CSV file") != std::string::npos);
   CHECK(message({.workload = "generated:x"}).find("generated:SEED") != std::string::npos);
   CHECK(message({.generated_jobs = 0}).find("1 to 1000000") != std::string::npos);

@@ -96,6 +96,10 @@ class SimulatedWorld {
       if (!agent.connected) rejoin(id);
       learn(core::NodeCordonChanged{id, false});
     }
+    // An agent sees sooner or later that a worker makes no progress.
+    for (const auto& [id, process] : std::map(processes_)) {
+      if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
+    }
     for (const auto& [id, job] : std::map(state().jobs)) {
       if (core::is_final(job->state)) continue;
       if (job->suspend_requested) learn(core::JobResumeRequested{id});
