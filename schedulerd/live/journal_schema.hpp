@@ -1,11 +1,12 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 2 has parking, checkpoints and stuck workers
+// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 3 has plans for
+// the whole cluster, shares of a step and measured nodes in them; version 2 has parking, checkpoints and stuck workers
 // in them; version 1 was never released and is not read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
