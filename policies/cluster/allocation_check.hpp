@@ -10,8 +10,8 @@
 namespace tidepool::policies::cluster {
 
 // One grant per job, each size between 0 and the job's largest, together at most the cluster's slots, those of one slot
-// type at most the slots of that type, all grants or none naming a type; only a job that has held nothing yet is declined; `order` names every row once.
-// A place stage may rely on this.
+// type at most the slots of that type, all grants or none naming a type; only a job that has held nothing yet is
+// declined; `order` names every row once. A place stage may rely on this.
 [[nodiscard]] Status check_allocation(const View& view, const Allocation& allocation);
 
 // Each job's placement has the size it was granted, on existing nodes of the granted type, each node at most once; no

@@ -74,13 +74,13 @@ struct JobRow {
   Instant submitted;
   double weight = 1;
   Placement placement;
-  Duration held;                      // for how long it has held slots
-  double slot_seconds = 0;            // attained service: slots x time held
-  int largest_seen = 0;               // the largest size at which a job of its kind was measured
-  int resizes = 0;                    // changes of placement after the first
-  int size_wanted = 1;                // declared by the user
-  int size_min = 1;                   // below it it does not run
-  int size_max = 1;                   // above it a worker would get less than its smallest batch
+  Duration held;            // for how long it has held slots
+  double slot_seconds = 0;  // attained service: slots x time held
+  int largest_seen = 0;     // the largest size at which a job of its kind was measured
+  int resizes = 0;          // changes of placement after the first
+  int size_wanted = 1;      // declared by the user
+  int size_min = 1;         // below it it does not run
+  int size_max = 1;         // above it a worker would get less than its smallest batch
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
   int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
@@ -94,9 +94,9 @@ struct JobRow {
   std::optional<double> useful_left;  // in the steps of SpeedModel::goodput, if declared
   // Likewise, as far as ended jobs of its kind let expect (models/learnt_work.hpp); none before one has ended.
   std::optional<double> useful_expected;
-  std::optional<Instant> deadline;    // when its user wants it to have ended
-  Duration transition;                // how long it stands still when its placement changes
-  const SpeedModel* speed = nullptr;  // never null in a view
+  std::optional<Instant> deadline;             // when its user wants it to have ended
+  Duration transition;                         // how long it stands still when its placement changes
+  const SpeedModel* speed = nullptr;           // never null in a view
   const core::ScalingSpec* scaling = nullptr;  // what its user asks of an autoscaling engine; null = nothing
   Mark mark;
 };
@@ -108,10 +108,10 @@ struct JobRow {
 
 struct View {
   Instant now;
-  std::vector<NodeRow> nodes;   // by id
-  std::vector<JobRow> jobs;     // by submission, then id
-  std::vector<SlotType> types;  // the fastest first; empty = all slots are alike
-  Mark mark;                    // the policy's own note on the cluster
+  std::vector<NodeRow> nodes;              // by id
+  std::vector<JobRow> jobs;                // by submission, then id
+  std::vector<SlotType> types;             // the fastest first; empty = all slots are alike
+  Mark mark;                               // the policy's own note on the cluster
   std::vector<double> ended_slot_seconds;  // what each job that has ended took, in any order
 
   [[nodiscard]] int slots() const;

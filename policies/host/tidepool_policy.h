@@ -105,11 +105,11 @@ typedef struct tidepool_policy {
   uint32_t abi;
   uint32_t size;
   const char* name;
-  tidepool_hook admit;  /* 1 = the job may run, 0 = it may not */
-  tidepool_hook order;  /* a rank; the lowest is served first, equal ones by submission */
-  tidepool_hook sizes;  /* the size it should have; 0 = nothing now */
-  tidepool_hook marks;  /* the mark it should carry from now on */
-  tidepool_hook pool;   /* one entry only: how many slots the cluster should have */
+  tidepool_hook admit; /* 1 = the job may run, 0 = it may not */
+  tidepool_hook order; /* a rank; the lowest is served first, equal ones by submission */
+  tidepool_hook sizes; /* the size it should have; 0 = nothing now */
+  tidepool_hook marks; /* the mark it should carry from now on */
+  tidepool_hook pool;  /* one entry only: how many slots the cluster should have */
 } tidepool_policy;
 
 typedef const tidepool_policy* (*tidepool_policy_entry)(uint32_t host_abi);
