@@ -114,7 +114,7 @@ void add_policy(TextTable& table, const Comparison& comparison, std::size_t work
     any = any || estimate.half;
   }
   table.add(std::move(line));
-  if (any) table.add(std::move(spread));
+  if (any && !all_seeds_alike(comparison, workload)) table.add(std::move(spread));
 }
 
 std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
@@ -237,7 +237,8 @@ std::string comparison_text(const Comparison& comparison, const Style& style) {
     out += (out.empty() ? "" : "\n") + workload_table(comparison, workload, style);
   }
   if (comparison.workloads.size() > 1) out += "\n" + overall_table(comparison, style);
-  const std::string interval = comparison.seeds.size() > 1 ? ", and ± and ranges are 95 % intervals over seeds" : "";
+  const bool spread = out.find("±") != std::string::npos;
+  const std::string interval = spread ? ", and ± and ranges are 95 % intervals over seeds" : "";
   return out + "\n" +
          dim(wrapped("* is the best of its column; RATIO is AVG JCT to that of " +
                          printable(comparison.policies.front()) + interval +

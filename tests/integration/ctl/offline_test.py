@@ -24,6 +24,11 @@ def call(*words):
     return subprocess.run([SCHEDCTL, *map(str, words)], capture_output=True, text=True, timeout=150)
 
 
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 class Offline(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tp-")
@@ -40,7 +45,7 @@ class Offline(unittest.TestCase):
         done = self.import_helios()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 line left out, because each asks for no GPU", done.stderr)
-        rows = list(csv.DictReader(self.trace.open()))
+        rows = rows_of(self.trace)
         self.assertEqual([row["gpus"] for row in rows], ["1", "4", "8"])
         self.assertEqual([row["submit_s"] for row in rows], ["0", "26", "86"])
         self.assertEqual([row["status"] for row in rows], ["succeeded", "failed", "cancelled"])
@@ -75,10 +80,10 @@ class Offline(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("8 of 8", done.stderr)
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout)
-        runs = list(csv.DictReader(files["runs.csv"].open()))
+        runs = rows_of(files["runs.csv"])
         self.assertEqual(len(runs), 8)
         self.assertEqual({run["seed"] for run in runs}, {"1", "2"})
-        self.assertEqual(len(list(csv.DictReader(files["jobs.csv"].open()))), 2 * 2 * (3 + 12))
+        self.assertEqual(len(rows_of(files["jobs.csv"])), 2 * 2 * (3 + 12))
         html = files["report.html"].read_text()
         self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
         self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)

@@ -231,13 +231,14 @@ TEST_CASE("the printed object has every field of the contract, in its order") {
   for (const auto& [name, value] : object.items()) names += name + " ";
   CHECK(names ==
         "policy workload cluster jobs completed avg_jct_s p50_jct_s p90_jct_s p99_jct_s makespan_s avg_queue_s "
-        "gpu_hours utilization resizes preemptions ftf_worst ftf_unfair_fraction decisions decision_us_p50 "
+        "gpu_hours utilization resizes preemptions ftf_worst ftf_unfair_fraction jct_bound_s gap_p50 gap_p99 decisions "
+        "decision_us_p50 "
         "decision_us_p99 wall_s digest ");
 }
 
 TEST_CASE("a job that never started leaves its times empty in the rows") {
   const std::string csv = per_job_csv({{.name = "late", .application = "a", .tenant = "t", .submitted_s = 2.5}});
-  CHECK(csv.substr(csv.find('\n') + 1) == "late,a,t,pending,2.5,,,,,0,0,0,0\n");
+  CHECK(csv.substr(csv.find('\n') + 1) == "late,a,t,pending,2.5,,,,,0,0,0,0,\n");
 }
 
 }  // namespace

@@ -17,6 +17,89 @@ TraceText text_of(std::string_view text, bool skip_bad = false) {
   return {.text = text, .file = "file.csv", .skip_bad = skip_bad};
 }
 
+struct Sample {
+  const char* format;
+  const char* text;
+  TraceJob job;
+};
+const Sample kSamples[] = {
+    {"philly",
+     "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,8,528.0,11cb48\n",
+     {.name = "philly-1", .tenant = "11cb48", .gpus = 8, .duration_s = 66}},
+    {"philly",
+     R"([{"status": "Pass", "vc": "v", "jobid": "a", "user": "u", "submitted_time": "2017-10-09 07:00:00", "attempts":
+           [{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00",
+             "detail": [{"ip": "m", "gpus": ["gpu0", "gpu1"]}]}]}])",
+     {.name = "a", .tenant = "v", .user = "u", .gpus = 2, .duration_s = 60, .status = TraceStatus::kSucceeded}},
+    {"helios",
+     "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+     "1,u,vc,0,1,1,COMPLETED,2020-06-09 18:41:01,x,x,5,0\n"
+     "2,u,vc,4,16,1,TIMEOUT,2020-06-09 18:41:27,x,x,249,0\n",
+     {.name = "2", .tenant = "vc", .user = "u", .gpus = 4, .duration_s = 249, .status = TraceStatus::kFailed}},
+    {"pai",
+     "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n"
+     "j,worker,3,Terminated,100.0,160.0,600.0,29.0,50.0,T4\n",
+     {.name = "j/worker",
+      .gpus = 3,
+      .gpu_share = 0.5,
+      .gpu_type = "T4",
+      .duration_s = 60,
+      .status = TraceStatus::kSucceeded}},
+    {"openb",
+     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+     "p,6000,12288,1,460,V100M16|V100M32,LS,Running,10,90,30\n",
+     {.name = "p",
+      .tenant = "LS",
+      .gpus = 1,
+      .gpu_share = 0.46,
+      .gpu_type = "V100M16|V100M32",
+      .duration_s = 60,
+      .status = TraceStatus::kRunning}},
+    {"elasticflow",
+     "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_gpu,duration\n"
+     "a,100,45775,resnet50,1100,256,64,2429\n",
+     {.name = "a",
+      .gpus = 64,
+      .duration_s = 2429,
+      .deadline_s = 1000,
+      .application = "resnet50",
+      .batch = 256,
+      .steps = 45775}},
+    {"tiresias",
+     "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,1,0,606,vgg19,164,30\n",
+     {.name = "0", .gpus = 1, .duration_s = 164, .application = "vgg19", .steps = 606}},
+    {"gavel",
+     "LM (batch size 5)\tpython\tdir\t--steps\t1\t240\t2\t1\t-1.000000\t50\n",
+     {.name = "job-0", .gpus = 2, .duration_s = 60, .application = "LM (batch size 5)", .steps = 240}},
+    {"sacct",
+     "JobID|Submit|Start|End|State|AllocTRES|User|Account\n"
+     "7|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|CANCELLED by 5|"
+     "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,node=1|u|acc\n"
+     "7.batch|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|COMPLETED|cpu=8||acc\n",
+     {.name = "7",
+      .tenant = "acc",
+      .user = "u",
+      .gpus = 4,
+      .gpu_type = "a100",
+      .duration_s = 60,
+      .status = TraceStatus::kCancelled}},
+    {"journal",
+     R"({"at":"2026-11-20T21:53:24.000Z","type":"job.submitted","job":"job-1","tenant":"demo","data":{"name":"lm","preferred":2}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:30.000Z","type":"generation.switched","job":"job-1","data":{"to_size":2}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:40.000Z","type":"generation.switched","job":"job-1","data":{"to_size":4}})"
+     "\n"
+     R"({"at":"2026-11-20T21:53:50.000Z","type":"job.finished","job":"job-1","data":{"state":"succeeded"}})"
+     "\n",
+     {.name = "job-1",
+      .tenant = "demo",
+      .gpus = 2,
+      .duration_s = 30,
+      .status = TraceStatus::kSucceeded,
+      .application = "lm"}},
+};
+
 }  // namespace
 
 TEST_CASE("a time of the calendar becomes seconds since 1970, and what is no time becomes nothing") {
@@ -95,100 +178,16 @@ TEST_CASE("bad lines are skipped and counted where that is asked for") {
 }
 
 TEST_CASE("every format in the table reads what its scheduler writes") {
-  const std::string speeds = R"({"v100": {"('LM (batch size 5)', 2)" : {"null" : 4.0}
-}
-})";
-  struct Sample {
-  const char* format;
-  const char* text;
-  TraceJob job;
-};
-const Sample samples[] = {
-    {"philly",
-     "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,8,528.0,11cb48\n",
-     {.name = "philly-1", .tenant = "11cb48", .gpus = 8, .duration_s = 66}},
-    {"philly",
-     R"([{"status": "Pass", "vc": "v", "jobid": "a", "user": "u", "submitted_time": "2017-10-09 07:00:00", "attempts":
-           [{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00",
-             "detail": [{"ip": "m", "gpus": ["gpu0", "gpu1"]}]}]}])",
-     {.name = "a", .tenant = "v", .user = "u", .gpus = 2, .duration_s = 60, .status = TraceStatus::kSucceeded}},
-    {"helios",
-     "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
-     "1,u,vc,0,1,1,COMPLETED,2020-06-09 18:41:01,x,x,5,0\n"
-     "2,u,vc,4,16,1,TIMEOUT,2020-06-09 18:41:27,x,x,249,0\n",
-     {.name = "2", .tenant = "vc", .user = "u", .gpus = 4, .duration_s = 249, .status = TraceStatus::kFailed}},
-    {"pai",
-     "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n"
-     "j,worker,3,Terminated,100.0,160.0,600.0,29.0,50.0,T4\n",
-     {.name = "j/worker",
-      .gpus = 3,
-      .gpu_share = 0.5,
-      .gpu_type = "T4",
-      .duration_s = 60,
-      .status = TraceStatus::kSucceeded}},
-    {"openb",
-     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
-     "p,6000,12288,1,460,V100M16|V100M32,LS,Running,10,90,30\n",
-     {.name = "p",
-      .tenant = "LS",
-      .gpus = 1,
-      .gpu_share = 0.46,
-      .gpu_type = "V100M16|V100M32",
-      .duration_s = 60,
-      .status = TraceStatus::kRunning}},
-    {"elasticflow",
-     "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_gpu,duration\n"
-     "a,100,45775,resnet50,1100,256,64,2429\n",
-     {.name = "a",
-      .gpus = 64,
-      .duration_s = 2429,
-      .deadline_s = 1000,
-      .application = "resnet50",
-      .batch = 256,
-      .steps = 45775}},
-    {"tiresias",
-     "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,1,0,606,vgg19,164,30\n",
-     {.name = "0", .gpus = 1, .duration_s = 164, .application = "vgg19", .steps = 606}},
-    {"gavel",
-     "LM (batch size 5)\tpython\tdir\t--steps\t1\t240\t2\t1\t-1.000000\t50\n",
-     {.name = "job-0", .gpus = 2, .duration_s = 60, .application = "LM (batch size 5)", .steps = 240}},
-    {"sacct",
-     "JobID|Submit|Start|End|State|AllocTRES|User|Account\n"
-     "7|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|CANCELLED by 5|"
-     "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,node=1|u|acc\n"
-     "7.batch|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|COMPLETED|cpu=8||acc\n",
-     {.name = "7",
-      .tenant = "acc",
-      .user = "u",
-      .gpus = 4,
-      .gpu_type = "a100",
-      .duration_s = 60,
-      .status = TraceStatus::kCancelled}},
-    {"journal",
-     R"({"at":"2026-11-20T21:53:24.000Z","type":"job.submitted","job":"job-1","tenant":"demo","data":{"name":"lm","preferred":2}})"
-     "\n"
-     R"({"at":"2026-11-20T21:53:30.000Z","type":"generation.switched","job":"job-1","data":{"to_size":2}})"
-     "\n"
-     R"({"at":"2026-11-20T21:53:40.000Z","type":"generation.switched","job":"job-1","data":{"to_size":4}})"
-     "\n"
-     R"({"at":"2026-11-20T21:53:50.000Z","type":"job.finished","job":"job-1","data":{"state":"succeeded"}})"
-     "\n",
-     {.name = "job-1",
-      .tenant = "demo",
-      .gpus = 2,
-      .duration_s = 30,
-      .status = TraceStatus::kSucceeded,
-      .application = "lm"}},
-};
-for (const Sample& sample : samples) {
-  CAPTURE(sample.format);
-  TraceText input = text_of(sample.text);
-  input.speeds = speeds;
-  const auto trace = find_trace_format(sample.format)->read(input);
-  if (!trace) FAIL(trace.error().message);
-  REQUIRE(trace->jobs.size() == 1);
-  CHECK(write_trace_csv(trace->jobs) == write_trace_csv({sample.job}));
-}
+  const std::string speeds = R"json({"v100": {"('LM (batch size 5)', 2)": {"null": 4.0}}})json";
+  for (const Sample& sample : kSamples) {
+    CAPTURE(sample.format);
+    TraceText input = text_of(sample.text);
+    input.speeds = speeds;
+    const auto trace = find_trace_format(sample.format)->read(input);
+    if (!trace) FAIL(trace.error().message);
+    REQUIRE(trace->jobs.size() == 1);
+    CHECK(write_trace_csv(trace->jobs) == write_trace_csv({sample.job}));
+  }
 }
 
 TEST_CASE("an unknown format is answered with the known ones") {
