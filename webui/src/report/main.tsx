@@ -23,12 +23,14 @@ function Legend({ names }: { names: string[] }) {
 function headline(data: ReportData): string {
   const first = data.policies[0] ?? "";
   const ratios = data.policies.slice(1).map((policy) => {
-    const logs = data.summary.filter((row) => row.policy === policy && row.ratio).map((row) => Math.log(row.ratio?.mean ?? 1));
-    return { policy, ratio: Math.exp(logs.reduce((a, b) => a + b, 0) / Math.max(1, logs.length)) };
+    const rows = data.summary.filter((row) => row.policy === policy && row.ratio);
+    const sum = rows.reduce((a, row) => a + Math.log(row.ratio?.mean ?? 1), 0);
+    return { policy, ratio: Math.exp(sum / Math.max(1, rows.length)), sure: rows.every((row) => (row.ratio?.high_95 ?? 0) < 1) };
   });
-  const best = ratios.reduce<{ policy: string; ratio: number } | null>((a, b) => (a && a.ratio <= b.ratio ? a : b), null);
+  const best = ratios.reduce<(typeof ratios)[number] | null>((a, b) => (a && a.ratio <= b.ratio ? a : b), null);
   if (!best) return `${first}, alone`;
   if (best.ratio >= 1) return `No policy ends jobs sooner than ${first}`;
+  if (!best.sure) return `${best.policy} may end jobs sooner than ${first}: ${short(best.ratio)} of its time, within what seeds vary`;
   return `${best.policy} ends jobs in ${short(best.ratio)} of the time that ${first} takes`;
 }
 

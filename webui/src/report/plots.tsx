@@ -87,6 +87,9 @@ export function StackedSlots({ groups, endS, label }: { groups: { name: string; 
   return <Plot options={options} data={data} label={label} />;
 }
 
+// Distances between marks of a time axis that read well: 1 s to 100 days.
+const kTimeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000];
+
 function times(count: number, endS: number): number[] {
   return Array.from({ length: count }, (_, i) => ((i + 0.5) * endS) / count);
 }
@@ -96,7 +99,7 @@ function overTime(series: uPlot.Series[]): Omit<uPlot.Options, "width"> {
   return {
     height: 240, padding: [8, 16, 0, 0], legend: { show: false }, cursor: { points: { size: 7 }, drag: { x: false, y: false } },
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.06)] } },
-    axes: [axis(ink, { size: 28, space: 70, grid: { show: false }, values: (_, values) => values.map((v) => (v === null ? "" : timeText(v))) }), valueAxis(ink)],
+    axes: [axis(ink, { size: 28, space: 70, incrs: kTimeSteps, grid: { show: false }, values: (_, values) => values.map((v) => (v === null ? "" : timeText(v))) }), valueAxis(ink)],
     series: [{}, ...series],
   };
 }
