@@ -162,6 +162,11 @@ const std::map<std::string, Sentence>& event_sentences() {
       {"worker.straggling", straggling_sentence},
       {"worker.replaced",
        [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
+      {"policy.error",
+       [](const json& d) {
+         return "the plan of policy " + text_at(d, "/policy") +
+                " broke a rule, the one before it stands: " + text_at(d, "/error");
+       }},
       {"data.epoch_audited", audited_sentence},
   };
   return sentences;

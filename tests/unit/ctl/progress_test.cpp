@@ -111,6 +111,8 @@ TEST_CASE("what watch shows in other ways is still told among all events") {
                       {"job", "job-1"},
                       {"data", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}}};
   CHECK(event_sentence(audit, "") == "epoch 1 audited: 10 of 10 samples used, each exactly once");
+  const json error = {{"type", "policy.error"}, {"data", {{"policy", "p"}, {"error", "job-1 has size -1"}}}};
+  CHECK(event_sentence(error, "") == "the plan of policy p broke a rule, the one before it stands: job-1 has size -1");
 }
 
 TEST_CASE("a replacement is told by its reason, and the first generation by the start") {

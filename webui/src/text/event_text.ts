@@ -38,6 +38,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
   "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
+  "policy.error": (e) => `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
   "data.epoch_audited": (e) =>
     `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
 };
