@@ -39,6 +39,7 @@ std::vector<KnownPolicy> known_policies() {
   }
   for (const Preset& preset : kPresets) add(preset, "job");
   std::vector<KnownPolicy> sorted;
+  sorted.reserve(known.size());
   for (auto& [name, policy] : known) sorted.push_back(std::move(policy));
   return sorted;
 }

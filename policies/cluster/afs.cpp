@@ -57,6 +57,7 @@ Rival rival_of(const View& view, std::size_t row) {
 
 Allocation Afs::allocate(const View& view, core::StepBudget& budget) const {
   std::vector<Rival> rivals;
+  rivals.reserve(view.jobs.size());
   for (std::size_t row = 0; row < view.jobs.size(); ++row) rivals.push_back(rival_of(view, row));
   std::vector<ChosenSize> chosen(view.jobs.size());
   int free = view.slots();

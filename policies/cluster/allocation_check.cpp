@@ -69,6 +69,7 @@ Status check_allocation(const View& view, const Allocation& allocation) {
   }
   std::int64_t sum = 0;
   std::vector<int> left;
+  left.reserve(view.types.size());
   for (std::size_t type = 0; type < view.types.size(); ++type) {
     left.push_back(view.slots_of_type(static_cast<int>(type)));
   }

@@ -60,18 +60,41 @@ class Filling {
   bool done_ = false;
 };
 
-// The first of the steps [first, last) from which on `cap` is enough to do `left` until the deadline; none = it is not
+// Steps [first, last) of a profile.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+// The first step of `stretch` from which on `cap` is enough to do `left` until the deadline; none = it is not
 // enough even from the first one.
-std::optional<std::size_t> enough_from(const Demand& demand, const SlotProfile& profile, std::size_t first,
-                                       std::size_t last, int cap, double left) {
+std::optional<std::size_t> enough_from(const Demand& demand, const SlotProfile& profile, Stretch stretch, int cap,
+                                       double left) {
   double done = 0;
-  for (std::size_t step = last; step-- > first;) {
+  for (std::size_t step = stretch.last; step-- > stretch.first;) {
     const Level level = level_within(demand.levels, std::min(cap, profile.steps()[step].free));
-    const std::int64_t until_s = step + 1 == last ? demand.deadline_s : profile.steps()[step + 1].from_s;
+    const std::int64_t until_s = step + 1 == stretch.last ? demand.deadline_s : profile.steps()[step + 1].from_s;
     done += level.speed * static_cast<double>(std::max<std::int64_t>(0, until_s - profile.steps()[step].from_s));
     if (level.size > 0 && done >= left) return step;
   }
   return std::nullopt;
+}
+
+// The least level that is enough from some step on, and the level below it until then.
+struct Change {
+  std::size_t at = 0;
+  int before = 0;
+  int from = 0;
+};
+Change change_to_enough(const Demand& demand, const SlotProfile& profile, Stretch stretch, double left) {
+  int below = 0;
+  for (const Level& level : demand.levels) {
+    if (const auto at = enough_from(demand, profile, stretch, level.size, left)) {
+      return {.at = *at, .before = below, .from = level.size};
+    }
+    below = level.size;
+  }
+  return {.at = stretch.first, .before = below, .from = demand.levels.back().size};
 }
 
 }  // namespace
@@ -85,20 +108,9 @@ DeadlinePlan plan_for(const Demand& demand, SlotProfile profile, std::int64_t sl
   if (now_size) filling.run(0, *now_size, filling.until(0, deadline_slot_s));
   std::size_t last = 0;  // the first step that begins at or after the deadline
   while (last < steps.size() && steps[last].from_s < deadline_slot_s) ++last;
-  int below = 0;
-  int cap = demand.levels.back().size;
-  std::size_t point = first;
-  for (const Level& level : demand.levels) {
-    const auto from = enough_from(demand, profile, first, last, level.size, filling.left());
-    if (from) {
-      cap = level.size;
-      point = *from;
-      break;
-    }
-    below = level.size;
-  }
+  const Change change = change_to_enough(demand, profile, {.first = first, .last = last}, filling.left());
   for (std::size_t step = first; step < steps.size() && !filling.done(); ++step) {
-    const int at_most = step >= last ? demand.levels.back().size : step < point ? below : cap;
+    const int at_most = step >= last ? demand.levels.back().size : step < change.at ? change.before : change.from;
     filling.run(step, level_within(demand.levels, std::min(at_most, steps[step].free)).size,
                 filling.until(step, deadline_slot_s));
   }

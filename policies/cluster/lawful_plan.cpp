@@ -70,6 +70,7 @@ class Plan {
   // Workers of several slots need them on one node: cuts the gangs that would find no node. Workers that stay, stay.
   void lay_out_gangs() {
     std::vector<int> free;
+    free.reserve(view_.nodes.size());
     for (const NodeRow& node : view_.nodes) free.push_back(node.slots);
     for (std::size_t row = 0; row < sizes_.size(); ++row) {
       int stays = std::min(sizes_[row], size_of(job(row).placement));

@@ -75,6 +75,7 @@ Allocation Themis::allocate(const View& view, core::StepBudget& budget) const {
   std::sort(askers.begin(), askers.end());
   const auto invited = static_cast<std::size_t>(std::ceil((1 - kFairness) * double(askers.size())));
   std::vector<std::vector<double>> bids;
+  bids.reserve(invited);
   for (std::size_t i = 0; i < invited; ++i) bids.push_back(Fairness(view, view.jobs[askers[i].second]).bids(free));
   if (const auto won = best_sizes(bids, free, budget)) {
     for (std::size_t i = 0; i < invited; ++i) {

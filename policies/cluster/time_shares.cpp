@@ -9,6 +9,7 @@ namespace tidepool::policies::cluster {
 std::vector<double> slots_by_type(const View& view) {
   std::vector<double> slots;
   if (view.types.empty()) return {static_cast<double>(view.slots())};
+  slots.reserve(view.types.size());
   for (std::size_t type = 0; type < view.types.size(); ++type) {
     slots.push_back(view.slots_of_type(static_cast<int>(type)));
   }

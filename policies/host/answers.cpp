@@ -179,11 +179,13 @@ class Reader {
 
 std::vector<std::size_t> rows_by_rank(const cluster::View& view, const Answers& answers) {
   std::vector<std::pair<double, std::size_t>> ranked;
+  ranked.reserve(view.jobs.size());
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     ranked.emplace_back(answers.rank.empty() ? 0 : answers.rank[row], row);
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::size_t> rows;
+  rows.reserve(ranked.size());
   for (const auto& [rank, row] : ranked) rows.push_back(row);
   return rows;
 }

@@ -204,7 +204,10 @@ class Comparison {
     }
     for (const auto& [job, code] : test_.expect.why) {
       const std::string& said = answers_.why[row_of(job)].code;
-      if (said != code) differ("the reason of " + job + " is \"" + said + "\", not " + code);
+      if (said == code) continue;
+      std::string what = "the reason of ";
+      what.append(job).append(" is \"").append(said).append("\", not ").append(code);
+      differ(what);
     }
     compare_order();
     if (test_.expect.pool && answers_.pool_slots != test_.expect.pool) {

@@ -56,6 +56,7 @@ bool cuts_samples(const Job& job, const std::vector<std::int64_t>& weights) {
 
 std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std::int64_t weight) {
   std::vector<std::int64_t> weights;
+  weights.reserve(job.members.size());
   for (const WorkerId id : job.members) weights.push_back(id == member ? weight : share_of(job, id));
   if (!cuts_samples(job, weights)) return std::nullopt;
   return RebalanceIntent{.job = job.id,

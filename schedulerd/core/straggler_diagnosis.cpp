@@ -30,9 +30,8 @@ Diagnosis diagnose(const ClusterState& state, const Worker& slow) {
   }
   if (slow.replaced && slow_from_its_beginning(slow.track)) {
     found.follows = slow.replaced_on == slow.node ? Follows::kNode : Follows::kData;
-  } else if (found.node_slow * 2 >= found.node_peers && found.node_slow > 0) {
-    found.follows = Follows::kNode;
-  } else if (found.node_speed > 0 && found.node_speed < kSlowNode) {
+  } else if ((found.node_slow * 2 >= found.node_peers && found.node_slow > 0) ||
+             (found.node_speed > 0 && found.node_speed < kSlowNode)) {
     found.follows = Follows::kNode;
   } else if (found.node_peers > 0 || found.node_speed > 0) {
     found.follows = Follows::kWorker;

@@ -108,7 +108,7 @@ int sorted_pairs(lua_State* state) {
     } else {
       lua_pushnumber(state, key.number);
     }
-    lua_rawseti(state, -2, static_cast<lua_Integer>(i + 1));
+    lua_rawseti(state, -2, static_cast<lua_Integer>(i) + 1);
   }
   lua_pushinteger(state, 0);
   lua_pushcclosure(state, next_pair, 3);

@@ -102,12 +102,14 @@ int view_column(lua_State* state) {
   bool found = name == "sizes";
   if (found) push_sizes(state, view);
   for (std::size_t column = 0; !found && column < kJobColumns.size(); ++column) {
-    if ((found = name == kJobColumns[column].name)) {
+    found = name == kJobColumns[column].name;
+    if (found) {
       push_column(state, view.job[column], view.jobs, kJobColumns[column].kind);
     }
   }
   for (std::size_t column = 0; !found && column < kNodeColumns.size(); ++column) {
-    if ((found = name == kNodeColumns[column].name)) {
+    found = name == kNodeColumns[column].name;
+    if (found) {
       push_column(state, view.node[column], view.nodes, kNodeColumns[column].kind);
     }
   }
