@@ -10,6 +10,7 @@
 
 #include "base/digest.hpp"
 #include "base/rng.hpp"
+#include "schedulerd/sim/text_lines.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -32,16 +33,6 @@ constexpr std::array kClasses{ApplicationClass{"cifar10", 0.1, 1}, ApplicationCl
                               ApplicationClass{"yolov3", 10, 100}, ApplicationClass{"imagenet", 100, 200}};
 constexpr ApplicationClass kUnknownClass{"", 0.1, 10};
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,7 +43,7 @@ std::optional<double> number(std::string_view text) {
 // Reads the fields of one line, remembering the first that is wrong.
 class LineReader {
  public:
-  LineReader(const Fields& fields, std::string_view header) : fields_(fields), names_(split(header, ',')) {}
+  LineReader(const Fields& fields, std::string_view header) : fields_(fields), names_(cells_of(header, ',')) {}
 
   std::string text(std::size_t i) {
     if (fields_[i].empty()) fail(i, "a text");
@@ -178,7 +169,7 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
   std::string_view header;
   std::size_t line_number = 0;
   std::set<std::string> names;
-  for (std::string_view row : split(text, '\n')) {
+  for (std::string_view row : cells_of(text, '\n')) {
     ++line_number;
     if (row.ends_with('\r')) row.remove_suffix(1);
     if (row.empty()) continue;
@@ -191,8 +182,8 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
       header = row;
       continue;
     }
-    const Fields fields = split(row, ',');
-    const std::size_t wanted = split(header, ',').size();
+    const Fields fields = cells_of(row, ',');
+    const std::size_t wanted = cells_of(header, ',').size();
     if (fields.size() != wanted || row.find('"') != std::string_view::npos) {
       return invalid_argument(place + "it should hold " + std::to_string(wanted) + " fields without quotes, as in \"" +
                               std::string(header) + "\"");

@@ -20,6 +20,7 @@
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_sia.hpp"
 #include "tests/bench/decide_tidal.hpp"
+#include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
 namespace {
@@ -119,16 +120,6 @@ class BusyCluster {
   Instant now_;
   std::vector<JobId> running_;
 };
-
-struct Times {
-  double p50;
-  double p99;
-};
-
-Times percentiles(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times[times.size() * 99 / 100]};
-}
 
 struct Measured {
   Times replan;

@@ -14,6 +14,7 @@
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
 namespace {
@@ -85,16 +86,6 @@ void carry_out(World& world) {
   for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
     world.view.jobs[row].placement = allocation.placements[row];
   }
-}
-
-struct Times {
-  double p50;
-  double p99;
-};
-
-Times percentiles(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times[times.size() * 99 / 100]};
 }
 
 struct Measured {

@@ -4,26 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "schedulerd/sim/text_lines.hpp"
+
 namespace tidepool::sim {
 namespace {
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
 
 std::string place(int line, const std::string& file) {
   return file + " line " + std::to_string(line);
@@ -43,7 +27,7 @@ Result<Number> parsed(std::string_view cell, int line, const std::string& file, 
 
 Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::vector<std::string_view>& columns,
                                              const std::string& file) {
-  const std::vector<std::string_view> header = split(take_line(text));
+  const std::vector<std::string_view> header = cells_of(take_line(text));
   std::vector<std::size_t> at;
   for (const std::string_view column : columns) {
     const auto found = std::find(header.begin(), header.end(), column);
@@ -56,7 +40,7 @@ Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::v
   for (int line = 2; !text.empty(); ++line) {
     const std::string_view content = take_line(text);
     if (content.empty()) continue;
-    const std::vector<std::string_view> cells = split(content);
+    const std::vector<std::string_view> cells = cells_of(content);
     if (cells.size() != header.size()) {
       return invalid_argument(place(line, file) + ": " + std::to_string(cells.size()) + " cells, the first line has " +
                               std::to_string(header.size()));

@@ -13,6 +13,7 @@
 #include "schedulerd/sim/replay/csv_columns.hpp"
 #include "schedulerd/sim/replay/lease_rounds.hpp"
 #include "schedulerd/sim/replay/typed_cluster.hpp"
+#include "schedulerd/sim/text_lines.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -63,21 +64,11 @@ Result<SpeedTable> read_speeds(const SimOptions& options, const TypedCluster& cl
   return speeds;
 }
 
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const std::size_t tab = line.find('\t');
-    cells.push_back(line.substr(0, tab));
-    if (tab == std::string_view::npos) return cells;
-    line.remove_prefix(tab + 1);
-  }
-}
-
 constexpr std::size_t kTraceCells = 10;
 
 Result<LeaseJob> read_job(std::string_view line, int number, const SpeedTable& speeds, const SimOptions& options) {
   const std::string& file = options.workload;
-  const std::vector<std::string_view> cells = cells_of(line);
+  const std::vector<std::string_view> cells = cells_of(line, '\t');
   if (cells.size() != kTraceCells) {
     return invalid_argument(file + " line " + std::to_string(number) + ": " + std::to_string(cells.size()) +
                             " cells between tabs, a Gavel trace has 10");
