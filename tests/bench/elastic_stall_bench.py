@@ -27,8 +27,6 @@ import stall_lines  # noqa: E402
 from cluster import Cluster, eventually  # noqa: E402
 
 STATE_MB = 200
-# A job waits ever longer between replacements in a row, so that a slow machine is not mistaken for slow workers.
-REPLACES_PER_JOB = 3
 
 
 def say(text):
@@ -152,20 +150,20 @@ class Training:
 
 
 def measure_replaces(cluster, repeat):
-    """(gaps of so many replacements, in jobs of their own; the jobs' audits)."""
+    """(gaps of so many replacements, the jobs' audits). Each in a job of its own: a job waits ever longer between
+    replacements in a row, so that a slow machine is not mistaken for slow workers."""
     gaps, audits = [], []
-    while len(gaps) < repeat:
-        training = Training(cluster, f"replaced-{len(audits)}")
+    for number in range(repeat):
+        say(f"libtidepool: replacement {number + 1} of {repeat}")
+        training = Training(cluster, f"replaced-{number}")
         training.grow()
-        for number in range(min(REPLACES_PER_JOB, repeat - len(gaps))):
-            say(f"libtidepool: replacement {len(gaps) + number + 1} of {repeat}")
-            if not training.replace():
-                say("no slow worker was replaced within 120 s: the figure for replace has fewer repetitions")
-                repeat = 0
-                break
+        replaced = training.replace()
         gaps += training.gaps().get("replace", [])
         audits.append(training.audit())
         training.cancel()
+        if not replaced:
+            say("no slow worker was replaced within 120 s: the figure for replace has fewer repetitions")
+            break
     return gaps, audits
 
 
