@@ -44,7 +44,7 @@ struct Engine::Impl {
   std::set<std::pair<Instant, JobId>> due;
   std::map<JobId, Instant> due_of;
 
-  // Of a default policy that plans for the whole cluster.
+  // Of a default policy that plans for the whole cluster; without one all three stay empty.
   std::unique_ptr<ClusterPlanner> planner;
   std::set<JobId> counted;   // jobs that a plan may count with, and those that the newest one does
   std::set<JobId> off_plan;  // of them, those that do not have what it gives them
@@ -56,9 +56,11 @@ struct Engine::Impl {
     put(pending, id, job.state == JobState::kPending);
     put(claiming, id, claims_free_slots(job));
     put(held_back, id, waits_for_capacity(job));
-    put(counted, id, job.allotted || counts(job, seen_until));
-    put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
-    if (planner) planner->follow(state, id);
+    if (planner) {
+      put(counted, id, job.allotted || counts(job, seen_until));
+      put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
+      planner->follow(state, id);
+    }
     if (const auto old = due_of.find(id); old != due_of.end()) {
       due.erase({old->second, id});
       due_of.erase(old);
