@@ -15,6 +15,19 @@ double seconds_of(const std::string& rfc3339) {
   return std::stod(clock.substr(0, 2)) * 3600 + std::stod(clock.substr(3, 2)) * 60 + std::stod(clock.substr(6));
 }
 
+// Two workers for as long as it takes, which compute as slowly as slow_down() says.
+nlohmann::json slowable_job(const TemporaryFolder& folder) {
+  nlohmann::json job = job_on(folder, 1'000'000);
+  job["elastic"] = {{"min", 2}, {"max", 2}};
+  job["run"]["args"]["hidden"] = 128;
+  job["run"]["args"]["slow_file"] = (folder / "slow").string();
+  return job;
+}
+
+void slow_down(const TemporaryFolder& folder, const std::string& worker_and_factor) {
+  std::ofstream(folder / "slow") << worker_and_factor << "\n";
+}
+
 }  // namespace
 
 TEST_CASE("a daemon killed in the middle of a job finds it stepping, and no sample and no decision is doubled") {
@@ -117,17 +130,10 @@ TEST_CASE("a worker slowed to three times its compute is named and replaced, and
   DaemonProcess daemon(folder, {.arguments = {"--local-slots", "3"}});
   REQUIRE(daemon.wait_ready());
   HttpClient client = daemon.client();
-  nlohmann::json job = job_on(folder, 1'000'000);
-  job["elastic"] = {{"min", 2}, {"max", 2}};
-  job["run"]["args"]["hidden"] = 128;
-  job["run"]["args"]["slow_file"] = (folder / "slow").string();
-  REQUIRE(client.post("/v1/jobs", job).status == 201);
+  REQUIRE(client.post("/v1/jobs", slowable_job(folder)).status == 201);
   REQUIRE(reaches_step(client, 150));
   const double before = job_of(client)["progress"]["samples_per_second"];
-  {
-    std::ofstream slow(folder / "slow");
-    slow << "w-2 3.0\n";
-  }
+  slow_down(folder, "w-2 3.0");
   REQUIRE(eventually([&] { return !events_of(client, "worker.replaced").empty(); }, 120));
   // On a busy machine another worker may be named for a while, too.
   auto named = events_of(client, "worker.straggling");
@@ -155,17 +161,10 @@ TEST_CASE("a worker slowed to one and a half times gets a smaller share, and mos
   DaemonProcess daemon(folder, {.arguments = {"--local-slots", "2"}});  // no slot for a replacement
   REQUIRE(daemon.wait_ready());
   HttpClient client = daemon.client();
-  nlohmann::json job = job_on(folder, 1'000'000);
-  job["elastic"] = {{"min", 2}, {"max", 2}};
-  job["run"]["args"]["hidden"] = 128;
-  job["run"]["args"]["slow_file"] = (folder / "slow").string();
-  REQUIRE(client.post("/v1/jobs", job).status == 201);
+  REQUIRE(client.post("/v1/jobs", slowable_job(folder)).status == 201);
   REQUIRE(reaches_step(client, 300));
   const double healthy = job_of(client)["progress"]["samples_per_second"];
-  {
-    std::ofstream slow(folder / "slow");
-    slow << "w-2 1.5\n";
-  }
+  slow_down(folder, "w-2 1.5");
   REQUIRE(eventually([&] { return !events_of(client, "worker.straggling").empty(); }, 120));
   const double slowed = job_of(client)["progress"]["samples_per_second"];
   REQUIRE(eventually([&] { return !events_of(client, "job.rebalanced").empty(); }, 120));
