@@ -1,10 +1,13 @@
 // Small clusters for policies that size all jobs at once: step times from a table, rows with plain defaults.
 #pragma once
 
+#include <catch2/catch.hpp>
+
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 
 namespace tidepool::test {
@@ -60,10 +63,15 @@ inline std::vector<int> sizes_of(const policies::cluster::Allocation& allocation
   return sizes;
 }
 
+// What the policy answers, which must be lawful.
 inline policies::cluster::Allocation decide(const policies::cluster::AllocationPolicy& policy,
                                             const policies::cluster::View& view) {
   core::StepBudget budget(10'000'000);
-  return policy.allocate(view, budget);
+  policies::cluster::Allocation allocation = policy.allocate(view, budget);
+  const Status lawful = policies::cluster::check_allocation(view, allocation);
+  INFO((lawful.ok() ? "" : lawful.error().message));
+  REQUIRE(lawful.ok());
+  return allocation;
 }
 
 }  // namespace tidepool::test

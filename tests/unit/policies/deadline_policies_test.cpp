@@ -11,6 +11,7 @@
 #include "policies/cluster/edf.hpp"
 #include "policies/cluster/elasticflow.hpp"
 #include "policies/cluster/tiresias_dlas.hpp"
+#include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -45,19 +46,8 @@ struct World {
     row.speed = scalings.back().get();
     return row;
   }
-  Allocation ask(const AllocationPolicy& policy) const {
-    core::StepBudget budget(1'000'000);
-    Allocation allocation = policy.allocate(view, budget);
-    const Status lawful = check_allocation(view, allocation);
-    INFO((lawful.ok() ? "" : lawful.error().message));
-    REQUIRE(lawful.ok());
-    return allocation;
-  }
-  std::vector<int> sizes(const AllocationPolicy& policy) const {
-    std::vector<int> sizes;
-    for (const Grant& grant : ask(policy).grants) sizes.push_back(grant.size);
-    return sizes;
-  }
+  Allocation ask(const AllocationPolicy& policy) const { return test::decide(policy, view); }
+  std::vector<int> sizes(const AllocationPolicy& policy) const { return test::sizes_of(ask(policy)); }
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "policies/cluster/gavel_las.hpp"
 #include "policies/cluster/gavel_totals.hpp"
 #include "policies/place/most_free.hpp"
+#include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -49,14 +50,7 @@ struct World {
     row.speed = speeds.back().get();
     return row;
   }
-  Allocation ask(const AllocationPolicy& policy) const {
-    core::StepBudget budget(1'000'000);
-    Allocation allocation = policy.allocate(view, budget);
-    const Status lawful = check_allocation(view, allocation);
-    INFO((lawful.ok() ? "" : lawful.error().message));
-    REQUIRE(lawful.ok());
-    return allocation;
-  }
+  Allocation ask(const AllocationPolicy& policy) const { return test::decide(policy, view); }
   // What the policy answered, as if a round had passed in which everybody ran as told.
   void pass(const Allocation& allocation, Duration round) {
     const auto placements = MostFree().place(view, allocation);
