@@ -44,13 +44,19 @@ void ReplayAccount::finished(std::size_t job, double at_s) {
   Job& ended = jobs_[job];
   ended.ended = true;
   ended.row.placement.clear();
+  ended_.push_back(ended.row.slot_seconds);
   ended.report.finished_s = at_s;
   ended.report.hold(at_s, 0);
   ended.report.state = core::JobState::kSucceeded;
 }
 
 cluster::View ReplayAccount::view(double now_s) {
-  cluster::View view{.now = instant_of(now_s), .nodes = setup_.nodes, .jobs = {}, .types = setup_.types, .mark = mark_};
+  cluster::View view{.now = instant_of(now_s),
+                     .nodes = setup_.nodes,
+                     .jobs = {},
+                     .types = setup_.types,
+                     .mark = mark_,
+                     .ended_slot_seconds = ended_};
   shown_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (!jobs_[i].visible || jobs_[i].ended) continue;
@@ -71,6 +77,7 @@ Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
   const std::vector<cluster::Placement> placements = policies::lay_out(setup_.place, view, allocation);
   TP_TRY(cluster::check_placements(view, allocation, placements));
   if (setup_.stopwatch_ns) decide_ns_.push_back(setup_.stopwatch_ns() - begin);
+  if (allocation.bound > 0) gaps_.push_back((allocation.bound - allocation.worth) / allocation.bound);
   mark_ = allocation.mark;
   if (allocation.wake) decision.wake_s = (*allocation.wake - Instant()).to_seconds();
   for (std::size_t row = 0; row < placements.size(); ++row) {
@@ -126,6 +133,7 @@ SimResult ReplayAccount::result(double now_s) {
   for (Job& job : jobs_) result.rows.push_back(std::move(job.report));
   result.decisions = decisions_;
   result.decide_ns = std::move(decide_ns_);
+  result.gaps = std::move(gaps_);
   result.decision_lines = std::move(lines_);
   result.digest = digest_.value();
   result.end = Duration::from_seconds(now_s);

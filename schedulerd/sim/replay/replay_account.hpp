@@ -66,8 +66,10 @@ class ReplayAccount {
   std::vector<Job> jobs_;
   std::vector<std::size_t> shown_;  // row of the view -> job
   policies::cluster::Mark mark_;
+  std::vector<double> ended_;  // slot-seconds of each job that has ended
   std::int64_t decisions_ = 0;
   std::vector<std::int64_t> decide_ns_;
+  std::vector<double> gaps_;
   std::vector<std::string> lines_;
   Digest digest_;
 };
