@@ -45,6 +45,9 @@ class SpeedModel {
   // initial batch is worth (Qiao et al., "Pollux", OSDI 2021, section 3); real steps for a job whose batch is fixed.
   // 0 where it cannot run; an optimistic guess where nothing is known.
   [[nodiscard]] virtual double goodput(Shape shape) const { return 1 / step_seconds(shape); }
+  // Whether anything was measured on slots of this type. Where not, what is answered for it says nothing, and 0 does
+  // not mean that it cannot run there.
+  [[nodiscard]] virtual bool knows(int /*type*/) const { return true; }
 };
 
 using core::Mark;
