@@ -48,7 +48,7 @@ struct TinyModel {
 
 namespace {
 
-void write_commit(Diary& diary, const runtime::Session& session, bool keeps_digests) {
+void write_commit(Diary& diary, const runtime::Session& session, std::size_t samples, bool keeps_digests) {
   const auto step = static_cast<std::size_t>(session.steps_committed());
   const std::int64_t now = runtime::micros_between({}, runtime::Clock::now());
   const std::int64_t gap = diary.last_commit_us == 0 ? 0 : now - diary.last_commit_us;
@@ -57,6 +57,7 @@ void write_commit(Diary& diary, const runtime::Session& session, bool keeps_dige
   if (keeps_digests) diary.digest_after[step] = session.state_digest();
   diary.generation_of[step] = session.generation();
   ++diary.times_committed[step];
+  diary.samples_of[step] = static_cast<std::uint32_t>(samples);
   diary.generation = session.generation();
   diary.steps = session.steps_committed();
 }
@@ -130,7 +131,7 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary, do
     }
     model.apply(gradient, session.totals().samples);
     session.commit();
-    if (diary != nullptr) write_commit(*diary, session, options_.keeps_digests);
+    if (diary != nullptr) write_commit(*diary, session, step->samples.size(), options_.keeps_digests);
   }
   if (diary != nullptr) {
     diary->final_digest = session.state_digest();

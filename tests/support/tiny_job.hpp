@@ -52,6 +52,7 @@ struct Diary {
   std::array<std::atomic<std::uint64_t>, kDiarySteps> digest_after{};   // by committed steps
   std::array<std::atomic<std::uint32_t>, kDiarySteps> generation_of{};  // in which the step was committed
   std::array<std::atomic<std::uint32_t>, kDiarySteps> times_committed{};
+  std::array<std::atomic<std::uint32_t>, kDiarySteps> samples_of{};  // its own share of the step
 };
 
 class TinyJob {

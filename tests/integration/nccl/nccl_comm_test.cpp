@@ -88,6 +88,8 @@ Ranks connected(int size, const Times& times = {}) {
   return ranks;
 }
 
+constexpr double kFarBelowTimeouts = 20;  // seconds; 30 to connect, 600 for an operation
+
 double seconds_since(TimePoint begin) {
   return millis_between(begin, Clock::now()) / 1'000;
 }
@@ -168,7 +170,7 @@ TEST_CASE("abort ends a sum that nobody joins, by revoking, and the communicator
     REQUIRE(!outcome.ok());
     CHECK(outcome.error().code == ErrorCode::kUnavailable);
     CHECK_THAT(outcome.error().message, Catch::Contains("a member is gone"));
-    CHECK(seconds_since(begin) < 5);
+    CHECK(seconds_since(begin) < kFarBelowTimeouts);
     CHECK(machine.calls("revoke") == 1);
     CHECK(machine.calls("abort") == 0);  // the freeing comes later, off the path of the survivors
     std::vector<float> values(10);
@@ -208,7 +210,7 @@ TEST_CASE("an initialisation that never ends is ended by its deadline or by abor
     CHECK(waiting.wait_for(Millis{50}) == std::future_status::timeout);
     for (const auto& comm : ranks) comm->abort();
     for (const Status& outcome : waiting.get()) CHECK(!outcome.ok());
-    CHECK(seconds_since(begin) < 5);
+    CHECK(seconds_since(begin) < kFarBelowTimeouts);
   }
   CHECK(machine.calls("abort") == 2);
   CHECK(machine.calls("revoke") == 0);

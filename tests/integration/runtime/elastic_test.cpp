@@ -1,4 +1,5 @@
-// Real worker processes, one event at a time, with the times that a user would notice.
+// Real worker processes, one event at a time. How long each takes is tools/bench's to say; here only whether a push
+// served it or a timeout did.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -32,52 +33,55 @@ TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit w
     for (const auto& switched : switches) {
       CHECK(switched.steps_redone == 0);
       CHECK(switched.samples_repeated == 0);
-      CHECK(switched.stall_ms < 1'000);
+      CHECK(switched.stall_ms < kFarBelowTimeouts / 1'000);
     }
     CHECK(switches[1].bytes_moved == 2 * (2 * 64 * 4 + 8));
     for (const WorkerId worker : scene.workers) CHECK(scene.job.diary(worker).retries == 0);
   }
 }
 
-// Mean time of a step over the next hundred of the first worker.
-double step_ms_over_100(Scene& scene) {
-  const Diary& diary = scene.job.diary(scene.workers[0]);
-  const std::int64_t first = diary.steps;
-  const std::int64_t begin = diary.last_commit_us;
-  REQUIRE(scene.reaches(scene.workers[0], first + 100));
-  return static_cast<double>(diary.last_commit_us - begin) / 1'000 / static_cast<double>(diary.steps - first);
+// How many samples a rank took in each step, for the steps of which all are the same: {first step, last, samples}.
+void check_share(const Diary& diary, std::int64_t first, std::int64_t last, std::uint32_t samples) {
+  REQUIRE(first <= last);
+  for (std::int64_t step = first; step <= last; ++step) {
+    CAPTURE(step);
+    REQUIRE(diary.samples_of[static_cast<std::size_t>(step)] == samples);
+  }
 }
 
-TEST_CASE("with a smaller share of a slow rank most of the throughput comes back, and no sample is lost or repeated") {
-  for (const double slowness : {1.5, 2.0}) {
+TEST_CASE("a slow rank takes fewer samples from the agreed step on, over the same communicator") {
+  struct Case {
+    double slowness;
+    std::uint32_t quick_share, slow_share;  // of 60 samples
+  };
+  for (const auto& [slowness, quick_share, slow_share] : {Case{1.5, 36, 24}, Case{2.0, 40, 20}}) {
+    CAPTURE(slowness);
     Scene scene({.samples = 3'000,
                  .global_batch = 60,
-                 .steps = 450,
+                 .steps = 200,
                  .step_us = 0,
-                 .sample_us = 150,
+                 .sample_us = 50,
                  .slowness = {{2, slowness}}});
     scene.start(2);
-    const double even_ms = step_ms_over_100(scene);
     scene.leader.share({1'000, static_cast<std::int64_t>(1'000 / slowness)});
     const auto changes = [&] { return scene.leader.received<api::RebalancedMessage>(); };
     REQUIRE(scene.leader.run_until([&] { return !changes().empty(); }));
-    const double eased_ms = step_ms_over_100(scene);
     scene.finish();
     REQUIRE(changes().size() == 1);
     CHECK(changes()[0].generation == 1);
     CHECK(changes()[0].number == 1);
-    CHECK(changes()[0].stall_ms < 1'000);
+    CHECK(changes()[0].stall_ms < kFarBelowTimeouts / 1'000);
+    const std::int64_t at = changes()[0].step;
+    for (const std::size_t rank : {0U, 1U}) {
+      const Diary& diary = scene.job.diary(scene.workers[rank]);
+      check_share(diary, 1, at, 30);
+      check_share(diary, at + 1, 200, rank == 0 ? quick_share : slow_share);
+    }
     // Every report speaks of one table, and their steps say when it changed.
     for (const auto& report : scene.leader.received<api::StepsMessage>()) {
-      CHECK(report.shares == (report.last_step > changes()[0].step ? 1 : 0));
+      CHECK(report.shares == (report.last_step > at ? 1 : 0));
     }
-    CHECK(scene.leader.received<api::SwitchedMessage>().size() == 1);  // over the same communicator
-    // Of N / x the job comes to (N - 1) + 1 / x.
-    const double gain = even_ms / eased_ms;
-    const double possible = (slowness + 1) / 2;
-    std::printf("a rank slowed %.1f times: %.2f ms a step, with a smaller share %.2f ms; %.0f %% of what is possible\n",
-                slowness, even_ms, eased_ms, 100 * (gain - 1) / (possible - 1));
-    CHECK(gain > 1 + 0.5 * (possible - 1));
+    CHECK(scene.leader.received<api::SwitchedMessage>().size() == 1);
   }
 }
 
@@ -105,7 +109,7 @@ TEST_CASE("a new generation begins with even shares") {
   CHECK(scene.leader.received<api::StepsMessage>().back().shares == 0);
 }
 
-TEST_CASE("after kill -9 of a worker the survivors step again within a second") {
+TEST_CASE("after kill -9 of a worker the survivors step again without waiting for a timeout") {
   for (const std::size_t victim : {0U, 2U}) {
     CAPTURE(victim);
     Scene scene({.steps = 150, .step_us = 1'000});
@@ -115,10 +119,12 @@ TEST_CASE("after kill -9 of a worker the survivors step again within a second") 
     scene.workers.erase(scene.workers.begin() + static_cast<std::ptrdiff_t>(victim));
     REQUIRE(scene.enters(scene.workers[0], 2));
     REQUIRE(scene.goes_on(scene.workers[0], 1));
-    CHECK(gap_after(scene.job.diary(scene.workers[0]), before) < kSecond);
+    const std::int64_t gap_us = gap_after(scene.job.diary(scene.workers[0]), before);
+    std::printf("kill -9 of one in four: %.1f ms until the next step\n", static_cast<double>(gap_us) / 1'000);
+    CHECK(gap_us < kFarBelowTimeouts);
     scene.finish();
     for (const WorkerId worker : scene.workers) {
-      CHECK(scene.job.diary(worker).worst_gap_us < kSecond);
+      CHECK(scene.job.diary(worker).worst_gap_us < kFarBelowTimeouts);
       CHECK(scene.job.diary(worker).retries <= 1);
     }
     const auto switches = scene.leader.received<api::SwitchedMessage>();
@@ -139,7 +145,9 @@ TEST_CASE("a push frees workers that are blocked on one that hangs, long before 
   const std::int64_t pushed = now_us();
   scene.leader.commit(scene.workers, true);
   REQUIRE(scene.goes_on(witness, 1));
-  CHECK(gap_after(scene.job.diary(witness), pushed) < kSecond);
+  const std::int64_t gap_us = gap_after(scene.job.diary(witness), pushed);
+  std::printf("a push past a hanging rank: %.1f ms until the next step\n", static_cast<double>(gap_us) / 1'000);
+  CHECK(gap_us < kFarBelowTimeouts);
   scene.leader.kill(frozen);
   scene.finish();
 }
@@ -182,11 +190,11 @@ TEST_CASE("an agent that is stopped and reads nothing does not hold training up"
   Scene scene({.steps = 400, .step_us = 200});
   scene.start(2);
   const std::int64_t before = scene.job.diary(scene.workers[0]).steps;
-  const std::int64_t until = now_us() + kSecond / 2;
+  const std::int64_t until = now_us() + kFarBelowTimeouts;
   while (now_us() < until && scene.job.diary(scene.workers[0]).steps < before + 200) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // and nobody serves the socket
   }
-  CHECK(scene.job.diary(scene.workers[0]).steps > before + 50);
+  CHECK(scene.job.diary(scene.workers[0]).steps >= before + 200);
   scene.finish();
 }
 

@@ -11,6 +11,8 @@
 namespace tidepool::runtime {
 namespace {
 
+constexpr double kFarBelowTimeouts = 20;  // 30 s to connect, 600 s for an operation
+
 double seconds_since(TimePoint begin) {
   return millis_between(begin, Clock::now()) / 1'000;
 }
@@ -51,7 +53,7 @@ TEST_CASE("a rank learns of a death although it waits for somebody else") {
   ranks.pop_back();
   waiting.join();
   CHECK(!outcome.ok());
-  CHECK(seconds_since(begin) < 5);
+  CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
 TEST_CASE("a rank that settles before it goes cuts nobody off") {
@@ -87,7 +89,7 @@ TEST_CASE("abort ends a blocked operation here and at the peers, and every later
   std::vector<float> values(10);
   CHECK(!ranks[1]->allreduce(values).ok());
   CHECK(!ranks[0]->allreduce(values).ok());
-  CHECK(seconds_since(begin) < 5);
+  CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
 TEST_CASE("abort ends a connect that nobody answers") {
@@ -101,7 +103,7 @@ TEST_CASE("abort ends a connect that nobody answers") {
   ranks[1]->abort();
   connecting.join();
   CHECK(!outcome.ok());
-  CHECK(seconds_since(begin) < 5);
+  CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
 TEST_CASE("an address of the wrong length is refused in words") {

@@ -12,6 +12,8 @@
 namespace tidepool::test {
 
 inline constexpr std::int64_t kSecond = 1'000'000;
+// In microseconds. A session's timeouts are 20 s and 30 s: what takes less was not served by one of them.
+inline constexpr std::int64_t kFarBelowTimeouts = 10 * kSecond;
 
 struct Scene {
   explicit Scene(TinyJobOptions options)

@@ -73,8 +73,8 @@ TEST_CASE("a wait for addresses ends when a newer generation supersedes it") {
   board.announce(generation(1));
   const TimePoint begin = Clock::now();
   std::thread news([&] { board.announce(after_failure(2)); });
-  CHECK(!board.wait_addresses(1, begin + Millis{10'000}));
-  CHECK(Clock::now() - begin < Millis{5'000});
+  CHECK(!board.wait_addresses(1, begin + Millis{60'000}));
+  CHECK(Clock::now() - begin < Millis{30'000});
   news.join();
 }
 
