@@ -4,6 +4,7 @@
 #include "schedulerd/core/job_facts.hpp"
 #include "schedulerd/core/node_facts.hpp"
 #include "schedulerd/core/parking_facts.hpp"
+#include "schedulerd/core/policy_facts.hpp"
 #include "schedulerd/core/program_facts.hpp"
 #include "schedulerd/core/shares.hpp"
 #include "schedulerd/core/training_facts.hpp"

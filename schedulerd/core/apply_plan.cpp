@@ -14,7 +14,7 @@ namespace tidepool::core {
 namespace {
 
 void conclude(Job& job, const Reason& reason) {
-  if (job.verdict.reason.code != reason.code) job.verdict.lost.clear();
+  if (job.verdict.reason.code != reason.code) job.verdict = {};
   job.verdict.job = job.id;
   job.verdict.reason = reason;
 }
@@ -233,6 +233,7 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   job.transition.reset();
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
   job.allotted.reset();
+  if (change.state().desk.active) change.state().desk.job_ended = true;
   change.capacity_changed();
   change.emit("job.finished", job, finished_data(job));
 }
@@ -249,6 +250,8 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision) 
           .mark = replan.mark,
           .wake = replan.wake,
           .error = replan.error};
+  change.state().desk.answer.reset();
+  change.state().desk.job_ended = false;
   for (const auto& [id, now] : replan.changes) {
     Job& job = change.job(id);
     if (now) {

@@ -15,6 +15,7 @@
 #include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
 #include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/policy_desk.hpp"
 #include "schedulerd/core/reason.hpp"
 
 namespace tidepool::core {
@@ -298,6 +299,7 @@ struct ClusterState {
   std::uint64_t next_decision = 1;
   EventSeq next_event = 1;
   ClusterPlan plan;  // of a policy for the whole cluster
+  PolicyDesk desk;   // policy files
 
   [[nodiscard]] const Job* find_job(JobId id) const;
   [[nodiscard]] const Node* find_node(NodeId id) const;

@@ -5,6 +5,7 @@
 #include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
 #include "schedulerd/core/plan.hpp"
+#include "schedulerd/core/policy_desk.hpp"
 #include "schedulerd/core/reason.hpp"
 
 namespace tidepool::core {
@@ -19,6 +20,38 @@ inline auto names_of(OnResize) {
   return std::array{Name{OnResize::kConstant, "constant"}, Name{OnResize::kLinear, "linear"},
                     Name{OnResize::kSqrt, "sqrt"}, Name{OnResize::kAdaScale, "adascale"},
                     Name{OnResize::kCallback, "callback"}};
+}
+
+void fields(auto& archive, codec::Like<PolicyFileRef> auto& file) {
+  archive("name", file.name);
+  archive("version", file.version);
+  archive("params", file.params);
+}
+
+void fields(auto& archive, codec::Like<ReasonNumber> auto& number) {
+  archive("name", number.name);
+  archive("value", number.value);
+}
+
+void fields(auto& archive, codec::Like<PolicyWish> auto& wish) {
+  archive("job", wish.job);
+  archive("asked", wish.asked);
+  archive("admitted", wish.admitted);
+  archive("rank", wish.rank);
+  archive("size", wish.size);
+  archive("mark", wish.mark);
+  archive("word", wish.word);
+  archive("numbers", wish.numbers);
+}
+
+void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
+  archive("number", round.number);
+  archive("asked_at", round.asked_at);
+  archive("wishes", round.wishes);
+  archive("pool_slots", round.pool_slots);
+  archive("pool_word", round.pool_word);
+  archive("fault", round.fault);
+  archive("message", round.message);
 }
 
 void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {
@@ -102,6 +135,7 @@ void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
   archive("size", allotment.size);
   archive("place", allotment.place);
   archive("reason", allotment.reason);
+  archive("score", allotment.score);
   archive("lost", allotment.lost);
   archive("mark", allotment.mark);
 }
@@ -110,6 +144,7 @@ void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
   archive("job", verdict.job);
   archive("reason", verdict.reason);
   archive("lost", verdict.lost);
+  archive("chosen", verdict.chosen);
 }
 
 // A reason's numbers are an object: {"code": "Grow", "numbers": {"from": 1}}.

@@ -37,19 +37,27 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 }  // namespace
 
 bool says_the_same(const Reason& one, const Reason& other) {
-  if (one.code != other.code) return false;
+  if (one.code != other.code || one.word != other.word) return false;
   return std::all_of(kTelling.begin(), kTelling.end(),
                      [&](std::string_view name) { return one.number(name) == other.number(name); });
+}
+
+Weighed weighed(const Allotment& allotment) {
+  return {Alternative{allotment.size, allotment.score, allotment.reason}, allotment.lost};
+}
+
+Weighed weighed(const SizeWish& wish) {
+  return {Alternative{wish.size, wish.score, wish.reason}, wish.lost};
 }
 
 DecisionDraft::DecisionDraft(const ClusterState& state, const Engine::Parts& parts, Instant now)
     : state_(state), parts_(parts), now_(now), budget_(parts.config.step_budget), next_worker_(state.next_worker) {
   decision_.at = now;
-  decision_.policy = default_policy().name();
+  decision_.policy = parts_.name_in_charge(state_);
 }
 
 const Policy& DecisionDraft::default_policy() const {
-  return *parts_.policies.at("default");
+  return parts_.in_charge(state_);
 }
 
 const Policy& DecisionDraft::policy_of(const Job& job) const {
@@ -77,9 +85,9 @@ void DecisionDraft::set_replan(Replan replan) {
   decision_.replan = std::move(replan);
 }
 
-void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost) {
+void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed) {
   carry_out(std::move(intent), reason);
-  find(job, reason, std::move(lost));
+  find(job, reason, std::move(weighed));
 }
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
@@ -106,11 +114,11 @@ void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const 
   if (stopped_.insert(worker).second) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
 }
 
-void DecisionDraft::find(const Job& job, const Reason& reason, std::vector<Alternative> lost) {
+void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed) {
   const bool judged = static_cast<bool>(job.verdict.job);  // the first verdict is always news
   if (judged && says_the_same(job.verdict.reason, reason)) return;
-  if (lost.size() > kAlternativesMax) lost.resize(kAlternativesMax);
-  decision_.verdicts.push_back({job.id, reason, std::move(lost)});
+  if (weighed.lost.size() > kAlternativesMax) weighed.lost.resize(kAlternativesMax);
+  decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen)});
 }
 
 FreeSlots& DecisionDraft::free_slots() {

@@ -12,6 +12,14 @@
 
 namespace tidepool::core {
 
+// What a policy has weighed for one job.
+struct Weighed {
+  std::optional<Alternative> chosen;  // what it wants
+  std::vector<Alternative> lost;      // best first
+};
+[[nodiscard]] Weighed weighed(const Allotment& allotment);
+[[nodiscard]] Weighed weighed(const SizeWish& wish);
+
 class DecisionDraft {
  public:
   DecisionDraft(const ClusterState& state, const Engine::Parts& parts, Instant now);
@@ -34,13 +42,13 @@ class DecisionDraft {
   void set_replan(Replan replan);
 
   // An intent that says something new about its job is also its verdict.
-  void conclude(const Job& job, Intent intent, const Reason& reason, std::vector<Alternative> lost = {});
+  void conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed = {});
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // Ends a worker; a second stop of the same worker adds nothing.
   void stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason);
   // What was found about the job without an intent; kept only if it is news.
-  void find(const Job& job, const Reason& reason, std::vector<Alternative> lost = {});
+  void find(const Job& job, const Reason& reason, Weighed weighed = {});
 
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }

@@ -48,8 +48,25 @@ struct Engine::Impl {
   std::unique_ptr<ClusterPlanner> planner;
   std::set<JobId> counted;   // jobs that a plan may count with, and those that the newest one does
   std::set<JobId> off_plan;  // of them, those that do not have what it gives them
+  std::set<JobId> news;      // of a policy file: those whose grounds have changed since, so that it must be asked
+  std::string planned_by;    // whose planner it is
 
-  [[nodiscard]] const Policy& default_policy() const { return *parts.policies.at("default"); }
+  [[nodiscard]] const Policy& default_policy() const { return parts.in_charge(state); }
+
+  // Everything anew for who decides now.
+  void follow_policy() {
+    planned_by = parts.name_in_charge(state);
+    planner = default_policy().plans_cluster() ? default_policy().planner() : nullptr;
+    TP_CHECK(!default_policy().plans_cluster() || planner, "a policy that plans for the whole cluster has a planner");
+    counted.clear();
+    off_plan.clear();
+    news.clear();
+    unseen.capacity = true;
+    for (const auto& [id, job] : state.jobs) {
+      unseen.jobs.insert(id);
+      index(id, state.now);
+    }
+  }
 
   void index(JobId id, Instant seen_until) {
     const Job& job = *state.find_job(id);
@@ -59,6 +76,7 @@ struct Engine::Impl {
     if (planner) {
       put(counted, id, job.allotted || counts(job, seen_until));
       put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
+      put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen_until));
       planner->follow(state, id);
     }
     if (const auto old = due_of.find(id); old != due_of.end()) {
@@ -80,6 +98,7 @@ struct Engine::Impl {
 
   [[nodiscard]] std::set<JobId> to_look_at(Instant now) const {
     std::set<JobId> jobs = unseen.jobs;
+    jobs.insert(news.begin(), news.end());
     for (const auto& [when, id] : due) {
       if (when > now) break;
       jobs.insert(id);
@@ -91,15 +110,18 @@ struct Engine::Impl {
   // and returns whom it has dealt with.
   std::set<JobId> follow_plan(DecisionDraft& draft, std::set<JobId>& jobs, ClusterPlanner& with) const {
     std::set<JobId> off = off_plan;
-    if (plan_is_due(draft, jobs, counted)) {
+    const bool awaits = parts.file_decides(state) && !state.desk.answer;
+    if (!awaits && plan_is_due(draft, jobs, counted)) {
       const std::set<JobId> changed = plan_cluster(draft, with, counted);
       jobs.insert(changed.begin(), changed.end());
       off.insert(changed.begin(), changed.end());
     }
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
-      const Allotment* allotment = job.state == JobState::kPending ? draft.allotment_of(job) : nullptr;
-      if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, allotment->lost);
+      if (job.state != JobState::kPending) continue;
+      const Allotment* allotment = draft.allotment_of(job);
+      if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, weighed(*allotment));
+      if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
     return settle(draft, off);
   }
@@ -135,6 +157,18 @@ const StragglerDetector* Engine::Parts::detector_for(const JobSpec& spec) const 
   return named == detectors.end() ? detector.get() : named->second.get();
 }
 
+bool Engine::Parts::file_decides(const ClusterState& state) const {
+  return state.desk.active && file_policy != nullptr;
+}
+
+const Policy& Engine::Parts::in_charge(const ClusterState& state) const {
+  return file_decides(state) ? *file_policy : *policies.at("default");
+}
+
+std::string Engine::Parts::name_in_charge(const ClusterState& state) const {
+  return file_decides(state) ? short_name(*state.desk.active) : std::string(in_charge(state).name());
+}
+
 Engine::Engine(Parts parts) : Engine(std::move(parts), ClusterState{}) {}
 
 Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()) {
@@ -142,15 +176,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   TP_CHECK(parts.detector != nullptr, "there is a straggler detector");
   impl_->parts = std::move(parts);
   impl_->state = std::move(state);
-  if (impl_->default_policy().plans_cluster()) {
-    impl_->planner = impl_->default_policy().planner();
-    TP_CHECK(impl_->planner != nullptr, "a policy that plans for the whole cluster has a planner");
-  }
-  impl_->unseen.capacity = true;
-  for (const auto& [id, job] : impl_->state.jobs) {
-    impl_->unseen.jobs.insert(id);
-    impl_->index(id, impl_->state.now);
-  }
+  impl_->follow_policy();
 }
 
 Engine::Engine(Engine&&) noexcept = default;
@@ -166,6 +192,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   impl_->state.now = fact.at;
   impl_->unseen.add(change.touched());
   for (const JobId id : change.touched().jobs) impl_->index(id, fact.at);
+  if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state)) impl_->follow_policy();
   impl_->check_books(change.touched().jobs);
   return change.take_events();
 }
@@ -214,6 +241,14 @@ std::optional<Instant> Engine::next_due() const {
     first = first ? std::min(*first, again) : again;
   }
   return first;
+}
+
+std::optional<std::int64_t> Engine::question(Instant now) const {
+  const PolicyDesk& desk = impl_->state.desk;
+  if (!impl_->parts.file_decides(impl_->state) || desk.answer) return std::nullopt;
+  const DecisionDraft draft(impl_->state, impl_->parts, now);
+  if (!plan_is_due(draft, impl_->to_look_at(now), impl_->counted)) return std::nullopt;
+  return desk.next_round;
 }
 
 JobId Engine::next_job_id() const {

@@ -46,9 +46,16 @@ class Engine {
     std::shared_ptr<const StragglerDetector> detector;
     EngineConfig config = {};
     std::map<std::string, std::shared_ptr<const StragglerDetector>> detectors = {};
+    // Plans by what the active policy file has answered (policy_desk.hpp). Null = policy files are not followed here.
+    std::shared_ptr<const Policy> file_policy = nullptr;
 
     // Null for a job that is not to be judged.
     [[nodiscard]] const StragglerDetector* detector_for(const JobSpec& spec) const;
+    // A policy file decides, and not the policy called "default".
+    [[nodiscard]] bool file_decides(const ClusterState& state) const;
+    // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
+    [[nodiscard]] const Policy& in_charge(const ClusterState& state) const;
+    [[nodiscard]] std::string name_in_charge(const ClusterState& state) const;
   };
   explicit Engine(Parts parts);
   // Goes on from a recovered state.
@@ -77,6 +84,10 @@ class Engine {
 
   // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
   [[nodiscard]] std::optional<Instant> next_due() const;
+
+  // The number of the question that the active policy file is to be asked now: a plan is due, and no answer is at
+  // hand. None while nothing is to be asked. Until the answer is learnt the plan before it stands.
+  [[nodiscard]] std::optional<std::int64_t> question(Instant now) const;
 
   [[nodiscard]] JobId next_job_id() const;
   // The id of a node that has joined under this name before, or the next free one.

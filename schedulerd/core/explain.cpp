@@ -159,6 +159,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
     case ReasonCode::kPolicyFailed:
       out.unblocks.emplace_back("see the event policy.error, and choose another policy: schedulerd --policy NAME");
       break;
+    case ReasonCode::kAwaitsPolicy:
+      out.unblocks.emplace_back("see whether the policy answers: schedctl policy ls");
+      break;
     case ReasonCode::kPriceHold: out.unblocks.emplace_back("add a node, or raise its priority"); break;
     case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
     case ReasonCode::kWaitsForState:

@@ -14,6 +14,7 @@
 #include "base/time.hpp"
 #include "schedulerd/core/device_speed.hpp"
 #include "schedulerd/core/job_spec.hpp"
+#include "schedulerd/core/policy_desk.hpp"
 
 namespace tidepool::core {
 
@@ -195,14 +196,33 @@ struct StateRestored {
   std::int64_t bytes = 0;
   std::string path;
 };
+// --- policy files -------------------------------------------------------------------------------
+
+// From now on this version decides; none = the daemon's own policy, and nothing is left to roll back to.
+struct PolicyActivated {
+  std::optional<PolicyFileRef> file;
+};
+// The version before the active one decides again.
+struct PolicyRolledBack {
+  std::string why;
+};
+// It is asked beside whoever decides, and changes nothing; none = nobody is.
+struct PolicyShadowed {
+  std::optional<PolicyFileRef> file;
+};
+// What the active policy file has answered, or why it has not.
+struct PolicyAnswered {
+  PolicyRound round;
+};
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
-                          WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited,
-                          GenerationSwitched, StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished,
-                          StateParked, CheckpointTaken, StateRestored, ClockAdvanced>;
+using Fact =
+    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, WorkerReady,
+                 WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
+                 StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
+                 StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

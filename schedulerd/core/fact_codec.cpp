@@ -148,6 +148,18 @@ void fields(auto& archive, codec::Like<StateRestored> auto& fact) {
   archive("bytes", fact.bytes);
   archive("path", fact.path);
 }
+void fields(auto& archive, codec::Like<PolicyActivated> auto& fact) {
+  archive("file", fact.file);
+}
+void fields(auto& archive, codec::Like<PolicyRolledBack> auto& fact) {
+  archive("why", fact.why);
+}
+void fields(auto& archive, codec::Like<PolicyShadowed> auto& fact) {
+  archive("file", fact.file);
+}
+void fields(auto& archive, codec::Like<PolicyAnswered> auto& fact) {
+  archive("round", fact.round);
+}
 void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
 
 std::string_view name_of(const Fact& fact) {
@@ -177,6 +189,10 @@ std::string_view name_of(const Fact& fact) {
                         [](const StateParked&) { return "state_parked"; },
                         [](const CheckpointTaken&) { return "checkpoint_taken"; },
                         [](const StateRestored&) { return "state_restored"; },
+                        [](const PolicyActivated&) { return "policy_activated"; },
+                        [](const PolicyRolledBack&) { return "policy_rolled_back"; },
+                        [](const PolicyShadowed&) { return "policy_shadowed"; },
+                        [](const PolicyAnswered&) { return "policy_answered"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },
                     fact);

@@ -103,7 +103,7 @@ struct PlannedIntent {
 };
 using Plan = std::vector<PlannedIntent>;
 
-// A size that was weighed and not taken.
+// A size that was weighed.
 struct Alternative {
   int size = 0;
   double score = 0;  // in the policy's own measure; larger is better
@@ -124,6 +124,7 @@ struct Allotment {
   int size = 0;                   // workers; 0 = should hold nothing, else an allowed size
   std::int64_t place = 0;         // in the order in which slots are handed out
   Reason reason;                  // why this size
+  double score = 0;               // of this size, as those of the sizes that lost; 0 where its policy weighs none
   std::vector<Alternative> lost;  // best first, at most 4
   Mark mark;
   bool operator==(const Allotment&) const = default;
@@ -145,6 +146,9 @@ struct Verdict {
   JobId job;
   Reason reason;
   std::vector<Alternative> lost;  // best first, at most 4
+  // The size that its policy wants, with its own reason: `reason` may say what keeps the job from having it. None where
+  // no policy was asked.
+  std::optional<Alternative> chosen = std::nullopt;
 };
 
 struct Decision {

@@ -75,16 +75,20 @@ void fields(auto& archive, codec::Like<EndJobIntent> auto& intent) {
 nlohmann::json encode_value(const Reason& reason) {
   auto numbers = nlohmann::json::object();
   for (const auto& [name, value] : reason.numbers) numbers[name] = codec::encode(value);
-  return {{"code", to_text(reason.code)}, {"numbers", std::move(numbers)}};
+  nlohmann::json out{{"code", to_text(reason.code)}, {"numbers", std::move(numbers)}};
+  if (!reason.word.empty()) out["word"] = reason.word;
+  return out;
 }
 
 Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason) {
-  const bool shaped = in.is_object() && in.size() == 2 && in.contains("code") && in["code"].is_string() &&
+  const bool worded = in.is_object() && in.contains("word") && in["word"].is_string();
+  const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") && in["code"].is_string() &&
                       in.contains("numbers") && in["numbers"].is_object();
   if (!shaped) return codec::wrong(where, "a reason with code and numbers");
   if (!parse_reason_code(in["code"].get_ref<const std::string&>(), reason.code)) {
     return codec::wrong(where + "/code", "a reason code that this version knows");
   }
+  reason.word = worded ? in["word"].get<std::string>() : std::string();
   reason.numbers.clear();
   for (const auto& [name, value] : in["numbers"].items()) {
     const std::string place = std::string(where).append("/numbers/").append(name);

@@ -8,19 +8,6 @@
 namespace tidepool::core {
 namespace {
 
-// What of a job's specification a plan may depend on.
-std::uint64_t digest_of_wishes(const Job& job) {
-  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  const JobSpec& spec = job.spec;
-  Digest digest;
-  digest.mix(number(spec.elastic.preferred)).mix(number(spec.priority)).mix(number(spec.gpus_per_worker));
-  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
-  digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
-  digest.mix(number(spec.work_samples.value_or(-1)));
-  for (const int size : spec.elastic.sizes) digest.mix(number(size));
-  return digest.value();
-}
-
 bool noticeable(double before, double now) {
   return now > before * kNoticeable || before > now * kNoticeable;
 }
@@ -32,6 +19,18 @@ bool measured_otherwise(const std::map<int, double>& before, const std::map<int,
 }
 
 }  // namespace
+
+std::uint64_t digest_of_wishes(const Job& job) {
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const JobSpec& spec = job.spec;
+  Digest digest;
+  digest.mix(number(spec.elastic.preferred)).mix(number(spec.priority)).mix(number(spec.gpus_per_worker));
+  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
+  digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
+  digest.mix(number(spec.work_samples.value_or(-1)));
+  for (const int size : spec.elastic.sizes) digest.mix(number(size));
+  return digest.value();
+}
 
 bool counts(const Job& job, Instant now) {
   return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
@@ -66,6 +65,7 @@ bool grounds_have_changed(const Job& job, Instant now) {
   const bool counted = counts(job, now);
   if (counted != job.allotted.has_value()) return true;
   if (!counted) return false;
+  if (job.allotted->allotment.reason.code == ReasonCode::kAwaitsPolicy) return true;
   const Grounds& before = job.allotted->grounds;
   const Grounds grounds = grounds_of(job, now);
   return before.asked != grounds.asked || (before.frozen && !grounds.frozen) ||
@@ -80,7 +80,8 @@ bool plan_is_due(const DecisionDraft& draft, const std::set<JobId>& looked_at, c
   });
   if (news || counted.empty()) return news;
   const ClusterPlan& plan = state.plan;
-  return plan.policy != draft.default_policy().name() ||
+  return plan.policy != draft.parts().name_in_charge(state) ||
+         (state.desk.job_ended && draft.parts().file_decides(state)) ||
          draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) || plan.nodes != digest_of_nodes(state);
 }
 

@@ -3,6 +3,7 @@
 //   when a job comes, goes, or asks for something else,
 //   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
 //   when a job's size can change again that could not when the plan was made,
+//   when a policy file, which had not been asked about a job, can be,
 //   when nodes come or go, when the policy asked to be woken, and after EngineConfig::plan_every.
 // A report of steps that says nothing new does none of it.
 #pragma once
@@ -23,6 +24,9 @@ inline constexpr double kNoticeable = 1.1;
 
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
 [[nodiscard]] bool size_is_frozen(const Job& job, Instant now);
+
+// What of a job's specification a plan may depend on.
+[[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
 
 [[nodiscard]] Grounds grounds_of(const Job& job, Instant now);
 

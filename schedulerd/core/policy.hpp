@@ -37,6 +37,7 @@ struct SizeWish {
   int size = 0;
   Reason reason;
   std::vector<Alternative> lost;
+  double score = 0;  // of this size, as those of the sizes that lost
 };
 
 struct PlanRequest {

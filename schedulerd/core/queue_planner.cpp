@@ -25,7 +25,9 @@ std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending
 }
 
 SizeWish wish_of(DecisionDraft& draft, const Job& job) {
-  if (job.pinned_size > 0) return {job.id, job.pinned_size, {}, {}};
+  if (job.pinned_size > 0) {
+    return {job.id, job.pinned_size, {ReasonCode::kPinnedByUser, {{"size", double(job.pinned_size)}}}, {}};
+  }
   return draft.policy_of(job).size(draft.view(), job, draft.budget());
 }
 
@@ -52,7 +54,7 @@ class Queue {
     if (too_dear(job)) return;
     const SizeWish wish = wish_of(draft_, job);
     // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
-    if (wish.size == 0) return draft_.find(job, wish.reason, wish.lost);
+    if (wish.size == 0) return draft_.find(job, wish.reason, weighed(wish));
     // Who waits for its state holds up nobody behind it: others may use room that does not help it.
     const bool held = waits_for_state(draft_, job).has_value();
     if (!held && start_waiting(draft_, job, wish)) return;
@@ -105,7 +107,7 @@ bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
         draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
     if (gang) {
       const Reason reason = start_reason(draft.state(), job, *gang);
-      draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, wish.lost);
+      draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, weighed(wish));
       return true;
     }
     if (size == smallest) return false;

@@ -20,6 +20,10 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kWaitsForState, "WaitsForState"},
     CodeName{ReasonCode::kPriceWait, "PriceWait"},
     CodeName{ReasonCode::kPolicyFailed, "PolicyFailed"},
+    CodeName{ReasonCode::kMeritWait, "MeritWait"},
+    CodeName{ReasonCode::kDeadlineLost, "DeadlineLost"},
+    CodeName{ReasonCode::kAwaitsPolicy, "AwaitsPolicy"},
+    CodeName{ReasonCode::kPolicyWord, "PolicyWord"},
     CodeName{ReasonCode::kMeasuring, "Measuring"},
     CodeName{ReasonCode::kCooldown, "Cooldown"},
     CodeName{ReasonCode::kMinRuntime, "MinRuntime"},
@@ -37,8 +41,12 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kTransitionTooDear, "TransitionTooDear"},
     CodeName{ReasonCode::kPriceHold, "PriceHold"},
     CodeName{ReasonCode::kUnclaimed, "Unclaimed"},
+    CodeName{ReasonCode::kMeritHold, "MeritHold"},
+    CodeName{ReasonCode::kNoRoomTogether, "NoRoomTogether"},
     CodeName{ReasonCode::kPriceGrow, "PriceGrow"},
     CodeName{ReasonCode::kPriceShrink, "PriceShrink"},
+    CodeName{ReasonCode::kMeritGrow, "MeritGrow"},
+    CodeName{ReasonCode::kMeritShrink, "MeritShrink"},
     CodeName{ReasonCode::kStarted, "Started"},
     CodeName{ReasonCode::kExploreUp, "ExploreUp"},
     CodeName{ReasonCode::kExploreDown, "ExploreDown"},
@@ -77,7 +85,7 @@ constexpr std::array kNames = {
 }  // namespace
 
 bool Reason::operator==(const Reason& other) const {
-  return code == other.code &&
+  return code == other.code && word == other.word &&
          std::is_permutation(numbers.begin(), numbers.end(), other.numbers.begin(), other.numbers.end());
 }
 

@@ -19,6 +19,11 @@ enum class ReasonCode {
   kWaitsForState,  // step, node, seconds_left, redo_s: its newest state lies on a node without room
   kPriceWait,      // needed, worth, price: what a slot is worth to it, and what it is worth to those who have them
   kPolicyFailed,   // the policy's answer was dropped before it named the job
+  kMeritWait,      // needed, free, merit, asked: what a size brings by its policy's measure, and what would be enough
+  kDeadlineLost,   // needed: by its deadline it cannot end any more, whatever it is given
+  // what a policy file says
+  kAwaitsPolicy,  // size: the policy file has not been asked about it yet, or its answer is on its way
+  kPolicyWord,    // from, to, and the policy's own numbers: it says `word`
   // why a size is held
   kMeasuring,             // steps, of: not enough steps at this size yet
   kCooldown,              // seconds_left
@@ -40,6 +45,8 @@ enum class ReasonCode {
   kStragglerEased,        // and share: a slow worker has a smaller share, and no better is to be had
   kPriceHold,             // size, next, worth, price: what each slot of the next size is worth to it, and the price
   kUnclaimed,             // size: its policy gives it nothing, and nobody needs its slots
+  kMeritHold,             // size, next, merit, asked: what the next size brings by its policy's measure, and the bar
+  kNoRoomTogether,        // size, wanted: it is to have more, and no nodes have so many slots together
   // why a job starts, grows, shrinks, is replaced
   kStarted,          // size
   kExploreUp,        // from, to: only one size measured
@@ -51,6 +58,8 @@ enum class ReasonCode {
   kGatherEvidence,   // from, to, steps
   kPriceGrow,        // from, to, worth, price: what each added slot is worth to it, and the price
   kPriceShrink,      // from, to, worth, price: what each slot given up is worth to it, and the price
+  kMeritGrow,        // from, to, merit, asked: what the change brings by its policy's measure, and what was enough
+  kMeritShrink,      // from, to, merit, asked
   kResizedByUser,    // from, to
   kBackToSize,       // from, to: the size that the policy holds, after a loss or a cleared wish
   // Of a slow worker all say: worker, score, threshold, waited_s, cost_s, follows, node_peers, node_slow, node,
@@ -89,6 +98,7 @@ struct ReasonNumber {
 struct Reason {
   ReasonCode code = ReasonCode::kMeasuring;
   std::vector<ReasonNumber> numbers;
+  std::string word = {};  // of kPolicyWord: the policy's own, letters and digits
 
   // The number called `name`, or `fallback`.
   [[nodiscard]] double number(std::string_view name, double fallback = 0) const {
@@ -97,7 +107,7 @@ struct Reason {
     }
     return fallback;
   }
-  // Equal codes and the same numbers, in any order.
+  // Equal codes, words and the same numbers, in any order.
   bool operator==(const Reason& other) const;
 };
 

@@ -51,12 +51,38 @@ std::string waiting_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPriceWait:
       return "waits: a slot is worth " + w.rate("worth") + " to it, and the price of a slot is " + w.rate("price");
     case ReasonCode::kPolicyFailed: return "waits: its policy failed before it gave the job a size";
+    case ReasonCode::kMeritWait:
+      return "waits: by its policy's measure starting it brings " + w.rate("merit") + ", and " + w.rate("asked") +
+             " would be enough";
+    case ReasonCode::kDeadlineLost: return "waits: whatever it is given, it cannot end by its deadline any more";
     case ReasonCode::kWaitsForState:
       return "waits for room on " + NodeId(static_cast<std::uint64_t>(w.whole("node"))).text() +
              ", where its state of step " + w.number("step") + " lies, for at most " + w.time("seconds_left") +
              "; without it " + w.time("redo_s") + " of training would be done again";
     default: return "waits: no node has joined, or all are lost";
   }
+}
+
+// "Capped (most 4, over 2)"
+std::string said(const Reason& reason) {
+  std::string numbers;
+  for (const auto& [name, value] : reason.numbers) {
+    if (name != "from" && name != "to") numbers += (numbers.empty() ? "" : ", ") + name + " " + three_digits(value);
+  }
+  return reason.word + (numbers.empty() ? "" : " (" + numbers + ")");
+}
+
+std::string policy_sentence(const Reason& reason, const Words& w) {
+  const int from = w.whole("from");
+  const int to = w.whole("to");
+  if (reason.code == ReasonCode::kAwaitsPolicy) {
+    return (w.whole("size") > 0 ? "keeps " + w.workers("size") : std::string("waits")) +
+           ": the policy has not said yet what it should have";
+  }
+  const std::string says = ": its policy says " + said(reason);
+  if (from == 0) return (to == 0 ? std::string("waits") : "started with " + w.workers("to")) + says;
+  if (from == to) return "keeps " + w.workers("to") + says;
+  return (to > from ? "growing " : "shrinking ") + w.from_to() + says;
 }
 
 std::string holding_sentence(ReasonCode code, const Words& w) {
@@ -83,6 +109,12 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
              " to it, and the price of a slot is " + w.rate("price");
     case ReasonCode::kUnclaimed:
       return "keeps " + w.workers("size") + ": others come first, but nobody needs its slots now";
+    case ReasonCode::kMeritHold:
+      return "keeps " + w.workers("size") + ": by its policy's measure the next size brings " + w.rate("merit") +
+             ", and more than " + w.rate("asked") + " is asked for";
+    case ReasonCode::kNoRoomTogether:
+      return "keeps " + w.workers("size") + ": it is to have " + w.number("wanted") +
+             ", and no nodes have room for them together";
     case ReasonCode::kAtMax: return "keeps " + w.workers("size") + ": it may not have more";
     case ReasonCode::kAtMin: return "keeps " + w.workers("size") + ": it may not have fewer";
     case ReasonCode::kNoSlotsToGrow:
@@ -135,6 +167,12 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPriceShrink:
       return shrinking + "each slot given up is worth " + w.rate("worth") + " to it, and the price of a slot is " +
              w.rate("price");
+    case ReasonCode::kMeritGrow:
+      return growing + "by its policy's measure that brings " + w.rate("merit") + ", more than the " + w.rate("asked") +
+             " asked for";
+    case ReasonCode::kMeritShrink:
+      return shrinking + "by its policy's measure the larger size brought " + w.rate("merit") + ", less than the " +
+             w.rate("asked") + " asked for";
     case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";
     default: return "going " + w.from_to() + ", as its user asked";
   }
@@ -247,7 +285,11 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kWaitsForState:
     case ReasonCode::kPriceWait:
     case ReasonCode::kPolicyFailed:
+    case ReasonCode::kMeritWait:
+    case ReasonCode::kDeadlineLost:
     case ReasonCode::kNoNodes: return waiting_sentence(reason.code, words);
+    case ReasonCode::kAwaitsPolicy:
+    case ReasonCode::kPolicyWord: return policy_sentence(reason, words);
     case ReasonCode::kMeasuring:
     case ReasonCode::kCooldown:
     case ReasonCode::kMinRuntime:
@@ -264,6 +306,8 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kTransitionTooDear:
     case ReasonCode::kPriceHold:
     case ReasonCode::kUnclaimed:
+    case ReasonCode::kMeritHold:
+    case ReasonCode::kNoRoomTogether:
     case ReasonCode::kBatchTooSmall: return holding_sentence(reason.code, words);
     case ReasonCode::kStarted:
     case ReasonCode::kResumedElsewhere:
@@ -277,6 +321,8 @@ std::string sentence(const Reason& reason) {
     case ReasonCode::kGatherEvidence:
     case ReasonCode::kPriceGrow:
     case ReasonCode::kPriceShrink:
+    case ReasonCode::kMeritGrow:
+    case ReasonCode::kMeritShrink:
     case ReasonCode::kResizedByUser:
     case ReasonCode::kBackToSize: return changing_sentence(reason.code, words);
     case ReasonCode::kStragglerRebalanced:

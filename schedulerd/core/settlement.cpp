@@ -127,7 +127,7 @@ class Settlement {
     if (!starts && !can_change(draft_, job)) return;
     if (starts) {
       // Its state lies on a node without room: it holds up nobody, others may have room that does not help it.
-      if (const auto held = waits_for_state(draft_, job)) return draft_.find(job, *held);
+      if (const auto held = waits_for_state(draft_, job)) return draft_.find(job, *held, weighed(*entry.allotment));
     }
     const bool barred = !starts && growth_barred(draft_, job, size);
     const Claim claim{.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker};
@@ -163,8 +163,10 @@ class Settlement {
       plan_size(draft_, job, wished);
     } else if (!start_waiting(draft_, job, wished)) {
       const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-      draft_.find(job, {ReasonCode::kWaitingForSlots,
-                        {{"needed", number(needed)}, {"free", number(std::max(0, draft_.usable()))}}});
+      draft_.find(
+          job,
+          {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(std::max(0, draft_.usable()))}}},
+          weighed(wished));
     }
   }
 
@@ -189,7 +191,7 @@ class Settlement {
 
   void give_to(const Entry& victim, const Job& claimant) {
     const Reason reason{ReasonCode::kPreempted, {{"for_job", as_number(claimant.id)}}};
-    preempt(draft_, *victim.job, reason, victim.allotment->lost);
+    preempt(draft_, *victim.job, reason, weighed(*victim.allotment));
     std::erase_if(victims_, [&](const Entry& entry) { return entry.job == victim.job; });
   }
 
@@ -203,7 +205,7 @@ class Settlement {
   }
 
   [[nodiscard]] static SizeWish wish(const Entry& entry, int size) {
-    return {entry.job->id, size, entry.allotment->reason, entry.allotment->lost};
+    return {entry.job->id, size, entry.allotment->reason, entry.allotment->lost, entry.allotment->score};
   }
 
   Room& room() {

@@ -41,11 +41,12 @@ struct Wish {
   int size = 0;  // allowed; 0 = should hold nothing
   Reason grow_or_shrink;
   Reason keep;
-  std::vector<Alternative> lost;
+  Weighed weighed;
 };
 
 Wish wish_of(const Job& job, SizeWish wish) {
   const int size = job.size();
+  Weighed asked = weighed(wish);
   if (job.pinned_size > 0) {
     const int pinned = job.pinned_size;
     return {pinned,
@@ -53,7 +54,7 @@ Wish wish_of(const Job& job, SizeWish wish) {
             {ReasonCode::kPinnedByUser, {{"size", number(pinned)}}},
             {}};
   }
-  if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(wish.lost)};
+  if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(asked)};
   // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
   int allowed = wish.size == size ? size : allowed_size(job, wish.size);
   if (wish.size > size) allowed = std::max(allowed, size);
@@ -65,7 +66,7 @@ Wish wish_of(const Job& job, SizeWish wish) {
   if (explains_holding(change.code)) {
     change = {ReasonCode::kBackToSize, {{"from", number(size)}, {"to", number(allowed)}}};
   }
-  return {allowed, std::move(change), std::move(keep), std::move(wish.lost)};
+  return {allowed, std::move(change), std::move(keep), std::move(asked)};
 }
 
 // The largest allowed size up to `limit`, if it is larger than the present one.
@@ -123,7 +124,7 @@ std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wis
     for (auto& entry : reason.numbers) {
       if (entry.name == "to") entry.value = number(*to);  // as far as slots and price allow
     }
-    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, wish.lost);
+    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, wish.weighed);
     return std::nullopt;
   }
   return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", free}}};
@@ -138,7 +139,7 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
   const auto stays = static_cast<std::ptrdiff_t>(wish.size);
   std::vector<WorkerId> members(job.members.begin(), job.members.begin() + stays);
   std::vector<WorkerId> leavers(job.members.begin() + stays, job.members.end());
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, wish.grow_or_shrink, wish.lost);
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, wish.grow_or_shrink, wish.weighed);
   // Nobody has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, wish.grow_or_shrink);
   return std::nullopt;
@@ -148,7 +149,7 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
 std::optional<Reason> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = preemption_barred(draft, job)) return reason;
   const bool explains = !explains_holding(wish.grow_or_shrink.code);
-  preempt(draft, job, explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}}, wish.lost);
+  preempt(draft, job, explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}}, wish.weighed);
   return std::nullopt;
 }
 
@@ -172,14 +173,16 @@ std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& j
   return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
 }
 
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, std::vector<Alternative> lost) {
-  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, std::move(lost));
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed weighed) {
+  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, std::move(weighed));
 }
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job)) return;
   const Allotment* allotment = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
-  if (allotment != nullptr) return plan_size(draft, job, {job.id, allotment->size, allotment->reason, allotment->lost});
+  if (allotment != nullptr) {
+    return plan_size(draft, job, {job.id, allotment->size, allotment->reason, allotment->lost, allotment->score});
+  }
   SizeWish none{job.id, job.pinned_size, {}, {}};
   plan_size(draft, job, job.pinned_size > 0 ? none : draft.policy_of(job).size(draft.view(), job, draft.budget()));
 }
@@ -200,7 +203,7 @@ void plan_size(DecisionDraft& draft, const Job& job, SizeWish asked) {
   if (!held) return;
   if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
   if (straggler.reason) held = straggler.reason;
-  draft.find(job, *held, std::move(wish.lost));
+  draft.find(job, *held, std::move(wish.weighed));
 }
 
 bool waits_for_capacity(const Job& job) {

@@ -19,7 +19,7 @@ void plan_size(DecisionDraft& draft, const Job& job, SizeWish wish);
 // What keeps a job that can change from being preempted.
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
 // Takes all slots from a job that can change and whose preemption is not barred.
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, std::vector<Alternative> lost);
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed weighed);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);

@@ -151,6 +151,18 @@ void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
   archive("error", plan.error);
 }
 
+void fields(auto& archive, codec::Like<PolicyDesk> auto& desk) {
+  archive("active", desk.active);
+  archive("earlier", desk.earlier);
+  archive("shadow", desk.shadow);
+  archive("since", desk.since);
+  archive("next_round", desk.next_round);
+  archive("rounds", desk.rounds);
+  archive("failures", desk.failures);
+  archive("answer", desk.answer);
+  archive("job_ended", desk.job_ended);
+}
+
 void fields(auto& archive, codec::Like<Incarnation> auto& incarnation) {
   archive("launched", incarnation.launched);
   archive("launched_at", incarnation.launched_at);
@@ -286,6 +298,8 @@ nlohmann::json to_json(const ClusterState& state) {
   for (const auto& [id, worker] : state.workers) workers.push_back(codec::encode(worker));
   auto& jobs = out["jobs"] = nlohmann::json::array();
   for (const auto& [id, job] : state.jobs) jobs.push_back(codec::encode(*job));
+  // Left out while it says nothing, as in the states of daemons that knew no policy files.
+  if (state.desk != PolicyDesk{}) out["desk"] = codec::encode(state.desk);
   return out;
 }
 
@@ -299,6 +313,10 @@ Result<ClusterState> state_from_json(const nlohmann::json& value) {
   TP_TRY(decode_list(document, "nodes", nodes, [] { return std::make_unique<Node>(); }));
   TP_TRY(decode_list(document, "workers", workers, [] { return std::make_unique<Worker>(); }));
   TP_TRY(decode_list(document, "jobs", jobs, [] { return std::make_shared<Job>(); }));
+  if (const auto desk = document.find("desk"); desk != document.end()) {
+    TP_TRY(codec::decode(*desk, "/desk", state.desk));
+    document.erase(desk);
+  }
   TP_TRY(codec::decode(document, "", state));
   state.nodes = unboxed(std::move(nodes));
   state.workers = unboxed(std::move(workers));

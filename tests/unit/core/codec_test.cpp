@@ -18,6 +18,24 @@ core::JobSpec full_spec() {
   return spec;
 }
 
+core::PolicyRound full_round() {
+  return {.number = 7,
+          .asked_at = Instant::from_micros(17),
+          .wishes = {{.job = JobId(2),
+                      .asked = 0xffff'ffff'ffff'ffff,
+                      .admitted = false,
+                      .rank = -0.5,
+                      .size = 4,
+                      .mark = 2,
+                      .word = "Capped",
+                      .numbers = {{"most", 4}}},
+                     {.job = JobId(3), .asked = 1, .rank = {}, .size = {}, .mark = {}, .word = "", .numbers = {}}},
+          .pool_slots = 24,
+          .pool_word = "Deadline",
+          .fault = "policy.deadline",
+          .message = "it took \"too\" long"};
+}
+
 std::vector<core::Fact> one_of_each() {
   return {core::JobSubmitted{JobId(1), full_spec()},
           core::JobCancelRequested{JobId(2)},
@@ -45,6 +63,10 @@ std::vector<core::Fact> one_of_each() {
           core::StateParked{JobId(2), WorkerId(4), 8, 130, 1 << 20, 3.5},
           core::CheckpointTaken{JobId(2), WorkerId(4), 7, 128, 1 << 20, 4.5, "/ckpt/job-2/128"},
           core::StateRestored{JobId(2), 9, 130, 1 << 20, "/dev/shm/job-2"},
+          core::PolicyActivated{core::PolicyFileRef{"capped", std::string(64, 'a'), "{\"most\":4}"}},
+          core::PolicyRolledBack{"its user asked"},
+          core::PolicyShadowed{std::nullopt},
+          core::PolicyAnswered{full_round()},
           core::ClockAdvanced{}};
 }
 

@@ -4,6 +4,7 @@ import { bool, intents, num, reason, str } from "../state/event_data";
 import { count, milliseconds, percent, quantity } from "./format";
 
 const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
+const version = (e: TideEvent, field: string) => (str(e, field) ? `, version ${str(e, field)?.slice(0, 12)}` : "");
 
 export function describe(event: TideEvent): string {
   const say = kSentences[event.type];
@@ -38,7 +39,14 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
   "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
-  "policy.error": (e) => `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
+  "policy.activated": (e) => `policy ${str(e, "policy") ?? "of the daemon itself"} decides from now on${version(e, "version")}`,
+  "policy.rolled_back": (e) =>
+    `policy ${str(e, "policy")}${version(e, "version")} gave way to ${str(e, "to") ?? "the daemon's own"}${version(e, "to_version")}: ${str(e, "why")}`,
+  "policy.shadow_started": (e) => `policy ${str(e, "policy")}${version(e, "version")} is asked beside the active one`,
+  "policy.shadow_stopped": (e) => `policy ${str(e, "policy")}${version(e, "version")} is not asked any more`,
+  "policy.error": (e) => str(e, "code")
+    ? `policy ${str(e, "policy")} failed (${str(e, "code")}), so the built-in default decided: ${str(e, "error")}`
+    : `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
   "data.epoch_audited": (e) =>
     `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
 };
