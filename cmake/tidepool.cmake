@@ -21,9 +21,17 @@ if(TIDEPOOL_SANITIZE)
   target_link_options(tidepool_options INTERFACE ${sanitize_flags})
 endif()
 
-# tidepool_library(NAME HEADERS ... SOURCES ... DEPS ...): every header must compile on its own.
+# Code that waits for sockets, disks and people most of its time compiles twice as fast in the dev build without
+# optimization; instrumented JSON and Catch's checks are what an optimizer chews on.
+function(tidepool_compile_fast target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# tidepool_library(NAME [IO_BOUND] HEADERS ... SOURCES ... DEPS ...): every header must compile on its own.
 function(tidepool_library name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "IO_BOUND" "" "HEADERS;SOURCES;DEPS" ${ARGN})
   add_library(tidepool_${name} STATIC ${ARG_SOURCES})
   add_library(tidepool::${name} ALIAS tidepool_${name})
   target_sources(tidepool_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
@@ -31,6 +39,9 @@ function(tidepool_library name)
     POSITION_INDEPENDENT_CODE ON)
   target_compile_features(tidepool_${name} PUBLIC cxx_std_20)
   target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
+  if(ARG_IO_BOUND)
+    tidepool_compile_fast(tidepool_${name})
+  endif()
 endfunction()
 
 # tidepool_program(NAME SOURCES ... DEPS ...): lands in bin/.
@@ -51,9 +62,8 @@ function(tidepool_test name label)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} tidepool::test_main tidepool_options)
-  # Catch's checks take twice as long to compile with optimization, and unit tests run for moments.
-  if(label STREQUAL "unit" AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_options(${name} PRIVATE -O0)
+  if(label MATCHES "^(unit|golden|integration)$")
+    tidepool_compile_fast(${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
