@@ -111,8 +111,12 @@ class Plan {
   [[nodiscard]] core::Allotment allotment(std::size_t row, std::int64_t place) const {
     const Grant& grant = allocation_.grants[row];
     const int each = job(row).slots_per_worker;
-    core::Allotment out{
-        .size = sizes_[row] / each, .place = place, .reason = reason(row), .lost = grant.lost, .mark = grant.mark};
+    core::Allotment out{.size = sizes_[row] / each,
+                        .place = place,
+                        .reason = reason(row),
+                        .score = std::isfinite(grant.score) ? grant.score : 0,
+                        .lost = grant.lost,
+                        .mark = grant.mark};
     std::erase_if(out.mark.numbers, [](double number) { return !std::isfinite(number); });
     if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
     for (core::Alternative& lost : out.lost) {
