@@ -25,6 +25,16 @@ int largest_size(const JobRow& job, int limit) {
   return above == job.sizes.begin() ? 0 : *(above - 1);
 }
 
+int smallest_size(const JobRow& job, int least) {
+  if (job.sizes.empty()) {
+    const int wanted = std::max(least, job.size_min);
+    const int whole = (wanted + job.slots_per_worker - 1) / job.slots_per_worker * job.slots_per_worker;
+    return whole <= job.size_max ? whole : 0;
+  }
+  const auto above = std::lower_bound(job.sizes.begin(), job.sizes.end(), least);
+  return above == job.sizes.end() ? 0 : *above;
+}
+
 int View::slots() const {
   int sum = 0;
   for (const NodeRow& node : nodes) sum += node.slots;
@@ -38,7 +48,7 @@ int View::slots_of_type(int type) const {
 }
 
 int View::slots_per_node() const {
-  int most = 0;
+  int most = 1;
   for (const NodeRow& node : nodes) most = std::max(most, node.slots);
   return most;
 }

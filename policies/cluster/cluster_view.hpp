@@ -70,6 +70,9 @@ struct TransitionCosts {
   Duration shrink;
   Duration move;   // as many workers, on other nodes
   Duration start;  // from nothing, until the first step; also after it was preempted
+  // What else a change takes, where it is known; zero = nothing.
+  Duration boot;    // of newcomers: they hold their slots for so long while the job goes on as it was
+  Duration resume;  // what giving up everything costs it, to have it back later: parking, and a start
 };
 
 struct JobRow {
@@ -108,6 +111,8 @@ struct JobRow {
 [[nodiscard]] bool may_have(const JobRow& job, int size);
 // The largest size that the job may have and that is not above `limit`; 0 = none.
 [[nodiscard]] int largest_size(const JobRow& job, int limit);
+// The smallest size that the job may have and that is not below `least`; 0 = none.
+[[nodiscard]] int smallest_size(const JobRow& job, int least);
 
 struct View {
   Instant now;
@@ -119,7 +124,7 @@ struct View {
 
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;
-  [[nodiscard]] int slots_per_node() const;  // of the largest node
+  [[nodiscard]] int slots_per_node() const;  // of the largest node; 1 where there is none
 };
 
 }  // namespace tidepool::policies::cluster

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
-#include "policies/size/size_limits.hpp"
+#include "policies/size/scaling_evidence.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
 
@@ -32,24 +33,16 @@ TransitionCosts costs_of(const core::Job& job) {
       static_cast<std::int64_t>((job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootS * 1000) * 1000));
   if (job.spec.resize == core::ResizeMode::kRestart) {
     const Duration restart = mean_of(job.restart_cost, kUnknownRestartS);
-    return {.grow = restart, .shrink = restart, .move = restart, .start = std::max(boot, restart)};
+    const Duration start = std::max(boot, restart);
+    return {.grow = restart, .shrink = restart, .move = restart, .start = start, .boot = {}, .resume = start};
   }
+  const Duration shrink = mean_of(job.shrink_cost, kUnknownStallS);
   return {.grow = mean_of(job.grow_cost, kUnknownStallS),
-          .shrink = mean_of(job.shrink_cost, kUnknownStallS),
+          .shrink = shrink,
           .move = mean_of(job.replace_cost, kUnknownStallS),
-          .start = boot};
-}
-
-// In workers: what the policy may choose from. Fixed claims and jobs of which nothing can be learnt have one size: what
-// they hold, or the largest that is wanted and that the cluster has room for.
-std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, bool own_way, int room) {
-  SizeLadder ladder = ladder_of(state, job);
-  if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
-  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
-  if (!own_way && job.pinned_size == 0 && !tells_nothing) return std::move(ladder.sizes);
-  if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
-  const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
-  return {ladder.start_size(std::min(wanted, room))};
+          .start = boot,
+          .boot = boot,
+          .resume = boot + shrink};
 }
 
 void set_work(const core::Job& job, JobRow& row) {
@@ -60,7 +53,41 @@ void set_work(const core::Job& job, JobRow& row) {
   row.useful_left = row.steps_left;
 }
 
+// By the fitted curve: whether going from the first size, which was measured, to the second would pay.
+bool expected_to_pay(const core::Job& job, const JobSpeed& speed, int from, int to) {
+  const int each = job.spec.gpus_per_worker;
+  const double before = speed.goodput({.nodes = 1, .size = from * each});
+  const double after = speed.goodput({.nodes = 1, .size = to * each});
+  return (after - before) / (to - from) > job.spec.scaling.efficiency_threshold * before / from;
+}
+
 }  // namespace
+
+std::vector<int> sizes_in_reach(const core::ClusterState& state, const core::Job& job, const SizeLadder& ladder,
+                                const JobSpeed& speed) {
+  const core::ClusterView then{state, job.last_report_at.value_or(job.submitted_at)};
+  const ScalingEvidence evidence(then, job, ladder);
+  const auto& pairs = evidence.pairs();
+  const auto failure = std::find_if(pairs.begin(), pairs.end(), [&](const PairVerdict& pair) {
+    return !pair.passed && evidence.find(pair.large)->steps > 0;
+  });
+  const int tried = evidence.sizes().empty() ? 0 : evidence.sizes().back().size;
+  const int most = tried == 0 ? ladder.start_size(job.spec.elastic.preferred)
+                              : std::max(2 * tried, ladder.up(tried, 1).value_or(tried));
+  std::vector<int> sizes;
+  for (const int size : ladder.sizes) {
+    const bool beyond = failure != pairs.end() && size >= failure->large;
+    const bool between = failure != pairs.end() && size > failure->small && size < failure->large;
+    const bool in_reach = size <= most && !beyond && (!between || expected_to_pay(job, speed, failure->small, size));
+    if (in_reach || size == job.size()) sizes.push_back(size);
+  }
+  if (sizes.empty()) sizes.push_back(ladder.sizes.front());
+  return sizes;
+}
+
+bool is_claim(const core::Job& job, bool own_way) {
+  return holds_slots(job) && (job.pinned_size > 0 || own_way);
+}
 
 void EngineRows::follow(const core::ClusterState& state, JobId id) {
   kept_.erase(id);
@@ -98,6 +125,38 @@ Placement EngineRows::placement_of(const core::ClusterState& state, const core::
     }
   }
   return placement;
+}
+
+const Placement& EngineRows::placement(const core::ClusterState& state, const core::Job& job) {
+  return kept(state, job).row.placement;
+}
+
+// In workers. Fixed claims and jobs of which nothing can be learnt have one size: what they hold, or the largest that
+// is wanted and that the cluster has room for.
+std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms) {
+  SizeLadder ladder = ladder_of(state, job);
+  if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
+  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
+  if (!terms.own_way && job.pinned_size == 0 && !tells_nothing) {
+    if (style_ == RowStyle::kAllSizes) return std::move(ladder.sizes);
+    return sizes_in_reach(state, job, ladder, *kept(state, job).speed);
+  }
+  if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
+  const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
+  return {ladder.start_size(std::min(wanted, terms.room / job.spec.gpus_per_worker))};
+}
+
+JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
+  JobRow row = kept(view.state, job).row;
+  for (const int size : sizes_of(view.state, job, terms)) row.sizes.push_back(size * row.slots_per_worker);
+  row.size_min = row.sizes.front();
+  row.size_max = row.sizes.back();
+  const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
+  row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
+  row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
+  row.frozen = core::size_is_frozen(job, view.now);
+  row.scaling = &job.spec.scaling;
+  return row;
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
@@ -140,39 +199,34 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
-  rows.capacity = view.slots();
   std::vector<std::tuple<Instant, JobId>> order;
+  std::set<JobId> own_ways;
   for (const JobId id : request.jobs) {
     const core::Job& job = *state.find_job(id);
-    const Placement& placement = kept(state, job).row.placement;
-    for (const Share& share : placement) {
+    const core::PlanPart part = request.part_of(job);
+    if (part == core::PlanPart::kNone) continue;
+    const bool own_way = part == core::PlanPart::kOwnWay;
+    if (own_way) own_ways.insert(own_ways.end(), id);
+    const Placement& held = placement(state, job);
+    for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.
       if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->cordoned) slots_on(share) += share.slots;
     }
-    const bool claims = holds_slots(job) && (job.pinned_size > 0 || request.own_ways.contains(id));
-    if (!claims) {
+    if (!is_claim(job, own_way)) {
       order.emplace_back(job.submitted_at, id);
       continue;
     }
     rows.claims.push_back(id);
-    for (const Share& share : placement) slots_on(share) -= share.slots;
+  }
+  rows.capacity = view.slots();
+  for (const JobId id : rows.claims) {
+    for (const Share& share : placement(state, *state.find_job(id))) slots_on(share) -= share.slots;
   }
   std::sort(order.begin(), order.end());
-  const int room = view.slots();  // nobody wants more than there is
+  const int room = view.slots();
   view.jobs.reserve(order.size());
   for (const auto& [submitted, id] : order) {
-    const core::Job& job = *state.find_job(id);
-    JobRow& row = view.jobs.emplace_back(kept(state, job).row);
-    for (const int size : sizes_of(state, job, request.own_ways.contains(id), room / row.slots_per_worker)) {
-      row.sizes.push_back(size * row.slots_per_worker);
-    }
-    row.size_min = row.sizes.front();
-    row.size_max = row.sizes.back();
-    const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, room);
-    row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
-    row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
-    row.frozen = core::size_is_frozen(job, request.view.now);
-    row.scaling = &job.spec.scaling;
+    view.jobs.push_back(row(request.view, *state.find_job(id), {.own_way = own_ways.contains(id), .room = room}));
   }
   return rows;
 }

@@ -16,12 +16,31 @@
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
+#include "policies/size/size_limits.hpp"
 #include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 
+// How the policy meets sizes that a job has never had.
+enum class RowStyle {
+  kAllSizes,     // it may choose from all that the job allows
+  kExperiments,  // in steps: sizes_in_reach()
+};
+
+// The sizes that a job may have now, when each new one is a small experiment. Of `ladder`:
+//   those up to the one its user prefers, while nothing has been measured;
+//   those up to twice the largest measured one, and at least the next one, afterwards;
+//   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
+//   condition of scaling_evidence.hpp, and none between the two that would not by the fitted curve.
+// So what its user calls worth a worker is a bound to every price. Judged as of the job's newest report; the size that
+// it holds is always there.
+[[nodiscard]] std::vector<int> sizes_in_reach(const core::ClusterState& state, const core::Job& job,
+                                              const SizeLadder& ladder, const JobSpeed& speed);
+
 class EngineRows {
  public:
+  explicit EngineRows(RowStyle style = RowStyle::kAllSizes) : style_(style) {}
+
   // The job is new, has changed or has ended.
   void follow(const core::ClusterState& state, JobId job);
   // Valid until the next call. Claims that run are in `claims`, not in the view.
@@ -32,19 +51,34 @@ class EngineRows {
   };
   [[nodiscard]] Rows rows(const core::PlanRequest& request);
 
+  // One by one, for a planner that keeps the rest itself. Valid until the job is followed again or the nodes change.
+  struct Terms {
+    bool own_way = false;  // it follows a policy of its own
+    int room = 0;          // slots that all rows may have together: nobody wants more than there is
+  };
+  [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, const Terms& terms);
+  [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
+  // The nodes that are up; what a Share's `node` counts.
+  void follow_nodes(const core::ClusterState& state);
+  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
+
  private:
   struct Kept {
     JobRow row;
     std::unique_ptr<JobSpeed> speed;
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
-  void follow_nodes(const core::ClusterState& state);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 
+  RowStyle style_;
   std::map<JobId, Kept> kept_;
   std::vector<NodeId> nodes_;      // that are up, by id
   std::map<NodeId, int> index_;    // into nodes_
   std::map<JobId, double> ended_;  // slot-seconds of jobs that have succeeded
 };
+
+// A job that runs as a fixed claim: the view leaves it out, and its slots.
+[[nodiscard]] bool is_claim(const core::Job& job, bool own_way);
 
 }  // namespace tidepool::policies::cluster

@@ -4,6 +4,13 @@
 #include <cmath>
 
 namespace tidepool::policies::cluster {
+namespace {
+
+// What is expected before two sizes were measured: half of a tenth of the work of a step does not run side by side, so
+// that 2, 4, 8 workers are 1.9, 3.5, 5.9 times as fast as one.
+constexpr double kPriorSigma = 0.05;
+
+}  // namespace
 
 JobSpeed::JobSpeed(const core::Job& job)
     : declared_batch_(double(job.spec.batch.global)),
@@ -18,6 +25,8 @@ JobSpeed::JobSpeed(const core::Job& job)
     seen_[size] = {.rate = record.samples_per_second, .batch = record.samples_per_second * record.step_seconds};
   }
   curve_ = fit_usl(trusted);
+  if (!curve_) curve_ = UslCurve{.lambda = declared_batch_, .sigma = kPriorSigma, .kappa = 0};
+  if (seen_.size() == 1) curve_->sigma = kPriorSigma;
 }
 
 double JobSpeed::workers(Shape shape) const {
@@ -41,7 +50,7 @@ double JobSpeed::curve_at(double workers) const {
 }
 
 double JobSpeed::rate(double workers) const {
-  if (seen_.empty() || !curve_) return declared_batch_ * workers;
+  if (seen_.empty()) return curve_at(workers);
   const auto exact = seen_.find(int(std::lround(workers)));
   if (exact != seen_.end() && exact->first == workers) return exact->second.rate;
   const auto near = nearest(workers);

@@ -1,6 +1,7 @@
 #include "schedulerd/core/cluster_planner.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -18,18 +19,30 @@ bool may_be_given(const Job& job, int size) {
   return job.pinned_size == 0 || size == job.pinned_size || (waits && size < job.pinned_size);
 }
 
-// Every job once, with nothing or an allowed size; what its user has pinned is not taken away.
-Status check_answer(const ClusterState& state, const std::set<JobId>& jobs, const PlanAnswer& answer) {
-  if (answer.allotments.size() != jobs.size()) {
-    return Error{ErrorCode::kInternal, "the plan sizes " + std::to_string(answer.allotments.size()) + " jobs, not " +
-                                           std::to_string(jobs.size())};
-  }
+PlanPart part_of(const DecisionDraft& draft, const Job& job) {
+  if (!counts(job, draft.now()) || draft.ends(job.id)) return PlanPart::kNone;
+  return draft.follows_plan(job) ? PlanPart::kSized : PlanPart::kOwnWay;
+}
+
+Error wrong(const std::string& what) {
+  return {ErrorCode::kInternal, what};
+}
+
+// Of a whole plan every job once, of a partial one at least those that were looked at; each with nothing or an allowed
+// size. What its user has pinned is not taken away.
+Status check_answer(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
+  const auto counted = [&](JobId id) { return part_of(draft, *draft.state().find_job(id)) != PlanPart::kNone; };
   for (const auto& [id, allotment] : answer.allotments) {
-    if (!jobs.contains(id)) return Error{ErrorCode::kInternal, "the plan sizes " + id.text() + ", which is not asked"};
-    if (!may_be_given(*state.find_job(id), allotment.size)) {
-      return Error{ErrorCode::kInternal,
-                   "the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size)};
+    if (!scope.candidates.contains(id) || !counted(id)) {
+      return wrong("the plan sizes " + id.text() + ", which is not asked");
     }
+    if (!may_be_given(*draft.state().find_job(id), allotment.size)) {
+      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size));
+    }
+  }
+  for (const JobId id : answer.whole ? scope.candidates : scope.looked_at) {
+    if (answer.allotments.contains(id) || !scope.candidates.contains(id) || !counted(id)) continue;
+    return wrong("the plan gives " + id.text() + " no size, not even none");
   }
   return ok_status();
 }
@@ -50,21 +63,26 @@ bool is_news(const Job& job, const Allotment& next, Instant now) {
   return grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now);
 }
 
+// All candidates, or of a partial plan those that it names and those that may have left it.
+std::set<JobId> whom_it_concerns(const PlanScope& scope, const Result<PlanAnswer>& answer) {
+  if (!answer || answer->whole) return scope.candidates;
+  std::set<JobId> jobs;
+  for (const auto& [id, allotment] : answer->allotments) jobs.insert(jobs.end(), id);
+  for (const JobId id : scope.looked_at) {
+    if (scope.candidates.contains(id)) jobs.insert(id);
+  }
+  return jobs;
+}
+
 }  // namespace
 
-std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const std::set<JobId>& candidates) {
+std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
   const ClusterState& state = draft.state();
-  std::set<JobId> jobs;
-  std::set<JobId> own_ways;
-  for (const JobId id : candidates) {
-    const Job& job = *state.find_job(id);
-    if (!counts(job, draft.now()) || draft.ends(id)) continue;
-    jobs.insert(jobs.end(), id);
-    if (!draft.follows_plan(job)) own_ways.insert(own_ways.end(), id);
-  }
-  Result<PlanAnswer> answer = planner.plan({draft.view(), jobs, own_ways}, draft.budget());
+  const std::function<PlanPart(const Job&)> part = [&](const Job& job) { return part_of(draft, job); };
+  Result<PlanAnswer> answer =
+      planner.plan({draft.view(), scope.candidates, scope.looked_at, part, scope.nodes}, draft.budget());
   if (answer) {
-    if (Status lawful = check_answer(state, jobs, *answer); !lawful) answer = lawful.error();
+    if (Status lawful = check_answer(draft, scope, *answer); !lawful) answer = lawful.error();
   }
   Replan replan{.changes = {}, .mark = state.plan.mark, .wake = {}, .error = {}};
   if (answer) {
@@ -74,10 +92,10 @@ std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, cons
     replan.error = answer.error().message;
   }
   std::set<JobId> changed;
-  for (const JobId id : candidates) {
+  for (const JobId id : whom_it_concerns(scope, answer)) {
     const Job& job = *state.find_job(id);
     std::optional<Allotment> next;
-    if (jobs.contains(id)) next = answer ? answer->allotments.at(id) : standing(job);
+    if (part(job) != PlanPart::kNone) next = answer ? answer->allotments.at(id) : standing(job);
     if (next ? !is_news(job, *next, draft.now()) : !job.allotted) continue;
     changed.insert(changed.end(), id);
     replan.changes.push_back({id, std::move(next)});

@@ -2,16 +2,23 @@
 // dropped with its reason; the old plan then stands, and jobs that it does not name stay as they are.
 #pragma once
 
+#include <cstdint>
 #include <set>
 
 #include "schedulerd/core/decision_draft.hpp"
 
 namespace tidepool::core {
 
-// Plans for those of `candidates` that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan
-// into the draft and returns the jobs whose allotments change.
-[[nodiscard]] std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner,
-                                           const std::set<JobId>& candidates);
+// Whom a plan is about.
+struct PlanScope {
+  const std::set<JobId>& candidates;  // all that any plan may count with, and all that the newest one does
+  const std::set<JobId>& looked_at;   // whom the decision looks at
+  std::uint64_t nodes = 0;            // digest_of_nodes()
+};
+
+// Plans for those candidates that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan into
+// the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
+[[nodiscard]] std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
 
 // The job does not have what the plan gives it.
 [[nodiscard]] bool is_off_plan(const Job& job, const Allotment& allotment);

@@ -29,6 +29,12 @@ void put(std::set<JobId>& index, JobId job, bool belongs) {
   }
 }
 
+// It may change which nodes a plan can count with.
+bool speaks_of_node(const Fact& fact) {
+  return std::holds_alternative<NodeJoined>(fact) || std::holds_alternative<NodeLost>(fact) ||
+         std::holds_alternative<NodeCordonChanged>(fact);
+}
+
 }  // namespace
 
 // Beside the state, indexes that say which jobs to look at. They follow from the state and from what has
@@ -48,6 +54,8 @@ struct Engine::Impl {
   std::unique_ptr<ClusterPlanner> planner;
   std::set<JobId> counted;   // jobs that a plan may count with, and those that the newest one does
   std::set<JobId> off_plan;  // of them, those that do not have what it gives them
+  std::set<JobId> giving;    // jobs whose slots, or some of them, are on their way to being free
+  std::uint64_t nodes = 0;   // digest of the nodes that a plan may count with
   std::set<JobId> news;      // of a policy file: those whose grounds have changed since, so that it must be asked
   std::string planned_by;    // whose planner it is
 
@@ -60,6 +68,8 @@ struct Engine::Impl {
     TP_CHECK(!default_policy().plans_cluster() || planner, "a policy that plans for the whole cluster has a planner");
     counted.clear();
     off_plan.clear();
+    giving.clear();
+    nodes = digest_of_nodes(state);
     news.clear();
     unseen.capacity = true;
     for (const auto& [id, job] : state.jobs) {
@@ -75,6 +85,7 @@ struct Engine::Impl {
     put(held_back, id, waits_for_capacity(job));
     if (planner) {
       put(counted, id, job.allotted || counts(job, seen_until));
+      put(giving, id, gives_slots(state, job));
       put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
       put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen_until));
       planner->follow(state, id);
@@ -111,8 +122,9 @@ struct Engine::Impl {
   std::set<JobId> follow_plan(DecisionDraft& draft, std::set<JobId>& jobs, ClusterPlanner& with) const {
     std::set<JobId> off = off_plan;
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
-    if (!awaits && plan_is_due(draft, jobs, counted)) {
-      const std::set<JobId> changed = plan_cluster(draft, with, counted);
+    const PlanScope scope{.candidates = counted, .looked_at = jobs, .nodes = nodes};
+    if (!awaits && plan_is_due(draft, scope)) {
+      const std::set<JobId> changed = plan_cluster(draft, with, scope);
       jobs.insert(changed.begin(), changed.end());
       off.insert(changed.begin(), changed.end());
     }
@@ -123,7 +135,7 @@ struct Engine::Impl {
       if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, weighed(*allotment));
       if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
-    return settle(draft, off);
+    return settle(draft, {.off_plan = off, .giving = giving});
   }
 
   [[nodiscard]] Decision decide(std::set<JobId> jobs, bool queue_changed, Instant now, ClusterPlanner* with) const {
@@ -191,6 +203,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts));
   impl_->state.now = fact.at;
   impl_->unseen.add(change.touched());
+  if (impl_->planner && speaks_of_node(fact.fact)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->index(id, fact.at);
   if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state)) impl_->follow_policy();
   impl_->check_books(change.touched().jobs);
@@ -208,6 +221,7 @@ Decision Engine::decide_anew(Instant now) const {
   }
   const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
   if (planner) {
+    TP_CHECK(impl_->nodes == digest_of_nodes(impl_->state), "what is kept of the nodes follows from the state");
     for (const auto& [id, job] : impl_->state.jobs) planner->follow(impl_->state, id);
   }
   return impl_->decide(std::move(jobs), true, now, planner.get());
@@ -224,6 +238,7 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
   impl_->unseen = {};
   for (const JobId id : looked_at) impl_->index(id, decision.at);
+  if (impl_->planner && decision.replan) impl_->planner->booked();
   impl_->check_books(change.touched().jobs);
   return change.take_events();
 }
@@ -247,7 +262,10 @@ std::optional<std::int64_t> Engine::question(Instant now) const {
   const PolicyDesk& desk = impl_->state.desk;
   if (!impl_->parts.file_decides(impl_->state) || desk.answer) return std::nullopt;
   const DecisionDraft draft(impl_->state, impl_->parts, now);
-  if (!plan_is_due(draft, impl_->to_look_at(now), impl_->counted)) return std::nullopt;
+  const std::set<JobId> jobs = impl_->to_look_at(now);
+  if (!plan_is_due(draft, {.candidates = impl_->counted, .looked_at = jobs, .nodes = impl_->nodes})) {
+    return std::nullopt;
+  }
   return desk.next_round;
 }
 

@@ -36,12 +36,19 @@ bool counts(const Job& job, Instant now) {
   return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
 }
 
+std::optional<Instant> thaws_at(const Job& job) {
+  std::optional<Instant> until;
+  if (job.last_start_at) until = *job.last_start_at + job.spec.elastic.min_runtime;
+  if (job.cooldown_waived || !job.last_resize_at) return until;
+  const Instant cooled = *job.last_resize_at + job.spec.elastic.cooldown;
+  return until ? std::max(*until, cooled) : cooled;
+}
+
 bool size_is_frozen(const Job& job, Instant now) {
   if (job.state == JobState::kPending) return false;
   if (job.state != JobState::kRunning || !job.switched || job.transition) return true;
-  const auto& elastic = job.spec.elastic;
-  const bool cools = !job.cooldown_waived && job.last_resize_at && now < *job.last_resize_at + elastic.cooldown;
-  return cools || (job.last_start_at && now < *job.last_start_at + elastic.min_runtime);
+  const auto until = thaws_at(job);
+  return until && now < *until;
 }
 
 Grounds grounds_of(const Job& job, Instant now) {
@@ -57,6 +64,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
     digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.cordoned ? 1U : 0U});
+    digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros()));
   }
   return digest.value();
 }
@@ -72,17 +80,17 @@ bool grounds_have_changed(const Job& job, Instant now) {
          measured_otherwise(before.step_seconds, grounds.step_seconds);
 }
 
-bool plan_is_due(const DecisionDraft& draft, const std::set<JobId>& looked_at, const std::set<JobId>& counted) {
+bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
   const ClusterState& state = draft.state();
-  const bool news = std::any_of(looked_at.begin(), looked_at.end(), [&](JobId id) {
+  const bool news = std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
     const Job& job = *state.find_job(id);
     return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.allotted);
   });
-  if (news || counted.empty()) return news;
+  if (news || scope.candidates.empty()) return news;
   const ClusterPlan& plan = state.plan;
   return plan.policy != draft.parts().name_in_charge(state) ||
          (state.desk.job_ended && draft.parts().file_decides(state)) ||
-         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) || plan.nodes != digest_of_nodes(state);
+         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) || plan.nodes != scope.nodes;
 }
 
 Instant next_plan_at(const ClusterPlan& plan, Duration every) {

@@ -9,8 +9,9 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <optional>
 
+#include "schedulerd/core/cluster_planner.hpp"
 #include "schedulerd/core/cluster_state.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 
@@ -22,6 +23,10 @@ inline constexpr double kNoticeable = 1.1;
 // The plan counts with the job: it runs or waits for slots, and goes on doing so.
 [[nodiscard]] bool counts(const Job& job, Instant now);
 
+// When its size can change again that only time holds, if it is running: the end of its cooldown and of its minimum run
+// time; nothing if neither holds it at any time.
+[[nodiscard]] std::optional<Instant> thaws_at(const Job& job);
+
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
 [[nodiscard]] bool size_is_frozen(const Job& job, Instant now);
 
@@ -30,16 +35,14 @@ inline constexpr double kNoticeable = 1.1;
 
 [[nodiscard]] Grounds grounds_of(const Job& job, Instant now);
 
-// Of the nodes that a plan may count with: their ids and slots, and which are cordoned.
+// Of the nodes that a plan may count with: their ids, slots and prices, and which are cordoned.
 [[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
 
 // The newest plan does not rest on what is known of the job now.
 [[nodiscard]] bool grounds_have_changed(const Job& job, Instant now);
 
-// Whether the default policy, which plans for the whole cluster, must plan now. `looked_at`: every job that has changed
-// since the last decision, and whose time has come; `counted`: those that any plan may count with.
-[[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const std::set<JobId>& looked_at,
-                               const std::set<JobId>& counted);
+// Whether the default policy, which plans for the whole cluster, must plan now.
+[[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope);
 
 // When the plan is due though nothing happens. Requires: a plan was made.
 [[nodiscard]] Instant next_plan_at(const ClusterPlan& plan, Duration every);

@@ -7,6 +7,8 @@
 // (plan_grounds.hpp).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,25 +42,38 @@ struct SizeWish {
   double score = 0;  // of this size, as those of the sizes that lost
 };
 
+// How a plan for the whole cluster counts with a job.
+enum class PlanPart {
+  kNone,    // not at all: it has ended, is suspended, or will be
+  kSized,   // it runs or waits, and is to be given a size
+  kOwnWay,  // likewise, but it follows a policy of its own: a fixed claim
+};
+
 struct PlanRequest {
   ClusterView view;
-  const std::set<JobId>& jobs;      // to be sized: they run or wait
-  const std::set<JobId>& own_ways;  // of them, those that follow a policy of their own: fixed claims
+  const std::set<JobId>& jobs;                         // whoever any plan may count with, running or waiting
+  const std::set<JobId>& looked_at;                    // whose facts have changed or whose time has come; others, too
+  const std::function<PlanPart(const Job&)>& part_of;  // valid during the call
+  std::uint64_t nodes = 0;                             // digest of the nodes that a plan may count with
 };
 struct PlanAnswer {
-  std::map<JobId, Allotment> allotments;  // one for each job of the request
+  std::map<JobId, Allotment> allotments;
+  bool whole =
+      true;  // one for each job that the plan counts with; else for those that may differ from what the state says
   Mark mark;
   std::optional<Instant> wake;
 };
 
 // A policy for the whole cluster at work. It may keep what follows from the state, so that a plan costs what has
-// changed; two planners that have followed the same jobs to the same state give the same answer, whatever they
+// changed; two planners that have followed the same jobs to the same state lead to the same plan, whatever they
 // followed before. The engine owns it; a restart makes a new one.
 class ClusterPlanner {
  public:
   virtual ~ClusterPlanner() = default;
   // The job is new, has changed or has ended. Called for every job that changes.
   virtual void follow(const ClusterState& state, JobId job) = 0;
+  // The newest answer, or one made by another planner of the same state, has become part of the state.
+  virtual void booked() {}
   // An error says why there is no lawful plan; the old one then stands.
   [[nodiscard]] virtual Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) = 0;
 };

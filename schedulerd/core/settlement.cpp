@@ -32,27 +32,37 @@ double number(int value) {
   return static_cast<double>(value);
 }
 
+bool leaves(const Job& job, const Worker& worker) {
+  if (worker.node_lost) return false;
+  if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
+  return job.transition && contains(job.transition->leavers, worker.id);
+}
+
 // Slots that are free or will be without anybody deciding more, less what earlier claims are waiting for.
 class Room {
  public:
-  explicit Room(DecisionDraft& draft) : draft_(draft) {
-    for (const auto& [id, worker] : draft.state().workers) {
-      if (draft.leavers().contains(id) || leaves(*draft.state().find_job(worker.job), worker)) add(worker);
+  Room(DecisionDraft& draft, const std::set<JobId>& giving) : draft_(draft) {
+    std::set<WorkerId> leaving = draft.leavers();
+    for (const JobId id : giving) {
+      const Job& job = *draft.state().find_job(id);
+      for (const WorkerId worker : job.workers) {
+        if (leaves(job, *draft.state().find_worker(worker))) leaving.insert(worker);
+      }
     }
+    for (const WorkerId id : leaving) add(*draft.state().find_worker(id));
   }
 
   void add(const Worker& worker) {
     const Node& node = *draft_.state().find_node(worker.node);
-    const bool usable = node.state == NodeState::kUp && !node.cordoned;
-    if (usable) coming_[worker.node] += static_cast<int>(worker.slots.size());
+    if (node.state != NodeState::kUp || node.cordoned) return;
+    coming_[worker.node] += static_cast<int>(worker.slots.size());
+    all_coming_ += static_cast<int>(worker.slots.size());
   }
 
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool hold(const Claim& claim) {
     if (claim.slots_each == 1) {
-      int left = -held_;
-      for (const auto& [id, node] : draft_.state().nodes) left += room_on(id);
-      if (left < claim.workers) return false;
+      if (draft_.free_slots().free() + all_coming_ - held_ < claim.workers) return false;
       held_ += claim.workers;
       return true;
     }
@@ -63,11 +73,6 @@ class Room {
   }
 
  private:
-  [[nodiscard]] bool leaves(const Job& job, const Worker& worker) const {
-    if (worker.node_lost) return false;
-    if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
-    return job.transition && contains(job.transition->leavers, worker.id);
-  }
   [[nodiscard]] int room_on(NodeId node) const {
     const auto coming = coming_.find(node);
     return static_cast<int>(draft_.free_slots().free_on(node)) + (coming == coming_.end() ? 0 : coming->second);
@@ -75,13 +80,14 @@ class Room {
 
   DecisionDraft& draft_;
   std::map<NodeId, int> coming_;
+  int all_coming_ = 0;
   int held_ = 0;  // by claims of single slots
 };
 
 class Settlement {
  public:
-  Settlement(DecisionDraft& draft, const std::set<JobId>& off_plan) : draft_(draft) {
-    for (const JobId id : off_plan) {
+  Settlement(DecisionDraft& draft, const Unsettled& unsettled) : draft_(draft), giving_(unsettled.giving) {
+    for (const JobId id : unsettled.off_plan) {
       const Job& job = *draft.state().find_job(id);
       const Allotment* allotment = draft.allotment_of(job);
       const bool own_way = job.state != JobState::kPending && !draft.follows_plan(job);
@@ -209,11 +215,12 @@ class Settlement {
   }
 
   Room& room() {
-    if (!room_) room_.emplace(draft_);
+    if (!room_) room_.emplace(draft_, giving_);
     return *room_;
   }
 
   DecisionDraft& draft_;
+  const std::set<JobId>& giving_;
   std::vector<Entry> line_;
   std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
   std::optional<Room> room_;    // looked up when first somebody does not fit
@@ -223,12 +230,17 @@ class Settlement {
 
 }  // namespace
 
-std::set<JobId> settle(DecisionDraft& draft, const std::set<JobId>& off_plan) {
-  if (off_plan.empty()) {
+std::set<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled) {
+  if (unsettled.off_plan.empty()) {
     draft.set_queue_waits(false);
     return {};
   }
-  return Settlement(draft, off_plan).run();
+  return Settlement(draft, unsettled).run();
+}
+
+bool gives_slots(const ClusterState& state, const Job& job) {
+  return std::any_of(job.workers.begin(), job.workers.end(),
+                     [&](WorkerId id) { return leaves(job, *state.find_worker(id)); });
 }
 
 }  // namespace tidepool::core

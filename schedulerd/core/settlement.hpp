@@ -12,8 +12,14 @@
 
 namespace tidepool::core {
 
-// `off_plan`: every job that does not have what the plan gives it; others do no harm. Returns the jobs it has dealt
-// with.
-[[nodiscard]] std::set<JobId> settle(DecisionDraft& draft, const std::set<JobId>& off_plan);
+struct Unsettled {
+  const std::set<JobId>& off_plan;  // every job that does not have what the plan gives it; others do no harm
+  const std::set<JobId>& giving;    // every job of which gives_slots() holds
+};
+// Returns the jobs that it has dealt with.
+[[nodiscard]] std::set<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled);
+
+// Some of its workers are on their way out: their slots will be free without anybody deciding more.
+[[nodiscard]] bool gives_slots(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core
