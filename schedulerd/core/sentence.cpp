@@ -276,78 +276,15 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
 }  // namespace
 
 std::string sentence(const Reason& reason) {
+  const ReasonCode code = reason.code;
   const Words words(reason);
-  switch (reason.code) {
-    case ReasonCode::kWaitingForSlots:
-    case ReasonCode::kNeverFits:
-    case ReasonCode::kBehindOlderJob:
-    case ReasonCode::kSuspendedByUser:
-    case ReasonCode::kWaitsForState:
-    case ReasonCode::kPriceWait:
-    case ReasonCode::kPolicyFailed:
-    case ReasonCode::kMeritWait:
-    case ReasonCode::kDeadlineLost:
-    case ReasonCode::kNoNodes: return waiting_sentence(reason.code, words);
-    case ReasonCode::kAwaitsPolicy:
-    case ReasonCode::kPolicyWord: return policy_sentence(reason, words);
-    case ReasonCode::kMeasuring:
-    case ReasonCode::kCooldown:
-    case ReasonCode::kMinRuntime:
-    case ReasonCode::kTransitionInProgress:
-    case ReasonCode::kFixedSize:
-    case ReasonCode::kPinnedByUser:
-    case ReasonCode::kEfficiencySettled:
-    case ReasonCode::kUtilitySettled:
-    case ReasonCode::kAtMax:
-    case ReasonCode::kAtMin:
-    case ReasonCode::kNoSlotsToGrow:
-    case ReasonCode::kPriceCap:
-    case ReasonCode::kNoMeasurements:
-    case ReasonCode::kTransitionTooDear:
-    case ReasonCode::kPriceHold:
-    case ReasonCode::kUnclaimed:
-    case ReasonCode::kMeritHold:
-    case ReasonCode::kNoRoomTogether:
-    case ReasonCode::kBatchTooSmall: return holding_sentence(reason.code, words);
-    case ReasonCode::kStarted:
-    case ReasonCode::kResumedElsewhere:
-    case ReasonCode::kResumed:
-    case ReasonCode::kExploreUp:
-    case ReasonCode::kExploreDown:
-    case ReasonCode::kEfficientUp:
-    case ReasonCode::kInefficientDown:
-    case ReasonCode::kUtilityUp:
-    case ReasonCode::kUtilityDown:
-    case ReasonCode::kGatherEvidence:
-    case ReasonCode::kPriceGrow:
-    case ReasonCode::kPriceShrink:
-    case ReasonCode::kMeritGrow:
-    case ReasonCode::kMeritShrink:
-    case ReasonCode::kResizedByUser:
-    case ReasonCode::kBackToSize: return changing_sentence(reason.code, words);
-    case ReasonCode::kStragglerRebalanced:
-    case ReasonCode::kSharesRegained:
-    case ReasonCode::kStragglerEased:
-    case ReasonCode::kStragglerReplaced:
-    case ReasonCode::kStragglerShrunk:
-    case ReasonCode::kStragglerWatched:
-    case ReasonCode::kStragglerInData:
-    case ReasonCode::kStragglerNoSpare: return straggler_sentence(reason.code, words);
-    case ReasonCode::kWorkerLost:
-    case ReasonCode::kProgramFailed:
-    case ReasonCode::kBelowMinimum:
-    case ReasonCode::kStartTimeout:
-    case ReasonCode::kLeftBehind:
-    case ReasonCode::kWorkerStuck:
-    case ReasonCode::kSwitchTimeout:
-    case ReasonCode::kParkTimeout:
-    case ReasonCode::kPreempted:
-    case ReasonCode::kFinished:
-    case ReasonCode::kCancelledByUser:
-    case ReasonCode::kWorkersFailed:
-    case ReasonCode::kMaxDuration: return losing_sentence(reason.code, words);
-  }
-  return "for a reason this version does not know";
+  if (code == ReasonCode::kAwaitsPolicy || code == ReasonCode::kPolicyWord) return policy_sentence(reason, words);
+  if (code < ReasonCode::kMeasuring) return waiting_sentence(code, words);
+  if (speaks_of_straggler(code) || code == ReasonCode::kSharesRegained) return straggler_sentence(code, words);
+  if (explains_holding(code)) return holding_sentence(code, words);
+  const bool resumes = code == ReasonCode::kResumed || code == ReasonCode::kResumedElsewhere;
+  if (code < ReasonCode::kStragglerRebalanced || resumes) return changing_sentence(code, words);
+  return losing_sentence(code, words);
 }
 
 std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
