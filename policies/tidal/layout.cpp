@@ -1,6 +1,7 @@
 #include "policies/tidal/layout.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -16,7 +17,8 @@ using cluster::Shape;
 using cluster::size_of;
 using cluster::View;
 
-// How many jobs are asked to make room for one, and how many of those are tried, so that the work follows what changes.
+// How many jobs are asked to make room for one, and how many of those are
+// tried, so that the work follows what changes.
 constexpr int kAskedMax = 256;
 constexpr int kTriedMax = 8;
 
@@ -26,12 +28,13 @@ Shape shape_of(const Placement& placement) {
 
 class Layout {
  public:
-  Layout(const View& view, const Tide& tide)
-      : view_(view), tide_(tide), per_node_(std::max(1, view.slots_per_node())), room_(view.nodes) {
+  Layout(const View& view, const std::vector<cluster::NodeRow>& nodes, const std::vector<Bought>& bought, double price)
+      : view_(view), bought_(bought), price_(price), room_(nodes) {
+    for (const cluster::NodeRow& node : nodes) per_node_ = std::max(per_node_, node.slots);
     laid_.placements.resize(view.jobs.size());
     for (std::size_t row = 0; row < view.jobs.size(); ++row) {
       const Placement& held = view.jobs[row].placement;
-      if (!held.empty() && size_of(held) == granted(row)) put(row, held);
+      if (!held.empty() && size_of(held) == granted(row) && room_.is_free(held)) put(row, held);
     }
   }
 
@@ -48,7 +51,7 @@ class Layout {
   }
 
  private:
-  [[nodiscard]] int granted(std::size_t row) const { return tide_.market().choice(view_.jobs[row].id).size; }
+  [[nodiscard]] int granted(std::size_t row) const { return bought_[row].size; }
   void put(std::size_t row, Placement placement) {
     room_.put(row, placement);
     laid_.placements[row] = std::move(placement);
@@ -60,11 +63,11 @@ class Layout {
   }
   [[nodiscard]] double worth(std::size_t row, const Placement& placement) const {
     const JobRow& job = view_.jobs[row];
-    return placement.empty() ? 0 : tide_.worth(job.id).in(shape_of(placement), placement == job.placement);
+    return placement.empty() ? 0 : bought_[row].worth->in(shape_of(placement), placement == job.placement);
   }
   // What is left of the worth when the slots are paid for.
   [[nodiscard]] double net(std::size_t row, const Placement& placement) const {
-    return worth(row, placement) - tide_.market().price() * size_of(placement);
+    return worth(row, placement) - price_ * size_of(placement);
   }
   [[nodiscard]] std::optional<Placement> place(std::size_t row, int size) const {
     return room_.place(size, std::max(1, view_.jobs[row].slots_per_worker));
@@ -76,7 +79,7 @@ class Layout {
     std::optional<std::pair<std::size_t, Placement>> first;  // this row moves there before
   };
   static void keep_better(Way& best, Way other) {
-    if (other.net > best.net) best = std::move(other);
+    if (!other.placement.empty() && other.net > best.net) best = std::move(other);
   }
 
   void serve(std::size_t row) {
@@ -87,6 +90,8 @@ class Layout {
     }
     const JobRow& job = view_.jobs[row];
     Way best;
+    // What it must have it is given wherever there is room.
+    if (bought_[row].curve->front().size > 0) best.net = -std::numeric_limits<double>::infinity();
     if (placement) keep_better(best, {.placement = *placement, .net = net(row, *placement)});
     if (!job.placement.empty() && room_.is_free(job.placement) && size_of(job.placement) < granted(row)) {
       keep_better(best, {.placement = job.placement, .net = net(row, job.placement)});
@@ -100,9 +105,10 @@ class Layout {
     if (!best.placement.empty()) put(row, std::move(best.placement));
   }
 
-  // The largest size below what was granted that fits on as few nodes as it needs.
+  // The largest size below what was granted that fits on as few nodes as it
+  // needs.
   [[nodiscard]] Way smaller(std::size_t row) const {
-    const Curve& curve = tide_.market().curve(view_.jobs[row].id);
+    const Curve& curve = *bought_[row].curve;
     for (auto choice = curve.rbegin(); choice != curve.rend(); ++choice) {
       if (choice->size >= granted(row) || choice->size == 0) continue;
       const auto placement = place(row, choice->size);
@@ -116,7 +122,8 @@ class Layout {
     std::size_t row = 0;
     Placement to;
   };
-  // Jobs whose leaving would give some node `needed` free slots and that fit elsewhere; the cheapest first.
+  // Jobs whose leaving would give some node `needed` free slots and that fit
+  // elsewhere; the cheapest first.
   [[nodiscard]] std::vector<Mover> movers(int needed) const {
     std::vector<Mover> found;
     int asked = 0;
@@ -136,7 +143,8 @@ class Layout {
     return found;
   }
 
-  // The size that was granted, when one other job that lies on a single node moves to another.
+  // The size that was granted, when one other job that lies on a single node
+  // moves to another.
   [[nodiscard]] Way with_room_made(std::size_t row) {
     const int size = granted(row);
     Way best;
@@ -169,8 +177,9 @@ class Layout {
   }
 
   const View& view_;
-  const Tide& tide_;
-  int per_node_;
+  const std::vector<Bought>& bought_;
+  double price_;
+  int per_node_ = 1;
   NodeRoom room_;
   Laid laid_;
 };
@@ -178,7 +187,19 @@ class Layout {
 }  // namespace
 
 Laid lay_out(const View& view, const Tide& tide) {
-  return Layout(view, tide).lay();
+  std::vector<Bought> bought;
+  bought.reserve(view.jobs.size());
+  for (const JobRow& job : view.jobs) {
+    bought.push_back({.size = tide.market().choice(job.id).size,
+                      .curve = &tide.market().curve(job.id),
+                      .worth = &tide.worth(job.id)});
+  }
+  return lay_out(view, view.nodes, bought, tide.market().price());
+}
+
+Laid lay_out(const View& view, const std::vector<cluster::NodeRow>& nodes, const std::vector<Bought>& bought,
+             double price) {
+  return Layout(view, nodes, bought, price).lay();
 }
 
 }  // namespace tidepool::policies::tidal

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "policies/tidal/layout.hpp"
+#include "policies/tidal/promises.hpp"
 #include "policies/tidal/reasons.hpp"
+#include "policies/tidal/typed_round.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -24,11 +26,13 @@ std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
   return order;
 }
 
-}  // namespace
-
-Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
-  Tide tide(ground_of(view), settings_);
-  for (const JobRow& job : view.jobs) tide.put(job, view.now);
+// All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to anybody.
+Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
+                  core::StepBudget& budget) {
+  Tide tide(ground_of(view), settings);
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    tide.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
+  }
   const Market::Settlement settled = tide.settle(view.now, budget);
   Laid laid = lay_out(view, tide);
 
@@ -44,10 +48,54 @@ Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
     grant.lost = lost_for(job, curve, grant.size, terms);
     grant.mark = job.mark;
   }
-  allocation.order = largest_first(allocation.grants);
   allocation.placements = std::move(laid.placements);
   allocation.worth = laid.worth;
   allocation.bound = std::max(laid.worth, tide.market().bound());
+  return allocation;
+}
+
+Grant declined(const JobRow& job) {
+  return {.size = 0,
+          .declined = true,
+          .reason = {core::ReasonCode::kDeadlineLost, {{"needed", double(job.size_max)}}},
+          .lost = {},
+          .mark = job.mark};
+}
+
+// Who is declined does not bid; the others have what was promised to them and bid for more.
+Allocation decide_with_promises(const View& view, const Promises& promises, const Settings& settings,
+                                core::StepBudget& budget) {
+  View bidders = view;
+  bidders.jobs.clear();
+  std::vector<std::size_t> rows;
+  std::vector<int> promised;
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    if (promises.declined[row]) continue;
+    bidders.jobs.push_back(view.jobs[row]);
+    rows.push_back(row);
+    promised.push_back(promises.sizes[row]);
+  }
+  Allocation part = decide(bidders, promised, settings, budget);
+  Allocation allocation{.grants = {}, .order = {}, .worth = part.worth, .bound = part.bound, .wake = promises.change};
+  for (const JobRow& job : view.jobs) allocation.grants.push_back(declined(job));
+  allocation.placements.resize(view.jobs.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Grant& grant = allocation.grants[rows[i]] = std::move(part.grants[i]);
+    if (promises.accepted[rows[i]]) grant.mark = {.level = kAccepted, .since = view.now, .numbers = {}};
+    allocation.placements[rows[i]] = std::move(part.placements[i]);
+  }
+  return allocation;
+}
+
+}  // namespace
+
+Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
+  // On several types nobody is promised anything: a plan would have to foresee which type a job will be on.
+  const Promises promises = view.types.size() > 1 ? Promises{} : promises_of(view, settings_, budget);
+  Allocation allocation = view.types.size() > 1 ? decide_by_type(view, settings_, budget)
+                          : promises.none()     ? decide(view, {}, settings_, budget)
+                                                : decide_with_promises(view, promises, settings_, budget);
+  allocation.order = largest_first(allocation.grants);
   return allocation;
 }
 

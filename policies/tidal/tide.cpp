@@ -5,7 +5,8 @@
 namespace tidepool::policies::tidal {
 namespace {
 
-// When a job that holds nothing will have waited for the next eighth of the patience.
+// When a job that holds nothing will have waited for the next eighth of the
+// patience.
 Instant next_eighth(const cluster::JobRow& job, Instant now, const Settings& settings) {
   const std::int64_t next = eighths_waited(job, now, settings) + 1;
   return job.submitted + job.held + Duration::micros(next * an_eighth(settings).count_us());
@@ -28,11 +29,12 @@ void Tide::forget(JobId job, const Entry& entry) {
   if (entry.row.placement.empty()) due_.erase({next_eighth(entry.row, entry.at, settings_), job});
 }
 
-void Tide::put(const cluster::JobRow& job, Instant at) {
+void Tide::put(const cluster::JobRow& job, Instant at, int promised) {
   Entry& entry = entries_[job.id];
   if (entry.row.id == job.id) forget(job.id, entry);
   entry.row = job;
   entry.at = at;
+  entry.promised = promised;
   entry.standing = Standing::class_of(seconds_left(job, settings_));
   entry.worth.reset();
   standing_.add(entry.standing);
@@ -82,10 +84,13 @@ Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
   if (jobs.size() == entries_.size()) {
     std::vector<std::pair<JobId, Curve>> bids;
     bids.reserve(jobs.size());
-    for (auto& [job, entry] : entries_) bids.emplace_back(job, weigh(entry, now).curve());
+    for (auto& [job, entry] : entries_) bids.emplace_back(job, weigh(entry, now).curve(entry.promised));
     market_.reset(std::move(bids));
   } else {
-    for (const JobId job : jobs) market_.bid(job, weigh(entries_.at(job), now).curve());
+    for (const JobId job : jobs) {
+      Entry& entry = entries_.at(job);
+      market_.bid(job, weigh(entry, now).curve(entry.promised));
+    }
   }
   budget.spend(static_cast<std::int64_t>(jobs.size()));
   return market_.settle(budget);

@@ -15,14 +15,25 @@ using cluster::size_of;
 constexpr double kLeastLeft = 1;   // seconds
 constexpr double kPinned = 1'000;  // what a user insists on goes before what a policy weighs
 
-double alone(const JobRow& job) {
-  const double goodput = job.speed->goodput({.nodes = 1, .size = 1});
+double alone(const JobRow& job, const Reading& reading) {
+  const double goodput = reading.goodput(job, {.nodes = 1, .size = 1});
   if (goodput > 0) return goodput;
   // A job that does not run on one slot is measured by its smallest size.
-  return job.speed->goodput({.nodes = 1, .size = job.size_min}) / job.size_min;
+  return reading.goodput(job, {.nodes = 1, .size = job.size_min}) / job.size_min;
 }
 
-// Half as many again and a third as many again in turn: few sizes, none far from the next.
+// On one slot's worth, in slots of the first type, of the type that is best for
+// it at the usual prices.
+double alone(const JobRow& job, std::span<const Ground> grounds) {
+  double best = 0;
+  for (const Ground& ground : grounds) {
+    best = std::max(best, alone(job, reading_of(job, ground, grounds)) / ground.pace);
+  }
+  return best;
+}
+
+// Half as many again and a third as many again in turn: few sizes, none far
+// from the next.
 void add_nodes(std::vector<int>& sizes, int slots_per_node, int most) {
   for (int nodes = 2; nodes <= most / slots_per_node; nodes *= 2) {
     sizes.push_back(nodes * slots_per_node);
@@ -44,10 +55,29 @@ Ground ground_of(const cluster::View& view) {
   return {.slots = view.slots(), .slots_per_node = std::max(1, view.slots_per_node()), .now = view.now};
 }
 
+double Reading::goodput(const JobRow& job, Shape shape) const {
+  shape.type = type;
+  return factor * job.speed->goodput(shape);
+}
+
+Reading reading_of(const JobRow& job, const Ground& ground, std::span<const Ground> grounds) {
+  if (job.speed->knows(ground.type)) return {.type = ground.type};
+  for (const Ground& other : grounds) {
+    if (job.speed->knows(other.type)) return {.type = other.type, .factor = ground.pace / other.pace};
+  }
+  return {.type = grounds.front().type, .factor = ground.pace / grounds.front().pace};
+}
+
 double seconds_left(const JobRow& job, const Settings& settings) {
+  const Ground any;
+  return seconds_left(job, std::span(&any, 1), settings);
+}
+
+double seconds_left(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
   const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
-  if (const double pace = alone(job); left && pace > 0) return std::max(kLeastLeft, *left / pace);
-  // Unknown: as much again as it was served, in few wide classes, so that equals do not take turns.
+  if (const double pace = left ? alone(job, grounds) : 0; pace > 0) return std::max(kLeastLeft, *left / pace);
+  // Unknown: as much again as it was served, in few wide classes, so that
+  // equals do not take turns.
   const double times = std::log(std::max(1.0, job.slot_seconds / settings.served_first));
   return settings.served_first * std::pow(settings.served_factor, std::floor(times / std::log(settings.served_factor)));
 }
@@ -72,35 +102,46 @@ std::vector<int> sizes_weighed(const JobRow& job, const Ground& ground, const Se
     sizes.push_back(job.size_min);
   }
   std::erase_if(sizes, [&](int size) { return size > most || !may_have(job, size); });
-  if (const int held = size_of(job.placement); held > 0 && held <= job.size_max) sizes.push_back(held);
+  if (const int held = size_of(job.placement); held > 0 && may_have(job, held)) sizes.push_back(held);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
 Worth::Worth(const JobRow& job, const Ground& ground, double behind, const Settings& settings)
+    : Worth(job, {.grounds = std::span(&ground, 1), .of = 0, .held_type = ground.type}, behind, settings) {}
+
+Worth::Worth(const JobRow& job, const Types& types, double behind, const Settings& settings)
     : job_(&job),
       settings_(&settings),
-      ground_(ground),
+      ground_(types.grounds[types.of]),
+      reading_(reading_of(job, ground_, types.grounds)),
       held_(size_of(job.placement)),
-      alone_(alone(job)),
-      left_s_(seconds_left(job, settings)) {
-  const double price = settings.pressure * behind / std::max(1, ground.slots);
+      here_(held_ == 0 || types.held_type == ground_.type),
+      alone_(alone(job, types.grounds)),
+      left_s_(seconds_left(job, types.grounds, settings)) {
+  double slots = 0;  // in slots of the first type
+  for (const Ground& ground : types.grounds) slots += ground.slots * ground.pace;
+  const double price = settings.pressure * behind / std::max(1.0, slots);
   double cheapest = 0;
-  for (const int size : sizes_weighed(job, ground, settings)) {
-    const double speed = speed_up(packed(size, ground.slots_per_node));
-    const double cost = (1 + price * size) / speed;
-    if (speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
+  for (const Ground& ground : types.grounds) {
+    const Reading reading = reading_of(job, ground, types.grounds);
+    for (const int size : sizes_weighed(job, ground, settings)) {
+      const double speed = alone_ > 0 ? reading.goodput(job, packed(size, ground.slots_per_node)) / alone_ : 0;
+      const double cost = (1 + price * ground.pace * size) / speed;
+      if (speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
+    }
   }
   const double first = job.pinned > 0 ? kPinned : 1;
-  weight_ = first * job.weight * cheapest * (1 + static_cast<double>(eighths_waited(job, ground.now, settings)) / 8);
+  weight_ = first * job.weight * cheapest * (1 + static_cast<double>(eighths_waited(job, ground_.now, settings)) / 8);
 }
 
 double Worth::speed_up(Shape shape) const {
-  return alone_ > 0 ? job_->speed->goodput(shape) / alone_ : 0;
+  return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }
 
-// What is left of the time before the horizon, or before the job ends, when it stands still for the change.
+// What is left of the time before the horizon, or before the job ends, when it
+// stands still for the change.
 double Worth::share_that_stays(int size, double speed_up) const {
   const double still = transition_to(*job_, held_, size).to_seconds();
   const double horizon = std::min(settings_->horizon_s, still + left_s_ / speed_up);
@@ -110,24 +151,52 @@ double Worth::share_that_stays(int size, double speed_up) const {
 double Worth::in(Shape shape, bool stays) const {
   const double speed = speed_up(shape);
   if (!(speed > 0) || !std::isfinite(speed)) return 0;
-  return weight_ * speed * (stays ? 1 : share_that_stays(shape.size, speed));
+  if (stays) return weight_ * speed;
+  return weight_ * (speed * share_that_stays(shape.size, speed) - lost_to_booting(shape.size, speed));
 }
 
-// On as few nodes as possible; for the size that it holds either that or where it is, whichever is worth more.
+// While newcomers boot, the job goes on as it was on slots that it has and on
+// slots that do nothing.
+double Worth::lost_to_booting(int size, double speed_up) const {
+  if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
+  const double boot = job_->costs.boot.to_seconds();
+  const double horizon = std::min(settings_->horizon_s, boot + left_s_ / speed_up);
+  return std::max(0.0, speed_up - speed_held()) * std::min(1.0, boot / horizon);
+}
+
+double Worth::speed_held() const {
+  return speed_up({.nodes = static_cast<int>(job_->placement.size()), .size = held_});
+}
+
+// Who gives up everything has to start again later: what it holds is worth that
+// much more to it than to others.
+double Worth::of_nothing() const {
+  if (held_ == 0 || job_->costs.resume <= Duration()) return 0;
+  const double speed = speed_held();
+  if (!(speed > 0) || !std::isfinite(speed)) return 0;
+  const double resume = job_->costs.resume.to_seconds();
+  return -weight_ * speed * std::min(1.0, resume / std::min(settings_->horizon_s, resume + left_s_ / speed));
+}
+
+// On as few nodes as possible; for the size that it holds either that or where
+// it is, whichever is worth more.
 Choice Worth::choice(int size) const {
   const double moved = in(packed(size, ground_.slots_per_node), false);
-  if (size != held_) return {.size = size, .worth = moved};
+  if (size != held_ || !here_) return {.size = size, .worth = moved};
   const Shape here{.nodes = static_cast<int>(job_->placement.size()), .size = size};
   return {.size = size, .worth = std::max(moved, in(here, true))};
 }
 
-Curve Worth::curve() const {
+Curve Worth::curve(int promised) const {
+  // What it must keep lies on another type.
+  if (!here_ && (job_->frozen || !job_->preemptible)) return {Choice{}};
   if (job_->frozen) return {choice(held_)};
   std::vector<int> sizes = sizes_weighed(*job_, ground_, *settings_);
   if (job_->pinned > 0) std::erase_if(sizes, [&](int size) { return size != job_->pinned && size != held_; });
-  const bool keeps = held_ > 0 && !job_->preemptible;
+  std::erase_if(sizes, [&](int size) { return size < promised; });
+  const bool keeps = promised > 0 || (held_ > 0 && !job_->preemptible);
   Curve curve;
-  if (!keeps) curve.push_back({});
+  if (!keeps) curve.push_back({.size = 0, .worth = of_nothing()});
   for (const int size : sizes) {
     const Choice made = choice(size);
     // The least that a job keeps counts even where nothing is known of it.

@@ -19,6 +19,7 @@ class Leases {
       const std::vector<int> sizes = job.speeds->sizes();
       row.weight = job.weight;
       row.size_wanted = job.size;
+      if (!sizes.empty()) row.size_min = std::min(job.size, sizes.front());
       row.size_max = std::max(job.size, sizes.empty() ? 1 : sizes.back());
       row.largest_seen = row.size_max;
       row.speed = job.speeds;

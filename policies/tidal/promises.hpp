@@ -1,0 +1,33 @@
+// Deadlines as promises: a job that has one is accepted if everybody who was accepted still ends in time beside it, and
+// then has, at any price, the size that its plan gives it now; a newcomer for whom no such plan exists is declined. The
+// plans are those of least size of Gu et al., "ElasticFlow", ASPLOS 2023, section 4.1 (cluster/deadline_plan.hpp); what
+// is left over now goes to the market, where accepted jobs bid for more than was promised. Departs from the paper in
+// that newcomers are taken one by one, the one that takes least slot time first, instead of all or none, and that a job
+// that has fallen behind asks for no more than others do.
+// Pure; a job's mark of level 1 = accepted.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "policies/cluster/cluster_view.hpp"
+#include "policies/tidal/worth.hpp"
+#include "schedulerd/core/step_budget.hpp"
+
+namespace tidepool::policies::tidal {
+
+inline constexpr int kAccepted = 1;  // Mark::level
+
+struct Promises {
+  std::vector<int> sizes;         // per row: what it has at any price; 0 = nothing was promised for now
+  std::vector<bool> accepted;     // per row: its deadline is planned for
+  std::vector<bool> declined;     // per row: it comes too late, or the cluster is too full for it
+  std::optional<Instant> change;  // when a plan changes a size next
+
+  [[nodiscard]] bool none() const { return accepted.empty(); }
+};
+
+// None where nobody has both a deadline and work that is known.
+[[nodiscard]] Promises promises_of(const cluster::View& view, const Settings& settings, core::StepBudget& budget);
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,37 @@
+// The market where there are several slot types: each has its price, and every job takes, of one type, the size at
+// which worth less price is largest. The prices are those at which the bound on the sum of worth is least, found by
+// cutting planes (Kelley, 1960) over as many numbers as there are types. Who then wants more than there is, is served
+// in order of what it would lose; what is left over goes to whoever gains most by it. Pure: equal bids have equal
+// answers.
+#pragma once
+
+#include <vector>
+
+#include "policies/tidal/curve.hpp"
+#include "schedulerd/core/step_budget.hpp"
+
+namespace tidepool::policies::tidal {
+
+// What one job bids: a curve per type. Those of types it does not want are a single choice of size 0; what it must keep
+// is the first choice of one curve, and then that curve is the only one it wants. First choices of size 0 are worth the
+// same in all of them.
+using TypedBid = std::vector<Curve>;
+
+struct TypedChoice {
+  int type = 0;
+  Choice choice;
+};
+
+struct TypeSale {
+  std::vector<double> prices;        // of a slot, per type
+  std::vector<TypedChoice> choices;  // per bid
+  std::vector<int> free;             // slots that nobody bought, per type
+  double worth = 0;
+  double bound = 0;  // on the sum of worth of any choices
+};
+
+// Requires: slots of what must be kept are there. `budget` counts what was looked at; when it is spent, slots stay
+// unsold.
+[[nodiscard]] TypeSale sell(const std::vector<TypedBid>& bids, const std::vector<int>& slots, core::StepBudget& budget);
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,14 @@
+// tidal on a cluster of several slot types: one price per type, from scratch each time. The weights count jobs as on
+// one type (README.md); what differs is that a job weighs its sizes on every type, and that its slots are all of one.
+#pragma once
+
+#include "policies/cluster/allocation_policy.hpp"
+#include "policies/tidal/worth.hpp"
+
+namespace tidepool::policies::tidal {
+
+// All but the order of placement. Requires: at least two types.
+[[nodiscard]] cluster::Allocation decide_by_type(const cluster::View& view, const Settings& settings,
+                                                 core::StepBudget& budget);
+
+}  // namespace tidepool::policies::tidal
