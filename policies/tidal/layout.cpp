@@ -17,8 +17,7 @@ using cluster::Shape;
 using cluster::size_of;
 using cluster::View;
 
-// How many jobs are asked to make room for one, and how many of those are
-// tried, so that the work follows what changes.
+// How many jobs are asked to make room for one, and how many of those are tried, so that the work follows what changes.
 constexpr int kAskedMax = 256;
 constexpr int kTriedMax = 8;
 
@@ -105,8 +104,7 @@ class Layout {
     if (!best.placement.empty()) put(row, std::move(best.placement));
   }
 
-  // The largest size below what was granted that fits on as few nodes as it
-  // needs.
+  // The largest size below what was granted that fits on as few nodes as it needs.
   [[nodiscard]] Way smaller(std::size_t row) const {
     const Curve& curve = *bought_[row].curve;
     for (auto choice = curve.rbegin(); choice != curve.rend(); ++choice) {
@@ -122,8 +120,7 @@ class Layout {
     std::size_t row = 0;
     Placement to;
   };
-  // Jobs whose leaving would give some node `needed` free slots and that fit
-  // elsewhere; the cheapest first.
+  // Jobs whose leaving would give some node `needed` free slots and that fit elsewhere; the cheapest first.
   [[nodiscard]] std::vector<Mover> movers(int needed) const {
     std::vector<Mover> found;
     int asked = 0;
@@ -143,8 +140,7 @@ class Layout {
     return found;
   }
 
-  // The size that was granted, when one other job that lies on a single node
-  // moves to another.
+  // The size that was granted, when one other job that lies on a single node moves to another.
   [[nodiscard]] Way with_room_made(std::size_t row) {
     const int size = granted(row);
     Way best;
