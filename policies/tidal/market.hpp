@@ -42,6 +42,9 @@ class Market {
   [[nodiscard]] const Choice& choice(JobId job) const;
   [[nodiscard]] const Curve& curve(JobId job) const { return bids_.at(job).curve; }
   [[nodiscard]] double price() const { return next_ ? next_->slope : 0; }
+  // Of the pieces sold in order of their slopes the last: nobody holds slots that are worth less to him. None if
+  // nothing was sold, or nobody went without.
+  [[nodiscard]] std::optional<Piece> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
   [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
 
   // The sum of worth that was reached, and one that no choice of sizes can exceed: at any price per slot, what every

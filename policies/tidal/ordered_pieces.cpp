@@ -167,6 +167,19 @@ std::optional<Piece> OrderedPieces::after(const Piece& piece) const {
   return found;
 }
 
+std::optional<Piece> OrderedPieces::before(const Piece& piece) const {
+  std::optional<Piece> found;
+  for (Index at = root_; at != kNone;) {
+    if (sold_before(node(at).piece, piece)) {
+      found = node(at).piece;
+      at = node(at).right;
+    } else {
+      at = node(at).left;
+    }
+  }
+  return found;
+}
+
 std::optional<Piece> OrderedPieces::first() const {
   std::optional<Piece> found;
   for (Index at = root_; at != kNone; at = node(at).left) found = node(at).piece;

@@ -40,6 +40,8 @@ class OrderedPieces {
   [[nodiscard]] Frontier frontier(std::int64_t slots) const;
   // The first piece after `piece` (which need not be in there), or the first of all.
   [[nodiscard]] std::optional<Piece> after(const Piece& piece) const;
+  // The last piece before `piece` (which need not be in there).
+  [[nodiscard]] std::optional<Piece> before(const Piece& piece) const;
   [[nodiscard]] std::optional<Piece> first() const;
 
  private:

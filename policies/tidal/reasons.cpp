@@ -17,49 +17,85 @@ double worth_of(const Curve& curve, int size) {
   return at != curve.end() && at->size == size ? at->worth : 0;
 }
 
-Reason waiting(const Curve& curve, const Terms& terms) {
-  Choice first = curve.size() > 1 ? curve[1] : Choice{.size = 1};
-  for (const Choice& choice : curve) {
-    if (choice.size > 0 && choice.worth / choice.size > first.worth / first.size) first = choice;
-  }
-  return {ReasonCode::kWaitingForSlots,
-          {{"needed", double(first.size)},
-           {"free", terms.free},
-           {"worth", 0},
-           {"price", terms.price},
-           {"bid", first.worth / first.size}}};
+// What each slot is worth between two sizes.
+double worth_between(const Curve& curve, int smaller, int larger) {
+  return (worth_of(curve, larger) - worth_of(curve, smaller)) / (larger - smaller);
 }
 
-// The next size above in the curve; the one after it in count when there is none.
-int next_above(const Curve& curve, int size) {
-  const auto at = std::upper_bound(curve.begin(), curve.end(), size,
-                                   [](int wanted, const Choice& choice) { return wanted < choice.size; });
-  return at != curve.end() ? at->size : size + 1;
+// The larger size whose added slots are worth most each; none where the curve ends.
+const Choice* steepest_above(const Curve& curve, int size) {
+  const Choice* best = nullptr;
+  for (const Choice& choice : curve) {
+    if (choice.size <= size) continue;
+    if (best == nullptr || worth_between(curve, size, choice.size) > worth_between(curve, size, best->size)) {
+      best = &choice;
+    }
+  }
+  return best;
+}
+
+Reason priced(Reason reason, const JobRow& job, double worth, const Terms& terms) {
+  reason.numbers.push_back({"worth", worth});
+  reason.numbers.push_back({"price", terms.price});
+  if (terms.rival && terms.rival != job.id) {
+    reason.numbers.push_back({"rival", static_cast<double>(terms.rival.number())});
+    reason.numbers.push_back({"rival_worth", terms.rival_worth});
+  }
+  return reason;
+}
+
+// A slot is worth less to it than its price; or it is worth that, and what is free does not make a size.
+Reason waiting(const JobRow& job, const Curve& curve, const Terms& terms) {
+  const Choice* first = steepest_above(curve, 0);
+  const int needed = first == nullptr ? job.size_min : first->size;
+  const double worth = first == nullptr ? 0 : worth_between(curve, 0, needed);
+  const bool outbid = worth < terms.price;
+  return priced({outbid ? ReasonCode::kPriceWait : ReasonCode::kWaitingForSlots,
+                 {{"needed", double(needed)}, {"free", terms.free}}},
+                job, worth, terms);
+}
+
+Reason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
+  if (job.frozen) return priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}}, job, 0, terms);
+  const Choice* next = steepest_above(curve, size);
+  if (size >= job.size_max || next == nullptr) return {ReasonCode::kAtMax, {{"size", double(size)}}};
+  const double worth = worth_between(curve, size, next->size);
+  const bool room = terms.free >= next->size - size;
+  return priced({worth > terms.price && room ? ReasonCode::kNoRoomTogether : ReasonCode::kPriceHold,
+                 {{"size", double(size)}, {"next", double(next->size)}}},
+                job, worth, terms);
+}
+
+Reason changing(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
+  const auto [from, to] = from_to;
+  const double worth = from < to ? worth_between(curve, from, to) : worth_between(curve, to, from);
+  return priced(
+      {from < to ? ReasonCode::kPriceGrow : ReasonCode::kPriceShrink, {{"from", double(from)}, {"to", double(to)}}},
+      job, worth, terms);
 }
 
 }  // namespace
 
+Terms terms_of(const Market& market, double free) {
+  Terms terms{.price = market.price(), .free = free};
+  if (const auto piece = market.last_sold()) {
+    terms.rival = piece->job;
+    terms.rival_worth = piece->slope;
+  }
+  return terms;
+}
+
 Reason reason_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   const int held = size_of(job.placement);
-  if (size == 0) return waiting(curve, terms);
-  const double worth = worth_of(curve, size);
-  const auto with = [&](ReasonCode code, std::vector<core::ReasonNumber> numbers) {
-    numbers.push_back({"worth", worth});
-    numbers.push_back({"price", terms.price});
-    return Reason{code, std::move(numbers)};
-  };
-  if (held == 0) return with(ReasonCode::kStarted, {{"size", double(size)}});
-  if (size == held && size == job.size_max) return with(ReasonCode::kAtMax, {{"size", double(size)}});
-  // What the change is worth, against what its slots cost elsewhere.
-  const int other = size == held ? next_above(curve, size) : held;
-  const double gain = size == held ? worth_of(curve, other) - worth : worth - worth_of(curve, held);
-  const double cost = terms.price * (size == held ? other - size : size - held);
-  if (size == held) {
-    return with(ReasonCode::kUtilitySettled,
-                {{"size", double(size)}, {"next", double(other)}, {"utility_gain", gain}, {"cost_gain", cost}});
+  if (size == 0) return waiting(job, curve, terms);
+  if (held == 0) {
+    return priced({ReasonCode::kStarted, {{"size", double(size)}}}, job, worth_of(curve, size) / size, terms);
   }
-  return with(size > held ? ReasonCode::kUtilityUp : ReasonCode::kUtilityDown,
-              {{"from", double(held)}, {"to", double(size)}, {"utility_gain", gain}, {"cost_gain", cost}});
+  return size == held ? holding(job, curve, size, terms) : changing(job, curve, {held, size}, terms);
+}
+
+double score_of(const Curve& curve, int size, const Terms& terms) {
+  return worth_of(curve, size) - terms.price * size;
 }
 
 std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
@@ -73,15 +109,11 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
   sizes.erase(size);
   std::vector<core::Alternative> lost;
   for (const int other : sizes) {
-    const double worth = worth_of(curve, other);
-    const double cost = terms.price * other;
-    lost.push_back({.size = other,
-                    .score = worth - cost,
-                    .reason = {ReasonCode::kUtilitySettled,
-                               {{"size", double(size)},
-                                {"next", double(other)},
-                                {"utility_gain", worth - worth_of(curve, size)},
-                                {"cost_gain", cost - terms.price * size}}}});
+    // Why not more: what each slot more is worth. Why not less: what those are that would be given up.
+    Reason reason = other > size ? priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", double(other)}}},
+                                          job, worth_between(curve, size, other), terms)
+                                 : changing(job, curve, {other, size}, terms);
+    lost.push_back({.size = other, .score = score_of(curve, other, terms), .reason = std::move(reason)});
   }
   std::sort(lost.begin(), lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
     return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);

@@ -1,11 +1,12 @@
-// Why a job has the size it has, in numbers: what the size is worth to it, what a slot costs, which of the other sizes
-// comes nearest, and for a job that waits at which price it would start.
+// Why a job has the size it has, in numbers: what a slot is worth to it, what a slot costs, which of the other sizes
+// comes nearest, and who holds the slots that a waiting job does not get.
 #pragma once
 
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
+#include "policies/tidal/market.hpp"
 #include "schedulerd/core/plan.hpp"
 
 namespace tidepool::policies::tidal {
@@ -14,14 +15,23 @@ namespace tidepool::policies::tidal {
 struct Terms {
   double price = 0;  // of a slot, in the objective's unit
   double free = 0;   // slots that nobody bought
+  // The job that bought the slots worth least of all that were sold, and what each of them is worth to it; none = not
+  // known, or nobody is outbid.
+  JobId rival = {};
+  double rival_worth = 0;
 };
+// Of a market as it was settled.
+[[nodiscard]] Terms terms_of(const Market& market, double free);
 
-// Beside the numbers that its code asks for, every reason has: worth (of the size), price, and when it waits bid (worth
-// per slot of the first size it would take: it starts when the price is below).
+// Every reason but a fixed one has worth (of each slot that the change or the next size would add) and price; with a
+// rival also rival (its id) and rival_worth.
 [[nodiscard]] core::Reason reason_for(const cluster::JobRow& job, const Curve& curve, int size, const Terms& terms);
 
+// What is left of a size's worth when its slots are paid for: the chosen one's score, as those of the ones that lost.
+[[nodiscard]] double score_of(const Curve& curve, int size, const Terms& terms);
+
 // The next smaller and next larger size of the curve, what the job holds and holding nothing, so far as they differ
-// from `size`: best first, scored by what is left of their worth when their slots are paid for.
+// from `size`: best first.
 [[nodiscard]] std::vector<core::Alternative> lost_for(const cluster::JobRow& job, const Curve& curve, int size,
                                                       const Terms& terms);
 

@@ -33,18 +33,20 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     tide.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
   }
-  const Market::Settlement settled = tide.settle(view.now, budget);
+  (void)tide.settle(view.now, budget);
   Laid laid = lay_out(view, tide);
 
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}};
-  Terms terms{.price = settled.price, .free = double(view.slots())};
-  for (const cluster::Placement& placement : laid.placements) terms.free -= size_of(placement);
+  double free = view.slots();
+  for (const cluster::Placement& placement : laid.placements) free -= size_of(placement);
+  const Terms terms = terms_of(tide.market(), free);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     const JobRow& job = view.jobs[row];
     const Curve& curve = tide.market().curve(job.id);
     Grant& grant = allocation.grants[row];
     grant.size = size_of(laid.placements[row]);
     grant.reason = reason_for(job, curve, grant.size, terms);
+    grant.score = score_of(curve, grant.size, terms);
     grant.lost = lost_for(job, curve, grant.size, terms);
     grant.mark = job.mark;
   }

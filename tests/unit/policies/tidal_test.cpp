@@ -1,6 +1,7 @@
 // The policy tidal, rule by rule. The first case is the worked example of policies/tidal/README.md.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
 
 #include "policies/cluster/allocation_check.hpp"
@@ -142,6 +143,29 @@ TEST_CASE("a job that waits is worth more with every eighth of its patience, unt
   CHECK(hours < 24);
 }
 
+TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up everything has to start again") {
+  View view = view_of(1, {&kLinear});
+  JobRow& job = view.jobs[0];
+  job.useful_left = 1e9;
+  job.placement = {{.node = 0, .slots = 2}};
+  const auto worth_of = [&](int size) {
+    const Curve curve = Worth(job, ground_of(view), 1, Settings()).curve();
+    return std::find_if(curve.begin(), curve.end(), [&](const Choice& choice) { return choice.size == size; })->worth;
+  };
+  const double two = worth_of(2);
+  const double four = worth_of(4);
+  CHECK(worth_of(0) == 0);
+  job.costs.boot = Duration::seconds(60);  // a tenth of the horizon, on two slots more
+  CHECK(worth_of(4) == Approx(four - (four - two) / 10));
+  CHECK(worth_of(2) == Approx(two));
+  CHECK(worth_of(1) == Approx(two / 2));
+  job.costs.resume = Duration::seconds(60);
+  CHECK(worth_of(0) == Approx(-two / 10));
+  job.placement = {};
+  CHECK(worth_of(0) == 0);
+  CHECK(worth_of(4) == Approx(four));
+}
+
 TEST_CASE("a job keeps its size when a change costs more than it brings before the horizon, or before its end") {
   View view = view_of(1, {&kLinear});
   view.jobs[0].placement = {{.node = 0, .slots = 2}};
@@ -150,7 +174,7 @@ TEST_CASE("a job keeps its size when a change costs more than it brings before t
   view.jobs[0].transition = Duration::seconds(400);  // 2 x 600 against 4 x 200
   const Allocation stays = decide(view);
   CHECK(sizes_of(stays) == std::vector<int>{2});
-  CHECK(stays.grants[0].reason.code == core::ReasonCode::kUtilitySettled);
+  CHECK(stays.grants[0].reason.code == core::ReasonCode::kPriceHold);
   view.jobs[0].transition = Duration::seconds(30);
   view.jobs[0].useful_left = 60;  // 30 s as it is, 30 + 15 s with twice as many
   CHECK(sizes_of(decide(view)) == std::vector<int>{2});
@@ -221,26 +245,34 @@ TEST_CASE("a job on more nodes than it needs moves together when there is room")
   CHECK(decide(view).placements[0] == view.jobs[0].placement);
 }
 
-TEST_CASE("reasons tell the worth, the price, what lost, and at which price a job would start") {
+TEST_CASE("reasons tell what a slot is worth and costs, what lost, and who holds the slots that another lacks") {
   View view = view_of(1, {&kGood, &kFair, &kFair});
   view.nodes[0].slots = 2;
   view.jobs[0].useful_left = 100;
   view.jobs[0].weight = 10;
+  view.jobs[2].weight = 0.5;
   const Allocation allocation = decide(view);
   REQUIRE(sizes_of(allocation) == std::vector<int>{2, 0, 0});
   const core::Reason& started = allocation.grants[0].reason;
   CHECK(started.code == core::ReasonCode::kStarted);
-  CHECK(started.number("worth") > 0);
+  CHECK(started.number("worth") > started.number("price"));
   CHECK(started.number("price") > 0);
+  CHECK(allocation.grants[0].score == Approx(2 * (started.number("worth") - started.number("price"))));
+  CHECK(allocation.grants[0].score >= allocation.grants[0].lost[0].score);
   REQUIRE(allocation.grants[0].lost.size() == 2);  // one slot, and none
   CHECK(allocation.grants[0].lost[0].size == 1);
   CHECK(allocation.grants[0].lost[1].size == 0);
   CHECK(allocation.grants[0].lost[1].score == 0);
-  const core::Reason& waits = allocation.grants[1].reason;
-  CHECK(waits.code == core::ReasonCode::kWaitingForSlots);
-  CHECK(waits.number("needed") == 1);
-  CHECK(waits.number("bid") > 0);
-  CHECK(waits.number("bid") <= waits.number("price"));
+  const core::Reason& first_in_line = allocation.grants[1].reason;
+  CHECK(first_in_line.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(first_in_line.number("needed") == 1);
+  CHECK(first_in_line.number("worth") == first_in_line.number("price"));
+  const core::Reason& outbid = allocation.grants[2].reason;
+  CHECK(outbid.code == core::ReasonCode::kPriceWait);
+  CHECK(outbid.number("worth") > 0);
+  CHECK(outbid.number("worth") < outbid.number("price"));
+  CHECK(outbid.number("rival") == double(view.jobs[0].id.number()));
+  CHECK(outbid.number("rival_worth") >= outbid.number("price"));
 }
 
 TEST_CASE("a node's room: best fit, whole nodes first, whole workers only") {
