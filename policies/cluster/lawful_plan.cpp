@@ -138,7 +138,18 @@ class Plan {
       if (grant.size > 0 || job(row).size_min > view_.slots())
         return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
     }
+    if (grant.reason.code == core::ReasonCode::kPolicyWord) return in_its_words(row);
     return in_workers(grant.reason, job(row).slots_per_worker);
+  }
+
+  // What a policy file says, with the change that comes of it; its own numbers stay as they are.
+  [[nodiscard]] core::Reason in_its_words(std::size_t row) const {
+    core::Reason reason = allocation_.grants[row].reason;
+    std::erase_if(reason.numbers, [](const auto& number) { return number.name == "from" || number.name == "to"; });
+    const int each = job(row).slots_per_worker;
+    reason.numbers.insert(reason.numbers.begin(), {{"from", double(size_of(job(row).placement) / each)},
+                                                   {"to", double(sizes_[row] / each)}});
+    return reason;
   }
 
   const View& view_;

@@ -10,11 +10,35 @@
 #include <string>
 
 #include "policies/cluster/allocation_policy.hpp"
+#include "policies/cluster/engine_rows.hpp"
 #include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 
-class WholeClusterPolicy final : public core::Policy {
+// Plans by rows made of the engine's records; whoever derives says what the jobs should have.
+class RowPlanner : public core::ClusterPlanner {
+ public:
+  explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : rows_(style) {}
+  void follow(const core::ClusterState& state, JobId job) final { rows_.follow(state, job); }
+  [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) final;
+
+ private:
+  // Asked only while there are slots.
+  [[nodiscard]] virtual Allocation allocate(const core::PlanRequest& request, const View& view,
+                                            core::StepBudget& budget) const = 0;
+
+  EngineRows rows_;
+};
+
+// Asks the policy about all jobs each time.
+[[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner_of(std::shared_ptr<const AllocationPolicy> policy,
+                                                               RowStyle style = RowStyle::kAllSizes);
+
+// What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish or
+// its own policy.
+[[nodiscard]] core::Allotment claim_of(const core::Job& job);
+
+class WholeClusterPolicy : public core::Policy {
  public:
   WholeClusterPolicy(std::string name, std::shared_ptr<const AllocationPolicy> policy);
 

@@ -135,8 +135,13 @@ class Reader {
   bool said(const WhyRecord& record, std::size_t row, Said& said) {
     said.code = text_of(record.code);
     if (said.code.empty()) return true;
-    if (!is_word(said.code) || record.count > kNumbersMax) {
+    if (!is_word(said.code)) {
       return fail("policy.invalid_reason", "", row, "\"" + said.code + "\" is not a word of letters and digits");
+    }
+    if (record.count > kNumbersMax) {
+      return fail("policy.invalid_reason", "", row,
+                  said.code + " has " + std::to_string(record.count) + " numbers; at most " +
+                      std::to_string(kNumbersMax) + " are kept");
     }
     for (std::uint32_t i = 0; i < record.count; ++i) {
       const std::string name = text_of(record.numbers[i].name);
@@ -148,7 +153,10 @@ class Reader {
     }
     const auto by_name = [](const core::ReasonNumber& a, const core::ReasonNumber& b) { return a.name < b.name; };
     std::sort(said.numbers.begin(), said.numbers.end(), by_name);
-    return true;
+    const auto twice = std::adjacent_find(said.numbers.begin(), said.numbers.end(),
+                                          [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (twice == said.numbers.end()) return true;
+    return fail("policy.invalid_reason", "", row, said.code + " has two numbers called " + twice->name);
   }
 
   bool why(bool any) {
@@ -207,6 +215,20 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
   return {ReasonCode::kBackToSize, {{"from", double(held)}, {"to", double(size)}}};
 }
 
+// The policy's own reason, unless what keeps the job from running is another's doing.
+core::Reason spoken(const Said& said, core::Reason otherwise) {
+  if (said.code.empty() || otherwise.code == core::ReasonCode::kWaitingForSlots) return otherwise;
+  core::ReasonCode known{};
+  if (!core::parse_reason_code(said.code, known)) return {core::ReasonCode::kPolicyWord, said.numbers, said.code};
+  core::Reason reason{known, said.numbers};
+  for (const core::ReasonNumber& number : otherwise.numbers) {
+    const bool told = std::any_of(said.numbers.begin(), said.numbers.end(),
+                                  [&](const core::ReasonNumber& each) { return each.name == number.name; });
+    if (!told) reason.numbers.push_back(number);
+  }
+  return reason;
+}
+
 }  // namespace
 
 Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region) {
@@ -242,6 +264,7 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers) 
     const int room = std::max(free, 0) + sure;
     grant.size = job.frozen ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
     grant.reason = reason_of(job, wish, grant.size, room);
+    if (!answers.why.empty()) grant.reason = spoken(answers.why[row], std::move(grant.reason));
     grant.mark = job.mark;
     if (!answers.marks.empty() && answers.marks[row] && *answers.marks[row] != job.mark.level) {
       grant.mark.level = *answers.marks[row];

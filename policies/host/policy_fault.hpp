@@ -44,6 +44,7 @@ inline constexpr std::array kFaultNames{
     FaultName{"policy.view_too_large", "there are more jobs than a view has room for"},
     FaultName{"policy.no_sandbox", "the system refused a part of the sandbox, so nothing was run"},
     FaultName{"policy.not_started", "the policy host could not be started"},
+    FaultName{"policy.native_off", "this daemon was started without --allow-native-policies"},
 };
 
 // The name as the table has it, or nothing.

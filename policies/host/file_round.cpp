@@ -1,0 +1,134 @@
+#include "policies/host/file_round.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "policies/cluster/engine_rows.hpp"
+#include "schedulerd/core/decision_draft.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+// The state as it would be with the file in charge, and what it would be asked to plan for.
+class Setting {
+ public:
+  Setting(const RoundAsked& asked, const core::Engine::Parts& parts)
+      : state_(in_charge(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
+    for (const auto& [id, job] : state_.jobs) {
+      if (!core::counts(*job, now_)) continue;
+      jobs_.insert(jobs_.end(), id);
+      if (!draft_.follows_plan(*job)) own_ways_.insert(own_ways_.end(), id);
+    }
+  }
+
+  Setting(const Setting&) = delete;  // part_of_ points into it
+  Setting& operator=(const Setting&) = delete;
+
+  [[nodiscard]] core::ClusterState& state() { return state_; }
+  [[nodiscard]] core::PlanRequest request() const { return {{state_, now_}, jobs_, jobs_, part_of_}; }
+  [[nodiscard]] const std::set<JobId>& own_ways() const { return own_ways_; }
+
+ private:
+  static core::ClusterState in_charge(const RoundAsked& asked) {
+    core::ClusterState state = asked.state;
+    state.desk.active = asked.file;
+    return state;
+  }
+
+  core::ClusterState state_;
+  Instant now_;
+  core::DecisionDraft draft_;
+  std::set<JobId> jobs_;
+  std::set<JobId> own_ways_;
+  std::function<core::PlanPart(const core::Job&)> part_of_ = [this](const core::Job& job) {
+    if (!jobs_.contains(job.id)) return core::PlanPart::kNone;
+    return own_ways_.contains(job.id) ? core::PlanPart::kOwnWay : core::PlanPart::kSized;
+  };
+};
+
+template <class Planner>
+void follow_all(const core::ClusterState& state, Planner& planner) {
+  for (const auto& [id, job] : state.jobs) planner.follow(state, id);
+}
+
+core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std::size_t row) {
+  core::PolicyWish wish{.job = view.jobs[row].id};
+  if (!answers.admitted.empty()) wish.admitted = answers.admitted[row];
+  if (!answers.rank.empty()) wish.rank = answers.rank[row];
+  if (!answers.sizes.empty()) wish.size = answers.sizes[row];
+  if (!answers.marks.empty()) wish.mark = answers.marks[row];
+  if (!answers.why.empty()) {
+    wish.word = answers.why[row].code;
+    wish.numbers = answers.why[row].numbers;
+  }
+  return wish;
+}
+
+// What the job has in the end if nobody decides anything more.
+int live_size(const core::Job& job, bool planned) {
+  if (planned && job.allotted) return job.allotted->allotment.size;
+  return job.transition ? job.transition->to_size : job.size();
+}
+
+}  // namespace
+
+core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault) {
+  core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
+  round.fault = std::string(fault.code);
+  round.message = to_text(fault);
+  return round;
+}
+
+core::PolicyRound ask_round(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked,
+                            const core::Engine::Parts& parts) {
+  Setting setting(asked, parts);
+  cluster::EngineRows rows;
+  follow_all(setting.state(), rows);
+  const cluster::View view = rows.rows(setting.request()).view;
+  core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
+  if (view.slots() == 0 || view.jobs.empty()) return round;  // nothing to ask about
+  const Judged judged = host.ask(view, params);
+  if (const auto* fault = std::get_if<PolicyFault>(&judged)) return failed_round(asked, *fault);
+  const auto& answers = std::get<Answers>(judged);
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    core::PolicyWish& wish = round.wishes.emplace_back(wish_at(view, answers, row));
+    wish.asked = core::digest_of_wishes(*setting.state().find_job(wish.job));
+  }
+  std::sort(round.wishes.begin(), round.wishes.end(),
+            [](const core::PolicyWish& one, const core::PolicyWish& other) { return one.job < other.job; });
+  round.pool_slots = answers.pool_slots;
+  round.pool_word = answers.pool_why.code;
+  return round;
+}
+
+RoundComparison compare_round(const core::PolicyRound& round, const RoundAsked& asked,
+                              const core::Engine::Parts& parts) {
+  RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
+  if (!round.fault.empty()) return comparison;
+  const bool planned = parts.in_charge(asked.state).plans_cluster();
+  Setting setting(asked, parts);
+  setting.state().desk.answer = round;
+  const auto planner = parts.file_policy->planner();
+  follow_all(setting.state(), *planner);
+  core::StepBudget budget(parts.config.step_budget);
+  const auto plan = planner->plan(setting.request(), budget);
+  if (!plan) {
+    comparison.fault = "policy.bad_reply";
+    comparison.message = plan.error().message;
+    return comparison;
+  }
+  for (const auto& [id, allotment] : plan->allotments) {
+    const core::Job& job = *setting.state().find_job(id);
+    if (setting.own_ways().contains(id) || job.pinned_size > 0) continue;  // nobody's but its own
+    const int live = live_size(job, planned);
+    const int slots = job.spec.gpus_per_worker;
+    ++comparison.jobs;
+    comparison.slots_live += live * slots;
+    comparison.slots_candidate += allotment.size * slots;
+    if (live != allotment.size) comparison.differences.push_back({id, live, allotment.size, allotment.reason});
+  }
+  return comparison;
+}
+
+}  // namespace tidepool::policies::host
