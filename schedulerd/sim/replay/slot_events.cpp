@@ -141,23 +141,29 @@ class Slots {
   [[nodiscard]] double end_of(std::size_t i) const {
     return now_s_ + work_s(i) + (counts_overhead() ? progress_[i].overhead_s : 0);
   }
-  // From when on its slots can be given away.
-  [[nodiscard]] double free_from(std::size_t i) const {
-    return setup_.charge == Charge::kChanged ? end_of(i) + progress_[i].overhead_s : end_of(i);
+  // Whether jobs end when the plan said so, whatever the charge has kept them from doing.
+  [[nodiscard]] bool ends_as_planned() const { return setup_.charge == Charge::kChanged; }
+  // When the policy is asked because of its end, but for the charge. A policy that plans in slots learns of an end at
+  // their boundaries.
+  [[nodiscard]] double planned_end(std::size_t i) const {
+    return ends_as_planned() ? now_s_ + std::ceil(work_s(i) / setup_.slot_s) * setup_.slot_s : end_of(i);
   }
-  // When the policy is asked because of its end. A policy that plans in slots learns of it at their boundaries.
   [[nodiscard]] double end_event(std::size_t i) const {
-    if (setup_.charge != Charge::kChanged) return end_of(i);
-    return now_s_ + std::ceil(work_s(i) / setup_.slot_s) * setup_.slot_s + progress_[i].overhead_s;
+    return planned_end(i) + (ends_as_planned() ? progress_[i].overhead_s : 0);
   }
 
   [[nodiscard]] std::optional<double> next_event(std::optional<double> wake_s) const {
     std::set<double> events;
-    if (next_arrival() < kNever) events.insert(next_arrival());
+    double planned_s = next_arrival();
+    if (planned_s < kNever) events.insert(planned_s);
     for (std::size_t i = 0; i < progress_.size(); ++i) {
-      if (runs(i)) events.insert(end_event(i));
+      if (!runs(i)) continue;
+      events.insert(end_event(i));
+      planned_s = std::min(planned_s, planned_end(i));
     }
-    if (wake_s && *wake_s > now_s_) events.insert(*wake_s);
+    // A change of plan at the very time of a planned end waits for that end's charge: else the job that ends would be
+    // asked about again when only its charge is left, for ever.
+    if (wake_s && *wake_s > now_s_ && *wake_s < planned_s) events.insert(*wake_s);
     if (events.empty()) return std::nullopt;
     const double slot_end_s = now_s_ + setup_.slot_s;
     return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
@@ -168,10 +174,12 @@ class Slots {
     for (std::size_t i = 0; i < progress_.size(); ++i) {
       if (!runs(i)) continue;
       Progress& job = progress_[i];
-      const double run_s = std::max(0.0, std::min(passed_s, free_from(i) - now_s_) - job.overhead_s);
+      // The charge is taken off the time until the job's end as well: a job may be asked about again a step short of
+      // it.
+      const double run_s = std::max(0.0, std::min(passed_s, end_of(i) - now_s_) - job.overhead_s);
       account_.held(i, run_s);
       account_.jobs()[i].report.slot_seconds += (passed_s - run_s) * size_of(account_.jobs()[i].row.placement);
-      if (free_from(i) <= until_s) {
+      if ((ends_as_planned() ? end_event(i) : end_of(i)) <= until_s) {
         account_.finished(i, end_of(i));
       } else {
         job.left = std::max(0.0, job.left - run_s * speed(i));

@@ -30,7 +30,10 @@ struct DeadlineJob {
 enum class Charge {
   kNobody,
   kResumed,  // each that begins to hold slots; at a full restart, everybody
-  kChanged,  // everybody the base; each on slots that no job has used since the last full restart, all of it
+  // Everybody the base; each on slots that no job has used since the last full restart, all of it. Jobs end at the slot
+  // boundary their plan said, plus the charge, even if the charge has kept them from their last steps; their end counts
+  // as if they had done them. A change of plan at the time of the next planned end waits until that job has ended.
+  kChanged,
 };
 
 struct SlotSetup {
