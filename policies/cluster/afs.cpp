@@ -12,7 +12,7 @@ namespace {
 
 struct Rival {
   std::size_t row = 0;
-  double work = 0;  // seconds left on one worker
+  double work = std::numeric_limits<double>::infinity();  // seconds left on one worker
   std::vector<double> speedup;
   int size = 0;
   int size_min = 1;
@@ -48,8 +48,10 @@ Rival rival_of(const View& view, std::size_t row) {
   const JobRow& job = view.jobs[row];
   Rival rival{.row = row, .size_min = job.size_min};
   rival.speedup = speedup_table(job, view.slots_per_node(), std::min(job.size_max, view.slots()));
-  const double alone = job.speed->step_seconds({.nodes = 1, .size = 1});
-  rival.work = job.steps_left ? *job.steps_left * alone : std::numeric_limits<double>::infinity();
+  const auto runs = std::find_if(rival.speedup.begin(), rival.speedup.end(), [](double speed) { return speed > 0; });
+  if (!job.steps_left || runs == rival.speedup.end()) return rival;
+  const int smallest = static_cast<int>(runs - rival.speedup.begin());
+  rival.work = *job.steps_left * job.speed->step_seconds(packed(smallest, view.slots_per_node())) * *runs;
   return rival;
 }
 

@@ -33,17 +33,21 @@ struct Condition {
 class Climber {
  public:
   Climber(const View& view, const JobRow& job, const ClusterAutoscaling::Settings& settings)
-      : view_(view), job_(job), spawn_(settings.spawn_size), threshold_(settings.efficiency_threshold) {
-    if (job.scaling == nullptr) return;
-    spawn_ = std::max(1, job.scaling->spawn_size);
-    threshold_ = job.scaling->efficiency_threshold;
+      : view_(view), job_(job), threshold_(settings.efficiency_threshold) {
+    int workers = settings.spawn_size;
+    if (job.scaling != nullptr) {
+      workers = std::max(1, job.scaling->spawn_size);
+      threshold_ = job.scaling->efficiency_threshold;
+    }
+    spawn_ = workers * job.slots_per_worker;
   }
 
   [[nodiscard]] int size() const { return size_; }
-  // The lowest rung is the smallest size, or N if that is larger and allowed.
+  // The allowed size that is N workers on or, where there is none, the next one beyond; at the top the largest. The
+  // lowest rung is the smallest size, or N if that is larger.
   [[nodiscard]] int next() const {
-    if (size_ == 0) return std::max(job_.size_min, std::min(spawn_, job_.size_max));
-    return std::min(size_ + spawn_, job_.size_max);
+    const int size = smallest_size(job_, size_ + spawn_);
+    return size > 0 ? size : std::max(size_, largest_size(job_, job_.size_max));
   }
   void climb() { size_ = next(); }
 
@@ -82,7 +86,7 @@ class Climber {
 
   const View& view_;
   const JobRow& job_;
-  int spawn_;
+  int spawn_ = 1;  // N, in slots
   double threshold_;
   int size_ = 0;
   Condition last_{.score = 1, .bar = 0};

@@ -1,8 +1,8 @@
 // The autoscaling engine for a whole cluster: the rules that let one job climb (Or, Zhang, Freedman: "Resource
 // Elasticity in Distributed Deep Learning", MLSys 2020, section 4; see size/autoscaling_engine.hpp) decide between
-// jobs. Each job has a ladder of sizes, N workers apart. Its lowest rung goes to every job in order of submission;
-// then, again and again, the next N workers go to the job whose next rung has the best scale condition among those that
-// pass it:
+// jobs. Each job has a ladder of its allowed sizes, at least N workers apart. Its lowest rung goes to every job in
+// order of submission; then, again and again, the next rung goes to the job with the best scale condition among those
+// that pass it:
 //   throughput scaling efficiency  s = [(R(k2) - R(k1)) / (k2 - k1)] / [R(k1) / k1],              passes iff s > S
 //   utility, where its user states one  g = [U(T(k2)) - U(T(k1)) - cost(k2) + cost(k1)] / cost(k1),  passes iff g > 0
 // R = steps a second at the declared batch, T(k) = time since submission + steps left / R(k), cost(k) = k x slot price

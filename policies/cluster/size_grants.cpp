@@ -46,12 +46,12 @@ Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen) 
 
 std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int most) {
   std::vector<double> table{0};
-  const double alone = job.speed->step_seconds({.nodes = 1, .size = 1});
+  double alone = 0;  // seconds that one worker takes, or would
   for (int size = 1; size <= most; ++size) {
     const double seconds = job.speed->step_seconds(packed(size, slots_per_node));
-    // A job that is too large for one worker is measured against ideal scaling of nothing: all its sizes count as 1.
-    const double speedup = std::isfinite(alone) ? alone / seconds : 1;
-    table.push_back(std::isfinite(seconds) && seconds > 0 ? speedup : 0);
+    const bool runs = std::isfinite(seconds) && seconds > 0;
+    if (runs && alone == 0) alone = size * seconds;
+    table.push_back(runs ? alone / seconds : 0);
   }
   return table;
 }

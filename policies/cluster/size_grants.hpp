@@ -17,8 +17,9 @@ struct ChosenSize {
 // `chosen`: one per row of view.jobs. Marks are left as they are.
 [[nodiscard]] Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen);
 
-// One worker more after another, up to size_max: how much faster a step is than on one worker, on as few nodes as
-// possible; 0 where the job cannot run. Index = size, [0] = 0.
+// One worker more after another, up to `most`: how much faster a step is than on one worker, on as few nodes as
+// possible; 0 where the job cannot run. Index = size, [0] = 0. A job that is too large for one worker is measured
+// against the smallest size m at which it can run, which counts as m.
 [[nodiscard]] std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int most);
 
 }  // namespace tidepool::policies::cluster

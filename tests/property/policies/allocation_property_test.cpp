@@ -41,6 +41,14 @@ void add_jobs(World& world, Rng& rng) {
     job.speed = world.curves.back().get();
     job.size_max = static_cast<int>(rng.between(1, 24));
     job.size_wanted = static_cast<int>(rng.between(1, job.size_max));
+    if (rng.chance(0.3)) job.size_min = static_cast<int>(rng.between(1, job.size_wanted));
+    for (int size = job.size_min; rng.chance(0.3) && size <= job.size_max; size += 2) job.sizes.push_back(size);
+    if (!job.sizes.empty()) job.size_max = job.size_wanted = job.sizes.back();
+    job.largest_seen = static_cast<int>(rng.between(0, job.size_max));
+    job.frozen = rng.chance(0.1);
+    job.weight = rng.uniform() * 4;
+    job.resizes = static_cast<int>(rng.below(9));
+    job.transition = Duration::seconds(rng.between(0, 60));
     job.held = Duration::seconds(rng.between(0, 40'000));
     job.mark.level = static_cast<int>(rng.below(2));
     if (rng.chance(0.7)) job.steps_left = rng.exponential(1'000);
@@ -59,7 +67,7 @@ World random_world(Rng& rng) {
   World world;
   world.view.now = Instant::from_micros(rng.between(0, 1'000'000'000));
   if (rng.chance(0.5)) world.view.types = {{.name = "fast", .price_per_hour = 2}, {.name = "slow"}};
-  const auto nodes = rng.between(1, 12);
+  const auto nodes = rng.chance(0.03) ? 0 : rng.between(1, 12);
   for (std::int64_t i = 1; i <= nodes; ++i) {
     world.view.nodes.push_back(
         {.id = NodeId(static_cast<std::uint64_t>(i)), .slots = static_cast<int>(rng.between(1, 8))});
