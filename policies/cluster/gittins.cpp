@@ -11,29 +11,34 @@
 
 namespace tidepool::policies::cluster {
 
-double gittins_index(const std::vector<double>& services, double attained, double quantum) {
-  double finishing = 0;
-  double spent = 0;
-  for (auto service = std::upper_bound(services.begin(), services.end(), attained); service != services.end();
-       ++service) {
-    const double left = *service - attained;
-    finishing += left <= quantum ? 1 : 0;
-    spent += std::min(left, quantum);
-  }
-  return spent > 0 ? finishing / spent : 0;
+EndedServices::EndedServices(std::vector<double> services) : services_(std::move(services)), sums_(1, 0) {
+  std::sort(services_.begin(), services_.end());
+  for (const double service : services_) sums_.push_back(sums_.back() + service);
+}
+
+double EndedServices::index(double attained, double quantum) const {
+  const auto place = [&](double service) {
+    return static_cast<std::size_t>(std::upper_bound(services_.begin(), services_.end(), service) - services_.begin());
+  };
+  const std::size_t first = place(attained);            // of those that took more
+  const std::size_t later = place(attained + quantum);  // of those that will not have ended within the quantum
+  if (first == services_.size()) return 0;
+  const auto finishing = static_cast<double>(later - first);
+  const double within = sums_[later] - sums_[first] - finishing * attained;
+  const double beyond = later < services_.size() ? static_cast<double>(services_.size() - later) * quantum : 0;
+  return finishing / (within + beyond);
 }
 
 Allocation Gittins::allocate(const View& view, core::StepBudget& budget) const {
+  budget.spend(static_cast<std::int64_t>(view.jobs.size() + view.ended_slot_seconds.size()));
   TwoQueues queues = two_queues(view);
-  std::vector<double> services = view.ended_slot_seconds;
-  std::sort(services.begin(), services.end());
+  const EndedServices services(view.ended_slot_seconds);
   std::vector<double> index(view.jobs.size(), 0);
-  for (std::size_t row = 0; row < view.jobs.size() && services.size() >= kEndedMin; ++row) {
+  for (std::size_t row = 0; row < view.jobs.size() && services.count() >= kEndedMin; ++row) {
     const double attained = std::floor(view.jobs[row].slot_seconds / kStep) * kStep;
     const double quantum =
         queues.marks[row].level == 0 ? Tiresias::kQueueThreshold : std::numeric_limits<double>::infinity();
-    index[row] = gittins_index(services, attained, quantum);
-    budget.spend(static_cast<std::int64_t>(services.size()));
+    index[row] = services.index(attained, quantum);
   }
   std::vector<std::tuple<int, double, std::size_t, std::size_t>> ranked;  // the third: its place by tiresias.hpp
   for (std::size_t place = 0; place < queues.order.size(); ++place) {

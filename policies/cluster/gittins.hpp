@@ -16,8 +16,19 @@
 
 namespace tidepool::policies::cluster {
 
-// `services`: ascending. Infinite `quantum` is allowed. 0 where no service is above `attained`.
-[[nodiscard]] double gittins_index(const std::vector<double>& services, double attained, double quantum);
+// The services that ended jobs took, in any order. A question costs the logarithm of their number.
+class EndedServices {
+ public:
+  explicit EndedServices(std::vector<double> services);
+
+  [[nodiscard]] std::size_t count() const { return services_.size(); }
+  // G(attained) for a quantum above 0, perhaps infinite. 0 where no service is above `attained`.
+  [[nodiscard]] double index(double attained, double quantum) const;
+
+ private:
+  std::vector<double> services_;  // ascending
+  std::vector<double> sums_;      // of the first i of them
+};
 
 class Gittins final : public AllocationPolicy {
  public:

@@ -48,15 +48,16 @@ PolluxFitness::PolluxFitness(const View& view)
     kept.most = std::min({std::max(2 * job.largest_seen, job.size_min), job.size_max, slots});
     kept.base = fair_goodput(job, share);
     kept.factor = reallocation_factor(job, view.now);
-    const int largest = std::max(kept.most, size_of(job.placement));
-    kept.speedup.assign((view.nodes.size() + 1) * (static_cast<std::size_t>(largest) + 1), -1);
+    const auto largest = static_cast<std::size_t>(std::max(kept.most, size_of(job.placement)));
+    kept.columns = largest + 1;
+    kept.speedup.assign((std::min(view.nodes.size(), largest) + 1) * kept.columns, -1);
   }
 }
 
 double PolluxFitness::speedup(std::size_t row, Shape shape) const {
   const Job& job = jobs_[row];
-  const std::size_t columns = job.speedup.size() / (view_.nodes.size() + 1);
-  double& kept = job.speedup[static_cast<std::size_t>(shape.nodes) * columns + static_cast<std::size_t>(shape.size)];
+  double& kept =
+      job.speedup[static_cast<std::size_t>(shape.nodes) * job.columns + static_cast<std::size_t>(shape.size)];
   if (kept < 0) kept = std::max(0.0, view_.jobs[row].speed->goodput(shape) / job.base);
   return kept;
 }

@@ -54,8 +54,9 @@ class PolluxFitness {
  private:
   struct Job {
     int most = 1;
-    double base = 1;    // goodput of its fair share
-    double factor = 1;  // r_j
+    double base = 1;          // goodput of its fair share
+    double factor = 1;        // r_j
+    std::size_t columns = 0;  // sizes that it may be asked about
     // By nodes and size; below 0 = not asked yet. The same questions get the same answers with and without it.
     mutable std::vector<double> speedup;
   };

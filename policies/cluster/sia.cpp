@@ -13,12 +13,17 @@ namespace {
 
 constexpr double kLeastGain = 1e-4;  // a configuration that may not change at all is worth this
 
-std::vector<int> configurations(int slots_per_node, int most) {
+// Powers of two within a node and whole nodes, as far as the job may have them; if it may have none of them, its
+// smallest size.
+std::vector<int> configured_sizes(const JobRow& job, int slots_per_node, int most) {
   std::vector<int> sizes;
   for (int size = 1; size <= std::min(most, slots_per_node); size *= 2) sizes.push_back(size);
   for (int size = slots_per_node; size <= most; size += slots_per_node) {
-    if (size != sizes.back()) sizes.push_back(size);
+    if (sizes.empty() || size != sizes.back()) sizes.push_back(size);
   }
+  std::erase_if(sizes, [&](int size) { return !may_have(job, size); });
+  const int smallest = smallest_size(job, job.size_min);
+  if (sizes.empty() && smallest > 0 && smallest <= most) sizes.push_back(smallest);
   return sizes;
 }
 
@@ -57,8 +62,10 @@ std::vector<Configuration> configurations_of(const View& view, const JobRow& job
   for (int type = 0; type < types_of(view); ++type) {
     const int per_node = slots_per_node(view, type);
     if (per_node == 0) continue;
-    for (const int size : configurations(per_node, std::min(grown, view.slots_of_type(type)))) {
-      if (!may_have(job, size) || (job.frozen && !is_present(view, job, type, size))) continue;
+    std::vector<int> sizes = configured_sizes(job, per_node, std::min(grown, view.slots_of_type(type)));
+    if (job.frozen) sizes = {size_of(job.placement)};
+    for (const int size : sizes) {
+      if (size == 0 || (job.frozen && !is_present(view, job, type, size))) continue;
       Shape shape = packed(size, per_node);
       shape.type = type;
       const double goodput = job.speed->goodput(shape);
@@ -80,7 +87,7 @@ ChoiceProgram Sia::program_of(const View& view) {
     for (const Configuration& configuration : found) least = std::min(least, configuration.goodput);
     auto& options = program.jobs.emplace_back();
     for (const auto& [type, size, goodput] : found) {
-      const double gain = goodput / least * (is_present(view, job, type, size) ? 1 : factor);
+      const double gain = job.size_min * goodput / least * (is_present(view, job, type, size) ? 1 : factor);
       options.push_back({.cost = std::pow(std::max(gain, kLeastGain), kPower) - kLambda,
                          .slots = size,
                          .kind = static_cast<std::size_t>(type)});

@@ -9,6 +9,7 @@
 #include "policies/cluster/elastic_tiresias.hpp"
 #include "policies/cluster/ffdl.hpp"
 #include "policies/cluster/gittins.hpp"
+#include "policies/cluster/size_grants.hpp"
 #include "policies/cluster/themis.hpp"
 #include "tests/support/allocation_views.hpp"
 
@@ -71,14 +72,14 @@ TEST_CASE("elastic tiresias: more than ten waiting jobs make the second queue sh
 }
 
 TEST_CASE("the gittins index is the chance to finish within the quantum over the service that this takes") {
-  const std::vector<double> services{100, 200, 300, 1'000};
+  const EndedServices services({300, 100, 1'000, 200});
   // At 0 with 200: two of four finish; min(S, 200) is 100 + 200 + 200 + 200.
-  CHECK(gittins_index(services, 0, 200) == Approx(2.0 / 700));
+  CHECK(services.index(0, 200) == Approx(2.0 / 700));
   // At 200: 300 and 1,000 are left, one within 200; 100 + 200.
-  CHECK(gittins_index(services, 200, 200) == Approx(1.0 / 300));
-  CHECK(gittins_index(services, 200, std::numeric_limits<double>::infinity()) == Approx(2.0 / 900));
-  CHECK(gittins_index(services, 1'000, 200) == 0);
-  CHECK(gittins_index({}, 0, 200) == 0);
+  CHECK(services.index(200, 200) == Approx(1.0 / 300));
+  CHECK(services.index(200, std::numeric_limits<double>::infinity()) == Approx(2.0 / 900));
+  CHECK(services.index(1'000, 200) == 0);
+  CHECK(EndedServices({}).index(0, 200) == 0);
 }
 
 TEST_CASE("gittins: within a queue the job that is likelier to end soon goes first; without history the older one") {
@@ -110,6 +111,18 @@ TEST_CASE("ffdl: the sum of speed-ups decides, and everybody that fits gets its 
   CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{3, 1});  // 3 + 1; 2 + 2 would be 2 + 1.25
   view = view_of(1, 4, 6, kFlat);
   CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{1, 1, 1, 1, 0, 0});
+}
+
+TEST_CASE("a job that is too large for one worker speeds up from the smallest size at which it runs") {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const StepTable large({kNever, 6, 4, 3});
+  View view = view_of(1, 4, 2, kFlat);
+  view.jobs[1].speed = &large;
+  view.jobs[1].size_min = 2;
+  CHECK(speedup_table(view.jobs[1], 4, 4) == std::vector<double>{0, 0, 2, 3, 4});
+  CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{1, 3});  // 1 + 3; 2 + 2 would be 1.25 + 2
+  view.jobs[1].steps_left = 50;
+  CHECK(sizes_of(decide(Afs(), view)) == Sizes{1, 3});  // 600 s left on one worker are the shorter
 }
 
 TEST_CASE("afs: a slot shortens the longer job by a larger share than it speeds the shorter one up") {
@@ -160,6 +173,20 @@ TEST_CASE("cluster autoscaling: a job climbs one rung beyond what was measured, 
   CHECK(sizes_of(decide(ClusterAutoscaling({.spawn_size = 4}), view)) == Sizes{4, 4, 0});
   view.jobs[0].size_max = 3;
   CHECK(sizes_of(decide(ClusterAutoscaling({.spawn_size = 4}), view)) == Sizes{3, 4, 0});
+}
+
+TEST_CASE("cluster autoscaling: rungs are sizes that the job may have, N workers of several slots apart") {
+  View view = view_of(1, 8, 1, kSteep);
+  view.jobs[0].sizes = {1, 2, 4, 8};
+  view.jobs[0].largest_seen = 2;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{4});  // not 3, which would be cut to 2 for ever
+  const StepTable linear({8, 4, 8.0 / 3, 2, 1.6, 8.0 / 6, 8.0 / 7, 1});
+  view.jobs[0] = view_of(1, 8, 1, linear).jobs[0];
+  view.jobs[0].slots_per_worker = view.jobs[0].size_min = 2;
+  view.nodes[0].slots = 7;
+  CHECK(sizes_of(decide(ClusterAutoscaling(), view)) == Sizes{6});
+  view.nodes[0].slots = 8;
+  CHECK(sizes_of(decide(ClusterAutoscaling({.spawn_size = 3}), view)) == Sizes{8});  // 6, then the top
 }
 
 TEST_CASE("cluster autoscaling: a job with a utility grows while that gains more than the slots cost") {

@@ -182,6 +182,19 @@ TEST_CASE("sia: the program of a view") {
   CHECK(Sia::program_of(view).jobs[1].size() == 1);
 }
 
+TEST_CASE("sia: a job that needs several slots counts by as many, and has a size whatever it may have") {
+  View view = view_of(2, 4, 1, kLinear);
+  view.jobs[0].size_min = 2;
+  CHECK(Sia::program_of(view).jobs[0][0].cost == Approx(1 / std::sqrt(2.0) - 1.1));
+  view.jobs[0].size_min = view.jobs[0].size_max = 3;  // no power of two, no whole node
+  CHECK(sizes_of(decide(Sia(), view)) == Sizes{3});
+  view.jobs[0].sizes = {3, 6};
+  view.jobs[0].size_max = 6;
+  view.jobs[0].placement = {{.node = 0, .slots = 4}, {.node = 1, .slots = 2}};
+  view.jobs[0].frozen = true;
+  CHECK(sizes_of(decide(Sia(), view)) == Sizes{6});
+}
+
 TEST_CASE("sia: the type of slot on which a job gains most, while there are such") {
   // Three times as fast on the first type; the second job hardly cares.
   class Typed final : public SpeedModel {
