@@ -4,12 +4,14 @@
 #include <grp.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -26,8 +28,12 @@ Locked refused(const char* step, int failed) {
   return {.ok = false, .step = step, .failed = failed};
 }
 
+// A limit that is lower already stays.
 bool limit(__rlimit_resource_t what, rlim_t most) {
-  const rlimit both{.rlim_cur = most, .rlim_max = most};
+  rlimit now{};
+  if (getrlimit(what, &now) != 0) return false;
+  const rlim_t lower = std::min(most, now.rlim_max);
+  const rlimit both{.rlim_cur = lower, .rlim_max = lower};
   return setrlimit(what, &both) == 0;
 }
 
@@ -97,7 +103,7 @@ void allow_computing(Filter& filter) {
   // Last words of a runtime library go to standard error, which is nowhere.
   filter.allow_if(SCMP_SYS(write), exactly(0, STDERR_FILENO));
   filter.allow_if(SCMP_SYS(writev), exactly(0, STDERR_FILENO));
-  filter.allow_if(SCMP_SYS(ioctl), exactly(0, STDERR_FILENO));
+  filter.allow_if(SCMP_SYS(ioctl), exactly(0, STDERR_FILENO), exactly(1, TCGETS));
   // abort() may end the process as such, and no other process.
   filter.allow_if(SCMP_SYS(tgkill), exactly(0, static_cast<std::uint64_t>(getpid())), exactly(2, SIGABRT));
 }
@@ -124,19 +130,29 @@ Locked drop_rights() {
   return {.ok = true};
 }
 
-Locked allow_loading() {
+Locked allow_loading(std::uint64_t memory) {
+  const std::uint64_t mapped = mapped_bytes();
+  if (mapped == 0) return refused("/proc/self/statm", errno);
   // The loader opens the source through /proc/self/fd, which belongs to root after a change of user unless the process
   // may be looked at; enter() takes that back.
   if (prctl(PR_SET_DUMPABLE, 1) != 0) return refused("prctl", errno);
-  if (!limit(RLIMIT_NOFILE, 64)) return refused("setrlimit", errno);
+  if (!limit(RLIMIT_AS, mapped + memory) || !limit(RLIMIT_NOFILE, 64)) return refused("setrlimit", errno);
   Filter filter;
   allow_computing(filter);
   filter.allow({SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
                 SCMP_SYS(stat), SCMP_SYS(lseek), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(access),
-                SCMP_SYS(faccessat), SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(prctl), SCMP_SYS(seccomp),
-                SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(fcntl)});
+                SCMP_SYS(faccessat), SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(seccomp), SCMP_SYS(getrandom)});
   filter.allow_if(SCMP_SYS(openat), without(2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC));
   filter.allow_if(SCMP_SYS(open), without(1, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC));
+  // A library's constructors run here. They may neither set limits of other processes, nor have signals sent to them
+  // (F_SETOWN), nor outlive the daemon (PR_SET_PDEATHSIG).
+  filter.allow_if(SCMP_SYS(prlimit64), exactly(0, 0));
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL}) {
+    filter.allow_if(SCMP_SYS(fcntl), exactly(1, static_cast<std::uint64_t>(command)));
+  }
+  for (const int option : {PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP}) {
+    filter.allow_if(SCMP_SYS(prctl), exactly(0, static_cast<std::uint64_t>(option)));
+  }
   if (const int failed = filter.load(); failed != 0) return refused("seccomp", failed);
   return {.ok = true};
 }

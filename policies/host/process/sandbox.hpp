@@ -16,9 +16,10 @@ struct Locked {
 
 // Before the source is known: drops root, closes what was inherited, sets limits, dies with its parent.
 [[nodiscard]] Locked drop_rights();
+// `memory`, in both: bytes that may be mapped beyond what is mapped now.
 // For a native library only: from here on files may be read and libraries mapped, nothing else beyond the list.
-[[nodiscard]] Locked allow_loading();
-// The list itself. `memory`: bytes that may be mapped beyond what is mapped now.
+[[nodiscard]] Locked allow_loading(std::uint64_t memory);
+// The list itself.
 [[nodiscard]] Locked enter(std::uint64_t memory);
 
 }  // namespace tidepool::policies::host::process

@@ -46,7 +46,8 @@ class Host {
     const Budget budget{.instructions = request.instructions, .memory = request.memory};
     const bool native = request.engine == EngineKind::kNative;
     if (native) {
-      if (const Locked locked = allow_loading(); !locked.ok) return refuse(locked);
+      if (const Locked locked = allow_loading(request.memory + kOwnMemory + kLibraryMemory); !locked.ok)
+        return refuse(locked);
       engine_ = make_native_engine();
     }
     if (const Locked locked = enter(request.memory + kOwnMemory); !locked.ok) return refuse(locked);
@@ -72,7 +73,8 @@ class Host {
   }
 
  private:
-  static constexpr std::uint64_t kOwnMemory = 16U << 20U;  // beyond the policy's budget, for the host itself
+  static constexpr std::uint64_t kOwnMemory = 16U << 20U;       // beyond the policy's budget, for the host itself
+  static constexpr std::uint64_t kLibraryMemory = 256U << 20U;  // for the libraries that a native policy brings along
 
   AnswersHeader& header() { return *static_cast<AnswersHeader*>(answers_); }
 

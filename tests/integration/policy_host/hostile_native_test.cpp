@@ -79,10 +79,22 @@ TEST_CASE("a forbidden call is told by its name") {
 }
 
 TEST_CASE("a library that reaches out while it is loaded does not get that far") {
-  PolicyHost host = native_host("hostile_at_load");
+  const auto act = GENERATE(Act{"a socket", 1, "socket"}, Act{"limits of another process", 2, "prlimit64"},
+                            Act{"signals to another process", 3, "fcntl"}, Act{"a life after its parent's", 4, "prctl"},
+                            Act{"a terminal", 5, "ioctl"}, Act{"a file to write", 6, "openat"});
+  CAPTURE(act.what);
+  PolicyHost host = native_host("hostile_at_load_" + std::to_string(static_cast<int>(act.number)));
   const auto loaded = host.load();
   REQUIRE(std::holds_alternative<PolicyFault>(loaded));
-  CHECK(std::get<PolicyFault>(loaded).code == "policy.forbidden_call");
+  CHECK(to_text(std::get<PolicyFault>(loaded)) ==
+        std::string("policy.forbidden_call: it called ") + act.fault + ", which no policy may");
+}
+
+TEST_CASE("a library that wants all memory while it is loaded does not get it") {
+  PolicyHost host = native_host("hostile_at_load_7");
+  const auto loaded = host.load();
+  REQUIRE(std::holds_alternative<PolicyFault>(loaded));
+  CHECK(std::get<PolicyFault>(loaded).code == "policy.crashed");  // it gives up when a request is refused
 }
 
 TEST_CASE("bytes that are no library are refused with the loader's words") {
