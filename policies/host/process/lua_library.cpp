@@ -51,12 +51,19 @@ struct Key {
   const char* text;  // null for a number
   std::size_t length;
   lua_Number number;
-  bool whole;  // the number is one of Lua's integers
+  lua_Integer whole;  // of Lua's integers, which `number` may round
+  bool is_whole;
 };
+
+bool number_before(const Key& a, const Key& b) {
+  if (a.is_whole && b.is_whole) return a.whole < b.whole;
+  // Only 2^63 can equal a rounded integer, and it is larger than all of them.
+  return a.number < b.number || (a.number == b.number && a.is_whole && !b.is_whole);
+}
 
 bool before(const Key& a, const Key& b) {
   if ((a.text == nullptr) != (b.text == nullptr)) return a.text == nullptr;
-  if (a.text == nullptr) return a.number < b.number;
+  if (a.text == nullptr) return number_before(a, b);
   const int order = std::memcmp(a.text, b.text, std::min(a.length, b.length));
   return order != 0 ? order < 0 : a.length < b.length;
 }
@@ -86,9 +93,10 @@ int sorted_pairs(lua_State* state) {
   std::size_t filled = 0;
   for (lua_pushnil(state); lua_next(state, 1) != 0; lua_pop(state, 1)) {
     Key& key = keys[filled++];
-    key = {.text = nullptr, .length = 0, .number = 0, .whole = lua_isinteger(state, -2) != 0};
+    key = {.text = nullptr, .length = 0, .number = 0, .whole = 0, .is_whole = lua_isinteger(state, -2) != 0};
     if (lua_type(state, -2) == LUA_TNUMBER) {
       key.number = lua_tonumber(state, -2);
+      if (key.is_whole) key.whole = lua_tointeger(state, -2);
     } else if (lua_type(state, -2) == LUA_TSTRING) {
       key.text = lua_tolstring(state, -2, &key.length);
     } else {
@@ -103,8 +111,8 @@ int sorted_pairs(lua_State* state) {
     const Key& key = keys[i];
     if (key.text != nullptr) {
       lua_pushlstring(state, key.text, key.length);
-    } else if (key.whole) {
-      lua_pushinteger(state, static_cast<lua_Integer>(key.number));
+    } else if (key.is_whole) {
+      lua_pushinteger(state, key.whole);
     } else {
       lua_pushnumber(state, key.number);
     }

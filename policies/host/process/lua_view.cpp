@@ -194,7 +194,8 @@ void read_why(lua_State* state, int code, int numbers, WhyRecord& why) {
     if (why.count == kNumbersMax) {
       raise(state, invalid, "a reason has at most %d numbers", static_cast<int>(kNumbersMax));
     }
-    const char* name = lua_type(state, -2) == LUA_TSTRING ? lua_tolstring(state, -2, &length) : "";
+    const char* key = lua_type(state, -2) == LUA_TSTRING ? lua_tolstring(state, -2, &length) : nullptr;
+    const std::string_view name = key == nullptr ? std::string_view() : std::string_view(key, length);
     if (!well_formed(name, kNameBytes, false) || lua_type(state, -1) != LUA_TNUMBER) {
       raise(state, invalid, "the numbers of a reason are written {share = 0.5}: small letters, digits and _");
     }

@@ -162,6 +162,21 @@ return P)");
   }
 }
 
+TEST_CASE("pairs gives every number as it is, however large, and in order") {
+  // Neighbours of 2^53 and the ends of the integers round to the same floating-point numbers.
+  const std::string body =
+      "local t = {[9007199254740993] = 3, [9007199254740992] = 2, [math.maxinteger] = 4, [math.mininteger] = 0,\n"
+      "           [0.5] = 1, [2.0^63] = 5}\n"
+      "local n = 0\n"
+      "for k, v in pairs(t) do assert(v == n and t[k] == v, 'at ' .. n) n = n + 1 end\n"
+      "assert(n == 6, 'saw ' .. n)";
+  CHECK(outcome(size_hook(body)) == "answered");
+}
+
+TEST_CASE("a number's name that is cut by a zero byte is no name") {
+  CHECK(outcome(size_hook("view.why(1, 'Fine', {['a\\0x'] = 1, ['a\\0y'] = 2})")) == "policy.invalid_reason");
+}
+
 TEST_CASE("chance and the order of pairs are the same in every process") {
   const std::string text = R"(
 local t = {}
