@@ -132,9 +132,10 @@ Extent extent_of(const cluster::View& view) {
 std::vector<int> size_options(const cluster::JobRow& job, const Extent& extent) {
   const int most = std::min(job.size_max, extent.slots);
   std::vector<int> sizes{size_of(job.placement), job.size_wanted, job.size_min};
-  for (const int size : job.sizes) {
-    if (sizes.size() < kOptionsMax) sizes.push_back(size);
-  }
+  // Of a long list a part, evenly, and the largest.
+  const std::size_t stride = job.sizes.size() / (kOptionsMax - sizes.size() - 1) + 1;
+  for (std::size_t i = 0; i < job.sizes.size(); i += stride) sizes.push_back(job.sizes[i]);
+  if (!job.sizes.empty()) sizes.push_back(job.sizes.back());
   for (int size = 1; job.sizes.empty() && size <= most && sizes.size() < kOptionsMax;
        size += size < extent.slots_per_node ? 1 : extent.slots_per_node) {
     sizes.push_back(size);

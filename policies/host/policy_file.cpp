@@ -90,17 +90,21 @@ ParamRule read_rule(const std::string& name, const json& value, const std::strin
   } else if (fallback.is_number()) {
     rule.param.value = fallback.get<double>();
   } else {
-    in.fail("default", "Missing", "a parameter needs a default: a number, a boolean or a text");
+    in.fail("default", "Missing", "is missing: a parameter has a default, which is a number, a boolean or a text");
   }
   constexpr double kLargest = 1e15;
   if (in.has("min")) rule.low = in.number("min", 0, -kLargest, kLargest);
   if (in.has("max")) rule.high = in.number("max", 0, -kLargest, kLargest);
-  for (const json& choice : in.raw("choices").is_array() ? in.raw("choices") : json::array()) {
+  const json& choices = in.raw("choices");
+  for (const json& choice : choices.is_array() ? choices : json::array()) {
     if (choice.is_string()) rule.choices.push_back(choice.get<std::string>());
+  }
+  if (!choices.is_null() && (!fallback.is_string() || !choices.is_array() || rule.choices.size() != choices.size())) {
+    in.fail("choices", "WrongType", "must be a list of texts, of a parameter whose default is a text");
   }
   rule.about = in.text("about", "");
   in.finish();
-  if (const auto why = unsuitable(rule, rule.param.value)) in.fail("default", "OutOfRange", "the default " + *why);
+  if (const auto why = unsuitable(rule, rule.param.value)) in.fail("default", "OutOfRange", *why);
   return rule;
 }
 
@@ -114,7 +118,7 @@ Budgets read_budgets(const json& value, std::vector<FieldError>& errors) {
   if (in.has("wall")) {
     const auto wall = parse_duration(in.text("wall", ""));
     if (!wall || *wall < Duration::millis(1) || *wall > kWallMax) {
-      in.fail("wall", "Invalid", "write a time from 1ms to 10s, such as 250ms");
+      in.fail("wall", "Invalid", "must be a time from 1ms to 10s, such as 250ms");
     } else {
       budgets.wall = *wall;
     }
@@ -139,7 +143,8 @@ Result<PolicyFile> read_folder(const std::filesystem::path& folder, const ReadYa
   std::string stem = folder.filename().stem().string();
   file.manifest = read_manifest(manifest, stem, errors);
   if (!errors.empty()) {
-    return invalid_argument(described.string() + ": " + errors.front().pointer + ": " + errors.front().message);
+    const std::string where = errors.front().pointer.empty() ? "" : errors.front().pointer + ": ";
+    return invalid_argument(described.string() + ": " + where + errors.front().message);
   }
   const bool native = file.manifest.engine == EngineKind::kNative;
   auto source = read_whole_file(folder / (native ? "policy.so" : "policy.lua"),
@@ -160,19 +165,20 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   Manifest manifest;
   manifest.name = in.text("name", name);
   if (!is_name(manifest.name, 63)) {
-    in.fail("name", "Invalid", "a policy's name is small letters, digits, _ and -, and begins with a letter");
+    in.fail("name", "Invalid", "must be small letters, digits, _ and -, at most 63, and begin with a letter");
   }
   manifest.about = in.text("about", "");
   (void)in.integer("api", TIDEPOOL_POLICY_ABI, {.low = TIDEPOOL_POLICY_ABI, .high = TIDEPOOL_POLICY_ABI});
   const std::string engine = in.text("engine", "lua");
-  if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "the engine is lua or native");
+  if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "must be lua or native");
   manifest.engine = engine == "native" ? EngineKind::kNative : EngineKind::kLua;
   const json& hooks = in.raw("hooks");
+  if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
   for (const json& hook : hooks.is_array() ? hooks : json::array()) {
     const std::string text = hook.is_string() ? hook.get<std::string>() : "";
     const std::vector<std::string> known{"admit", "order", "size", "pool"};
     if (std::find(known.begin(), known.end(), text) == known.end()) {
-      in.fail("hooks", "Invalid", "the hooks are admit, order, size and pool");
+      in.fail("hooks", "Invalid", "may list admit, order, size and pool");
     }
     manifest.hooks.push_back(text);
   }
@@ -181,14 +187,17 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
     for (const auto& [param, rule] : params.items()) {
       const std::string pointer = std::string("/params/").append(param);
       if (!is_name(param, kNameBytes - 1)) {
-        errors.push_back({pointer, "Invalid", "a parameter's name is small letters, digits and _, at most 31"});
+        errors.push_back(
+            {pointer, "Invalid",
+             "a parameter's name is small letters, digits, _ and -, at most 31, and begins with a letter"});
       }
       manifest.params.push_back(read_rule(param, rule, pointer, errors));
     }
   } else if (!params.is_null()) {
-    in.fail("params", "WrongType", "params is a table of names, each with a default");
+    in.fail("params", "WrongType", "must be a table of names, each with a default");
   }
-  if (manifest.params.size() > kParamsMax) in.fail("params", "OutOfRange", "a policy has at most 64 parameters");
+  if (manifest.params.size() > kParamsMax)
+    in.fail("params", "OutOfRange", "are more than 64, the most that a policy has");
   manifest.budgets = read_budgets(in.raw("budgets"), errors);
   in.finish();
   return manifest;
@@ -223,7 +232,7 @@ Result<std::vector<Param>> choose_params(const Manifest& manifest, const json& g
     Param& param = chosen.emplace_back(rule.param);
     if (!given.contains(param.name)) continue;
     auto value = value_of(given[param.name], param.value);
-    if (!value) return invalid_argument("the parameter " + param.name + " is a " + type_of(param.value));
+    if (!value) return invalid_argument("the parameter " + param.name + " must be a " + type_of(param.value));
     if (const auto why = unsuitable(rule, *value)) {
       return invalid_argument("the parameter " + param.name + " " + *why);
     }

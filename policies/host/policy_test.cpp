@@ -28,15 +28,16 @@ std::map<int, double> read_goodput(ObjectReader& in, int size_max) {
     for (const auto& [text, value] : table.items()) {
       int size = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-      const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0 && value.is_number();
+      const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0 && value.is_number() &&
+                         value.get<double>() >= 0;
       if (!right) {
-        in.fail("goodput", "Invalid", "goodput is a table of sizes and speeds, such as {1: 1, 2: 1.8}");
+        in.fail("goodput", "Invalid", "must be a table of sizes and speeds, such as {1: 1, 2: 1.8}");
         continue;
       }
       goodput[size] = value.get<double>();
     }
   } else if (!table.is_null()) {
-    in.fail("goodput", "WrongType", "goodput is a table of sizes and speeds, such as {1: 1, 2: 1.8}");
+    in.fail("goodput", "WrongType", "must be a table of sizes and speeds, such as {1: 1, 2: 1.8}");
   }
   for (int size = 1; goodput.empty() || size <= size_max; size *= 2) {
     if (table.is_object() && !goodput.empty()) break;
@@ -66,10 +67,14 @@ class TestReader {
   PolicyTest read() {
     ObjectReader in(value_, pointer_, errors_);
     test_.name = in.required_text("name");
-    if (const json& params = in.raw("params"); params.is_object()) test_.params = params;
+    if (const json& params = in.raw("params"); params.is_object()) {
+      test_.params = params;
+    } else if (!params.is_null()) {
+      in.fail("params", "WrongType", "must be a table of names and values, such as {most: 2}");
+    }
     read_cluster(in.raw("cluster"), in.pointer_of("cluster"));
     const json& jobs = in.raw("jobs");
-    if (!jobs.is_array() || jobs.empty()) in.fail("jobs", "Missing", "a test needs a list of jobs");
+    if (!jobs.is_array() || jobs.empty()) in.fail("jobs", "Missing", "must be a list with at least one job");
     for (const json& job : jobs.is_array() ? jobs : json::array()) {
       read_job(job, in.pointer_of("jobs") + "/" + std::to_string(test_.jobs.size()));
     }
@@ -95,20 +100,29 @@ class TestReader {
   void read_job(const json& value, const std::string& pointer) {
     ObjectReader in(value, pointer, errors_);
     cluster::JobRow row;
-    test_.jobs.push_back(in.required_text("name"));
+    std::string name = in.required_text("name");
+    if (std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end()) {
+      in.fail("name", "Invalid", "is that of another job, too; give each its own");
+    }
+    test_.jobs.push_back(std::move(name));
     row.id = JobId(test_.jobs.size());
     row.submitted = Instant() + read_time(in, "submitted", "0s");
     row.weight = in.number("weight", 1, 0, kLargest);
     row.size_wanted = static_cast<int>(in.integer("wanted", 1, {.low = 1, .high = kSizeMax}));
-    row.size_max = static_cast<int>(in.integer("max", row.size_wanted, {.low = 1, .high = kSizeMax}));
+    row.size_max = static_cast<int>(in.integer("max", row.size_wanted, {.low = row.size_wanted, .high = kSizeMax}));
     row.size_min = static_cast<int>(in.integer("min", 1, {.low = 1, .high = row.size_max}));
     row.priority = static_cast<int>(in.integer("priority", 0, {.low = -kSizeMax, .high = kSizeMax}));
     row.preemptible = in.boolean("preemptible", true);
     row.frozen = in.boolean("frozen", false);
     row.pinned = static_cast<int>(in.integer("pinned", 0, {.low = 0, .high = kSizeMax}));
     if (in.has("deadline")) row.deadline = Instant() + read_time(in, "deadline", "0s");
-    row.placement =
-        place(static_cast<int>(in.integer("holds", 0, {.low = 0, .high = kSizeMax})), test_.view.nodes, used_);
+    const auto holds = static_cast<int>(in.integer("holds", 0, {.low = 0, .high = kSizeMax}));
+    row.placement = place(holds, test_.view.nodes, used_);
+    if (size_of(row.placement) < holds) {
+      in.fail("holds", "OutOfRange",
+              "is " + std::to_string(holds) + ", and the cluster has only " + std::to_string(size_of(row.placement)) +
+                  " slots left for it");
+    }
     row.held = read_time(in, "held", "0s");
     row.slot_seconds = in.number("slot_seconds", row.held.to_seconds() * size_of(row.placement), 0, kLargest);
     row.largest_seen =
@@ -129,15 +143,16 @@ class TestReader {
   void each_job(ObjectReader& in, const char* name, Take take) {
     const json& table = in.raw(name);
     if (table.is_null()) return;
-    if (!table.is_object()) return in.fail(name, "WrongType", "write a table of job names and values, such as {a: 4}");
+    if (!table.is_object())
+      return in.fail(name, "WrongType", "must be a table of job names and values, such as {a: 4}");
     bool right = true;
     for (const auto& [job, value] : table.items()) {
       if (std::find(test_.jobs.begin(), test_.jobs.end(), job) == test_.jobs.end()) {
-        in.fail(name, "Invalid", "the test has no job \"" + job + "\"");
+        in.fail(name, "Invalid", "names the job \"" + job + "\", which the test has not");
       }
       right = right && take(job, value);
     }
-    if (!right) in.fail(name, "WrongType", "write a table of job names and values, such as {a: 4}");
+    if (!right) in.fail(name, "WrongType", "must be a table of job names and values, such as {a: 4}");
   }
 
   void read_expectation(const json& value, const std::string& pointer) {
@@ -160,16 +175,21 @@ class TestReader {
       return code.is_string();
     });
     const json& order = in.raw("order");
+    if (!order.is_null() && !order.is_array()) in.fail("order", "WrongType", "must be a list of jobs, such as [a, b]");
     for (const json& job : order.is_array() ? order : json::array()) {
       expect.order.push_back(job.is_string() ? job.get<std::string>() : "");
       if (std::find(test_.jobs.begin(), test_.jobs.end(), expect.order.back()) == test_.jobs.end()) {
-        in.fail("order", "Invalid", "the order names a job that the test has not");
+        in.fail("order", "Invalid", "names a job that the test has not");
       }
     }
     if (in.has("pool")) expect.pool = static_cast<int>(in.integer("pool", 0, {.low = 0, .high = 1'000'000}));
     expect.fault = in.text("fault", "");
     if (!expect.fault.empty() && !find_fault(expect.fault)) {
-      in.fail("fault", "Invalid", "there is no fault called \"" + expect.fault + "\"; docs/policies.md lists them");
+      in.fail("fault", "Invalid", "is \"" + expect.fault + "\", which is no fault; docs/policies.md lists them");
+    }
+    if (value.is_null() || (value.is_object() && value.empty())) {
+      errors_.push_back(
+          {pointer, "Missing", "a test expects something: sizes, grants, admitted, why, order, pool or fault"});
     }
     in.finish();
   }

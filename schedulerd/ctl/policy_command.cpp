@@ -95,7 +95,7 @@ std::vector<host::PolicyTest> tests_of(const std::filesystem::path& path) {
   std::string message;
   for (const FieldError& error : errors) {
     message += (message.empty() ? "" : "\n") + path.string() + " line " + std::to_string(lines.line_of(error.pointer)) +
-               ", " + error.pointer + ": " + error.message;
+               (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
   }
   if (!errors.empty()) fail(kExitUsage, message);
   return tests;
@@ -137,7 +137,8 @@ void write_new(const std::filesystem::path& path, const std::string& text) {
 }
 
 int make_new(const std::string& path, const Settings& settings) {
-  const std::filesystem::path folder = path;
+  const std::filesystem::path given = path;
+  const std::filesystem::path folder = given.has_filename() ? given : given.parent_path();  // "name/"
   std::error_code failed;
   if (std::filesystem::exists(folder, failed)) fail(kExitUsage, path + " is there already; choose another name");
   const std::string name = folder.filename().string();

@@ -59,6 +59,22 @@ TEST_CASE("a count of numbers beyond the record is no reason") {
   region.put(offsetof(AnswersHeader, why_set), std::uint32_t{1});
   const Judged judged = read_answers(waiting_jobs(1, 1), region.bytes());
   CHECK(std::get<PolicyFault>(judged).code == "policy.invalid_reason");
+  CHECK(std::get<PolicyFault>(judged).message == "Fine has 1000000 numbers; at most 8 are kept");
+}
+
+TEST_CASE("a reason whose numbers share a name is no reason: nobody could tell them apart") {
+  Region region(1);
+  WhyRecord why{};
+  std::memcpy(why.code, "Fine", 5);
+  why.count = 2;
+  for (std::size_t i : {0U, 1U}) {
+    std::memcpy(why.numbers[i].name, "share", 6);
+    why.numbers[i].value = double(i);
+  }
+  region.put(region.layout().why, why);
+  region.put(offsetof(AnswersHeader, why_set), std::uint32_t{1});
+  const Judged judged = read_answers(waiting_jobs(1, 1), region.bytes());
+  CHECK(std::get<PolicyFault>(judged).message == "Fine has two numbers called share");
 }
 
 TEST_CASE("wishes beyond the cluster are served by rank, and shrink before they wait") {
@@ -116,6 +132,18 @@ TEST_CASE("the options of a job are all sizes within a node and whole nodes beyo
   CHECK(size_options(view.jobs[0], extent_of(view)) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 32});
   view.jobs[0].size_max = 3;
   CHECK(size_options(view.jobs[0], extent_of(view)) == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("of a long list of sizes a policy sees a part that reaches from end to end") {
+  cluster::View view = waiting_jobs(1, 4);
+  for (int size = 1; size <= 500; ++size) view.jobs[0].sizes.push_back(size);
+  view.jobs[0].size_max = 500;
+  const std::vector<int> options = size_options(view.jobs[0], extent_of(view));
+  CHECK(options.size() <= 64);
+  CHECK(options.front() == 1);
+  CHECK(options.back() == 500);
+  for (std::size_t i = 1; i < options.size(); ++i) CHECK(options[i] - options[i - 1] <= 9);
+  CHECK(std::ranges::count(options, view.jobs[0].size_wanted) == 1);
 }
 
 }  // namespace tidepool::policies::host

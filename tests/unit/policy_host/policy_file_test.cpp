@@ -50,6 +50,12 @@ TEST_CASE("each wrong field is found") {
   CHECK(finding_of({{"name", "Upper"}}).find("/name") == 0);
   CHECK(finding_of({{"api", 2}}).find("/api") == 0);
   CHECK(finding_of({{"hooks", {"sizes"}}}).find("/hooks") == 0);
+  CHECK(finding_of({{"hooks", "size"}}).find("/hooks") == 0);
+  for (const json& choices : {json(5), json({"a", 5})}) {
+    CHECK(finding_of({{"params", {{"cap", {{"default", "a"}, {"choices", choices}}}}}}).find("/params/cap/choices") ==
+          0);
+  }
+  CHECK(finding_of({{"params", {{"cap", {{"default", 1}, {"choices", {"a"}}}}}}}).find("/params/cap/choices") == 0);
   CHECK(finding_of({{"budgets", {{"instructions", 5}}}}).find("/budgets/instructions") == 0);
   CHECK(finding_of({{"params", {{"Cap", {{"default", 1}}}}}}).find("/params/Cap") == 0);
   CHECK(finding_of({{"params", {{"cap", json::object()}}}}).find("/params/cap/default") == 0);
@@ -64,7 +70,7 @@ TEST_CASE("parameters have the type of their default and stay in their range") {
   };
   CHECK(message({{"cap", 9}, {"mode", "fast"}, {"strict", true}}) == "fine");
   CHECK(message({{"cap", 10}}) == "the parameter cap must be at most 9");
-  CHECK(message({{"cap", "9"}}) == "the parameter cap is a number");
+  CHECK(message({{"cap", "9"}}) == "the parameter cap must be a number");
   CHECK(message({{"mode", "slow"}}) == R"(the parameter mode must be one of ["fair","fast"])");
   CHECK(message({{"cop", 1}}) == R"(the policy has no parameter "cop"; did you mean "cap"?)");
 }

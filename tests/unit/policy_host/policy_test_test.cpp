@@ -60,6 +60,35 @@ TEST_CASE("each mistake is found where it stands") {
   test = small_test();
   test["jobs"][0]["goodput"] = {{"one", 1}};
   CHECK(finding_of(test) == "/0/jobs/0/goodput");
+  test = small_test();
+  test["jobs"][0]["goodput"] = {{"1", -1}};
+  CHECK(finding_of(test) == "/0/jobs/0/goodput");
+}
+
+TEST_CASE("a test that says something else than its author meant is no test") {
+  json test = small_test();
+  test["jobs"][1]["name"] = "a";
+  CHECK(finding_of(test) == "/0/jobs/1/name");
+  test = small_test();
+  test["jobs"][0]["holds"] = 9;  // of 8
+  CHECK(finding_of(test) == "/0/jobs/0/holds");
+  test = small_test();
+  test["jobs"][0]["max"] = 1;  // and wants 2
+  CHECK(finding_of(test) == "/0/jobs/0/max");
+  test = small_test();
+  test["params"] = 5;
+  CHECK(finding_of(test) == "/0/params");
+  test = small_test();
+  test["expect"]["order"] = "a";
+  CHECK(finding_of(test) == "/0/expect/order");
+}
+
+TEST_CASE("a test that expects nothing could not fail, and is refused") {
+  json test = small_test();
+  test["expect"] = json::object();
+  CHECK(finding_of(test) == "/0/expect");
+  test.erase("expect");
+  CHECK(finding_of(test) == "/0/expect");
 }
 
 }  // namespace tidepool::policies::host
