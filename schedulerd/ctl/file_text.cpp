@@ -1,5 +1,6 @@
 #include "schedulerd/ctl/file_text.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -28,6 +29,18 @@ std::string read_text_file(const std::string& path) {
     if (read == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(read));
     if (text.size() > kFileBytesMax) fail(kExitUsage, path + " is larger than 512 MiB");
+  }
+}
+
+void require_writable(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) fail(kExitUsage, path + " is a folder; give a file");
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool there = std::filesystem::exists(path, error);
+  const std::string looked_at = there ? path : folder.empty() ? "." : folder.string();
+  if (access(looked_at.c_str(), W_OK) != 0) {
+    fail(kExitUsage, path + " cannot be written: " + looked_at + ": " + std::strerror(errno));
   }
 }
 

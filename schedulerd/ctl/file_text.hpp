@@ -11,6 +11,9 @@ inline constexpr std::size_t kFileBytesMax = std::size_t{512} << 20U;  // unpack
 
 [[nodiscard]] std::string read_text_file(const std::string& path);
 
+// Fails if a file cannot be written there, before work is done for it; an empty path and "-" can.
+void require_writable(const std::string& path);
+
 // Replaces what is there. "-" is standard output.
 void write_text_file(const std::string& path, const std::string& text);
 

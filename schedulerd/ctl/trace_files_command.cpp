@@ -46,7 +46,7 @@ sim::Trace read_traces(const ImportAsked& asked) {
   const auto format = sim::find_trace_format(asked.from);
   if (!format) fail(kExitUsage, "--from: " + format.error().message);
   const std::string speeds = asked.speeds_file.empty() ? "" : read_text_file(asked.speeds_file);
-  sim::Trace all;
+  sim::TraceIntake all({.text = {}, .file = "the files together"});
   for (const std::string& path : asked.files) {
     const std::string text = read_text_file(path);
     const std::string name = std::filesystem::path(path).filename().string();
@@ -56,16 +56,17 @@ sim::Trace read_traces(const ImportAsked& asked) {
     tell(*trace, name);
     for (sim::TraceJob& job : trace->jobs) {
       if (asked.files.size() > 1) job.name = std::filesystem::path(name).stem().string() + ":" + job.name;
-      all.jobs.push_back(std::move(job));
+      const Status taken = all.take({.place = name, .refused = {}, .left_out = {}, .job = std::move(job)});
+      if (!taken) fail(kExitUsage, taken.error().message + "; give files of different names");
     }
   }
-  if (const Status settled = sim::settle(all, asked.files.front()); !settled.ok()) {
-    fail(kExitUsage, settled.error().message);
-  }
-  return all;
+  auto trace = std::move(all).finish();
+  if (!trace) fail(kExitUsage, trace.error().message);
+  return *std::move(trace);
 }
 
 int import_trace(const ImportAsked& asked) {
+  require_writable(asked.out);
   const sim::Trace trace = read_traces(asked);
   write_text_file(asked.out, sim::write_trace_csv(trace.jobs));
   if (asked.out != "-") {
@@ -155,31 +156,31 @@ std::optional<sim::TraceJob> exported(const json& job) {
   made.duration_s = slot_seconds / made.gpus;
   made.status = sim::status_of(state);
   made.application = text_at(job, "/name");
-  for (char& letter : made.application) {
-    if (letter == ',' || letter == '"' || static_cast<unsigned char>(letter) < 0x20) letter = '_';
-  }
   made.batch = static_cast<std::int64_t>(number_at(job, "/spec/batch/global").value_or(0));
   made.steps = static_cast<std::int64_t>(number_at(job, "/progress/step").value_or(0));
   return made;
 }
 
 int export_trace(Session& session, const std::string& out) {
-  sim::Trace trace;
+  require_writable(out);
+  sim::TraceIntake intake({.text = {}, .file = "the daemon's history"});
+  std::int64_t exports = 0;
   std::int64_t left_out = 0;
   for (const auto& item : session.list("/v1/jobs").items) {
-    const auto job = exported(session.get("/v1/jobs/" + text_at(item, "/id")));
-    if (job) {
-      trace.jobs.push_back(*job);
-    } else {
+    auto job = exported(session.get("/v1/jobs/" + text_at(item, "/id")));
+    if (!job) {
       ++left_out;
+      continue;
     }
+    ++exports;
+    const Status taken =
+        intake.take({.place = text_at(item, "/id"), .refused = {}, .left_out = {}, .job = *std::move(job)});
+    if (!taken) fail(kExitApi, taken.error().message);
   }
-  if (trace.jobs.empty())
-    fail(kExitNegative, "no job of this daemon has run and ended yet, so there is nothing to export");
-  if (const Status settled = sim::settle(trace, "the daemon's history"); !settled.ok()) {
-    fail(kExitApi, settled.error().message);
-  }
-  write_text_file(out, sim::write_trace_csv(trace.jobs));
+  if (exports == 0) fail(kExitNegative, "no job of this daemon has run and ended yet, so there is nothing to export");
+  const auto trace = std::move(intake).finish();
+  if (!trace) fail(kExitApi, trace.error().message);
+  write_text_file(out, sim::write_trace_csv(trace->jobs));
   if (left_out > 0) {
     std::fprintf(stderr, "%s left out: not ended, or never ran\n",
                  count_of(static_cast<double>(left_out), "job").c_str());

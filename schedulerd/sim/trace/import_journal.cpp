@@ -1,10 +1,12 @@
 // A daemon's own history: its events, one JSON object a line, as `schedctl events -o json` prints them. A job that
 // changed its size is written down as one that held the size it preferred for the same GPU time. A worker counts as one
 // GPU, because events do not tell how many it holds; `schedctl trace export` asks the daemon and knows.
+#include <algorithm>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
+#include "schedulerd/sim/text_lines.hpp"
 #include "schedulerd/sim/trace/importers.hpp"
 #include "schedulerd/sim/trace/trace_rows.hpp"
 
@@ -22,7 +24,7 @@ struct Running {
 };
 
 void hold(Running& running, double at, int size) {
-  running.worker_seconds += running.size * (at - running.since);
+  running.worker_seconds += running.size * std::max(0.0, at - running.since);  // a clock may be set back
   running.since = at;
   running.size = size;
 }
@@ -72,31 +74,26 @@ std::string take_event(const json& event, std::map<std::string, Running>& jobs) 
 }  // namespace
 
 Result<Trace> import_journal(const TraceText& input) {
-  Trace trace;
+  TraceIntake intake(input);
   std::map<std::string, Running> jobs;
-  int line = 0;
-  for (std::string_view rest = input.text; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view text = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    ++line;
+  std::string_view rest = input.text;
+  for (int line = 1; !rest.empty(); ++line) {
+    const std::string_view text = take_line(rest);
     if (text.empty()) continue;
-    const std::string fault = take_event(json::parse(text, nullptr, false), jobs);
+    std::string fault = take_event(json::parse(text, nullptr, false), jobs);
     if (fault.empty()) continue;
-    const std::string what = input.file + " line " + std::to_string(line) + ": " + fault;
-    if (!input.skip_bad) return invalid_argument(what);
-    if (++trace.bad_count <= static_cast<std::int64_t>(kBadLinesKept)) trace.bad_lines.push_back(what);
+    TP_TRY(
+        intake.take({.place = "line " + std::to_string(line), .refused = std::move(fault), .left_out = {}, .job = {}}));
   }
   for (auto& [id, running] : jobs) {
     running.job.duration_s = running.worker_seconds / running.job.gpus;
-    if (!running.ended || running.job.duration_s <= 0) {
-      ++trace.left_out["never ran, or has not ended"];
-    } else {
-      trace.jobs.push_back(std::move(running.job));
-    }
+    const bool counts = running.ended && running.job.duration_s > 0;
+    TP_TRY(intake.take({.place = id,
+                        .refused = {},
+                        .left_out = counts ? "" : "never ran, or has not ended",
+                        .job = std::move(running.job)}));
   }
-  TP_TRY(settle(trace, input.file));
-  return trace;
+  return std::move(intake).finish();
 }
 
 }  // namespace tidepool::sim

@@ -37,10 +37,17 @@ int gpus_of(const json& attempt) {
 }
 
 // A job that was tried several times ran for as long as its attempts together, at the size of the largest.
-TraceJob read_object(const json& object, std::string& refused, std::string& left_out) {
-  TraceJob job{.name = text_of(object, "jobid"), .tenant = text_of(object, "vc"), .user = text_of(object, "user")};
+TraceEntry read_object(const json& object, std::string place) {
+  TraceEntry entry{.place = std::move(place)};
+  if (!object.is_object()) {
+    entry.refused = "it is no object";
+    return entry;
+  }
+  TraceJob& job = entry.job;
+  job = {.name = text_of(object, "jobid"), .tenant = text_of(object, "vc"), .user = text_of(object, "user")};
   const auto submitted = seconds_of(text_of(object, "submitted_time"));
-  if (!submitted) refused = "submitted_time is no time such as 2017-10-09 07:01:55";
+  if (!submitted) entry.refused = "submitted_time is no time such as 2017-10-09 07:01:55";
+  if (job.name.empty()) entry.refused = "it has no jobid";
   job.submit_s = submitted.value_or(0);
   job.status = status_of(text_of(object, "status"));
   job.gpus = 0;
@@ -53,39 +60,26 @@ TraceJob read_object(const json& object, std::string& refused, std::string& left
       job.gpus = std::max(job.gpus, gpus_of(attempt));
     }
   }
-  if (job.gpus == 0) left_out = "asks for no GPU";
-  if (job.duration_s <= 0) left_out = "never ran, or has not ended";
-  return job;
+  if (job.gpus == 0) entry.left_out = "asks for no GPU";
+  if (job.duration_s <= 0) entry.left_out = "never ran, or has not ended";
+  return entry;
 }
 
 Result<Trace> read_log(const TraceText& input) {
   const json log = json::parse(input.text, nullptr, false);
-  if (!log.is_array()) return invalid_argument(input.file + " is no JSON array of jobs");
-  Trace trace;
+  if (!log.is_array()) return invalid_argument(input.file + " begins like a JSON array of jobs and is none");
+  TraceIntake intake(input);
   for (std::size_t i = 0; i < log.size(); ++i) {
-    std::string refused;
-    std::string left_out;
-    TraceJob job = log[i].is_object() ? read_object(log[i], refused, left_out) : TraceJob{};
-    if (!log[i].is_object()) refused = "it is no object";
-    if (refused.empty() && job.name.empty()) refused = "it has no jobid";
-    if (!refused.empty()) {
-      const std::string what = input.file + " job " + std::to_string(i + 1) + ": " + refused;
-      if (!input.skip_bad) return invalid_argument(what);
-      if (++trace.bad_count <= static_cast<std::int64_t>(kBadLinesKept)) trace.bad_lines.push_back(what);
-    } else if (!left_out.empty()) {
-      ++trace.left_out[left_out];
-    } else {
-      trace.jobs.push_back(std::move(job));
-    }
+    TP_TRY(intake.take(read_object(log[i], "job " + std::to_string(i + 1))));
   }
-  TP_TRY(settle(trace, input.file));
-  return trace;
+  return std::move(intake).finish();
 }
 
 }  // namespace
 
 Result<Trace> import_philly(const TraceText& input) {
-  if (input.text.starts_with('[')) return read_log(input);
+  const std::size_t begin = input.text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && input.text[begin] == '[') return read_log(input);
   return read_trace_rows(input, {.names = {"timestamp", "duration", "num_gpus", "cluster"}}, read_row);
 }
 

@@ -35,6 +35,22 @@ std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   return era * 146'097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719'468;
 }
 
+// How far east of UTC the named zone is; nothing if that is no zone.
+std::optional<std::int64_t> seconds_east(std::string_view zone) {
+  if (zone.empty() || zone == "Z" || zone == " UTC") return 0;
+  if (zone == " PST") return -8 * 3'600;
+  if (zone == " PDT") return -7 * 3'600;
+  if (zone[0] != '+' && zone[0] != '-') return std::nullopt;
+  std::string digits(zone.substr(1));
+  if (digits.size() == 5 && digits[2] == ':') digits.erase(2, 1);
+  const bool right = digits.size() == 4 && digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!right) return std::nullopt;
+  const int clock = std::stoi(digits);  // hours and minutes
+  if (clock / 100 > 14 || clock % 100 > 59) return std::nullopt;
+  const std::int64_t east = (clock / 100 * 60 + clock % 100) * 60;
+  return zone[0] == '-' ? -east : east;
+}
+
 // Where each asked column stands in the first line; npos = it may be missing and is.
 struct Header {
   std::vector<std::string> names;  // as messages call them
@@ -53,7 +69,10 @@ Result<std::size_t> place_of(std::string_view wanted, const std::vector<std::str
     return static_cast<std::size_t>(found - cells.begin());
   }
   if (optional) return std::string_view::npos;
-  return not_found("the first line names no column \"" + name + "\"");
+  std::vector<std::string> there;
+  for (const std::string_view cell : cells) there.emplace_back(cell.substr(0, 40));
+  const auto near = nearest_word(name, there);
+  return not_found("the first line names no column \"" + name + "\"" + (near ? "; is it \"" + *near + "\"?" : ""));
 }
 
 Result<Header> header_of(const TraceColumns& columns, std::string_view line) {
@@ -95,6 +114,14 @@ std::string fault_of(const TraceJob& job) {
   return "";
 }
 
+// Without what a CSV cell cannot hold.
+std::string plain(std::string text) {
+  for (char& letter : text) {
+    if (letter == ',' || letter == '"' || static_cast<unsigned char>(letter) < 0x20) letter = '_';
+  }
+  return text;
+}
+
 double to_micros(double seconds) {
   return static_cast<double>(std::llround(seconds * 1e6)) / 1e6;
 }
@@ -105,11 +132,7 @@ std::string TraceRow::text(std::size_t column) const {
   std::string_view cell = cells_[column];
   while (cell.starts_with(' ')) cell.remove_prefix(1);
   while (cell.ends_with(' ')) cell.remove_suffix(1);
-  std::string text(cell);
-  for (char& letter : text) {
-    if (letter == ',' || letter == '"' || static_cast<unsigned char>(letter) < 0x20) letter = '_';
-  }
-  return text;
+  return plain(std::string(cell));
 }
 
 double TraceRow::number(std::size_t column, double low, double high) {
@@ -145,20 +168,49 @@ void TraceRow::refuse_cell(std::size_t column, const std::string& wanted) {
   refuse(names_[column] + " is \"" + std::string(cells_[column].substr(0, 40)) + "\"; it should be " + wanted);
 }
 
+Status TraceIntake::take(TraceEntry entry) {
+  if (entry.refused.empty() && !entry.left_out.empty()) {
+    ++trace_.left_out[entry.left_out];
+    return ok_status();
+  }
+  TraceJob& job = entry.job;
+  for (std::string* text : {&job.name, &job.tenant, &job.user, &job.gpu_type, &job.application}) {
+    *text = plain(std::move(*text));
+  }
+  if (entry.refused.empty()) entry.refused = fault_of(job);
+  if (entry.refused.empty() && !names_.insert(job.name).second) {
+    entry.refused = "the name \"" + job.name + "\" is used twice";
+  }
+  if (entry.refused.empty()) {
+    trace_.jobs.push_back(std::move(job));
+    return ok_status();
+  }
+  const std::string what = file_ + " " + entry.place + ": " + entry.refused;
+  if (!skip_bad_) return invalid_argument(what);
+  if (++trace_.bad_count <= static_cast<std::int64_t>(kBadLinesKept)) trace_.bad_lines.push_back(what);
+  return ok_status();
+}
+
+Result<Trace> TraceIntake::finish() && {
+  TP_TRY(settle(trace_, file_));
+  return std::move(trace_);
+}
+
 Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& columns, const ReadRow& read) {
+  if (input.text.empty()) return invalid_argument(input.file + " is empty");
   std::string_view rest = input.text;
   const auto header = header_of(columns, columns.header ? take_line(rest) : std::string_view());
   if (!header) return invalid_argument(input.file + ": " + header.error().message);
-  Trace trace;
-  std::set<std::string> names;
+  TraceIntake intake(input);
   for (int line = columns.header ? 2 : 1; !rest.empty(); ++line) {
     const std::string_view content = take_line(rest);
     if (content.empty()) continue;
-    std::vector<std::string_view> cells = cells_of(content, columns.separator);
-    std::vector<std::string_view> asked;
+    const std::vector<std::string_view> cells = cells_of(content, columns.separator);
     const bool whole = cells.size() == header->cells;
-    for (const std::size_t at : header->at)
+    std::vector<std::string_view> asked;
+    for (const std::size_t at : header->at) {
       asked.push_back(whole && at < cells.size() ? cells[at] : std::string_view());
+    }
     TraceRow row(std::move(asked), header->names, line);
     TraceJob job;
     if (whole) {
@@ -166,23 +218,12 @@ Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& column
     } else {
       row.refuse(std::to_string(cells.size()) + " cells, there should be " + std::to_string(header->cells));
     }
-    if (row.refused().empty() && !row.left_out().empty()) {
-      ++trace.left_out[row.left_out()];
-      continue;
-    }
-    if (std::string fault = fault_of(job); !fault.empty()) row.refuse(std::move(fault));
-    if (row.refused().empty() && !names.insert(job.name).second)
-      row.refuse("the name \"" + job.name + "\" is used twice");
-    if (row.refused().empty()) {
-      trace.jobs.push_back(std::move(job));
-      continue;
-    }
-    const std::string what = input.file + " line " + std::to_string(line) + ": " + row.refused();
-    if (!input.skip_bad) return invalid_argument(what);
-    if (++trace.bad_count <= static_cast<std::int64_t>(kBadLinesKept)) trace.bad_lines.push_back(what);
+    TP_TRY(intake.take({.place = "line " + std::to_string(line),
+                        .refused = row.refused(),
+                        .left_out = row.left_out(),
+                        .job = std::move(job)}));
   }
-  TP_TRY(settle(trace, input.file));
-  return trace;
+  return std::move(intake).finish();
 }
 
 Status settle(Trace& trace, const std::string& file) {
@@ -224,6 +265,8 @@ std::optional<double> seconds_of(std::string_view text) {
   const std::int64_t minute = part(14, 2, 0, 59);
   const std::int64_t second = part(17, 2, 0, 60);
   if (std::min({year, month, day, hour, minute, second}) < 0) return std::nullopt;
+  const std::int64_t next_month = month < 12 ? days_of(year, month + 1, 1) : days_of(year + 1, 1, 1);
+  if (days_of(year, month, day) >= next_month) return std::nullopt;  // such as the 31st of April
   std::string_view rest = text.substr(19);
   double fraction = 0;
   if (rest.starts_with('.')) {
@@ -231,9 +274,10 @@ std::optional<double> seconds_of(std::string_view text) {
     fraction = number_of("0" + std::string(rest.substr(0, end))).value_or(0);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
   }
-  // A zone other than UTC would have to be the same in every line to leave differences right: it may be named, once.
-  if (!rest.empty() && rest != "Z" && rest != " UTC" && rest != " PST" && rest != " PDT") return std::nullopt;
-  return static_cast<double>(days_of(year, month, day) * 86'400 + hour * 3'600 + minute * 60 + second) + fraction;
+  const auto east = seconds_east(rest);
+  if (!east) return std::nullopt;
+  const std::int64_t local = days_of(year, month, day) * 86'400 + hour * 3'600 + minute * 60 + second;
+  return static_cast<double>(local - *east) + fraction;
 }
 
 TraceStatus status_of(std::string_view word) {

@@ -1,9 +1,11 @@
-// What all importers share: lines cut into cells, cells read strictly, and the finished jobs put in order. A row reader
-// takes what it needs from a row; the first thing that is wrong with the row is what its line is reported for.
+// What all importers share: lines cut into cells, cells read strictly, entries judged alike whatever the format, and
+// the finished jobs put in order. A row reader takes what it needs from a row; the first thing that is wrong with the
+// row is what its line is reported for.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +26,8 @@ class TraceRow {
   // Wrong cells give the lower bound and are remembered.
   [[nodiscard]] double number(std::size_t column, double low, double high);
   [[nodiscard]] std::int64_t whole(std::size_t column, std::int64_t low, std::int64_t high);
-  // "2017-10-09 07:01:55", with a T or a blank, as seconds since 1970; or a number of seconds.
+  // "2017-10-09 07:01:55", with a T or a blank, as seconds since 1970; or a number of seconds. A zone may follow: Z,
+  // UTC, PST, PDT, +02:00 or +0200; without one it is taken as UTC, which leaves differences right.
   [[nodiscard]] double time(std::size_t column);
   [[nodiscard]] int line() const { return line_; }
 
@@ -41,6 +44,31 @@ class TraceRow {
   int line_;
   std::string refused_;
   std::string left_out_;
+};
+
+// One entry of a file, such as a line, as its reader found it.
+struct TraceEntry {
+  std::string place;     // as messages call it: "line 5"
+  std::string refused;   // what is wrong with it; empty = nothing that the reader saw
+  std::string left_out;  // why it is right, but no job that counts
+  TraceJob job;
+};
+
+// Takes the entries of one file. No job gets into the trace that a trace cannot hold, and no name twice; letters that a
+// CSV cell cannot hold are replaced by '_'.
+class TraceIntake {
+ public:
+  explicit TraceIntake(const TraceText& input) : file_(input.file), skip_bad_(input.skip_bad) {}
+
+  // The error names file and place; with skip_bad a wrong entry is counted instead.
+  [[nodiscard]] Status take(TraceEntry entry);
+  [[nodiscard]] Result<Trace> finish() &&;
+
+ private:
+  std::string file_;
+  bool skip_bad_;
+  std::set<std::string> names_;
+  Trace trace_;
 };
 
 struct TraceColumns {

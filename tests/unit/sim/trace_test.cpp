@@ -108,7 +108,13 @@ TEST_CASE("a time of the calendar becomes seconds since 1970, and what is no tim
   CHECK(seconds_of("2020-02-29T00:00:00Z") == 1582934400);
   CHECK(seconds_of("2026-11-20T21:53:31.500Z") == 1795211611.5);
   CHECK(seconds_of("12.5") == 12.5);
-  for (const char* wrong : {"", "yesterday", "2017-13-09 07:01:55", "2017-10-09 24:01:55", "2017-10-09", "nan"}) {
+  CHECK(seconds_of("2017-10-09 07:01:55 PDT") == 1507532515 + 7 * 3'600);
+  CHECK(seconds_of("2017-12-09 07:01:55 PST") == *seconds_of("2017-12-09T15:01:55Z"));
+  CHECK(seconds_of("2017-10-09T09:01:55+02:00") == 1507532515);
+  CHECK(seconds_of("2017-10-09T01:31:55-0530") == 1507532515);
+  for (const char* wrong :
+       {"", "2019-02-29 00:00:00", "2017-04-31 00:00:00", "2017-10-09T09:01:55+2", "2017-10-09T09:01:55+25:00",
+        "2017-10-09 07:01:55 CEST", "yesterday", "2017-13-09 07:01:55", "2017-10-09 24:01:55", "2017-10-09", "nan"}) {
     CHECK_FALSE(seconds_of(wrong));
   }
 }
@@ -157,6 +163,8 @@ TEST_CASE("a bad line is an error that names file, line and what it should be") 
       {"submit_s,gpus,duration_s\n1,2\n", "file.csv line 2: 2 cells, there should be 3"},
       {"name,submit_s,gpus,duration_s\na,1,2,3\na,1,2,3\n", "file.csv line 3: the name \"a\" is used twice"},
       {"submit_s,gpus\n", "file.csv: the first line names no column \"duration_s\""},
+      {"submit_s,gpus,duraton_s\n", "file.csv: the first line names no column \"duration_s\"; is it \"duraton_s\"?"},
+      {"", "file.csv is empty"},
       {"submit_s,gpu,gpus,duration_s\n1,1,1,1\n",
        "file.csv: the column \"gpu\" is none of a trace; did you mean \"gpus\"?"},
       {"submit_s,gpus,duration_s\n", "file.csv holds no job that uses a GPU"},
@@ -188,6 +196,44 @@ TEST_CASE("every format in the table reads what its scheduler writes") {
     REQUIRE(trace->jobs.size() == 1);
     CHECK(write_trace_csv(trace->jobs) == write_trace_csv({sample.job}));
   }
+}
+
+TEST_CASE("what is read from JSON obeys the laws of a trace and can be written as one") {
+  const std::string attempts =
+      R"json("attempts": [{"start_time": "2017-10-09 07:02:00", "end_time": "2017-10-09 08:02:00",
+              "detail": [{"gpus": ["a", "b"]}]}])json";
+  const std::string job = R"json({"jobid": "a,b", "vc": "v\"c", "user": "line\nend", "status": "Pass",
+                                  "submitted_time": "2017-10-09 07:01:55", )json" +
+                          attempts + "}";
+  const auto trace = import_philly(text_of("\n[" + job + "]"));
+  REQUIRE(trace.ok());
+  CHECK(trace->jobs[0].name == "a_b");
+  CHECK(trace->jobs[0].tenant == "v_c");
+  CHECK(trace->jobs[0].user == "line_end");
+  CHECK(read_trace_csv(text_of(write_trace_csv(trace->jobs))).ok());
+  const auto twice = import_philly(text_of("[" + job + "," + job + "]"));
+  REQUIRE_FALSE(twice.ok());
+  CHECK(twice.error().message == "file.csv job 2: the name \"a_b\" is used twice");
+  const auto no_job = import_philly(text_of("[5]", true));
+  CHECK_FALSE(no_job.ok());
+  CHECK(import_philly(text_of("[" + job + ",")).error().message ==
+        "file.csv begins like a JSON array of jobs and is none");
+}
+
+TEST_CASE("a journal whose clock was set back counts no time twice or below nothing") {
+  const auto event = [](const char* at, const char* type, const char* data) {
+    return std::string(R"json({"at": "2026-01-01T00:)json") + at + R"json(:00Z", "type": ")json" + type +
+           R"json(", "job": "job-1", "data": )json" + data + "}\n";
+  };
+  const auto trace = import_journal(text_of(event("10", "job.submitted", R"json({"preferred": 1})json") +
+                                            event("20", "generation.switched", R"json({"to_size": 1})json") +
+                                            event("15", "generation.switched", R"json({"to_size": 1})json") +
+                                            event("16", "job.finished", R"json({"state": "succeeded"})json")));
+  REQUIRE(trace.ok());
+  CHECK(trace->jobs[0].duration_s == 60);
+  const auto wrong = import_journal(text_of("{}\n"));
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message == "file.csv line 1: an event has a time `at` and a `type`");
 }
 
 TEST_CASE("an unknown format is answered with the known ones") {
