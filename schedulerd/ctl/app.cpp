@@ -36,6 +36,16 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+// The commands that the line has named so far, each with a blank behind it.
+std::string commands_named(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += at->get_name() + " ";
+  }
+  return words;
+}
+
 // CLI11's own words, with the nearest command when the first word is none.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
@@ -49,7 +59,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, con
     message = "\"" + first + "\" is not a command";
     if (const auto near = nearest_word(first, names)) message += "; did you mean \"" + *near + "\"?";
   }
-  print_error(message + "\nsee: schedctl " + (is_command ? first + " " : "") + "--help");
+  print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
 }
 

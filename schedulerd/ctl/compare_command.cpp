@@ -139,6 +139,7 @@ Comparison compare(const CompareAsked& asked) {
                         .command = asked.command,
                         .runs = {}};
   require_unique("--policies", comparison.policies);
+  for (const std::string& policy : comparison.policies) require_policy(policy, comparison.semantics);
   const auto options = options_by_workload(asked, comparison);
   const std::size_t count = comparison.workloads.size() * comparison.policies.size() * comparison.seeds.size();
   if (count > kRunsMax) fail(kExitUsage, "these are " + std::to_string(count) + " runs; at most 100,000 in one call");
@@ -164,6 +165,7 @@ Comparison compare(const CompareAsked& asked) {
 
 int show(const CompareAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
+  for (const std::string& file : {asked.csv_file, asked.per_job_file, asked.html_file}) require_writable(file);
   const Comparison comparison = compare(asked);
   if (!asked.csv_file.empty()) write_text_file(asked.csv_file, comparison_csv(comparison));
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, comparison_jobs_csv(comparison));

@@ -133,10 +133,16 @@ std::string workload_table(const Comparison& comparison, std::size_t workload, c
   }
   std::string out = title_of(comparison, workload, unit, style) + table.text(style);
   for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-    const sim::Scoreboard& score = comparison.run(workload, policy, 0).report.score;
-    if (score.completed == score.jobs) continue;
-    out += wrapped(printable(comparison.policies[policy]) + ": " + whole(static_cast<double>(score.completed)) +
-                       " of " + whole(static_cast<double>(score.jobs)) + " jobs completed; its job times are of those",
+    double completed = 0;
+    double jobs = 0;
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+      completed += static_cast<double>(score.completed);
+      jobs += static_cast<double>(score.jobs);
+    }
+    if (completed == jobs) continue;
+    out += wrapped(printable(comparison.policies[policy]) + ": " + whole(completed) + " of " + whole(jobs) +
+                       " jobs completed; its job times are of those",
                    2, style) +
            "\n";
   }

@@ -222,7 +222,11 @@ void add_to_patch(json& patch, const std::string& assignment) {
   std::replace(pointer.begin(), pointer.end(), '.', '/');
   const std::string text = assignment.substr(equals + 1);
   const json value = json::parse(text, nullptr, false);
-  patch[json::json_pointer(pointer)] = value.is_discarded() ? json(text) : value;
+  try {
+    patch[json::json_pointer(pointer)] = value.is_discarded() ? json(text) : value;
+  } catch (const json::exception&) {
+    fail(kExitUsage, "\"" + assignment + "\" does not go with the other changes, or its name is no field");
+  }
 }
 
 void add_change(CLI::App& app, Chosen& chosen) {

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -23,10 +25,24 @@ struct RunAsked {
   SimAsked sim;
   std::string per_job_file;
   std::string decisions_file;
+  std::string seed = "1";
 };
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    fail(kExitUsage, "--seed: \"" + text + "\" is no whole number; write one from 0, such as 7");
+  }
+  return seed;
+}
 
 int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
+  options.seed = seed_of(asked.seed);
+  if (options.policy.empty()) options.policy = options.semantics == "live" ? policies::kDefaultPreset : "tidal";
+  require_policy(options.policy, options.semantics);
+  for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
   const FinishedRun run = run_options(std::move(options));
@@ -44,13 +60,16 @@ nlohmann::ordered_json catalogue() {
   const auto add = [](nlohmann::ordered_json& list, std::string_view name, std::string_view summary) -> auto& {
     return list.emplace_back(nlohmann::ordered_json{{"name", name}, {"summary", summary}});
   };
-  all["semantics"] = all["policies"] = all["workloads"] = nlohmann::ordered_json::array();
+  for (const char* part : {"semantics", "policies", "workloads"}) all[part] = nlohmann::ordered_json::array();
   for (const auto& each : sim::kSemantics) add(all["semantics"], each.name, each.summary);
   for (const auto& preset : policies::kPresets) {
     add(all["policies"], preset.name, preset.summary)["semantics"] = "live";
   }
   for (const auto& preset : policies::cluster::kAllocationPresets) {
-    add(all["policies"], preset.name, preset.summary)["semantics"] = "replays";
+    const bool live = runs_live(preset) && std::ranges::none_of(policies::kPresets, [&](const auto& other) {
+                        return other.name == preset.name;
+                      });
+    add(all["policies"], preset.name, preset.summary)["semantics"] = live ? "live, replays" : "replays";
   }
   add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
   add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
@@ -72,7 +91,7 @@ int list_all(const Settings& settings) {
     const bool policies = title == "policies";
     std::vector<Column> columns{{.title = policies ? "POLICY" : title == "semantics" ? "SEMANTICS" : "WORKLOAD"}};
     if (policies) columns.push_back({.title = "FOR"});
-    columns.push_back({.title = "WHAT", .flexible = true});
+    columns.push_back({.title = "WHAT", .wraps = true});
     TextTable table(std::move(columns));
     for (const auto& row : rows) {
       std::vector<std::string> cells{row.at("name").get<std::string>()};
@@ -95,8 +114,10 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   sim::SimOptions& options = asked->sim.options;
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
   run->add_option("--workload", options.workload, "CSV file, generated, or generated:SEED")->capture_default_str();
-  run->add_option("--policy", options.policy, "see: schedctl sim ls")->capture_default_str();
-  run->add_option("--seed", options.seed, "of everything that is drawn")->capture_default_str();
+  options.policy.clear();
+  run->add_option("--policy", options.policy,
+                  "see: schedctl sim ls; if not given autoscaling_engine, in replays tidal");
+  run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
   run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "policies/cluster/registry.hpp"
+#include "policies/registry.hpp"
 #include "schedulerd/ctl/failure.hpp"
 #include "schedulerd/ctl/file_text.hpp"
 #include "schedulerd/ctl/policy_command.hpp"
@@ -83,7 +85,11 @@ void read_profiles(const std::string& given, sim::SimOptions& options) {
 
 void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
   const auto every = [](const char* option, const std::string& text) {
-    return duration_of(option, text).value_or(Duration());
+    const auto mean = duration_of(option, text);
+    if (mean && *mean < Duration::seconds(1)) {
+      fail(kExitUsage, std::string(option) + ": the mean time between faults is at least 1s; leave it out for none");
+    }
+    return mean.value_or(Duration());
   };
   faults.node_crash_every = every("--node-crash-every", asked.node_crash_every);
   faults.node_cut_off_every = every("--node-cut-off-every", asked.node_cut_off_every);
@@ -148,6 +154,26 @@ sim::SimOptions sim_options(SimAsked asked) {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
   return options;
+}
+
+void require_policy(const std::string& policy, const std::string& semantics) {
+  if (names_policy_file(policy)) {
+    (void)open_policy(policy);
+    return;
+  }
+  const auto in_replays = policies::cluster::find_allocation_preset(policy);
+  if (semantics != "live") {
+    if (!in_replays) fail(kExitUsage, in_replays.error().message);
+    return;
+  }
+  const auto live = policies::make_policies(policy);
+  if (live) return;
+  if (in_replays) {
+    fail(kExitUsage,
+         "the policy " + policy +
+             " is told true speeds, which only replays know: give --semantics pollux, elasticflow or gavel");
+  }
+  fail(kExitUsage, live.error().message);
 }
 
 FinishedRun run_options(sim::SimOptions options, const std::string& what) {

@@ -37,6 +37,9 @@ void add_sim_options(CLI::App& command, SimAsked& asked);
 // The options with profiles and durations; the workload stays a name.
 [[nodiscard]] sim::SimOptions sim_options(SimAsked asked);
 
+// Fails unless these rules know the policy, or it is a file that can be read.
+void require_policy(const std::string& policy, const std::string& semantics);
+
 struct FinishedRun {
   sim::SimReport report;
   std::string complaint;  // of a policy file that failed in some rounds; empty = none did

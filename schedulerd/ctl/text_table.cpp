@@ -17,6 +17,15 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? blanks + cut : cut + blanks;
 }
 
+// Words in lines of `width`, those after the first moved in by `indent`.
+std::string folded(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string lines = wrapped(text, 0, {.width = static_cast<int>(width)});
+  for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1)) {
+    lines.insert(at + 1, indent, ' ');
+  }
+  return lines;
+}
+
 void trim_end(std::string& line) {
   while (line.ends_with(' ')) line.pop_back();
 }
@@ -42,7 +51,7 @@ std::vector<std::size_t> TextTable::widths(int room) const {
     std::size_t widest = columns_.size();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t floor = std::max(kNarrowest, columns_of(columns_[c].title));
-      if (!columns_[c].flexible || widths[c] <= floor) continue;
+      if (!(columns_[c].flexible || columns_[c].wraps) || widths[c] <= floor) continue;
       if (widest == columns_.size() || widths[c] > widths[widest]) widest = c;
     }
     if (widest == columns_.size()) break;  // nothing can give way any more
@@ -64,7 +73,9 @@ std::string TextTable::text(const Style& style) const {
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      std::string cell = padded(row[c], width[c], columns_[c].right);
+      const std::size_t begin = columns_of(line) + (c > 0 ? kGap : 0);
+      std::string cell =
+          columns_[c].wraps ? folded(row[c], width[c], begin) : padded(row[c], width[c], columns_[c].right);
       if (columns_[c].state) cell = coloured_state(cell, row[c], style);
       line += (c > 0 ? std::string(kGap, ' ') : "") + cell;
     }

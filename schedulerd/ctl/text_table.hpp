@@ -12,6 +12,7 @@ struct Column {
   std::string title;
   bool right = false;     // numbers
   bool flexible = false;  // may be cut to eight columns
+  bool wraps = false;     // flexible, and goes on in further lines instead of being cut; for a last column of words
   bool state = false;     // painted by coloured_state()
 };
 

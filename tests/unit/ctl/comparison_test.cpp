@@ -68,6 +68,13 @@ TEST_CASE("a ratio compares pair by pair, so that what both have in common drops
   CHECK_FALSE(ratio_of({0}, {1}));
 }
 
+TEST_CASE("jobs that did not complete are told, in whichever seed") {
+  Comparison comparison = made();
+  CHECK(comparison_text(comparison, {.width = 80}).find("completed") == std::string::npos);
+  comparison.runs[4].report.score.completed = 7;
+  CHECK(comparison_text(comparison, {.width = 80}).find("quick: 27 of 30 jobs completed") != std::string::npos);
+}
+
 TEST_CASE("the table of a comparison fits 80 columns and marks the best of each column") {
   const std::string text = comparison_text(made(), {.width = 80});
   const std::string table =

@@ -94,4 +94,15 @@ TEST_CASE("a cell cannot steer the terminal") {
 }
 
 }  // namespace
+TEST_CASE("a column that wraps goes on below itself instead of being cut") {
+  TextTable table({{.title = "NAME"}, {.title = "WHAT", .wraps = true}});
+  table.add({"first", "some words that take more than one line"});
+  table.add({"other", "few"});
+  CHECK(table.text({.width = 30}) ==
+        "NAME   WHAT\n"
+        "first  some words that take\n"
+        "       more than one line\n"
+        "other  few\n");
+}
+
 }  // namespace tidepool::ctl
