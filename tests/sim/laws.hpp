@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <catch2/catch.hpp>
+
 #include "tests/sim/small_world.hpp"
 
 namespace tidepool::test {
@@ -76,6 +78,22 @@ inline std::string words(const sim::SimResult& result, const std::string& law) {
   std::string text = law;
   for (const auto& refused : result.refused) text += "\n  refused: " + refused;
   return text;
+}
+
+// Runs it, and every law must hold.
+inline sim::SimResult run_soundly(const sim::SimSetup& setup) {
+  sim::SimResult result = run(setup);
+  const auto law = broken_law(result);
+  INFO((law ? words(result, *law) : std::string()));
+  REQUIRE_FALSE(law);
+  return result;
+}
+
+// The same with a daemon that dies often, among failing nodes and workers.
+inline sim::SimSetup troubled(sim::SimSetup setup, std::uint64_t seed) {
+  setup.crash_plan = often(seed);
+  setup.faults = faults(seed);
+  return setup;
 }
 
 }  // namespace tidepool::test

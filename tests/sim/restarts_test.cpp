@@ -37,10 +37,7 @@ TEST_CASE("a restarted job on healthy nodes starts once and finishes at its pref
   job.truth.restarts = true;
   job.spec.resize = core::ResizeMode::kRestart;
   job.spec.elastic = {.min = 1, .max = 4, .preferred = 3, .sizes = {1, 2, 3, 4}};
-  const SimResult result = run(setup);
-  const auto law = broken_law(result);
-  INFO((law ? words(result, *law) : std::string()));
-  REQUIRE_FALSE(law);
+  const SimResult result = run_soundly(setup);
   const core::Job& seen = *result.state.jobs.begin()->second;
   CHECK(seen.generation == 1);
   CHECK(seen.restarts == 0);
@@ -51,13 +48,7 @@ TEST_CASE("restarted jobs keep every promise among failing nodes and programs, a
   int failures = 0;
   int regrown = 0;
   for_each_seed("restarts", kSeeds, [&](std::uint64_t seed, Rng&) {
-    SimSetup setup = restarting_world(seed);
-    setup.crash_plan = often(seed);
-    setup.faults = faults(seed);
-    const SimResult result = run(setup);
-    const auto law = broken_law(result);
-    INFO((law ? words(result, *law) : std::string()));
-    REQUIRE_FALSE(law);
+    const SimResult result = run_soundly(troubled(restarting_world(seed), seed));
     failures += took(result, "ProgramFailed") ? 1 : 0;
     regrown += took(result, "BackToSize") ? 1 : 0;
   });
@@ -69,10 +60,8 @@ TEST_CASE("restarted jobs keep every promise among failing nodes and programs, a
 TEST_CASE("planted: programs launched before the older ones have ended are seen") {
   int noticed = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    SimSetup setup = restarting_world(seed);
+    SimSetup setup = troubled(restarting_world(seed), seed);
     setup.bug = PlantedBug::kLaunchesAtOnce;
-    setup.crash_plan = often(seed);
-    setup.faults = faults(seed);
     setup.limit = Duration::seconds(900);
     const auto law = broken_law(run(setup));
     noticed += law && law->find("was launched while") != std::string::npos ? 1 : 0;
