@@ -59,7 +59,7 @@ class Plan {
     const int granted = std::min(allocation_.grants[row].size, left_);
     sizes_[row] = std::max(kept, largest_size(job(row), granted));
     // A loss may have left it between the allowed sizes; who is granted that goes back up if there is room.
-    if (granted == size_of(job(row).placement) && !may_have(job(row), granted)) {
+    if (granted > 0 && granted == size_of(job(row).placement) && !may_have(job(row), granted)) {
       const auto& sizes = job(row).sizes;
       const auto above = std::lower_bound(sizes.begin(), sizes.end(), granted);
       if (above != sizes.end() && *above <= left_) sizes_[row] = *above;
@@ -147,8 +147,8 @@ class Plan {
     core::Reason reason = allocation_.grants[row].reason;
     std::erase_if(reason.numbers, [](const auto& number) { return number.name == "from" || number.name == "to"; });
     const int each = job(row).slots_per_worker;
-    reason.numbers.insert(reason.numbers.begin(), {{"from", double(size_of(job(row).placement) / each)},
-                                                   {"to", double(sizes_[row] / each)}});
+    reason.numbers.insert(reason.numbers.begin(),
+                          {{"from", double(size_of(job(row).placement) / each)}, {"to", double(sizes_[row] / each)}});
     return reason;
   }
 

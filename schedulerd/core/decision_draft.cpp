@@ -62,7 +62,8 @@ const Policy& DecisionDraft::default_policy() const {
 
 const Policy& DecisionDraft::policy_of(const Job& job) const {
   const auto found = parts_.policies.find(job.spec.scaling.policy);
-  const bool chooses = found != parts_.policies.end() && !found->second->plans_cluster();
+  // "default" is no choice: a policy file may decide in its place.
+  const bool chooses = found != parts_.policies.end() && found->first != "default" && !found->second->plans_cluster();
   return chooses ? *found->second : default_policy();
 }
 

@@ -96,6 +96,20 @@ void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending) {
   draft.set_queue_waits(queue.waits());
 }
 
+namespace {
+
+// What a policy file has said is the reason, unless the start itself has something more to say.
+Reason in_words_of(const Reason& wished, Reason of_start, std::size_t size) {
+  if (wished.code != ReasonCode::kPolicyWord || of_start.code == ReasonCode::kResumedElsewhere) return of_start;
+  Reason reason = wished;
+  for (ReasonNumber& number : reason.numbers) {
+    if (number.name == "to") number.value = static_cast<double>(size);
+  }
+  return reason;
+}
+
+}  // namespace
+
 bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
@@ -106,7 +120,7 @@ bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
     auto gang =
         draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
     if (gang) {
-      const Reason reason = start_reason(draft.state(), job, *gang);
+      const Reason reason = in_words_of(wish.reason, start_reason(draft.state(), job, *gang), gang->size());
       draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, weighed(wish));
       return true;
     }

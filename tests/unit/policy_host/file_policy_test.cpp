@@ -1,0 +1,214 @@
+// The engine under a policy file: when it asks, what it makes of the answer, and what of none. The rounds are written
+// by hand; that real hosts give such is tested with real processes.
+#include "policies/host/file_policy.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "policies/registry.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::policies::host {
+namespace {
+
+const core::PolicyFileRef kFirst{"first", std::string(64, 'a'), "{}"};
+const core::PolicyFileRef kSecond{"second", std::string(64, 'b'), "{}"};
+
+class World {
+ public:
+  explicit World(int slots = 8) { learn(core::NodeJoined{engine.node_id_for("n"), "n", slots, "cpu", Money(), {}}); }
+
+  JobId submit(int wanted, int most = 8) {
+    const JobId id = engine.next_job_id();
+    learn(core::JobSubmitted{id, test::job_spec({.max = most, .preferred = wanted})});
+    return id;
+  }
+  // Events of the fact, then everything that follows from it.
+  std::vector<core::Event> learn(core::Fact fact) {
+    now = now + Duration::seconds(1);
+    auto events = engine.step({now, std::move(fact)});
+    REQUIRE(events.ok());
+    decide();
+    return *std::move(events);
+  }
+  void decide() {
+    for (int round = 0; round < 8; ++round) {
+      const core::Decision decision = engine.decide(now);
+      REQUIRE(engine.validate(decision).ok());
+      CHECK(core::to_json(decision).dump() == core::to_json(engine.decide_anew(now)).dump());
+      const bool done = decision.empty();
+      engine.accept(decision);
+      if (done) return;
+    }
+    FAIL("it goes on deciding");
+  }
+  core::PolicyRound round(const std::map<JobId, int>& sizes) const {
+    core::PolicyRound round{.number = state().desk.next_round, .asked_at = now};
+    for (const auto& [id, size] : sizes) {
+      core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*state().find_job(id))};
+      wish.size = size;
+      wish.word = "Said";
+      wish.numbers = {{"most", double(size)}};
+      round.wishes.push_back(wish);
+    }
+    return round;
+  }
+  core::PolicyRound fault() const {
+    core::PolicyRound round{.number = state().desk.next_round, .asked_at = now};
+    round.fault = "policy.deadline";
+    round.message = "too slow";
+    return round;
+  }
+  // Workers that it holds or is to hold.
+  int size(JobId id) const {
+    const core::Job& job = *state().find_job(id);
+    return job.transition ? job.transition->to_size : job.size();
+  }
+  const core::ClusterState& state() const { return engine.view(); }
+
+  Instant now;
+  core::Engine engine{{.policies = make_policies("fixed").value(),
+                       .detector = std::make_shared<test::PlainDetector>(),
+                       .config = {},
+                       .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())}};
+};
+
+}  // namespace
+
+TEST_CASE("while a policy file decides, a new job waits until it has been asked, and gets what it says") {
+  World world;
+  const JobId before = world.submit(2);
+  CHECK(world.size(before) == 2);
+  world.learn(core::PolicyActivated{kFirst});
+  REQUIRE(world.engine.question(world.now));
+  const JobId job = world.submit(4);
+  CHECK(world.size(job) == 0);
+  CHECK(world.state().find_job(job)->verdict.reason.code == core::ReasonCode::kAwaitsPolicy);
+  world.learn(core::PolicyAnswered{world.round({{before, 2}, {job, 3}})});
+  CHECK(world.size(job) == 3);
+  CHECK(world.state().plan.policy == "first@aaaaaaaaaaaa");
+  CHECK_FALSE(world.engine.question(world.now));
+  const core::Reason& why = world.state().find_job(job)->verdict.reason;
+  CHECK(why.word == "Said");
+  CHECK(core::sentence(why) == "started with 3 workers: its policy says Said (most 3)");
+}
+
+TEST_CASE("an answer to an older question changes nothing") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId job = world.submit(4);
+  const core::PolicyRound late = world.round({{job, 1}});
+  world.learn(core::PolicyActivated{kSecond});
+  const std::uint64_t before = core::digest_of(world.state());
+  const Instant at = world.now;
+  CHECK(world.learn(core::PolicyAnswered{late}).empty());
+  CHECK(world.size(job) == 0);
+  CHECK(world.state().desk.next_round > late.number);
+  CHECK(world.engine.question(world.now) == world.state().desk.next_round);
+  CHECK(before != core::digest_of(world.state()));  // but for the time
+  CHECK(world.now > at);
+}
+
+TEST_CASE("of a job that has changed or come since the question the answer says nothing, and it is asked again") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId changed = world.submit(2);
+  const JobId same = world.submit(2);
+  const core::PolicyRound answer = world.round({{changed, 2}, {same, 2}});
+  core::JobSpec spec = world.state().find_job(changed)->spec;
+  spec.elastic.preferred = 4;
+  world.learn(core::JobChanged{changed, spec});
+  const JobId later = world.submit(1);
+  world.learn(core::PolicyAnswered{answer});
+  CHECK(world.size(same) == 2);
+  CHECK(world.size(changed) == 0);
+  CHECK(world.size(later) == 0);
+  REQUIRE(world.engine.question(world.now));
+  world.learn(core::PolicyAnswered{world.round({{changed, 3}, {same, 2}, {later, 1}})});
+  CHECK(world.size(changed) == 3);
+  CHECK(world.size(later) == 1);
+  CHECK_FALSE(world.engine.question(world.now));
+}
+
+TEST_CASE("sizes that do not fit any more become the largest that do") {
+  World world(4);
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId one = world.submit(4);
+  const JobId two = world.submit(4);
+  world.learn(core::PolicyAnswered{world.round({{one, 3}, {two, 3}})});
+  CHECK(world.size(one) == 3);
+  CHECK(world.size(two) == 1);
+}
+
+TEST_CASE("a failed round is decided by the built-in default, and three in a row are a rollback") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  world.learn(core::PolicyActivated{kSecond});
+  for (int failures = 1; failures <= 3; ++failures) {
+    const JobId job = world.submit(1, 1);
+    const auto events = world.learn(core::PolicyAnswered{world.fault()});
+    REQUIRE(events.at(0).type == "policy.error");
+    CHECK(events[0].data["failures"] == failures);
+    if (failures == 3) break;
+    CHECK(world.size(job) == 1);
+    CHECK(events.size() == 1);
+  }
+  CHECK(world.state().desk.active == kFirst);
+  CHECK(world.state().desk.failures == 0);
+  world.learn(core::PolicyRolledBack{"asked for"});
+  CHECK_FALSE(world.state().desk.active);
+  for (const auto& [id, job] : world.state().jobs) CHECK(world.size(id) == 1);
+}
+
+TEST_CASE("an answer between two failures starts the count anew") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  for (int turn = 0; turn < 5; ++turn) {
+    const JobId job = world.submit(1, 1);
+    world.learn(core::PolicyAnswered{turn % 2 == 0 ? world.fault() : world.round({{job, 1}})});
+    CHECK(world.state().desk.failures == (turn % 2 == 0 ? 1 : 0));
+  }
+  CHECK(world.state().desk.active == kFirst);
+}
+
+TEST_CASE("an engine that is restarted in the middle of a question asks it again and decides the same") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId job = world.submit(4);
+  const auto state = core::state_from_json(core::to_json(world.state()));
+  REQUIRE(state.ok());
+  World other;
+  other.engine = core::Engine({.policies = make_policies("fixed").value(),
+                               .detector = std::make_shared<test::PlainDetector>(),
+                               .config = {},
+                               .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())},
+                              *state);
+  other.now = world.now;
+  CHECK(other.engine.question(other.now) == world.engine.question(world.now));
+  for (World* each : {&world, &other}) each->learn(core::PolicyAnswered{each->round({{job, 3}})});
+  CHECK(core::digest_of(world.state()) == core::digest_of(other.state()));
+}
+
+TEST_CASE("what is active cannot be activated again, and without a file there is nothing to roll back") {
+  World world;
+  CHECK_FALSE(world.engine.step({world.now, core::PolicyRolledBack{"x"}}).ok());
+  CHECK_FALSE(world.engine.step({world.now, core::PolicyActivated{std::nullopt}}).ok());
+  world.learn(core::PolicyActivated{kFirst});
+  CHECK_FALSE(world.engine.step({world.now, core::PolicyActivated{kFirst}}).ok());
+  core::PolicyFileRef params = kFirst;
+  params.params = R"({"most":3})";
+  CHECK(world.engine.step({world.now, core::PolicyActivated{params}}).ok());
+  CHECK(world.state().desk.earlier == std::vector<core::PolicyFileRef>{kFirst});
+}
+
+TEST_CASE("a shadow changes nothing that is decided") {
+  World world;
+  world.learn(core::PolicyShadowed{kSecond});
+  const JobId job = world.submit(4);
+  CHECK(world.size(job) == 4);
+  CHECK_FALSE(world.engine.question(world.now));
+  CHECK(world.state().desk.shadow == kSecond);
+}
+
+}  // namespace tidepool::policies::host
