@@ -16,7 +16,7 @@ TypeTable GavelLasPerf::plan(const View& view, const TypeTable& speeds, std::vec
   }
   ShareProgram program(view);
   program.maximize_least(factors, needed);
-  return program.solve(Optimum::kCentre).shares;
+  return program.solve(Optimum::kPathEnd).shares;
 }
 
 TypeTable GavelLas::plan(const View& view, const TypeTable& speeds, std::vector<Ledger>& ledgers) const {

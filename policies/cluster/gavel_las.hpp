@@ -3,7 +3,7 @@
 //   maximize over shares x:  min over jobs m of  size_m / weight_m x (sum_j speed_mj x_mj) / (speed of m at the
 //   cluster's mix of types).
 // gavel_las takes all types for equally fast, gavel_las_perf knows how fast each job is on each. Among the optimal
-// shares the ones in the middle are taken, as interior-point solvers find them.
+// shares those are taken at which the published solver's method ends (models/embedded_program.hpp).
 // Departs from Gavel in that: no jobs share a slot (no packing), no hierarchies, no water filling beyond the least.
 #pragma once
 

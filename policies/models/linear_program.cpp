@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "policies/models/embedded_program.hpp"
+
 namespace tidepool::policies {
 namespace {
 
@@ -69,6 +71,11 @@ LinearAnswer answer_of(const LinearProgram& program, Solved solved, const double
 }  // namespace
 
 LinearAnswer maximize(const LinearProgram& program, Optimum optimum) {
+  if (optimum == Optimum::kPathEnd) {
+    const auto values = maximize_by_embedding(program);
+    if (values) return answer_of(program, Solved::kOptimal, values->data());
+    optimum = Optimum::kCorner;  // the simplex method says what is wrong with the program
+  }
   const Compressed problem(program);
   const std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)> model(Clp_newModel(), &Clp_deleteModel);
   Clp_setLogLevel(model.get(), 0);

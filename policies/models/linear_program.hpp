@@ -47,8 +47,9 @@ class LinearProgram {
 
 // Of several optimal answers, which one.
 enum class Optimum {
-  kCorner,  // simplex: most columns lie at a bound
-  kCentre,  // interior point without crossover: what can be shared evenly is
+  kCorner,   // simplex: most columns lie at a bound
+  kCentre,   // interior point without crossover: what can be shared evenly is
+  kPathEnd,  // where ECOS ends, inside the face of the optimal answers but off its centre (embedded_program.hpp)
 };
 
 inline constexpr int kIterationsMax = 100'000;  // of the simplex or interior-point method

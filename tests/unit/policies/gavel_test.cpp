@@ -6,10 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/gavel_ftf.hpp"
 #include "policies/cluster/gavel_las.hpp"
 #include "policies/cluster/gavel_totals.hpp"
+#include "policies/models/embedded_program.hpp"
 #include "policies/place/most_free.hpp"
 #include "tests/support/allocation_views.hpp"
 
@@ -106,6 +108,77 @@ TEST_CASE("of equally good answers the centre shares evenly what a corner gives 
   CHECK(std::max(corner.values[x], corner.values[y]) == Approx(1));
   CHECK(centre.values[x] == Approx(0.5).margin(1e-3));
   CHECK(centre.values[y] == Approx(0.5).margin(1e-3));
+}
+
+TEST_CASE("the end of the path is as good as a corner and within all rows, on programs of shares drawn at random") {
+  Rng rng(7);
+  for (int round = 0; round < 60; ++round) {
+    LinearProgram program;
+    const std::size_t columns = 2 + rng.below(8);
+    for (std::size_t column = 0; column < columns; ++column) {
+      program.add(LinearProgram::Column{.objective = rng.uniform() - 0.3, .low = 0, .high = 1 + rng.uniform()});
+    }
+    for (std::size_t row = 0; row < 2 + rng.below(6); ++row) {
+      LinearProgram::Row sum{.terms = {}, .low = row % 3 == 2 ? 0.05 : -kUnbounded, .high = 1 + rng.uniform()};
+      for (std::size_t column = 0; column < columns; ++column) {
+        sum.terms.push_back({.column = column, .factor = 0.1 + rng.uniform()});
+      }
+      program.add(std::move(sum));
+    }
+    const LinearAnswer corner = maximize(program, Optimum::kCorner);
+    const auto end = maximize_by_embedding(program);
+    INFO("program " << round);
+    REQUIRE((corner.solved == Solved::kOptimal && end));
+    double worth = 0;
+    for (std::size_t column = 0; column < columns; ++column) {
+      const LinearProgram::Column& limits = program.columns()[column];
+      CHECK((*end)[column] >= limits.low - 1e-6);
+      CHECK((*end)[column] <= limits.high + 1e-6);
+      worth += limits.objective * (*end)[column];
+    }
+    CHECK(worth == Approx(corner.objective).margin(1e-6));
+    for (const LinearProgram::Row& row : program.rows()) {
+      double sum = 0;
+      for (const LinearProgram::Term& term : row.terms) sum += term.factor * (*end)[term.column];
+      CHECK(sum <= row.high + 1e-6);
+      CHECK(sum >= row.low - 1e-6);
+    }
+  }
+}
+
+TEST_CASE("the end of the path treats equal columns equally and reaches what is reckoned by hand") {
+  // Two jobs, of one and of four slots, types of 3 and of 1 slots: both can have one slot of time all the time.
+  LinearProgram program;
+  for (int column = 0; column < 4; ++column) program.add(LinearProgram::Column{});
+  const std::size_t least = program.add(LinearProgram::Column{.objective = 1, .low = -kUnbounded});
+  program.add(LinearProgram::Row{.terms = {{0, 1}, {2, 4}}, .high = 3});
+  program.add(LinearProgram::Row{.terms = {{1, 1}, {3, 4}}, .high = 1});
+  program.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}}, .high = 1});
+  program.add(LinearProgram::Row{.terms = {{2, 1}, {3, 1}}, .high = 1});
+  program.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}, {least, -1}}, .low = 0});
+  program.add(LinearProgram::Row{.terms = {{2, 4}, {3, 4}, {least, -1}}, .low = 0});
+  const LinearAnswer end = maximize(program, Optimum::kPathEnd);
+  REQUIRE(end.solved == Solved::kOptimal);
+  CHECK(end.values[least] == Approx(1).margin(1e-6));
+  LinearProgram even;
+  for (int column = 0; column < 3; ++column) even.add(LinearProgram::Column{.objective = 1});
+  even.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}, {2, 1}}, .high = 1});
+  const LinearAnswer third = maximize(even, Optimum::kPathEnd);
+  for (const double value : third.values) CHECK(value == Approx(1.0 / 3).margin(1e-6));
+}
+
+TEST_CASE("a program without an answer has no path's end, and the reason is that of the other solvers") {
+  LinearProgram impossible;
+  const std::size_t x = impossible.add(LinearProgram::Column{.objective = 1, .high = 1});
+  impossible.add(LinearProgram::Row{.terms = {{x, 1}}, .low = 2});
+  CHECK_FALSE(maximize_by_embedding(impossible));
+  CHECK(maximize(impossible, Optimum::kPathEnd).solved == Solved::kInfeasible);
+  LinearProgram endless;
+  const std::size_t y = endless.add(LinearProgram::Column{.objective = 1});
+  endless.add(LinearProgram::Row{.terms = {{y, 1}}, .low = 0});
+  CHECK_FALSE(maximize_by_embedding(endless));
+  CHECK(maximize(endless, Optimum::kPathEnd).solved == Solved::kUnbounded);
+  CHECK(maximize_by_embedding(LinearProgram())->empty());
 }
 
 TEST_CASE("gavel_las_perf gives the fast slot to the job that gains most from it") {
