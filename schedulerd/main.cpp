@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "policies/host/file_policy.hpp"
+#include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/config.hpp"
@@ -69,7 +71,11 @@ int serve(const live::Config& config) {
                                   .plan_every = config.plan_every,
                                   .replace_stragglers = config.replace_stragglers,
                                   .rebalance_stragglers = config.rebalance_stragglers};
-  auto daemon = live::Daemon::open({config, {*std::move(rules), detectors.at(judge), engine, detectors}, policy});
+  const auto file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback());
+  auto daemon = live::Daemon::open({.config = config,
+                                    .parts = {*std::move(rules), detectors.at(judge), engine, detectors, file_policy},
+                                    .active_policy = policy,
+                                    .host_program = policies::host::policy_host_program()});
   if (!daemon.ok()) return fail(daemon.error());
   const auto rest = live::http::Rest::create(**daemon, rest_options(config));
   (*daemon)->observe([&metrics = rest->metrics()](Duration round, Duration commit) {

@@ -25,6 +25,7 @@ namespace tidepool::core {
 
 // Refuse anything to_json would not have written; the journal is not trusted to be whole.
 [[nodiscard]] Result<Fact> fact_from_json(const nlohmann::json& value);
+[[nodiscard]] Result<Reason> reason_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<Decision> decision_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<ClusterState> state_from_json(const nlohmann::json& value);
 

@@ -182,6 +182,12 @@ nlohmann::json to_json(const Reason& reason) {
   return codec::encode(reason);
 }
 
+Result<Reason> reason_from_json(const nlohmann::json& value) {
+  Reason reason;
+  TP_TRY(codec::decode(value, "", reason));
+  return reason;
+}
+
 nlohmann::json to_json(const JobSpec& spec) {
   return codec::encode(spec);
 }

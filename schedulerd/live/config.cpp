@@ -64,13 +64,18 @@ class Reader {
   }
 
   void policy(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-    config_.policy = name;
-    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      config_.policy = name;
+      return;
+    }
     std::string names;
     for (const auto& each : known) names += (names.empty() ? "" : ", ") + each;
-    const bool file = name.find('/') != std::string::npos || name.ends_with(".lua") || std::filesystem::exists(name);
-    if (file) {
-      return complain(what, name + " is a file; this version runs only its built-in policies: " + names);
+    std::error_code failed;
+    const bool there = std::filesystem::exists(name, failed);
+    if (there || name.find('/') != std::string::npos || name.ends_with(".lua") || name.ends_with(".so")) {
+      if (!there) complain(what, name + " is not there; give a .lua file, a .so library, or a folder with policy.yaml");
+      config_.policy_file = name;
+      return;
     }
     const auto near = nearest_word(name, known);
     complain(what,
@@ -169,6 +174,7 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   if (in.has("listen")) endpoint(path + "/listen", in.text("listen", ""), config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
   if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
+  config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
   if (in.has("local")) local_section(in.raw("local"), path, findings);
   if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
@@ -182,6 +188,7 @@ struct Flags {
   std::string config, listen, state_dir, policy, log_level;
   std::string local_slots;
   bool dev = false;
+  bool allow_native_policies = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -190,7 +197,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
   app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
   app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
-  app.add_option("--policy", flags.policy, "The default policy");
+  app.add_option("--policy", flags.policy, "The policy that decides: a name, or a file or folder with a policy");
+  app.add_flag("--allow-native-policies", flags.allow_native_policies, "Run policy files that are libraries, too");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
   app.allow_extras();
 }
@@ -204,6 +212,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.listen.empty()) reader.endpoint("--listen", flags.listen, config.listen);
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
+  if (flags.allow_native_policies) config.allow_native_policies = true;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   if (!flags.local_slots.empty()) {
     std::int64_t count = -1;
@@ -272,8 +281,9 @@ ConfigReading read_config(const ConfigInputs& inputs) {
   } catch (const CLI::ParseError& broken) {
     reading.errors.emplace_back(broken.what());
   }
-  const std::vector<std::string> known = {"--config",      "--dev",    "--listen",    "--state-dir",
-                                          "--local-slots", "--policy", "--log-level", "--help"};
+  const std::vector<std::string> known = {"--config",    "--dev",         "--listen",
+                                          "--state-dir", "--local-slots", "--policy",
+                                          "--log-level", "--help",        "--allow-native-policies"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);
     reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));

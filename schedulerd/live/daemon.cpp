@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <future>
 #include <utility>
 
+#include "schedulerd/live/policies/policy_reading.hpp"
 #include "schedulerd/live/recovery.hpp"
 #include "schedulerd/live/secrets.hpp"
 
@@ -60,12 +62,12 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   spdlog::info("event=recovered state_dir={} snapshot={} rows={} jobs={}", state_dir->path(), recovered->snapshot_seq,
                recovered->rows_replayed, recovered->engine.view().jobs.size());
   std::unique_ptr<Daemon> daemon(
-      new Daemon(std::move(setup.config), {*std::move(state_dir), *std::move(journal)}, recovered->clock));
-  TP_TRY(daemon->prepare(*std::move(recovered), setup.active_policy));
+      new Daemon(setup.config, {*std::move(state_dir), *std::move(journal)}, recovered->clock));
+  TP_TRY(daemon->prepare(*std::move(recovered), setup));
   return daemon;
 }
 
-Status Daemon::prepare(Recovered recovered, const std::string& active_policy) {
+Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   TP_TRY(prepare_admin_token());
   auto history = SqliteHistory::open(state_dir_.file("journal.db"));
   if (!history.ok()) return history.error();
@@ -87,9 +89,37 @@ Status Daemon::prepare(Recovered recovered, const std::string& active_policy) {
     if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
   }
   gateway_ = std::make_unique<Gateway>(std::move(gateway), inbox_);
-  loop_ = std::make_unique<Loop>(std::move(recovered), active_policy,
-                                 Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_});
-  return ok_status();
+  workshop_ = std::make_unique<PolicyWorkshop>(PolicyWorkshop::Setup{.parts = setup.parts,
+                                                                     .host_program = setup.host_program,
+                                                                     .allow_native = config_.allow_native_policies,
+                                                                     .journal = state_dir_.file("journal.db")});
+  asker_ = std::make_unique<PolicyAsker>(
+      PolicyAsker::Setup{
+          .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
+      inbox_);
+  loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
+                                 Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
+  return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
+}
+
+Status Daemon::prepare_policy_file() {
+  auto version = read_policy_version(config_.policy_file);
+  if (!version.ok()) return invalid_argument(version.error().message);
+  std::promise<Result<PolicyExamined>> looked_over;
+  workshop_->examine(*version, false,
+                     [&](Result<PolicyExamined> examined) { looked_over.set_value(std::move(examined)); });
+  const Result<PolicyExamined> examined = looked_over.get_future().get();
+  if (!examined.ok()) return invalid_argument(config_.policy_file + ": " + examined.error().message);
+  if (!examined->checks.runs) return invalid_argument(config_.policy_file + ": " + examined->checks.fault);
+  const auto command = [&](CommandBody body) {
+    // Refused if it is active already, which is what was wanted.
+    return inbox_.try_push(
+        CommandItem{{.body = std::move(body), .actor = "--policy", .idempotency = {}}, [](const Result<Receipt>&) {}});
+  };
+  const core::PolicyFileRef ref{version->name, version->version, "{}"};
+  TP_TRY(command(StorePolicyVersion{*version}));
+  TP_TRY(command(NotePolicyChecks{ref.name, ref.version, examined->checks}));
+  return command(ActivatePolicy{ref});
 }
 
 Status Daemon::start() {
@@ -182,6 +212,8 @@ void Daemon::wait_for_end() {
 void Daemon::stop() {
   inbox_.close();
   if (loop_thread_.joinable()) loop_thread_.join();
+  if (asker_) asker_->stop();
+  if (workshop_) workshop_->stop();
   if (gateway_) gateway_->stop();
 }
 

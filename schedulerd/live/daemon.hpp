@@ -14,6 +14,8 @@
 #include "schedulerd/live/gateway.hpp"
 #include "schedulerd/live/history.hpp"
 #include "schedulerd/live/loop.hpp"
+#include "schedulerd/live/policies/policy_asker.hpp"
+#include "schedulerd/live/policies/policy_workshop.hpp"
 #include "schedulerd/live/publisher.hpp"
 #include "schedulerd/live/service.hpp"
 #include "schedulerd/live/state_dir.hpp"
@@ -33,6 +35,7 @@ class Daemon final : public Service {
     Config config;
     core::Engine::Parts parts;
     std::string active_policy;
+    std::string host_program = {};  // tidepool-policy-host
   };
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> open(Setup setup);
   ~Daemon() override;
@@ -48,6 +51,8 @@ class Daemon final : public Service {
   [[nodiscard]] History& history() override { return *history_; }
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<LogPage>)> done) override;
+
+  [[nodiscard]] PolicyWorkshop& policy_workshop() override { return *workshop_; }
 
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
@@ -67,7 +72,9 @@ class Daemon final : public Service {
     Journal journal;
   };
   Daemon(Config config, Opened opened, const std::optional<StoredClock>& clock);
-  [[nodiscard]] Status prepare(Recovered recovered, const std::string& active_policy);
+  [[nodiscard]] Status prepare(Recovered recovered, const Setup& setup);
+  // Looks the file of --policy over and puts it in charge, as the first thing that the loop learns.
+  [[nodiscard]] Status prepare_policy_file();
   [[nodiscard]] Status prepare_admin_token();
   [[nodiscard]] Status start_agent();
   [[nodiscard]] bool local_agent_connected() const;
@@ -82,6 +89,8 @@ class Daemon final : public Service {
   std::unique_ptr<SqliteHistory> history_;
   std::unique_ptr<Gateway> gateway_;
   std::optional<EmbeddedAgent> agent_;
+  std::unique_ptr<PolicyWorkshop> workshop_;
+  std::unique_ptr<PolicyAsker> asker_;
   std::unique_ptr<Loop> loop_;
   std::thread loop_thread_;
   std::optional<std::string> admin_token_;

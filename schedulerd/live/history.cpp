@@ -59,6 +59,13 @@ MetricPoint metric_at(const Row& row) {
   return point;
 }
 
+PolicyVersion policy_at(const Row& row) {
+  PolicyVersion version{row.text(0), row.text(1), row.text(2), row.text(3),
+                        row.text(4), row.text(5), row.text(6), std::nullopt};
+  if (!row.is_null(7)) version.checks = checks_from_json(json_at(row, 7));
+  return version;
+}
+
 void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
 }
@@ -68,7 +75,7 @@ void log_failure(const Status& outcome) {
 struct SqliteHistory::Impl {
   Database database;
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
-  Statement metric_range, metrics, tokens, token, node_of;
+  Statement metric_range, metrics, tokens, token, node_of, policies, policy;
 
   explicit Impl(Database opened) : database(std::move(opened)) {}
   Status prepare();
@@ -91,6 +98,12 @@ Status SqliteHistory::Impl::prepare() {
        "WHERE place%?2=?3 ORDER BY ordinal"},
       {&tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens ORDER BY id"},
       {&token, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&policies,
+       "SELECT name,version,created_at,created_by,manifest,'',tests,checks FROM policy_versions "
+       "WHERE ?1='' OR name=?1 ORDER BY ordinal DESC"},
+      {&policy,
+       "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
+       "WHERE name=?1 AND version=?2"},
       {&node_of, "SELECT node FROM placements WHERE worker=?1"},
   };
   for (const auto& [statement, text] : texts) {
@@ -162,6 +175,18 @@ std::vector<TokenRecord> SqliteHistory::tokens() {
 std::optional<TokenRecord> SqliteHistory::token(const std::string& id) {
   std::optional<TokenRecord> found;
   log_failure(impl_->token.each([&](const Row& row) { found = token_at(row); }, id));
+  return found;
+}
+
+std::vector<PolicyVersion> SqliteHistory::policy_versions(const std::string& name) {
+  std::vector<PolicyVersion> found;
+  log_failure(impl_->policies.each([&](const Row& row) { found.push_back(policy_at(row)); }, name));
+  return found;
+}
+
+std::optional<PolicyVersion> SqliteHistory::policy_version(const std::string& name, const std::string& version) {
+  std::optional<PolicyVersion> found;
+  log_failure(impl_->policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
   return found;
 }
 

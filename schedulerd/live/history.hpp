@@ -23,6 +23,8 @@ class SqliteHistory final : public History {
   std::vector<MetricPoint> metrics(JobId job, int limit) override;
   std::vector<TokenRecord> tokens() override;
   std::optional<TokenRecord> token(const std::string& id) override;
+  std::vector<PolicyVersion> policy_versions(const std::string& name) override;
+  std::optional<PolicyVersion> policy_version(const std::string& name, const std::string& version) override;
 
   // The node on which a worker was placed, also after its end.
   [[nodiscard]] std::optional<NodeId> node_of(WorkerId worker);

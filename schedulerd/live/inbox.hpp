@@ -11,6 +11,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "policies/host/file_round.hpp"
 #include "schedulerd/live/event_queue.hpp"
 #include "schedulerd/live/service.hpp"
 
@@ -53,8 +54,17 @@ struct KeptJobsItem {
   NodeId node;
   api::KeptJobsReport report;
 };
+// What the active policy file has answered, or why it has not.
+struct PolicyRoundItem {
+  core::PolicyRound round;
+};
+// How the shadow's answer differs from what was decided.
+struct PolicyComparedItem {
+  core::PolicyFileRef file;
+  policies::host::RoundComparison comparison;
+};
 using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem,
-                               WorkerStuckItem, NodeProbedItem, KeptJobsItem>;
+                               WorkerStuckItem, NodeProbedItem, KeptJobsItem, PolicyRoundItem, PolicyComparedItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out ----------------------------------------------------------------------------------------

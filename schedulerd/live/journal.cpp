@@ -32,6 +32,14 @@ std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
   return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
 }
 
+PolicyVersion policy_at(const Row& row) {
+  PolicyVersion version{row.text(0), row.text(1), row.text(2), row.text(3),
+                        row.text(4), row.text(5), row.text(6), std::nullopt};
+  if (const auto checks = parse_json(row.text(7)); checks && !row.is_null(7))
+    version.checks = checks_from_json(*checks);
+  return version;
+}
+
 std::string to_text(const std::vector<double>& numbers) {
   return canonical_json(nlohmann::json(numbers));
 }
@@ -47,8 +55,16 @@ Status prepare_schema(Database& database, const std::string& path) {
   if (version == 0) {
     TP_TRY(database.execute("BEGIN IMMEDIATE"));
     TP_TRY(database.execute(kSchema));
+    TP_TRY(database.execute(kPolicyTables));
     TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
+  }
+  if (version == kSchemaVersion - 1) {
+    TP_TRY(database.execute("BEGIN IMMEDIATE"));
+    TP_TRY(database.execute(kPolicyTables));
+    TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
+    TP_TRY(database.execute("COMMIT"));
+    version = kSchemaVersion;
   }
   if (version != kSchemaVersion) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
@@ -76,6 +92,7 @@ struct Journal::Impl {
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
   Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt, drop_receipts;
   Statement set_placement, set_clock;
+  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow;
   Statement add_snapshot, drop_snapshots, oldest_snapshot, drop_rows, drop_progress, drop_events, drop_decisions,
       drop_decision_jobs;
 
@@ -110,6 +127,15 @@ Status Journal::Impl::prepare() {
       {&drop_receipts, "DELETE FROM idempotency WHERE unix_s<?1"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2)"},
       {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
+      {&add_policy,
+       "INSERT OR IGNORE INTO policy_versions "
+       "SELECT ?1,?2,coalesce(max(ordinal),0)+1,?3,?4,?5,?6,?7,NULL FROM policy_versions"},
+      {&note_checks, "UPDATE policy_versions SET checks=?3 WHERE name=?1 AND version=?2"},
+      {&find_policy,
+       "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
+       "WHERE name=?1 AND version=?2"},
+      {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
+      {&drop_shadow, "DELETE FROM shadow_report"},
       {&add_snapshot, "INSERT OR REPLACE INTO snapshots VALUES(?1,?2,?3)"},
       {&drop_snapshots,
        "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?1)"},
@@ -264,6 +290,41 @@ Result<std::optional<TokenRecord>> Journal::token(const std::string& id) {
       },
       id));
   return found;
+}
+
+Status Journal::append(const PolicyVersion& version) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_policy.run(version.name, version.version, version.created_at, version.created_by, version.manifest,
+                               version.source, version.tests);
+}
+
+Status Journal::note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks) {
+  TP_TRY(impl_->open_batch());
+  return impl_->note_checks.run(name, version, canonical_json(to_json(checks)));
+}
+
+Result<std::optional<PolicyVersion>> Journal::policy_version(const std::string& name, const std::string& version) {
+  std::optional<PolicyVersion> found;
+  TP_TRY(impl_->find_policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
+  return found;
+}
+
+Status Journal::set_shadow_report(const ShadowReport* report) {
+  TP_TRY(impl_->open_batch());
+  return report == nullptr ? impl_->drop_shadow.run() : impl_->set_shadow.run(canonical_json(to_json(*report)));
+}
+
+Result<std::optional<ShadowReport>> Journal::shadow_report() {
+  std::optional<std::string> body;
+  auto query = impl_->database.prepare("SELECT body FROM shadow_report");
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) { body = row.text(0); }));
+  if (!body) return std::optional<ShadowReport>();
+  const auto document = parse_json(*body);
+  if (!document) return document.error();
+  auto report = shadow_report_from_json(*document);
+  if (!report) return report.error();
+  return std::optional(*std::move(report));
 }
 
 Result<std::int64_t> Journal::token_count() {

@@ -74,6 +74,11 @@ class Journal {
   // Kept for 24 hours of wall-clock time.
   Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
   Status note_placement(WorkerId worker, NodeId node);
+  // Ignored if the version is there already.
+  Status append(const PolicyVersion& version);
+  Status note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks);
+  // Null = nobody is shadowed.
+  Status set_shadow_report(const ShadowReport* report);
   // Makes the batch durable; nothing to do without appends.
   Status commit(const StoredClock& clock);
   [[nodiscard]] bool in_batch() const;
@@ -82,6 +87,9 @@ class Journal {
   [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
   [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
   [[nodiscard]] Result<std::int64_t> token_count();
+  [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
+                                                                    const std::string& version);
+  [[nodiscard]] Result<std::optional<ShadowReport>> shadow_report();
 
   // --- upkeep, between batches -------------------------------------------------------------------
   [[nodiscard]] bool snapshot_due() const;

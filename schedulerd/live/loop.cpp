@@ -21,7 +21,10 @@ constexpr std::chrono::microseconds kShortestWait = std::chrono::milliseconds(10
 }  // namespace
 
 Loop::Loop(Recovered recovered, std::string policy, const Links& links)
-    : engine_(std::move(recovered.engine)), policy_(std::move(policy)), links_(links) {
+    : engine_(std::move(recovered.engine)),
+      policy_(std::move(policy)),
+      links_(links),
+      shadow_(std::move(recovered.shadow)) {
   publish(links_.clock.now());
 }
 
@@ -34,7 +37,8 @@ Status Loop::run() {
 
 std::chrono::microseconds Loop::time_to_wait(std::chrono::microseconds patience) const {
   if (more_to_decide_) return std::chrono::microseconds(0);
-  const auto due = engine_.next_due();
+  auto due = engine_.next_due();
+  if (awaited_) due = due ? std::min(*due, awaited_->until) : awaited_->until;
   if (!due) return patience;
   const std::chrono::microseconds until((*due - links_.clock.now()).count_us());
   return std::clamp(until, std::min(kShortestWait, patience), patience);
@@ -44,9 +48,11 @@ Status Loop::turn(std::chrono::microseconds patience) {
   auto items = links_.inbox.take(kItemsPerTurn, patience);
   Turn turn{.now = links_.clock.now(), .answers = {}, .orders = {}, .events = {}};
   for (auto& item : items) TP_TRY(take(std::move(item), turn));
+  TP_TRY(give_up_late_round(turn));
   const auto due = engine_.next_due();
   if (turn.changed || more_to_decide_ || (due && *due <= turn.now)) TP_TRY(decide(turn));
   TP_TRY(commit_and_tell(turn));
+  ask_policies(turn);
   // Upkeep comes after the answers, so that nobody waits for it.
   if (links_.journal.snapshot_due()) TP_TRY(links_.journal.snapshot(engine_.view(), links_.clock.stored()));
   return links_.journal.checkpoint_if_due();
@@ -62,6 +68,8 @@ Status Loop::take(InboxItem item, Turn& turn) {
                         [&](const WorkerStuckItem& stuck) { return on_stuck(stuck, turn); },
                         [&](const KeptJobsItem& kept) { return on_kept_jobs(kept, turn); },
                         [&](const NodeProbedItem& probed) { return on_probed(probed, turn); },
+                        [&](PolicyRoundItem& round) { return on_round(std::move(round), turn); },
+                        [&](const PolicyComparedItem& compared) { return on_compared(compared, turn); },
                     },
                     item);
 }
@@ -154,6 +162,29 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
           },
           [&](const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); },
           [&](const CordonNode& body) { return fact(core::NodeCordonChanged{body.node, body.cordoned}); },
+          [&](const StorePolicyVersion& body) -> Status {
+            PolicyVersion version = body.version;
+            version.created_at = wall.text(turn.now);
+            version.created_by = command.actor;
+            return journal = links_.journal.append(version);
+          },
+          [&](const NotePolicyChecks& body) -> Status {
+            PolicyChecks checks = body.checks;
+            checks.at = wall.text(turn.now);
+            return journal = links_.journal.note_checks(body.name, body.version, checks);
+          },
+          [&](const ActivatePolicy& body) -> Status {
+            if (body.file) TP_TRY(stored(*body.file));
+            return fact(core::PolicyActivated{body.file});
+          },
+          [&](const RollBackPolicy& body) -> Status {
+            const auto& active = engine_.view().desk.active;
+            if (active && active->name != body.name) {
+              return conflict(body.name + " is not active; " + active->name + " is: roll that back");
+            }
+            return fact(core::PolicyRolledBack{body.why});
+          },
+          [&](const ShadowPolicy& body) { return change_shadow(body.file, turn, journal); },
           [&](const CreateToken& body) -> Status {
             receipt.token_id = new_token().id;
             TokenRecord token{.id = receipt.token_id,
@@ -297,6 +328,7 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
   TP_TRY(links_.journal.append(events));
   turn.events.insert(turn.events.end(), events.begin(), events.end());
   turn.changed = true;
+  turn.planned = turn.planned || decision.replan || !decision.plan.empty();
   Effects effects = executor_.carry_out(decision, engine_.view());
   for (const auto& [worker, node] : effects.placements) TP_TRY(links_.journal.note_placement(worker, node));
   std::move(effects.orders.begin(), effects.orders.end(), std::back_inserter(turn.orders));
@@ -334,6 +366,7 @@ void Loop::publish(Instant now) {
   picture->clock = links_.clock.wall();
   picture->now = now;
   picture->active_policy = policy_;
+  picture->shadow = shadow_;
   links_.publisher.publish(std::move(picture));
 }
 

@@ -19,6 +19,7 @@
 #include "schedulerd/live/executor.hpp"
 #include "schedulerd/live/inbox.hpp"
 #include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/publisher.hpp"
 #include "schedulerd/live/recovery.hpp"
 
@@ -33,6 +34,7 @@ class Loop {
     Inbox& inbox;
     Outbox& outbox;
     Publisher& publisher;
+    PolicyAsker* asker = nullptr;  // null = no policy file is ever asked
   };
   // How long a turn took to learn and decide, and to commit.
   using OnTurn = std::function<void(Duration round, Duration commit)>;
@@ -48,6 +50,8 @@ class Loop {
   [[nodiscard]] Status turn(std::chrono::microseconds patience);
 
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
+  // When the engine wants to be asked again though nothing comes in.
+  [[nodiscard]] std::optional<Instant> next_due() const { return engine_.next_due(); }
 
  private:
   // What one turn owes to others once it is durable.
@@ -57,6 +61,7 @@ class Loop {
     std::vector<OutboxItem> orders;
     std::vector<core::Event> events;
     bool changed = false;
+    bool planned = false;  // something was decided
   };
 
   // Each returns an error only if the journal failed; a refused fact answers whoever brought it.
@@ -69,6 +74,8 @@ class Loop {
   [[nodiscard]] Status on_stuck(const WorkerStuckItem& item, Turn& turn);
   [[nodiscard]] Status on_kept_jobs(const KeptJobsItem& item, Turn& turn);
   [[nodiscard]] Status on_probed(const NodeProbedItem& item, Turn& turn);
+  [[nodiscard]] Status on_round(PolicyRoundItem item, Turn& turn);
+  [[nodiscard]] Status on_compared(const PolicyComparedItem& item, Turn& turn);
   // The engine's refusal, if it refused; otherwise the fact is learnt and in the batch.
   using Refused = std::optional<Error>;
   [[nodiscard]] Result<Refused> learn(core::Fact fact, Turn& turn);
@@ -78,6 +85,14 @@ class Loop {
   [[nodiscard]] Status keep(const core::Decision& decision, Turn& turn);
   [[nodiscard]] Status commit_and_tell(Turn& turn);
   void publish(Instant now);
+  // Policy files: asks what is to be asked, after the commit; gives up what has taken too long, before the next one.
+  void ask_policies(const Turn& turn);
+  void ask_shadow(const Turn& turn);
+  [[nodiscard]] Status give_up_late_round(Turn& turn);
+  [[nodiscard]] std::shared_ptr<const RunnablePolicy> runnable(const core::PolicyFileRef& ref,
+                                                               std::shared_ptr<const RunnablePolicy>& kept);
+  [[nodiscard]] Result<core::PolicyFileRef> stored(const core::PolicyFileRef& ref);
+  [[nodiscard]] Status change_shadow(const std::optional<core::PolicyFileRef>& file, Turn& turn, Status& journal);
   [[nodiscard]] std::chrono::microseconds time_to_wait(std::chrono::microseconds patience) const;
 
   core::Engine engine_;
@@ -88,7 +103,15 @@ class Loop {
   Instant published_at_;
   std::map<JobId, JobPulse> pulses_;
   std::map<WorkerId, double> compute_ms_;
-  std::string last_invalid_;    // so that one bad plan is logged once
+  std::string last_invalid_;  // so that one bad plan is logged once
+  // The question that an answer is awaited to.
+  struct Awaited {
+    std::int64_t number = 0;
+    Instant until;
+  };
+  std::optional<Awaited> awaited_;
+  std::shared_ptr<const RunnablePolicy> active_file_, shadow_file_;  // as last asked
+  std::shared_ptr<const ShadowReport> shadow_;
   bool more_to_decide_ = true;  // the last turn ran out of rounds, or this is the first
 };
 

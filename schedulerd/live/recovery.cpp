@@ -11,9 +11,6 @@
 namespace tidepool::live {
 namespace {
 
-// Our own rows may be as large as the cluster makes them; what guards them is their digest.
-constexpr JsonLimits kRowLimits{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
-
 struct Start {
   core::Engine engine;
   std::uint64_t seq = 0;
@@ -39,7 +36,9 @@ Result<Start> start_of(Journal& journal, const core::Engine::Parts& parts) {
   return Start{core::Engine(parts), 0};
 }
 
-Status apply(core::Engine& engine, const JournalRow& row) {
+}  // namespace
+
+Status apply_row(core::Engine& engine, const JournalRow& row) {
   auto document = parse_json(row.body, kRowLimits);
   if (!document.ok()) return document.error();
   if (row.is_decision) {
@@ -55,8 +54,6 @@ Status apply(core::Engine& engine, const JournalRow& row) {
   return events.ok() ? ok_status() : Status(events.error());
 }
 
-}  // namespace
-
 Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
   auto start = start_of(journal, parts);
   if (!start.ok()) return start.error();
@@ -66,12 +63,17 @@ Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
   std::uint64_t rows = 0;
   TP_TRY(journal.replay(start->seq, [&](const JournalRow& row) {
     ++rows;
-    return apply(start->engine, row);
+    return apply_row(start->engine, row);
   }));
   Recovered recovered{.engine = std::move(start->engine),
                       .clock = *std::move(clock),
                       .snapshot_seq = start->seq,
                       .rows_replayed = rows};
+  if (recovered.engine.view().desk.shadow) {
+    auto report = journal.shadow_report();
+    if (!report.ok()) return report.error();
+    if (*report) recovered.shadow = std::make_shared<const ShadowReport>(**std::move(report));
+  }
   // The line must not fall behind the state, whatever the clock row says.
   if (recovered.clock) recovered.clock->at = std::max(recovered.clock->at, recovered.engine.view().now);
   return recovered;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/live/clock.hpp"
@@ -16,7 +17,14 @@ struct Recovered {
   std::optional<StoredClock> clock;  // none at the first start
   std::uint64_t snapshot_seq = 0;    // 0 = none
   std::uint64_t rows_replayed = 0;
+  std::shared_ptr<const ShadowReport> shadow = nullptr;  // null = nobody is shadowed
 };
+
+// Our own rows may be as large as the cluster makes them; what guards them is their digest.
+inline constexpr JsonLimits kRowLimits{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
+
+// What one row did, done again: a fact is learnt, a decision accepted.
+[[nodiscard]] Status apply_row(core::Engine& engine, const JournalRow& row);
 
 // Fails in words, naming the row, if the journal does not lead to a lawful state.
 [[nodiscard]] Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts);

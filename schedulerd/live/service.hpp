@@ -20,6 +20,8 @@
 #include "schedulerd/core/event.hpp"
 #include "schedulerd/core/fact.hpp"
 #include "schedulerd/core/job_spec.hpp"
+#include "schedulerd/live/policies/policy_version.hpp"
+#include "schedulerd/live/policies/shadow_report.hpp"
 
 namespace tidepool::live {
 
@@ -63,8 +65,32 @@ struct CreateToken {
 struct RevokeToken {
   std::string token_id;
 };
+// Keeps a version; one that is there already stays as it is.
+struct StorePolicyVersion {
+  PolicyVersion version;
+};
+// Notes what came of looking a stored version over.
+struct NotePolicyChecks {
+  std::string name;
+  std::string version;
+  PolicyChecks checks;
+};
+// From now on this stored version decides; none = the daemon's own policy.
+struct ActivatePolicy {
+  std::optional<core::PolicyFileRef> file;
+};
+// The version before it decides again. Refused unless `name` is the active one.
+struct RollBackPolicy {
+  std::string name;
+  std::string why;
+};
+// This stored version is asked beside whoever decides; none = nobody is.
+struct ShadowPolicy {
+  std::optional<core::PolicyFileRef> file;
+};
 using CommandBody = std::variant<SubmitJob, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                                 CordonNode, CreateToken, RevokeToken>;
+                                 CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
+                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it
@@ -111,7 +137,8 @@ struct Published {
   std::map<JobId, std::string> errors;  // last error text of a job's worker
   WallClock clock;
   Instant now;
-  std::string active_policy;
+  std::string active_policy;  // the daemon's own; a policy file that decides in its place is in the state
+  std::shared_ptr<const ShadowReport> shadow;  // null = nobody is shadowed
 };
 
 // --- what the journal gives readers (its own read-only connection) ------------------------------
@@ -158,6 +185,11 @@ class History {
   [[nodiscard]] virtual std::vector<MetricPoint> metrics(JobId job, int limit) = 0;
   [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;
   [[nodiscard]] virtual std::optional<TokenRecord> token(const std::string& id) = 0;
+  // Stored versions of policy files without their sources, the newest first; of one name if it is not empty.
+  [[nodiscard]] virtual std::vector<PolicyVersion> policy_versions(const std::string& name) = 0;
+  // The whole of it.
+  [[nodiscard]] virtual std::optional<PolicyVersion> policy_version(const std::string& name,
+                                                                    const std::string& version) = 0;
 };
 
 // Reads captured output of a worker through its agent.
@@ -166,6 +198,8 @@ struct LogPage {
   std::int64_t next_offset = 0;
   bool eof = false;  // the worker has exited and this is the end
 };
+
+class PolicyWorkshop;
 
 class Service {
  public:
@@ -183,6 +217,8 @@ class Service {
   // `offset` < 0 counts from the end. `done` may be called on any thread.
   virtual void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                         std::function<void(Result<LogPage>)> done) = 0;
+  // Where policy files are looked over, tested and replayed.
+  [[nodiscard]] virtual PolicyWorkshop& policy_workshop() = 0;
 };
 
 }  // namespace tidepool::live

@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 
 def eventually(condition: Callable[[], Any], seconds: float = 60, every: float = 0.05) -> Any:
@@ -34,15 +34,19 @@ class ApiError(RuntimeError):
 class Cluster:
     """`bin_dir` holds schedulerd and agentd. Use as a context manager."""
 
-    def __init__(self, bin_dir: str, slots: int = 4) -> None:
+    def __init__(self, bin_dir: str, slots: int = 4, arguments: Sequence[str] = ()) -> None:
+        self._bin_dir, self._slots = pathlib.Path(bin_dir), slots
         self._folder = tempfile.TemporaryDirectory(prefix="tidepool-test-")
         self.folder = pathlib.Path(self._folder.name)
+        self._errors = open(self.folder / "schedulerd.log", "w")
+        self._start(arguments)
+
+    def _start(self, arguments: Sequence[str]) -> None:
         # Programs find Debian's python3, which sees Debian's packages, whatever else is on PATH.
         environment = {**os.environ, "PATH": "/usr/bin:/bin:" + os.environ.get("PATH", "")}
-        self._errors = open(self.folder / "schedulerd.log", "w")
         self._daemon = subprocess.Popen(
-            [str(pathlib.Path(bin_dir) / "schedulerd"), "--listen", "127.0.0.1:0", "--state-dir",
-             str(self.folder / "state"), "--local-slots", str(slots)],
+            [str(self._bin_dir / "schedulerd"), "--listen", "127.0.0.1:0", "--state-dir",
+             str(self.folder / "state"), "--local-slots", str(self._slots), *arguments],
             stdout=subprocess.PIPE, stderr=self._errors, text=True, env=environment)
         assert self._daemon.stdout is not None
         line = self._daemon.stdout.readline()
@@ -50,7 +54,16 @@ class Cluster:
             self.close()
             raise RuntimeError(f"schedulerd did not start: {line}")
         ready = json.loads(line[len("ready "):])
-        self._url, self._token = ready["url"], ready["token"]
+        self.url = self._url = ready["url"]
+        self.token = self._token = ready.get("token") or self._token  # told at the first start only
+
+    def restart(self, arguments: Sequence[str] = (), by: signal.Signals = signal.SIGTERM) -> None:
+        """Ends the daemon and starts it again on the same state; agents and workers live on meanwhile."""
+        self._daemon.send_signal(by)
+        self._daemon.wait(60)
+        if self._daemon.stdout is not None:
+            self._daemon.stdout.close()
+        self._start(arguments)
 
     def __enter__(self) -> Cluster:
         return self

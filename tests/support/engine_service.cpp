@@ -1,9 +1,12 @@
 #include "tests/support/engine_service.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
+#include "policies/host/file_policy.hpp"
+#include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/detector_of.hpp"
@@ -13,12 +16,20 @@
 namespace tidepool::test {
 namespace {
 
-core::Engine make_engine() {
+core::Engine::Parts make_parts() {
   auto policies = policies::make_policies();
   TP_CHECK(policies.ok(), "the built-in policies exist");
-  return core::Engine({.policies = std::move(policies).value(),
-                       .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
-                       .config = {}});
+  return {
+      .policies = std::move(policies).value(),
+      .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
+      .config = {},
+      .file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback()),
+  };
+}
+
+std::string host_program() {
+  const char* folder = std::getenv("TIDEPOOL_BIN_DIR");
+  return folder == nullptr ? policies::host::policy_host_program() : std::string(folder) + "/tidepool-policy-host";
 }
 
 bool concerns(const core::Decision& decision, JobId job) {
@@ -30,7 +41,8 @@ bool concerns(const core::Decision& decision, JobId job) {
 
 }  // namespace
 
-EngineService::EngineService() : engine_(make_engine()) {
+EngineService::EngineService()
+    : engine_(make_parts()), workshop_({.parts = make_parts(), .host_program = host_program(), .journal = {}}) {
   publish({});
 }
 
@@ -68,6 +80,7 @@ void EngineService::publish(const std::vector<core::Event>& made) {
   picture->as_of_seq = events_.empty() ? 0 : events_.back().seq;
   picture->clock.unix_us_at_zero = 1'790'000'000'000'000;
   picture->now = now_;
+  picture->shadow = shadow_;
   picture->active_policy = std::string(policies::kDefaultPreset);
   published_ = std::move(picture);
   const auto listeners = listeners_;
@@ -192,6 +205,30 @@ Result<live::Receipt> EngineService::carry_out(const live::Command& command) {
           [&](const live::CheckpointJob& wanted) { return tell(core::JobCheckpointRequested{wanted.job}); },
           [&](const live::ChangeJob& change) { return tell(core::JobChanged{change.job, change.spec}); },
           [&](const live::CordonNode& cordon) { return tell(core::NodeCordonChanged{cordon.node, cordon.cordoned}); },
+          [&](const live::StorePolicyVersion& store) {
+            if (policy_version(store.version.name, store.version.version)) return ok_status();
+            policy_versions_.insert(policy_versions_.begin(), store.version);
+            policy_versions_.front().created_at = "2026-11-20T21:53:24.120Z";
+            policy_versions_.front().created_by = command.actor;
+            return ok_status();
+          },
+          [&](const live::NotePolicyChecks& noted) {
+            for (auto& each : policy_versions_) {
+              if (each.name != noted.name || each.version != noted.version) continue;
+              each.checks = noted.checks;
+              each.checks->at = "2026-11-20T21:53:25.120Z";
+            }
+            return ok_status();
+          },
+          [&](const live::ActivatePolicy& activate) { return tell(core::PolicyActivated{activate.file}); },
+          [&](const live::RollBackPolicy& back) { return tell(core::PolicyRolledBack{back.why}); },
+          [&](const live::ShadowPolicy& shadow) {
+            auto report = std::make_shared<live::ShadowReport>();
+            if (shadow.file) report->file = *shadow.file;
+            report->since = now_;
+            shadow_ = shadow.file ? report : nullptr;
+            return tell(core::PolicyShadowed{shadow.file});
+          },
           [&](const live::CreateToken& create) {
             receipt.token_id = "made" + std::to_string(tokens_.size());
             tokens_[receipt.token_id] = {
@@ -250,6 +287,22 @@ std::vector<live::StoredDecision> EngineService::decisions(std::optional<Decisio
     page.push_back(*stored);
   }
   return page;
+}
+
+std::vector<live::PolicyVersion> EngineService::policy_versions(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::vector<live::PolicyVersion> found;
+  for (const auto& each : policy_versions_) {
+    if (name.empty() || each.name == name) found.push_back(each);
+  }
+  return found;
+}
+
+std::optional<live::PolicyVersion> EngineService::policy_version(const std::string& name, const std::string& version) {
+  for (const auto& each : policy_versions(name)) {
+    if (each.version == version) return each;
+  }
+  return std::nullopt;
 }
 
 std::vector<core::Event> EngineService::events(EventSeq after, std::optional<JobId> job, int limit) {

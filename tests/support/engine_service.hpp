@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/policies/policy_workshop.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::test {
@@ -41,6 +42,7 @@ class EngineService final : public live::Service, private live::History {
   [[nodiscard]] std::shared_ptr<void> subscribe(
       std::function<void(const std::vector<core::Event>&)> on_events) override;
   [[nodiscard]] live::History& history() override { return *this; }
+  [[nodiscard]] live::PolicyWorkshop& policy_workshop() override { return workshop_; }
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<live::LogPage>)> done) override;
 
@@ -58,6 +60,8 @@ class EngineService final : public live::Service, private live::History {
   std::vector<live::MetricPoint> metrics(JobId job, int limit) override;
   std::vector<live::TokenRecord> tokens() override;
   std::optional<live::TokenRecord> token(const std::string& id) override;
+  std::vector<live::PolicyVersion> policy_versions(const std::string& name) override;
+  std::optional<live::PolicyVersion> policy_version(const std::string& name, const std::string& version) override;
 
   Result<live::Receipt> carry_out(const live::Command& command);
   Result<live::Receipt> carry_out_once(const live::Command& command);
@@ -77,6 +81,9 @@ class EngineService final : public live::Service, private live::History {
   std::map<JobId, std::vector<live::MetricPoint>> metrics_;
   std::map<int, Listener> listeners_;
   int next_listener_ = 1;
+  std::vector<live::PolicyVersion> policy_versions_;  // the newest first
+  std::shared_ptr<const live::ShadowReport> shadow_;
+  live::PolicyWorkshop workshop_;
   bool refused_ = false;
   int commands_ = 0;
   int nodes_ = 0;

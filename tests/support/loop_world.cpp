@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "policies/host/file_policy.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/detector_of.hpp"
@@ -19,7 +20,8 @@ core::Engine::Parts engine_parts() {
   TP_CHECK(policies.ok(), "the built-in policies are there");
   return {.policies = *std::move(policies),
           .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
-          .config = {}};
+          .config = {},
+          .file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback())};
 }
 
 core::JobSpec elastic_job(const std::string& name) {

@@ -1,5 +1,6 @@
 // The cluster: nodes, policies, decisions, events, and what operators ask for.
 #include <charconv>
+#include <map>
 
 #include "base/json.hpp"
 #include "schedulerd/core/codec.hpp"
@@ -51,6 +52,27 @@ Result<EventSeq> stream_start(const Call& call) {
   return after;
 }
 
+// One entry a name: the version that decides, else the newest.
+void add_policy_files(Rest& rest, const core::PolicyDesk& desk, json& all) {
+  std::map<std::string, PolicyVersion> shown;
+  for (auto& version : rest.service().history().policy_versions("")) {
+    const bool active = desk.active && desk.active->name == version.name && desk.active->version == version.version;
+    const auto [place, is_new] = shown.try_emplace(version.name, version);
+    if (!is_new && active) place->second = std::move(version);
+  }
+  for (const auto& [name, version] : shown) {
+    const json manifest = json::parse(version.manifest, nullptr, false);
+    all.push_back({{"name", name},
+                   {"kind", "file"},
+                   {"scope", "cluster"},
+                   {"active", desk.active && desk.active->name == name},
+                   {"summary", manifest.value("about", "")},
+                   {"source", manifest.value("engine", "") + " file"},
+                   {"version", version.version},
+                   {"shadow", desk.shadow && desk.shadow->name == name}});
+  }
+}
+
 }  // namespace
 
 void list_nodes(Rest&, Call call) {
@@ -75,17 +97,22 @@ void uncordon_node(Rest& rest, Call call) {
 void list_policies(Rest& rest, Call call) {
   const auto page = read_page(call, "policies");
   if (!page) return call.fail(bad_parameter(page.error()));
-  PageBuilder builder("policies", page->limit);
-  std::uint64_t place = 0;
+  const core::PolicyDesk& desk = call.seen->state.desk;
+  json all = json::array();
   for (const auto& policy : rest.options().policies) {
-    if (++place <= page->after.value_or(0)) continue;
-    const bool added = builder.add(place, {{"name", policy.name},
-                                           {"kind", policy.kind},
-                                           {"scope", policy.scope},
-                                           {"active", policy.name == call.seen->active_policy},
-                                           {"summary", policy.summary},
-                                           {"source", policy.source}});
-    if (!added) break;
+    all.push_back({{"name", policy.name},
+                   {"kind", policy.kind},
+                   {"scope", policy.scope},
+                   {"active", !desk.active && policy.name == call.seen->active_policy},
+                   {"summary", policy.summary},
+                   {"source", policy.source},
+                   {"version", nullptr},
+                   {"shadow", false}});
+  }
+  add_policy_files(rest, desk, all);
+  PageBuilder builder("policies", page->limit);
+  for (std::uint64_t place = page->after.value_or(0) + 1; place <= all.size(); ++place) {
+    if (!builder.add(place, all[place - 1])) break;
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }

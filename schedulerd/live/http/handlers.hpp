@@ -35,6 +35,18 @@ void list_nodes(Rest& rest, Call call);
 void cordon_node(Rest& rest, Call call);
 void uncordon_node(Rest& rest, Call call);
 void list_policies(Rest& rest, Call call);
+void add_policy_version(Rest& rest, Call call);
+void list_policy_versions(Rest& rest, Call call);
+void get_policy_version(Rest& rest, Call call);
+void get_policy_desk(Rest& rest, Call call);
+void validate_policy(Rest& rest, Call call);
+void test_policy(Rest& rest, Call call);
+void activate_policy(Rest& rest, Call call);
+void roll_back_policy(Rest& rest, Call call);
+void shadow_policy(Rest& rest, Call call);
+void get_shadow_report(Rest& rest, Call call);
+void diff_policy(Rest& rest, Call call);
+
 void list_decisions(Rest& rest, Call call);
 void get_decision(Rest& rest, Call call);
 void list_events(Rest& rest, Call call);

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <map>
 
+#include "policies/host/file_policy.hpp"
 #include "schedulerd/core/codec.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
 #include "tests/support/loop_world.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -98,6 +100,71 @@ TEST_CASE("a daemon killed after any commit goes on as if nothing had happened")
     CHECK(world.agent.started().size() > 1);
   });
   CHECK(finished > 0);
+}
+
+namespace {
+
+live::PolicyVersion stored_version() {
+  policies::host::PolicyFile file{.manifest = {}, .source = "return {}", .tests = {}};
+  file.manifest.name = "drawn";
+  return live::version_from(file, nlohmann::json::object());
+}
+
+live::InboxItem policy_command(live::CommandBody body) {
+  return live::CommandItem{{.body = std::move(body), .actor = "t", .idempotency = {}}, [](const auto&) {}};
+}
+
+// What a host might answer to the question that the state has open, some of it about jobs of long ago.
+core::PolicyRound drawn_round(const core::ClusterState& state, Rng& rng) {
+  core::PolicyRound round{.number = state.desk.next_round - (rng.chance(0.1) ? 1 : 0), .asked_at = state.now};
+  if (rng.chance(0.1)) {
+    round.fault = "policy.deadline";
+    round.message = "drawn";
+    return round;
+  }
+  for (const auto& [id, job] : state.jobs) {
+    if (rng.chance(0.2)) continue;
+    core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*job)};
+    wish.rank = static_cast<double>(rng.below(5));
+    wish.size = static_cast<int>(rng.below(5));
+    if (rng.chance(0.5)) wish.word = "Drawn";
+    wish.numbers = {{"of", 5}};
+    round.wishes.push_back(std::move(wish));
+  }
+  return round;
+}
+
+}  // namespace
+
+TEST_CASE("a daemon killed while a policy file decides goes on with the same policy, answers and decisions") {
+  std::uint64_t answered = 0;
+  std::uint64_t kills = 0;
+  for_each_seed("kill_with_policy_file", 20, [&](std::uint64_t /*seed*/, Rng& rng) {
+    LoopWorld world({.snapshot_every = 40 + rng.below(100)});
+    Clients clients;
+    const live::PolicyVersion version = stored_version();
+    REQUIRE(world.boot(world.dir / "life-0"));
+    REQUIRE(world.turn({policy_command(live::StorePolicyVersion{version}),
+                        policy_command(live::ActivatePolicy{{{version.name, version.version, "{}"}}})}));
+    REQUIRE(world.state().desk.active);
+    for (int turn = 0; turn < 80; ++turn) {
+      world.clock.pass(Duration::millis(rng.between(1, 400)));
+      auto items = random_items(world, rng, clients);
+      if (rng.chance(0.4)) items.emplace_back(live::PolicyRoundItem{drawn_round(world.state(), rng)});
+      REQUIRE(world.turn(std::move(items)));
+      answered += world.state().desk.rounds > 0 ? 1U : 0U;
+      if (!rng.chance(0.3)) continue;
+      const std::uint64_t before = world.digest();
+      const core::PolicyDesk desk = world.state().desk;
+      ++kills;
+      world.kill();
+      REQUIRE(world.boot(world.folder()));
+      CHECK(world.digest() == before);
+      CHECK(world.state().desk == desk);
+    }
+  });
+  CHECK(answered > 100);
+  CHECK(kills > 100);
 }
 
 TEST_CASE("recovering twice gives the same state as recovering once") {

@@ -1,0 +1,136 @@
+// The loop's dealings with policy files. It asks after a commit, goes on with whatever comes in, and learns the answer
+// as a fact; whether that still counts is the engine's to say (schedulerd/core/policy_facts.hpp).
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.hpp"
+#include "schedulerd/live/loop.hpp"
+#include "schedulerd/live/policies/policy_workshop.hpp"
+
+namespace tidepool::live {
+namespace {
+
+core::PolicyRound failure(std::int64_t number, Instant at, const std::string& code, const std::string& message) {
+  core::PolicyRound round{.number = number, .asked_at = at};
+  round.fault = code;
+  round.message = message;
+  return round;
+}
+
+}  // namespace
+
+// The version if it is stored and its parameters suit it.
+Result<core::PolicyFileRef> Loop::stored(const core::PolicyFileRef& ref) {
+  auto version = links_.journal.policy_version(ref.name, ref.version);
+  if (!version.ok()) return version.error();
+  if (!*version) {
+    return not_found("there is no version " + ref.version + " of " + ref.name + "; upload it first");
+  }
+  const auto params = parse_json(ref.params);
+  if (!params) return params.error();
+  auto made = make_runnable(**version, *params);
+  if (!made) return made.error();
+  return made->ref;
+}
+
+std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& ref,
+                                                     std::shared_ptr<const RunnablePolicy>& kept) {
+  if (kept && kept->ref == ref) return kept;
+  kept = nullptr;
+  const auto version = links_.journal.policy_version(ref.name, ref.version);
+  if (!version.ok() || !*version) return nullptr;
+  const auto params = parse_json(ref.params);
+  if (!params) return nullptr;
+  auto made = make_runnable(**version, *params);
+  if (!made.ok()) {
+    spdlog::error("event=policy_unreadable policy={} why=\"{}\"", core::short_name(ref), made.error().message);
+    return nullptr;
+  }
+  return kept = std::make_shared<const RunnablePolicy>(*std::move(made));
+}
+
+void Loop::ask_policies(const Turn& turn) {
+  if (links_.asker == nullptr) return;
+  ask_shadow(turn);
+  const core::PolicyDesk& desk = engine_.view().desk;
+  if (awaited_ && (!desk.active || awaited_->number != desk.next_round)) awaited_.reset();
+  const Instant now = std::max(turn.now, engine_.view().now);
+  const auto number = awaited_ ? std::nullopt : engine_.question(now);
+  if (!number) return;
+  const auto policy = runnable(*desk.active, active_file_);
+  policies::host::RoundAsked asked{.state = engine_.view(), .now = now, .file = *desk.active, .number = *number};
+  const bool is_asked = policy && links_.asker->ask(policy, std::move(asked));
+  // What could not be asked is given up in the next turn.
+  awaited_ = {*number, is_asked ? now + links_.asker->patience_with(*policy) : now};
+}
+
+// Beside whoever decides: asked about the state that a decision has just led to.
+void Loop::ask_shadow(const Turn& turn) {
+  const core::PolicyDesk& desk = engine_.view().desk;
+  if (!desk.shadow || !turn.planned) return;
+  const auto policy = runnable(*desk.shadow, shadow_file_);
+  if (!policy) return;
+  const Instant now = std::max(turn.now, engine_.view().now);
+  // One that is still busy with a round before leaves this one out.
+  (void)links_.asker->compare(policy, {.state = engine_.view(), .now = now, .file = *desk.shadow, .number = 1});
+}
+
+Status Loop::give_up_late_round(Turn& turn) {
+  const Instant now = std::max(turn.now, engine_.view().now);
+  if (!awaited_ || now < awaited_->until) return ok_status();
+  const Awaited late = *awaited_;
+  awaited_.reset();
+  const bool readable = active_file_ != nullptr;
+  auto refused = learn(
+      core::PolicyAnswered{failure(late.number, now, readable ? "policy.deadline" : "policy.not_started",
+                                   readable ? "no answer has come in time from the policy host"
+                                            : "the stored version cannot be read; upload it again and activate it")},
+      turn);
+  return refused.ok() ? ok_status() : Status(refused.error());
+}
+
+Status Loop::on_round(PolicyRoundItem item, Turn& turn) {
+  const core::PolicyDesk& desk = engine_.view().desk;
+  if (!desk.active || item.round.number != desk.next_round) {
+    spdlog::info("event=policy_answer_late round={} awaited={}", item.round.number, desk.next_round);
+    return ok_status();
+  }
+  if (!item.round.fault.empty()) {
+    spdlog::warn("event=policy_failed policy={} code={} why=\"{}\"", core::short_name(*desk.active), item.round.fault,
+                 item.round.message);
+  }
+  awaited_.reset();
+  auto refused = learn(core::PolicyAnswered{std::move(item.round)}, turn);
+  return refused.ok() ? ok_status() : Status(refused.error());
+}
+
+Status Loop::on_compared(const PolicyComparedItem& item, Turn& turn) {
+  if (engine_.view().desk.shadow != item.file) return ok_status();
+  auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
+  report->file = item.file;
+  report->add(item.comparison);
+  TP_TRY(links_.journal.set_shadow_report(report.get()));
+  shadow_ = std::move(report);
+  turn.changed = true;
+  return ok_status();
+}
+
+// `journal` tells of a failed journal.
+Status Loop::change_shadow(const std::optional<core::PolicyFileRef>& file, Turn& turn, Status& journal) {
+  if (file) TP_TRY(stored(*file));
+  auto refused = learn(core::PolicyShadowed{file}, turn);
+  if (!refused.ok()) return journal = refused.error();
+  if (*refused) return **refused;
+  auto report = file ? std::make_shared<ShadowReport>() : nullptr;
+  if (report) {
+    report->file = *file;
+    report->since = turn.now;
+  }
+  shadow_ = report;
+  turn.planned = true;
+  return journal = links_.journal.set_shadow_report(report.get());
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,71 @@
+// Asks the active policy file, and the shadow beside it, each in a host process on a thread of its own. Answers come
+// back through the inbox like everything else that the loop learns.
+//
+// Rule: the loop never waits here. A host ends every round itself (its budgets); the loop's own patience with a round
+// is a little longer, for a thread or machine that stands still.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/host/file_round.hpp"
+#include "policies/host/policy_file.hpp"
+#include "schedulerd/live/inbox.hpp"
+#include "schedulerd/live/policies/task_thread.hpp"
+
+namespace tidepool::live {
+
+// A version made ready to be asked.
+struct RunnablePolicy {
+  core::PolicyFileRef ref;
+  policies::host::PolicyFile file;
+  std::vector<policies::host::Param> params;
+};
+
+class PolicyAsker {
+ public:
+  struct Setup {
+    core::Engine::Parts parts;
+    std::string host_program;
+    bool allow_native = false;
+    // For a host that has to be started first, beyond the file's own budget for a round.
+    Duration start_patience = Duration::seconds(25);
+  };
+  // `inbox` outlives it.
+  PolicyAsker(Setup setup, Inbox& inbox);
+  ~PolicyAsker();
+  PolicyAsker(const PolicyAsker&) = delete;
+  PolicyAsker& operator=(const PolicyAsker&) = delete;
+
+  // The answer comes as PolicyRoundItem; false if it could not even be asked.
+  [[nodiscard]] bool ask(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
+  // The answer comes as PolicyComparedItem; false if the one before is not done yet, and then none comes.
+  [[nodiscard]] bool compare(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
+
+  // How long the loop waits for an answer of the file before the round counts as failed.
+  [[nodiscard]] Duration patience_with(const RunnablePolicy& policy) const {
+    return policy.file.manifest.budgets.wall + setup_.start_patience;
+  }
+  void stop();
+
+ private:
+  // One version's host, kept warm from round to round. Belongs to its thread.
+  struct Shelf {
+    core::PolicyFileRef of;
+    std::unique_ptr<policies::host::PolicyHost> host;
+  };
+  [[nodiscard]] core::PolicyRound round_of(Shelf& shelf, const RunnablePolicy& policy,
+                                           const policies::host::RoundAsked& asked) const;
+
+  Setup setup_;
+  Inbox& inbox_;
+  std::shared_ptr<Shelf> live_ = std::make_shared<Shelf>();
+  std::shared_ptr<Shelf> shadow_ = std::make_shared<Shelf>();
+  std::unique_ptr<TaskThread> live_thread_;
+  std::unique_ptr<TaskThread> shadow_thread_;
+};
+
+}  // namespace tidepool::live

@@ -1,0 +1,128 @@
+#include "schedulerd/live/policies/policy_workshop.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/json.hpp"
+#include "policies/host/policy_test.hpp"
+#include "schedulerd/live/policies/recorded_rounds.hpp"
+
+namespace tidepool::live {
+
+namespace host = policies::host;
+
+namespace {
+
+constexpr std::size_t kWaitingMost = 16;
+
+Error too_busy() {
+  return {ErrorCode::kUnavailable, "too many policies wait to be looked over; try again in a second"};
+}
+
+std::vector<std::string> hook_names(std::uint32_t hooks) {
+  const std::pair<host::Hook, const char*> known[] = {
+      {host::kAdmit, "admit"}, {host::kOrder, "order"}, {host::kSizes, "size"}, {host::kPool, "pool"}};
+  std::vector<std::string> names;
+  for (const auto& [hook, name] : known) {
+    if ((hooks & hook) != 0) names.emplace_back(name);
+  }
+  return names;
+}
+
+// Why a policy that runs is still not what its manifest says; empty = it is.
+std::string lacks(const host::PolicyFile& file, const std::vector<std::string>& hooks) {
+  for (const std::string& wanted : file.manifest.hooks) {
+    if (std::find(hooks.begin(), hooks.end(), wanted) == hooks.end()) {
+      return "policy.wrong_shape: policy.yaml lists the hook " + wanted + ", and the policy does not have it";
+    }
+  }
+  return "";
+}
+
+void run_tests_of(const PolicyVersion& version, const host::Manifest& manifest, host::PolicyHost& process,
+                  PolicyExamined& examined) {
+  const auto files = parse_json(version.tests);
+  if (!files || !files->is_object()) return;
+  for (const auto& [name, list] : files->items()) {
+    std::vector<FieldError> errors;
+    const auto tests = host::read_tests(list, errors);
+    for (const FieldError& error : errors) {
+      examined.tests.push_back({name, name + error.pointer, {error.message}});
+    }
+    for (const host::PolicyTest& test : tests) {
+      examined.tests.push_back({name, test.name, run_test(test, manifest, process)});
+    }
+  }
+  examined.checks.tests = static_cast<std::int64_t>(examined.tests.size());
+  examined.checks.failed = std::count_if(examined.tests.begin(), examined.tests.end(),
+                                         [](const PolicyTestResult& result) { return !result.differences.empty(); });
+}
+
+}  // namespace
+
+PolicyWorkshop::PolicyWorkshop(Setup setup) : setup_(std::move(setup)), thread_(std::make_unique<TaskThread>()) {}
+
+PolicyWorkshop::~PolicyWorkshop() {
+  stop();
+}
+
+void PolicyWorkshop::stop() {
+  if (thread_) thread_->stop();
+}
+
+PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const PolicyVersion& version,
+                                         bool run_tests) const {
+  PolicyExamined examined;
+  host::PolicyHost process(file.for_host(), setup_.host_program);
+  const auto loaded = process.load();
+  if (const auto* fault = std::get_if<host::PolicyFault>(&loaded)) {
+    examined.checks.fault = to_text(*fault);
+    return examined;
+  }
+  examined.checks.hooks = hook_names(std::get<std::uint32_t>(loaded));
+  examined.checks.fault = lacks(file, examined.checks.hooks);
+  examined.checks.runs = examined.checks.fault.empty();
+  if (examined.checks.runs && run_tests) run_tests_of(version, file.manifest, process, examined);
+  return examined;
+}
+
+void PolicyWorkshop::examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done) {
+  auto file = file_of(version);
+  if (!file) return done(file.error());
+  const bool native = file->manifest.engine == host::EngineKind::kNative;
+  if (native && !setup_.allow_native) {
+    return done(conflict("a native policy runs only where schedulerd was started with --allow-native-policies"));
+  }
+  const auto work = [this, version = std::move(version), file = *std::move(file), run_tests, done] {
+    try {
+      done(look_over(file, version, run_tests));
+    } catch (const std::exception& error) {
+      done(Error{ErrorCode::kInternal, std::string("the policy could not be looked over: ") + error.what()});
+    }
+  };
+  if (!thread_->post(work, kWaitingMost)) done(too_busy());
+}
+
+void PolicyWorkshop::replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done) {
+  const auto work = [this, asked = std::make_shared<const ReplayAsked>(std::move(asked)), done] {
+    try {
+      done(replay_rounds(*asked, setup_));
+    } catch (const std::exception& error) {
+      done(Error{ErrorCode::kInternal, std::string("the history could not be replayed: ") + error.what()});
+    }
+  };
+  if (!thread_->post(work, kWaitingMost)) done(too_busy());
+}
+
+Result<RunnablePolicy> make_runnable(const PolicyVersion& version, const nlohmann::json& params) {
+  auto file = file_of(version);
+  if (!file) return file.error();
+  auto chosen = choose_params(file->manifest, params);
+  if (!chosen) return chosen.error();
+  return RunnablePolicy{.ref = {version.name, version.version, canonical_json(params)},
+                        .file = *std::move(file),
+                        .params = *std::move(chosen)};
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,79 @@
+// Where policy files are looked over, tested, and tried on what this daemon has recorded: in real host processes, on a
+// thread of its own, away from the loop and from HTTP. Nothing here changes the cluster.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/live/policies/policy_asker.hpp"
+#include "schedulerd/live/policies/policy_version.hpp"
+#include "schedulerd/live/policies/shadow_report.hpp"
+
+namespace tidepool::live {
+
+struct PolicyTestResult {
+  std::string file;
+  std::string test;
+  std::vector<std::string> differences;  // empty = passed
+};
+struct PolicyExamined {
+  PolicyChecks checks;  // without its time
+  std::vector<PolicyTestResult> tests;
+};
+
+// The recorded rounds under another policy. Each is judged by itself: the candidate sees the state as it was, not as it
+// would have become under the candidate.
+struct PolicyReplay {
+  Instant from, to;               // of the rounds that were compared; equal if there were none
+  Instant oldest;                 // from here on the journal can be replayed
+  std::int64_t rounds_found = 0;  // in the time asked for
+  ShadowReport report;
+  struct JobSum {
+    std::int64_t different = 0;   // rounds in which it would have got another size
+    double live_slot_rounds = 0;  // its slots in those rounds, added up
+    double candidate_slot_rounds = 0;
+  };
+  std::map<JobId, JobSum> jobs;  // that would have got another size at least once
+};
+
+class PolicyWorkshop {
+ public:
+  struct Setup {
+    core::Engine::Parts parts;
+    std::string host_program;
+    bool allow_native = false;
+    std::string journal;  // path of the state database; empty = there is no history to replay
+  };
+  explicit PolicyWorkshop(Setup setup);
+  ~PolicyWorkshop();
+  PolicyWorkshop(const PolicyWorkshop&) = delete;
+  PolicyWorkshop& operator=(const PolicyWorkshop&) = delete;
+
+  [[nodiscard]] bool allows_native() const { return setup_.allow_native; }
+
+  // Each calls `done` once on the workshop's thread, or at once with kUnavailable if too much waits already.
+  // Loads the version in a host; runs its tests, too, if asked to.
+  void examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done);
+  struct ReplayAsked {
+    RunnablePolicy policy;
+    Instant since;
+    std::int64_t rounds_max = 1'000;  // more are thinned evenly
+  };
+  void replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done);
+  void stop();
+
+ private:
+  [[nodiscard]] PolicyExamined look_over(const policies::host::PolicyFile& file, const PolicyVersion& version,
+                                         bool run_tests) const;
+
+  Setup setup_;
+  std::unique_ptr<TaskThread> thread_;
+};
+
+// The reference and parameters of a stored version; `params` are those that are not as the file declares them.
+[[nodiscard]] Result<RunnablePolicy> make_runnable(const PolicyVersion& version, const nlohmann::json& params);
+
+}  // namespace tidepool::live

@@ -1,0 +1,144 @@
+#include "schedulerd/live/policies/recorded_rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.hpp"
+#include "schedulerd/core/codec.hpp"
+#include "schedulerd/live/recovery.hpp"
+#include "schedulerd/live/sqlite.hpp"
+
+namespace tidepool::live {
+
+namespace host = policies::host;
+
+namespace {
+
+struct Start {
+  std::uint64_t seq = 0;  // replay begins after this row
+  std::string state;      // canonical JSON; empty = from nothing
+};
+
+Result<std::int64_t> number_from(Database& database, const char* sql, std::int64_t argument) {
+  std::int64_t found = 0;
+  auto query = database.prepare(sql);
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) { found = row.maybe_integer(0).value_or(0); }, argument));
+  return found;
+}
+
+// The newest snapshot that lies before `since`, or else where the journal begins. A snapshot lies where its row does.
+Result<Start> start_of(Database& database, Instant since) {
+  const auto first_row = number_from(database, "SELECT min(seq) FROM journal WHERE seq>?1", 0);
+  if (!first_row) return first_row.error();
+  Start start;
+  std::optional<Start> oldest;
+  auto query = database.prepare(
+      "SELECT s.seq,s.body,(SELECT min(j.at_us) FROM journal j WHERE j.seq>=s.seq) FROM snapshots s ORDER BY s.seq");
+  if (!query.ok()) return query.error();
+  bool found = false;
+  TP_TRY(query->each([&](const Row& row) {
+    const Start here{static_cast<std::uint64_t>(row.integer(0)), row.text(1)};
+    if (here.seq + 1 < static_cast<std::uint64_t>(*first_row)) return;  // rows after it are gone
+    if (!oldest) oldest = here;
+    const auto at = row.maybe_integer(2);
+    if (at && Instant::from_micros(*at) <= since) {
+      start = here;
+      found = true;
+    }
+  }));
+  if (found) return start;
+  if (*first_row == 1 || !oldest) return Start{};
+  return *oldest;
+}
+
+class Replay {
+ public:
+  Replay(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup)
+      : asked_(asked), setup_(setup), process_(asked.policy.file.for_host(), setup.host_program) {
+    result_.report.file = asked.policy.ref;
+    result_.from = result_.to = result_.oldest = asked.since;
+  }
+
+  Result<PolicyReplay> run(Database& database) {
+    auto start = start_of(database, asked_.since);
+    if (!start) return start.error();
+    auto count = number_from(database, "SELECT count(*) FROM journal WHERE kind='decision' AND at_us>=?1",
+                             asked_.since.count_us());
+    if (!count) return count.error();
+    stride_ = std::max<std::int64_t>(1, (*count + asked_.rounds_max - 1) / asked_.rounds_max);
+    auto engine = engine_at(*start);
+    if (!engine) return engine.error();
+    TP_TRY(go_through(database, start->seq, *engine));
+    return std::move(result_);
+  }
+
+ private:
+  Result<core::Engine> engine_at(const Start& start) {
+    if (start.state.empty()) return core::Engine(setup_.parts);
+    const auto document = parse_json(start.state, kRowLimits);
+    if (!document) return document.error();
+    auto state = core::state_from_json(*document);
+    if (!state) return state.error();
+    return core::Engine(setup_.parts, *std::move(state));
+  }
+
+  Status go_through(Database& database, std::uint64_t after, core::Engine& engine) {
+    auto rows = database.prepare("SELECT seq,at_us,kind,body FROM journal WHERE seq>?1 ORDER BY seq");
+    if (!rows.ok()) return rows.error();
+    Status outcome = ok_status();
+    bool first = true;
+    TP_TRY(rows->each(
+        [&](const Row& row) {
+          if (!outcome.ok()) return;
+          const JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
+                                  row.text(2) == "decision", row.text(3)};
+          if (first) result_.oldest = stored.at;
+          first = false;
+          outcome = apply_row(engine, stored);
+          if (outcome.ok() && stored.is_decision && stored.at >= asked_.since) on_decision(stored.at, engine.view());
+        },
+        after));
+    return outcome;
+  }
+
+  void on_decision(Instant at, const core::ClusterState& state) {
+    if (result_.rounds_found++ % stride_ != 0) return;
+    const host::RoundAsked question{.state = state, .now = at, .file = asked_.policy.ref, .number = 1};
+    const core::PolicyRound round = host::ask_round(process_, asked_.policy.params, question, setup_.parts);
+    add(host::compare_round(round, question, setup_.parts), state);
+  }
+
+  void add(const host::RoundComparison& comparison, const core::ClusterState& state) {
+    if (result_.report.rounds == 0 && result_.report.faults.empty()) result_.from = comparison.at;
+    result_.to = comparison.at;
+    result_.report.add(comparison);
+    for (const host::RoundDifference& difference : comparison.differences) {
+      PolicyReplay::JobSum& sum = result_.jobs[difference.job];
+      const int slots = state.find_job(difference.job)->spec.gpus_per_worker;
+      ++sum.different;
+      sum.live_slot_rounds += double(difference.live) * slots;
+      sum.candidate_slot_rounds += double(difference.candidate) * slots;
+    }
+  }
+
+  const PolicyWorkshop::ReplayAsked& asked_;
+  const PolicyWorkshop::Setup& setup_;
+  host::PolicyHost process_;
+  std::int64_t stride_ = 1;
+  PolicyReplay result_;
+};
+
+}  // namespace
+
+Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup) {
+  if (setup.journal.empty()) return not_found("this daemon keeps no history");
+  auto database = Database::open(setup.journal, {.read_only = true, .vfs = ""});
+  if (!database.ok()) return database.error();
+  database->no_checkpoint_on_close();
+  // One view of the file from first to last, whatever is written meanwhile.
+  TP_TRY(database->execute("BEGIN"));
+  return Replay(asked, setup).run(*database);
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,16 @@
+// The daemon's own journal, read again from a snapshot on, with a candidate asked at each recorded round.
+//
+// Decision by decision and not as a workload: each round asks the candidate about the state that really was, so what is
+// printed is what it would have answered then. A workload made of the journal would have to guess how fast jobs would
+// have been at sizes that nobody measured.
+#pragma once
+
+#include "schedulerd/live/policies/policy_workshop.hpp"
+
+namespace tidepool::live {
+
+// Opens the journal for reading only. A round is a recorded decision that started, changed or planned something.
+[[nodiscard]] Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked,
+                                                 const PolicyWorkshop::Setup& setup);
+
+}  // namespace tidepool::live

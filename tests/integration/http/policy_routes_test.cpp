@@ -1,0 +1,145 @@
+// Policy files over HTTP with a real sandboxed host behind. Every answer is held against api/openapi.yaml by call().
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kCapped = R"(
+local P = {}
+function P.size(view, params)
+  local sizes = {}
+  for i = 1, view.n do sizes[i] = math.min(view.size_wanted[i], params.most) end
+  return sizes
+end
+return P
+)";
+
+json upload(int most = 2) {
+  return {{"manifest", {{"name", "capped"}, {"about", "a cap"}, {"params", {{"most", {{"default", most}}}}}}},
+          {"source", kCapped},
+          {"tests",
+           {{"basic.yaml", json::array({{{"name", "cut"},
+                                         {"cluster", {{"nodes", 1}, {"slots_per_node", 8}}},
+                                         {"jobs", json::array({{{"name", "large"}, {"wanted", 8}}})},
+                                         {"expect", {{"sizes", {{"large", 2}}}}}}})}}}};
+}
+
+struct Policies {
+  RestFixture fixture;
+  json post(const std::string& path, const json& body, int status = 200) {
+    return fixture.json_of({.method = "POST", .path = path, .token = fixture.admin, .body = body.dump()}, status);
+  }
+  json get(const std::string& path, int status = 200) {
+    return fixture.json_of({.path = path, .token = fixture.admin}, status);
+  }
+};
+
+TEST_CASE("a version is stored once under its hash, looked over, tested, shadowed, activated and rolled back") {
+  Policies api;
+  const json stored = api.post("/v1/policies/capped/versions", upload(), 201);
+  CHECK(api.post("/v1/policies/capped/versions", upload(), 201).at("version") == stored.at("version"));
+  const std::string version = stored.at("version");
+  CHECK(api.get("/v1/policies/capped/versions").at("items").size() == 1);
+  CHECK(api.get("/v1/policies/capped").at("source") == kCapped);
+
+  CHECK(api.post("/v1/policies/capped/validate", {{"version", version.substr(0, 6)}}).at("hooks") == json{"size"});
+  const json tested = api.post("/v1/policies/capped/test", json::object());
+  CHECK(tested.at("failed") == 0);
+  CHECK(tested.at("tests").size() == 1);
+  CHECK(api.get("/v1/policies/capped/versions").at("items")[0].at("checks").at("tests") == 1);
+
+  CHECK(api.post("/v1/policies/capped/shadow", json::object()).at("shadow").at("name") == "capped");
+  CHECK(api.get("/v1/policies/capped/shadow-report").at("rounds") == 0);
+  CHECK(api.post("/v1/policies/capped/shadow", {{"stop", true}}).at("shadow").is_null());
+  CHECK(api.get("/v1/policies/capped/shadow-report", 404).at("code") == "NotShadowed");
+
+  const json desk = api.post("/v1/policies/capped/activate", {{"params", {{"most", 3}}}});
+  CHECK(desk.at("active").at("params") == json{{"most", 3}});
+  bool shown = false;
+  const json listed = api.get("/v1/policies");
+  for (const json& policy : listed.at("items")) {
+    if (policy.at("active") == true) {
+      CHECK_FALSE(shown);
+      shown = policy.at("name") == "capped" && policy.at("kind") == "file";
+    }
+  }
+  CHECK(shown);
+  CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"most", 3}}}}, 409).at("code") == "Conflict");
+  CHECK(api.post("/v1/policies/capped/rollback", json::object()).at("active").is_null());
+  CHECK(api.post("/v1/policies/capped/rollback", json::object(), 409).at("code") == "Conflict");
+  CHECK(api.get("/v1/policy-desk").at("active").is_null());
+}
+
+TEST_CASE("what cannot be stored is refused with the field that must change") {
+  Policies api;
+  json wrong = upload();
+  wrong["manifest"]["engine"] = "perl";
+  wrong["tests"]["basic.yaml"][0]["expcet"] = json::object();
+  const json problem = api.post("/v1/policies/capped/versions", wrong, 422);
+  CHECK(problem.at("code") == "InvalidPolicy");
+  std::string pointers;
+  for (const json& error : problem.at("errors")) pointers += error.at("pointer").get<std::string>() + " ";
+  CHECK(pointers.find("/manifest/engine") != std::string::npos);
+  CHECK(pointers.find("/tests/basic.yaml/0/expcet") != std::string::npos);
+  CHECK(api.post("/v1/policies/other/versions", upload(), 422).at("errors")[0].at("pointer") == "/manifest/name");
+  json large = upload();
+  large["source"] = std::string(300'000, '-');
+  CHECK(api.post("/v1/policies/capped/versions", large, 422).at("errors")[0].at("pointer") == "/source");
+  CHECK(api.get("/v1/policies/capped/versions").at("items").empty());
+}
+
+TEST_CASE("a policy that fails its tests, or cannot be run, may not decide") {
+  Policies api;
+  api.post("/v1/policies/capped/versions", upload(5), 201);
+  const json failed = api.post("/v1/policies/capped/activate", json::object(), 409);
+  CHECK(failed.at("code") == "PolicyTestsFailed");
+  CHECK(failed.at("errors").size() == 1);
+  api.post("/v1/policies/broken/versions", {{"manifest", {{"name", "broken"}}}, {"source", "not Lua"}}, 201);
+  const json problem = api.post("/v1/policies/broken/activate", json::object(), 409);
+  CHECK(problem.at("code") == "PolicyDoesNotRun");
+  CHECK(problem.at("detail").get<std::string>().find("policy.syntax_error") != std::string::npos);
+  CHECK(api.get("/v1/policy-desk").at("active").is_null());
+}
+
+TEST_CASE("native policies are refused where the daemon does not allow them") {
+  Policies api;
+  const json body{{"manifest", {{"name", "fast"}, {"engine", "native"}}}, {"library", "f0VMRg=="}};
+  const json problem = api.post("/v1/policies/fast/versions", body, 403);
+  CHECK(problem.at("code") == "NativePoliciesOff");
+  CHECK(problem.at("hint").get<std::string>().find("--allow-native-policies") != std::string::npos);
+}
+
+TEST_CASE("only an admin of the whole cluster stores, activates or rolls back; who may look may list") {
+  Policies api;
+  api.post("/v1/policies/capped/versions", upload(), 201);
+  const std::string submitter = api.fixture.service.add_token("submitter");
+  const std::string tenant = api.fixture.service.add_token("admin", "red");
+  for (const char* path : {"versions", "validate", "test", "shadow", "diff", "activate", "rollback"}) {
+    for (const std::string& token : {submitter, tenant}) {
+      const json problem = api.fixture.json_of(
+          {.method = "POST", .path = std::string("/v1/policies/capped/") + path, .token = token, .body = "{}"}, 403);
+      CHECK(problem.at("code") == "Forbidden");
+    }
+  }
+  const std::string viewer = api.fixture.service.add_token("viewer");
+  CHECK(api.fixture.json_of({.path = "/v1/policies/capped/versions", .token = viewer}).at("items").size() == 1);
+}
+
+TEST_CASE("a policy that is not known, a version that is not, and a built-in one each say what to do") {
+  Policies api;
+  CHECK(api.get("/v1/policies/none", 404).at("code") == "UnknownPolicyVersion");
+  api.post("/v1/policies/capped/versions", upload(), 201);
+  CHECK(api.post("/v1/policies/capped/activate", {{"version", "abc"}}, 404).at("hint") ==
+        "give at least the first 6 digits");
+  CHECK(api.post("/v1/policies/capped/activate", {{"version", "zzzzzz"}}, 404).at("code") == "UnknownPolicyVersion");
+  CHECK(api.post("/v1/policies/tidal/activate", json::object(), 409).at("code") == "BuiltInPolicy");
+  CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
+  CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");
+}
+
+}  // namespace
+}  // namespace tidepool::test

@@ -1,0 +1,240 @@
+"""Policy files in a real daemon with real host processes and real workers: the whole life of a version, and what becomes
+of the hostile ones. Commands are typed as people type them."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
+SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+NATIVE = pathlib.Path(os.environ["TIDEPOOL_NATIVE_POLICIES"])
+sys.path.insert(0, str(SOURCE))
+
+from tests.support.cluster import ApiError, Cluster, eventually  # noqa: E402
+
+CAPPED = """
+local P = {}
+function P.size(view, params)
+  local sizes = {}
+  for i = 1, view.n do
+    sizes[i] = math.min(view.size_wanted[i], params.most)
+    if sizes[i] < view.size_wanted[i] then view.why(i, "Capped", {most = params.most}) end
+  end
+  return sizes
+end
+return P
+"""
+MANIFEST = {"name": "capped", "about": "no job gets more than most", "params": {"most": {"default": 2, "min": 1}}}
+HOSTILE = {
+    "policy.instruction_budget": "while true do end",
+    "policy.memory_budget": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end",
+    "policy.runtime_error": "error('no idea')",
+    "policy.invalid_number": "local s = {} for i = 1, view.n do s[i] = 0/0 end return s",
+    "policy.invalid_size": "local s = {} for i = 1, view.n do s[i] = 99999 end return s",
+    "policy.wrong_type": "return 'sizes'",
+}
+
+
+def lua(body):
+    return "local P = {}\nfunction P.size(view, params)\n" + body + "\nend\nreturn P\n"
+
+
+def job(name, wanted=4, most=4):
+    return {"name": name, "run": {"trainer": "mlp", "args": {"data": str(SOURCE / "examples/spirals.csv"), "steps": 1000000,
+                                                            "hidden": 8}},
+            "resources": {"gpus_per_worker": 1},
+            "elastic": {"min": 1, "max": most, "preferred": wanted, "cooldown": "0s", "grace": "5s"},
+            "batch": {"global": 64, "per_worker_max": 64}}
+
+
+class PoliciesInDaemon(unittest.TestCase):
+    def start(self, *arguments, slots=4):
+        cluster = Cluster(str(BIN), slots=slots, arguments=arguments)
+        self.addCleanup(cluster.close)
+        return cluster
+
+    def folder(self):
+        made = tempfile.TemporaryDirectory(prefix="tp-policy-")
+        self.addCleanup(made.cleanup)
+        return pathlib.Path(made.name)
+
+    def write_capped(self, most=2):
+        folder = self.folder() / "capped"
+        (folder / "tests").mkdir(parents=True)
+        manifest = {**MANIFEST, "params": {"most": {"default": most, "min": 1}}}
+        (folder / "policy.yaml").write_text(json.dumps(manifest))
+        (folder / "policy.lua").write_text(CAPPED)
+        (folder / "tests" / "basic.yaml").write_text(json.dumps([
+            {"name": "large jobs are cut", "cluster": {"nodes": 1, "slots_per_node": 8},
+             "jobs": [{"name": "large", "wanted": 8, "scaling": 0.9}],
+             "expect": {"sizes": {"large": most}, "why": {"large": "Capped"}}}]))
+        return folder
+
+    def schedctl(self, cluster, *words, code=0):
+        result = subprocess.run([BIN / "schedctl", *map(str, words)], capture_output=True, text=True, timeout=120,
+                                env={**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token})
+        self.assertEqual(result.returncode, code, f"{words}\n{result.stdout}{result.stderr}")
+        return result.stdout + result.stderr
+
+    def upload(self, cluster, name, source, **more):
+        body = {"manifest": {"name": name}, "source": source, **more}
+        return cluster.call("POST", f"/v1/policies/{name}/versions", body)
+
+    def wait_size(self, cluster, job_id, size):
+        self.assertTrue(eventually(lambda: cluster.job(job_id)["size"] == size),
+                        json.dumps(cluster.job(job_id), indent=1) + cluster.logs())
+
+    def events(self, cluster, kind):
+        return cluster.events(kind)
+
+    def test_a_version_lives_from_its_first_shadow_to_its_rollback(self):
+        own = ("--policy", "fixed")
+        cluster = self.start(*own)
+        job_id = cluster.submit(job("wide"))
+        self.wait_size(cluster, job_id, 4)
+        capped = self.write_capped()
+
+        text = self.schedctl(cluster, "policy", "shadow", capped)
+        self.assertIn("beside it is asked capped", text)
+        cluster.call("POST", f"/v1/jobs/{job_id}/resize", {"size": 3})  # something to decide
+        cluster.call("POST", f"/v1/jobs/{job_id}/resize", {"size": 0})
+        report = eventually(lambda: (lambda r: r if r["rounds_different"] else None)(
+            cluster.call("GET", "/v1/policies/capped/shadow-report")))
+        self.assertTrue(report, cluster.logs())
+        self.assertEqual(report["differences"][0]["candidate"], 2)
+        self.assertEqual(report["differences"][0]["reason"]["word"], "Capped")
+        self.assertIn("Capped", self.schedctl(cluster, "policy", "shadow", "capped", "--report"))
+        self.assertGreater(cluster.job(job_id)["size"], 2)  # it changes nothing
+
+        self.assertIn("capped", self.schedctl(cluster, "policy", "diff", "--since", "7d", capped))
+        self.assertIn("capped, version", self.schedctl(cluster, "policy", "activate", capped))
+        self.wait_size(cluster, job_id, 2)
+        self.assertIn("Capped", self.schedctl(cluster, "why", job_id))
+        self.assertRegex(self.schedctl(cluster, "policy", "ls"), r"\* *capped *file")
+
+        # A restart, orderly or not, changes nothing about who decides.
+        for by in (signal.SIGTERM, signal.SIGKILL):
+            cluster.restart(own, by=by)
+            self.assertEqual(cluster.call("GET", "/v1/policy-desk")["active"]["name"], "capped")
+            second = cluster.submit(job("second", wanted=3))
+            self.wait_size(cluster, second, 2)
+            cluster.call("DELETE", f"/v1/jobs/{second}")
+
+        wider = self.write_capped(most=3)
+        self.schedctl(cluster, "policy", "activate", wider)
+        self.wait_size(cluster, job_id, 3)
+        self.assertIn("capped", self.schedctl(cluster, "policy", "versions", "capped"))
+        self.assertIn("decides", self.schedctl(cluster, "policy", "rollback"))
+        self.wait_size(cluster, job_id, 2)
+        self.assertIn("own policy", self.schedctl(cluster, "policy", "rollback", "capped"))
+        self.schedctl(cluster, "policy", "rollback", code=1)
+        kinds = [event["type"] for event in cluster.events() if event["type"].startswith("policy.")]
+        self.assertEqual(kinds, ["policy.shadow_started", "policy.activated", "policy.activated", "policy.rolled_back",
+                                 "policy.rolled_back"])
+
+    def test_each_hostile_policy_has_a_named_fault_and_the_built_in_default_decides(self):
+        cluster = self.start()
+        for number, (code, body) in enumerate(HOSTILE.items()):
+            with self.subTest(code):
+                name = f"hostile{number}"
+                self.upload(cluster, name, lua(body))
+                cluster.call("POST", f"/v1/policies/{name}/activate", {})
+                jobs = []
+                for round_ in range(3):  # each job is a new question
+                    jobs.append(cluster.submit(job(f"{name}-{round_}", wanted=1, most=1)))
+                    self.assertTrue(eventually(lambda: cluster.job(jobs[-1])["state"] == "running"), cluster.logs())
+                faults = [e["data"] for e in cluster.events("policy.error") if e["data"]["policy"] == name]
+                self.assertEqual([fault["code"] for fault in faults], [code] * len(faults))
+                self.assertTrue(eventually(lambda: cluster.call("GET", "/v1/policy-desk")["active"] is None),
+                                cluster.logs())
+                rolled = cluster.events("policy.rolled_back")[-1]["data"]
+                self.assertEqual((rolled["policy"], rolled["to"]), (name, None))
+                self.assertIn("3 rounds in a row", rolled["why"])
+                for each in jobs:
+                    cluster.call("DELETE", f"/v1/jobs/{each}")
+                self.assertTrue(eventually(lambda: all(cluster.job(j)["state"] == "cancelled" for j in jobs)))
+
+    def test_hostile_native_code_costs_rounds_and_never_the_daemon(self):
+        cluster = self.start("--allow-native-policies")
+        folder = self.folder() / "hostile"
+        folder.mkdir()
+        shutil.copy(NATIVE / "hostile_policy.so", folder / "policy.so")
+        (folder / "policy.yaml").write_text("name: hostile\nengine: native\nparams: {act: {default: 0}}\n")
+        acts = {1: "policy.crashed", 2: "policy.crashed", 4: "policy.deadline", 8: "policy.forbidden_call",
+                20: "policy.invalid_number", 22: "policy.invalid_size"}
+        for act, code in acts.items():
+            with self.subTest(code):
+                self.schedctl(cluster, "policy", "activate", folder, "--param", f"act={act}")
+                job_id = cluster.submit(job(f"survivor-{act}", wanted=1, most=1))
+                self.assertTrue(eventually(lambda: cluster.job(job_id)["state"] == "running"), cluster.logs())
+                faults = [e["data"]["code"] for e in cluster.events("policy.error")]
+                self.assertTrue(faults, cluster.logs())
+                self.assertEqual(faults[-1], code)
+                cluster.call("DELETE", f"/v1/jobs/{job_id}")
+                eventually(lambda: cluster.job(job_id)["state"] == "cancelled")
+
+    def test_native_policies_are_refused_without_the_flag_and_say_so(self):
+        cluster = self.start()
+        folder = self.folder() / "even_split"
+        shutil.copytree(SOURCE / "examples/policies/even_split", folder)
+        shutil.copy(NATIVE / "even_split.so", folder / "policy.so")
+        text = self.schedctl(cluster, "policy", "activate", folder, code=3)
+        self.assertIn("--allow-native-policies", text)
+
+    def test_a_policy_on_the_command_line_decides_from_the_first_job_on(self):
+        capped = self.write_capped(most=1)
+        cluster = self.start("--policy", str(capped))
+        job_id = cluster.submit(job("first"))
+        self.wait_size(cluster, job_id, 1)
+        desk = cluster.call("GET", "/v1/policy-desk")
+        self.assertEqual(desk["active"]["name"], "capped")
+        self.assertEqual(desk["builtin"], "autoscaling_engine")
+
+    def test_a_policy_that_cannot_run_stops_the_start_with_a_sentence(self):
+        path = self.folder() / "broken.lua"
+        path.write_text("this is not Lua")
+        result = subprocess.run([BIN / "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", self.folder() / "state",
+                                 "--policy", path], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("policy.syntax_error", result.stderr)
+
+    def test_a_slow_policy_does_not_hold_the_loop_up(self):
+        cluster = self.start()
+        body = "local n = 0 for i = 1, 1.5e7 do n = n + 1 end local s = {} for i = 1, view.n do s[i] = 1 end return s"
+        self.upload(cluster, "slow", lua(body), manifest={
+            "name": "slow", "budgets": {"instructions": 200000000, "wall": "10s"}})
+        cluster.call("POST", "/v1/policies/slow/activate", {})
+        job_id = cluster.submit(job("patient"))
+        # While the first answer is awaited, facts are learnt and commands carried out.
+        node = cluster.call("GET", "/v1/nodes")["items"][0]["id"]
+        self.assertTrue(cluster.call("POST", f"/v1/nodes/{node}/cordon")["cordoned"])
+        self.assertFalse(cluster.call("POST", f"/v1/nodes/{node}/uncordon")["cordoned"])
+        self.wait_size(cluster, job_id, 1)
+        self.assertEqual(cluster.events("policy.error"), [])
+
+    def test_what_may_not_decide_is_refused_with_a_hint(self):
+        cluster = self.start()
+        capped = self.write_capped()
+        test = capped / "tests" / "basic.yaml"
+        test.write_text(test.read_text().replace('"large": 2', '"large": 7'))
+        text = self.schedctl(cluster, "policy", "activate", capped, code=3)
+        self.assertIn("1 of 1 tests of capped fail", text)
+        self.assertIsNone(cluster.call("GET", "/v1/policy-desk")["active"])
+        for path, body, part in (
+                ("/v1/policies/tidal/versions", {"manifest": {"name": "tidal"}, "source": "return {}"}, "NameTaken"),
+                ("/v1/policies/none/activate", {}, "UnknownPolicyVersion"),
+                ("/v1/policies/capped/activate", {"params": {"mots": 3}}, "did you mean"),
+                ("/v1/policies/capped/activate", {"versoin": "a"}, "did you mean"),
+                ("/v1/policies/x/versions", {"manifest": {"name": "x", "engine": "perl"}, "source": "1"}, "engine")):
+            with self.subTest(path), self.assertRaises(ApiError) as refused:
+                cluster.call("POST", path, body)
+            self.assertIn(part, str(refused.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
