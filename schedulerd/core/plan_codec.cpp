@@ -82,8 +82,8 @@ nlohmann::json encode_value(const Reason& reason) {
 
 Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason) {
   const bool worded = in.is_object() && in.contains("word") && in["word"].is_string();
-  const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") && in["code"].is_string() &&
-                      in.contains("numbers") && in["numbers"].is_object();
+  const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") &&
+                      in["code"].is_string() && in.contains("numbers") && in["numbers"].is_object();
   if (!shaped) return codec::wrong(where, "a reason with code and numbers");
   if (!parse_reason_code(in["code"].get_ref<const std::string&>(), reason.code)) {
     return codec::wrong(where + "/code", "a reason code that this version knows");

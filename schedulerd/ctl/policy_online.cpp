@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 
 #include "schedulerd/ctl/failure.hpp"
@@ -61,7 +62,10 @@ std::string shown(const std::string& version) {
 
 // The policy's name at the daemon; a path is sent first, and `asked.version` becomes its version.
 std::string at_daemon(Session& session, Asked& asked) {
-  if (!names_policy_file(asked.policy)) return asked.policy;
+  std::error_code failed;
+  const bool here = std::filesystem::is_directory(asked.policy, failed);
+  if (!here && !names_policy_file(asked.policy)) return asked.policy;
+  if (here && !asked.version.empty()) return asked.policy;  // a stored version is meant, whatever lies here
   if (!asked.version.empty()) fail(kExitUsage, "--version goes with the name of a policy, not with a path");
   const host::PolicyFile file = open_policy(asked.policy);
   const json stored = session.send({.method = "POST",

@@ -162,29 +162,6 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
           },
           [&](const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); },
           [&](const CordonNode& body) { return fact(core::NodeCordonChanged{body.node, body.cordoned}); },
-          [&](const StorePolicyVersion& body) -> Status {
-            PolicyVersion version = body.version;
-            version.created_at = wall.text(turn.now);
-            version.created_by = command.actor;
-            return journal = links_.journal.append(version);
-          },
-          [&](const NotePolicyChecks& body) -> Status {
-            PolicyChecks checks = body.checks;
-            checks.at = wall.text(turn.now);
-            return journal = links_.journal.note_checks(body.name, body.version, checks);
-          },
-          [&](const ActivatePolicy& body) -> Status {
-            if (body.file) TP_TRY(stored(*body.file));
-            return fact(core::PolicyActivated{body.file});
-          },
-          [&](const RollBackPolicy& body) -> Status {
-            const auto& active = engine_.view().desk.active;
-            if (active && active->name != body.name) {
-              return conflict(body.name + " is not active; " + active->name + " is: roll that back");
-            }
-            return fact(core::PolicyRolledBack{body.why});
-          },
-          [&](const ShadowPolicy& body) { return change_shadow(body.file, turn, journal); },
           [&](const CreateToken& body) -> Status {
             receipt.token_id = new_token().id;
             TokenRecord token{.id = receipt.token_id,
@@ -202,6 +179,7 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
             if (!*known) return not_found("there is no token " + body.token_id);
             return journal = links_.journal.revoke_token(body.token_id);
           },
+          [&](const auto& /*of a policy file*/) { return carry_out_policy(command, turn, journal); },
       },
       command.body);
   if (!outcome.ok()) return outcome.error();

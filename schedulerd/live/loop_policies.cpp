@@ -117,6 +117,39 @@ Status Loop::on_compared(const PolicyComparedItem& item, Turn& turn) {
   return ok_status();
 }
 
+// The commands about policy files; `journal` tells of a failed journal.
+Status Loop::carry_out_policy(const Command& command, Turn& turn, Status& journal) {
+  const auto fact = [&](core::Fact what) -> Status {
+    auto refused = learn(std::move(what), turn);
+    if (!refused.ok()) return journal = refused.error();
+    return *refused ? Status(**refused) : ok_status();
+  };
+  const std::string now = links_.clock.wall().text(turn.now);
+  if (const auto* store = std::get_if<StorePolicyVersion>(&command.body)) {
+    PolicyVersion version = store->version;
+    version.created_at = now;
+    version.created_by = command.actor;
+    return journal = links_.journal.append(version);
+  }
+  if (const auto* note = std::get_if<NotePolicyChecks>(&command.body)) {
+    PolicyChecks checks = note->checks;
+    checks.at = now;
+    return journal = links_.journal.note_checks(note->name, note->version, checks);
+  }
+  if (const auto* activate = std::get_if<ActivatePolicy>(&command.body)) {
+    if (activate->file) TP_TRY(stored(*activate->file));
+    return fact(core::PolicyActivated{activate->file});
+  }
+  if (const auto* back = std::get_if<RollBackPolicy>(&command.body)) {
+    const auto& active = engine_.view().desk.active;
+    if (active && active->name != back->name) {
+      return conflict(back->name + " is not active; " + active->name + " is: roll that back");
+    }
+    return fact(core::PolicyRolledBack{back->why});
+  }
+  return change_shadow(std::get<ShadowPolicy>(command.body).file, turn, journal);
+}
+
 // `journal` tells of a failed journal.
 Status Loop::change_shadow(const std::optional<core::PolicyFileRef>& file, Turn& turn, Status& journal) {
   if (file) TP_TRY(stored(*file));

@@ -122,7 +122,7 @@ std::optional<PolicyVersion> find_version(Rest& rest, const Call& call, const st
     return std::nullopt;
   };
   if (versions.empty()) {
-    return fail("there is no policy file " + call.id, "upload one: schedctl policy validate --upload FILE");
+    return fail("there is no policy file " + call.id, "send one: schedctl policy store FILE");
   }
   if (wanted.empty()) return history.policy_version(call.id, versions.front().version);
   if (wanted.size() < kVersionPrefixLeast) {

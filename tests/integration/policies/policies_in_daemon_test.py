@@ -1,5 +1,5 @@
-"""Policy files in a real daemon with real host processes and real workers: the whole life of a version, and what becomes
-of the hostile ones. Commands are typed as people type them."""
+"""Policy files in a real daemon with real host processes and real workers: the whole life of a version, and what
+becomes of the hostile ones. Commands are typed as people type them."""
 import json
 import os
 import pathlib
@@ -45,8 +45,8 @@ def lua(body):
 
 
 def job(name, wanted=4, most=4):
-    return {"name": name, "run": {"trainer": "mlp", "args": {"data": str(SOURCE / "examples/spirals.csv"), "steps": 1000000,
-                                                            "hidden": 8}},
+    args = {"data": str(SOURCE / "examples/spirals.csv"), "steps": 1000000, "hidden": 8}
+    return {"name": name, "run": {"trainer": "mlp", "args": args},
             "resources": {"gpus_per_worker": 1},
             "elastic": {"min": 1, "max": most, "preferred": wanted, "cooldown": "0s", "grace": "5s"},
             "batch": {"global": 64, "per_worker_max": 64}}
