@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "tests/support/fake_gpu.hpp"
 
 namespace tidepool::test {
 
@@ -35,11 +36,14 @@ struct TinyModel {
   static void count_up(std::span<std::byte> bytes) {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) + 1U);
   }
-  void apply(std::span<const float> gradient, std::uint64_t samples) {
+  static void descend(std::span<float> parameters, std::span<float> momentum, std::span<const float> gradient,
+                      std::uint64_t samples) {
     for (std::size_t j = 0; j < kNumbers; ++j) {
       momentum[j] = 0.9F * momentum[j] + gradient[j] / static_cast<float>(samples);
       parameters[j] -= 0.1F * momentum[j];
     }
+  }
+  void count_step() {
     ++applied;
     count_up(moving);
     if (applied % 5 == 0) count_up(seldom);
@@ -47,6 +51,69 @@ struct TinyModel {
 };
 
 namespace {
+
+// Where a worker keeps the parameters, and its part of a step that depends on it.
+class Place {
+ public:
+  virtual ~Place() = default;
+  [[nodiscard]] virtual bool prepare(runtime::Session& session) = 0;
+  virtual void put_gradient(const std::array<float, kNumbers>& gradient) = 0;
+  virtual void descend(std::uint64_t samples) = 0;
+};
+
+class OnHost final : public Place {
+ public:
+  explicit OnHost(TinyModel& model) : model_(model) {}
+  bool prepare(runtime::Session& session) override {
+    session.register_values("parameters", std::span(model_.parameters));
+    session.register_values("momentum", std::span(model_.momentum));
+    gradient_ = session.gradients(kNumbers);
+    return true;
+  }
+  void put_gradient(const std::array<float, kNumbers>& gradient) override {
+    std::ranges::copy(gradient, gradient_.begin());
+  }
+  void descend(std::uint64_t samples) override {
+    TinyModel::descend(model_.parameters, model_.momentum, gradient_, samples);
+  }
+
+ private:
+  TinyModel& model_;
+  std::span<float> gradient_;
+};
+
+// Everything is enqueued and nothing waited for: that is the session's affair.
+class OnGpu final : public Place {
+ public:
+  bool prepare(runtime::Session& session) override {
+    gpu_.run([this] {
+      for (const auto memory : {parameters_, momentum_}) std::ranges::fill(gpu_.view(memory), 0.0F);
+    });
+    return session.use_stream(gpu_.stream()).ok() &&
+           session.register_on_device("parameters", std::as_writable_bytes(parameters_)).ok() &&
+           session.register_on_device("momentum", std::as_writable_bytes(momentum_)).ok() &&
+           session.lend_gradients(gradient_).ok();
+  }
+  void put_gradient(const std::array<float, kNumbers>& gradient) override {
+    gpu_.run([this, gradient] { std::ranges::copy(gradient, gpu_.view(gradient_).begin()); });
+  }
+  void descend(std::uint64_t samples) override {
+    gpu_.run([this, samples] {
+      TinyModel::descend(gpu_.view(parameters_), gpu_.view(momentum_), gpu_.view(gradient_), samples);
+    });
+  }
+
+ private:
+  FakeGpu gpu_;
+  std::span<float> parameters_ = gpu_.take<float>(kNumbers);
+  std::span<float> momentum_ = gpu_.take<float>(kNumbers);
+  std::span<float> gradient_ = gpu_.take<float>(kNumbers);
+};
+
+std::unique_ptr<Place> place_of(const TinyJobOptions& options, std::uint64_t worker, TinyModel& model) {
+  if (options.on_gpu.contains(worker)) return std::make_unique<OnGpu>();
+  return std::make_unique<OnHost>(model);
+}
 
 void write_commit(Diary& diary, const runtime::Session& session, std::size_t samples, bool keeps_digests) {
   const auto step = static_cast<std::size_t>(session.steps_committed());
@@ -68,6 +135,12 @@ void pretend_to_compute(const TinyJobOptions& options, double slowness, std::siz
 }
 
 }  // namespace
+
+struct TinyJob::Trained {
+  runtime::Session& session;
+  TinyModel& model;
+  Place& where;
+};
 
 TinyJob::TinyJob(TinyJobOptions options) : options_(options) {
   TP_CHECK(static_cast<std::size_t>(options.steps) < kDiarySteps, "the diary holds every step");
@@ -92,6 +165,7 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .global_batch = options_.global_batch,
                                          .seed = options_.seed,
                                          .steps = options_.steps,
+                                         .noise_every = options_.noise_every,
                                          .build = options_.build,
                                          .backend = *backend,
                                          .agent_socket = place.socket_path,
@@ -104,13 +178,15 @@ int TinyJob::work(const WorkerPlace& place) const {
                                          .stuck_after = options_.stuck_after});
   if (!session.ok()) return 2;
   TinyModel model(options_);  // gone before the session: nothing reads from it after the end
+  const auto where = place_of(options_, place.worker.number(), model);
   const auto slow = options_.slowness.find(place.worker.number());
-  return train(**session, model, &diary(place.worker), slow == options_.slowness.end() ? 1 : slow->second);
+  return train({**session, model, *where}, &diary(place.worker), slow == options_.slowness.end() ? 1 : slow->second);
 }
 
-int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary, double slowness) const {
-  session.register_values("parameters", std::span(model.parameters));
-  session.register_values("momentum", std::span(model.momentum));
+int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const {
+  runtime::Session& session = trained.session;
+  TinyModel& model = trained.model;
+  if (!trained.where.prepare(session)) return 2;
   session.register_values("applied", std::span(&model.applied, 1));
   session.register_values("moving", std::span(model.moving));
   session.register_values("standing", std::span(model.standing));
@@ -118,9 +194,9 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary, do
   if (!session.join().ok()) return 1;
   while (const auto step = session.next_step()) {
     if (diary != nullptr) diary->generation = session.generation();
-    const std::span<float> gradient = session.gradients(kNumbers);
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    std::array<float, kNumbers> gradient{};
     for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
+    trained.where.put_gradient(gradient);
     if (diary != nullptr) pretend_to_compute(options_, slowness, step->samples.size());
     if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
     if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;
@@ -129,7 +205,8 @@ int TinyJob::train(runtime::Session& session, TinyModel& model, Diary* diary, do
       if (diary != nullptr) ++diary->retries;
       continue;
     }
-    model.apply(gradient, session.totals().samples);
+    trained.where.descend(session.totals().samples);
+    model.count_step();
     session.commit();
     if (diary != nullptr) write_commit(*diary, session, step->samples.size(), options_.keeps_digests);
   }
@@ -146,7 +223,8 @@ std::uint64_t TinyJob::reference_digest() const {
                                          .seed = options_.seed,
                                          .steps = options_.steps});
   TinyModel model(options_);
-  TP_CHECK(session.ok() && train(**session, model, nullptr, 1) == 0, "a worker alone reaches its end");
+  OnHost where(model);
+  TP_CHECK(session.ok() && train({**session, model, where}, nullptr, 1) == 0, "a worker alone reaches its end");
   return (*session)->state_digest();
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "tests/support/test_leader.hpp"
@@ -25,7 +26,9 @@ struct TinyJobOptions {
   runtime::BuildMode build = runtime::BuildMode::kBackground;
   runtime::KeepOptions keep{};
   runtime::Millis stuck_after{0};
-  bool in_buckets = false;         // names its gradients in two buckets, the upper half first
+  bool in_buckets = false;              // names its gradients in two buckets, the upper half first
+  std::set<std::uint64_t> on_gpu = {};  // workers whose parameters and gradients lie on the (fake) GPU
+  int noise_every = 0;
   std::size_t moving_bytes = 0;    // more state that every step changes
   std::size_t standing_bytes = 0;  // more state that no step changes
   std::size_t seldom_bytes = 0;    // more state that every fifth step changes
@@ -34,8 +37,6 @@ struct TinyJobOptions {
   bool keeps_digests = true;  // of the state after each step; costs a pass over it
   std::int64_t hang_at = -1;  // the first worker computes for ever at this step
 };
-
-struct TinyModel;
 
 inline constexpr std::size_t kDiarySteps = 8'192;
 inline constexpr std::size_t kDiaryWorkers = 64;
@@ -71,7 +72,8 @@ class TinyJob {
   [[nodiscard]] std::uint64_t reference_digest() const;
 
  private:
-  [[nodiscard]] int train(runtime::Session& session, TinyModel& model, Diary* diary, double slowness) const;
+  struct Trained;
+  [[nodiscard]] int train(const Trained& trained, Diary* diary, double slowness) const;
 
   TinyJobOptions options_;
   Diary* diaries_;  // kDiaryWorkers of them, shared with the children

@@ -19,6 +19,7 @@ struct tidepool_session {
   std::unique_ptr<Session> session;
   std::optional<tidepool::runtime::Step> step;
   std::size_t gradient_count = 0;
+  bool lent = false;  // the gradients are the program's, on its GPU
   bool joined = false;
   bool in_step = false;     // next_step gave one that is neither reduced nor given up
   bool may_commit = false;  // reduce said so
@@ -150,12 +151,49 @@ float* tidepool_gradients(tidepool_session* session, size_t count) {
     if (session->gradient_count != 0 && session->gradient_count != count) {
       return fail(TIDEPOOL_INVALID, "the gradient buffer keeps its length: ask for the same count again");
     }
+    if (session->lent) return fail(TIDEPOOL_INVALID, "this session sums the memory that was lent to it");
     session->gradient_count = count;
     const auto span = session->session->gradients(count);
     buffer = span.data();
     return TIDEPOOL_OK;
   }));
   return buffer;
+}
+
+int tidepool_use_stream(tidepool_session* session, void* stream) {
+  return guarded([&] {
+    if (session == nullptr) return fail(TIDEPOOL_INVALID, "session must not be NULL");
+    const auto status = session->session->use_stream(stream);
+    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_FAILED, status.error().message);
+  });
+}
+
+int tidepool_register_device(tidepool_session* session, const char* name, void* memory, size_t bytes) {
+  return guarded([&] {
+    if (session == nullptr || name == nullptr || (memory == nullptr && bytes > 0)) {
+      return fail(TIDEPOOL_INVALID, "session, name and memory must not be NULL");
+    }
+    if (session->joined) return fail(TIDEPOOL_INVALID, "state is registered before tidepool_join()");
+    const auto status = session->session->register_on_device(name, {static_cast<std::byte*>(memory), bytes});
+    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_INVALID, status.error().message);
+  });
+}
+
+int tidepool_lend_gradients(tidepool_session* session, float* memory, size_t count) {
+  return guarded([&] {
+    if (session == nullptr || memory == nullptr || count == 0) {
+      return fail(TIDEPOOL_INVALID, "session, memory and count must not be NULL and 0");
+    }
+    if (session->joined || session->gradient_count != 0) {
+      return fail(TIDEPOOL_INVALID,
+                  "the gradients are lent once, before tidepool_join(), instead of tidepool_gradients()");
+    }
+    const auto status = session->session->lend_gradients({memory, count});
+    if (!status.ok()) return fail(TIDEPOOL_INVALID, status.error().message);
+    session->gradient_count = count;
+    session->lent = true;
+    return TIDEPOOL_OK;
+  });
 }
 
 int tidepool_join(tidepool_session* session) {

@@ -15,10 +15,12 @@ namespace tidepool::runtime {
 // Where a buffer lies: in ordinary memory, or on the GPU that this process computes on.
 enum class Memory { kHost, kDevice };
 
-// Numbers to be summed. Device memory must be final when it is passed: no kernel may still write it.
+// Numbers to be summed.
 struct FloatBuffer {
   std::span<float> values;
   Memory memory = Memory::kHost;
+  // Of device memory: a CUDA event after which it is final; none: it is final now, and no kernel may still write it.
+  void* ready = nullptr;
 };
 
 class Comm {
@@ -34,12 +36,17 @@ class Comm {
   // In place: every rank ends with the same bytes, the sum over the ranks.
   [[nodiscard]] virtual Status allreduce(std::span<float> values) = 0;
 
-  // The same for several buffers as one operation: the same lengths in the same order on every rank. Unless a Comm
-  // knows the GPU, it sums them one by one and refuses device memory.
+  // The same for several buffers: the same lengths in the same order on every rank, wherever they lie. Unless a Comm
+  // knows the GPU, it refuses device memory.
   [[nodiscard]] virtual Status allreduce_parts(std::span<const FloatBuffer> parts);
 
   // Overwrites `bytes` everywhere with those of `root`; all ranks pass the same length.
   [[nodiscard]] virtual Status broadcast(std::span<std::byte> bytes, int root) = 0;
+
+  // Whether allreduce_parts() sums device memory and broadcast_device() sends it.
+  [[nodiscard]] virtual bool takes_device_memory() const { return false; }
+  // broadcast() at its root, whose bytes lie on the GPU and are final there; the others call broadcast().
+  [[nodiscard]] virtual Status broadcast_device(std::span<const std::byte> bytes);
 
   // Everybody's numbers, rank by rank; all ranks pass the same count.
   [[nodiscard]] virtual Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) = 0;

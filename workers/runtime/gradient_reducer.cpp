@@ -10,6 +10,7 @@
 namespace tidepool::runtime {
 namespace {
 
+constexpr std::size_t kFirstMark = 1;    // the mark before it is the state's
 constexpr std::size_t kLineFloats = 16;  // gradients begin at a multiple of this: 64 bytes
 
 std::size_t word_room() {
@@ -43,7 +44,21 @@ void GradientReducer::allocate(std::size_t count) {
 }
 
 std::span<float> GradientReducer::gradients() {
+  if (gpu_ && memory_.size() < word_room() + count_) memory_.resize(word_room() + count_);
   return std::span(memory_).last(count_);
+}
+
+void GradientReducer::lend(std::shared_ptr<Gpu> gpu, std::span<float> values) {
+  TP_CHECK(count_ == 0 && !values.empty(), "one gradient buffer, lent once");
+  gpu_ = std::move(gpu);
+  lent_ = values;
+  count_ = values.size();
+  memory_.resize(word_room());
+}
+
+Result<std::span<const float>> GradientReducer::on_host() {
+  if (gpu_) TP_TRY(fetch({.first = 0, .count = count_, .ready = rest_ready_}));
+  return std::span<const float>(gradients());
 }
 
 std::span<float> GradientReducer::word(int size) {
@@ -75,7 +90,7 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
     return invalid_argument("a bucket of " + std::to_string(count) + " floats at " + std::to_string(first) +
                             " does not lie inside the gradient buffer of " + std::to_string(count_));
   }
-  const Range range{.first = first, .count = count};
+  Range range{.first = first, .count = count};
   const auto after = std::find_if(named_.begin(), named_.end(), [&](const Range& r) { return r.first >= first; });
   const bool overlaps = (after != named_.end() && after->first < range.end()) ||
                         (after != named_.begin() && std::prev(after)->end() > first);
@@ -83,6 +98,7 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
     return invalid_argument("gradient " + std::to_string(first) + " is in two buckets of one step: name each once");
   }
   if (covered_ + count == count_) return ok_status();  // completes the buffer: left to finish()
+  TP_TRY(mark(range));
   named_.insert(after, range);
   covered_ += count;
   {
@@ -91,6 +107,15 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
   }
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
+  return ok_status();
+}
+
+// Each bucket of a step has a mark of its own; those of the step before are reached long since.
+Status GradientReducer::mark(Range& range) {
+  if (!gpu_) return ok_status();
+  const auto mark = gpu_->mark(kFirstMark + named_.size());
+  if (!mark.ok()) return mark.error();
+  range.ready = *mark;
   return ok_status();
 }
 
@@ -104,8 +129,8 @@ void GradientReducer::run() {
     if (status_.ok()) {  // after a failure nobody waits at the other end
       busy_ = true;
       lock.unlock();
-      if (measures_) own_square_ += square_of(gradients().subspan(range.first, range.count));
-      Status status = sum(range);
+      Status status = count_own(range);
+      if (status.ok()) status = sum(range);
       lock.lock();
       busy_ = false;
       status_ = std::move(status);
@@ -114,21 +139,50 @@ void GradientReducer::run() {
   }
 }
 
-Status GradientReducer::sum(const Range& range) {
-  const std::span<float> values = gradients().subspan(range.first, range.count);
-  TP_TRY(comm_->allreduce(values));
-  if (measures_) total_square_ += square_of(values);
+Status GradientReducer::count_own(const Range& range) {
+  if (!measures_) return ok_status();
+  if (gpu_) TP_TRY(fetch(range));
+  own_square_ += square_of(host(range));
   return ok_status();
+}
+
+Status GradientReducer::count_total(const Range& range) {
+  if (!measures_) return ok_status();
+  if (gpu_ && comm_->takes_device_memory()) TP_TRY(fetch(range));
+  total_square_ += square_of(host(range));
+  return ok_status();
+}
+
+Status GradientReducer::fetch(const Range& range) {
+  const auto* at = reinterpret_cast<const std::byte*>(lent_.data() + range.first);
+  return gpu_->read(std::as_writable_bytes(host(range)), at, range.ready);
+}
+
+Status GradientReducer::put_back(const Range& range) {
+  auto* at = reinterpret_cast<std::byte*>(lent_.data() + range.first);
+  return gpu_->write(at, std::as_bytes(host(range)));
+}
+
+Status GradientReducer::sum(const Range& range) {
+  if (gpu_ && comm_->takes_device_memory()) {
+    const FloatBuffer part = lent(range);
+    TP_TRY(comm_->allreduce_parts({&part, 1}));
+    return count_total(range);
+  }
+  if (gpu_) TP_TRY(fetch(range));
+  TP_TRY(comm_->allreduce(host(range)));
+  if (gpu_) TP_TRY(put_back(range));
+  return count_total(range);
 }
 
 std::vector<GradientReducer::Range> GradientReducer::rest() const {
   std::vector<Range> ranges;
   std::size_t begin = 0;
   for (const Range& range : named_) {
-    if (range.first > begin) ranges.push_back({begin, range.first - begin});
+    if (range.first > begin) ranges.push_back({begin, range.first - begin, rest_ready_});
     begin = range.end();
   }
-  if (begin < count_) ranges.push_back({begin, count_ - begin});
+  if (begin < count_) ranges.push_back({begin, count_ - begin, rest_ready_});
   return ranges;
 }
 
@@ -138,8 +192,13 @@ Status GradientReducer::drain() {
     changed_.wait(lock, [this] { return idle(); });
     TP_TRY(status_);
   }
+  if (gpu_) {
+    Range rest_of_step;
+    TP_TRY(mark(rest_of_step));
+    rest_ready_ = rest_of_step.ready;
+  }
   if (measures_ && !std::exchange(rest_is_counted_, true)) {
-    for (const Range& range : rest()) own_square_ += square_of(gradients().subspan(range.first, range.count));
+    for (const Range& range : rest()) TP_TRY(count_own(range));
   }
   return ok_status();
 }
@@ -152,10 +211,21 @@ Status GradientReducer::finish() {
     ranges.erase(ranges.begin());
   }
   for (const Range& range : ranges) TP_TRY(sum(range));
-  const std::size_t word_length = word(comm_->size()).size();
-  TP_TRY(comm_->allreduce(std::span(memory_).subspan(word_room() - word_length, word_length + with_word)));
-  if (measures_) total_square_ += square_of(gradients().first(with_word));
-  return ok_status();
+  return sum_last(with_word);
+}
+
+Status GradientReducer::sum_last(std::size_t with_word) {
+  const Range first{.first = 0, .count = with_word, .ready = rest_ready_};
+  const std::size_t length = word(comm_->size()).size();
+  if (comm_->takes_device_memory()) {
+    // Apart, since another rank's gradients may lie elsewhere than its word.
+    if (with_word > 0) TP_TRY(sum(first));
+    return comm_->allreduce(word(comm_->size()));
+  }
+  if (gpu_ && with_word > 0) TP_TRY(fetch(first));
+  TP_TRY(comm_->allreduce(std::span(memory_).subspan(word_room() - length, length + with_word)));
+  if (gpu_ && with_word > 0) TP_TRY(put_back(first));
+  return with_word > 0 ? count_total(first) : ok_status();
 }
 
 }  // namespace tidepool::runtime

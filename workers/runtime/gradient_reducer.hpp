@@ -4,6 +4,10 @@
 //
 // The control word lies right before the first gradient and rides with the bucket that begins there: the
 // backward pass reaches it last. The bucket that completes the buffer waits for finish() for that reason.
+//
+// The buffer is ordinary memory of the reducer's own, or the program's memory on the GPU: then each bucket is summed
+// where it lies, after what the program's stream held when it was named, and only the control word is the host's. Over
+// a communicator that knows no GPU the buckets go through ordinary memory.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +21,7 @@
 
 #include "base/result.hpp"
 #include "workers/runtime/comm.hpp"
+#include "workers/runtime/nccl/gpu.hpp"
 
 namespace tidepool::runtime {
 
@@ -30,6 +35,10 @@ class GradientReducer {
   // Once, with any count above 0; the buffer then stays in place.
   void allocate(std::size_t count);
   [[nodiscard]] std::span<float> gradients();
+  // Instead of allocate(): `values` on the GPU stay the program's, which keeps them in place.
+  void lend(std::shared_ptr<Gpu> gpu, std::span<float> values);
+  // The gradients for reading on the host, after finish(); of the GPU a copy.
+  [[nodiscard]] Result<std::span<const float>> on_host();
 
   // The control word of `size` ranks; written by the caller between drain() and finish().
   [[nodiscard]] std::span<float> word(int size);
@@ -55,15 +64,30 @@ class GradientReducer {
   struct Range {
     std::size_t first = 0;
     std::size_t count = 0;
+    cuda::Event ready = nullptr;  // of a lent buffer: behind what the program had enqueued
     [[nodiscard]] std::size_t end() const { return first + count; }
   };
 
   void run();
   [[nodiscard]] Status sum(const Range& range);
+  [[nodiscard]] Status sum_last(std::size_t with_word);
+  [[nodiscard]] Status count_own(const Range& range);
+  [[nodiscard]] Status count_total(const Range& range);
+  [[nodiscard]] Status mark(Range& range);
+  // Of a lent buffer: its floats in the copy on the host, from the GPU or to it.
+  [[nodiscard]] Status fetch(const Range& range);
+  [[nodiscard]] Status put_back(const Range& range);
+  [[nodiscard]] std::span<float> host(const Range& range) { return gradients().subspan(range.first, range.count); }
+  [[nodiscard]] FloatBuffer lent(const Range& range) const {
+    return {.values = lent_.subspan(range.first, range.count), .memory = Memory::kDevice, .ready = range.ready};
+  }
   [[nodiscard]] std::vector<Range> rest() const;
   [[nodiscard]] bool idle() const { return queue_.empty() && !busy_; }
 
-  std::vector<float> memory_;  // the widest control word, then the gradients
+  std::vector<float> memory_;  // the widest control word, then the gradients; of a lent buffer a copy if it is needed
+  std::shared_ptr<Gpu> gpu_;   // of a lent buffer
+  std::span<float> lent_;
+  cuda::Event rest_ready_ = nullptr;
   std::size_t count_ = 0;
 
   std::shared_ptr<Comm> comm_;

@@ -59,7 +59,10 @@ void KeptStates::take(const Progress& progress, std::function<void(const KeptSta
   TP_CHECK(!writing_, "one checkpoint is written at a time");
   if (writer_.joinable()) writer_.join();
   copy_.resize(static_cast<std::size_t>(replica_.bytes()));
-  replica_.copy_to(copy_);
+  if (const Status copied = replica_.copy_to(copy_); !copied.ok()) {
+    log_warning("step " + std::to_string(progress.steps) + ": no checkpoint: " + copied.error().message);
+    return;
+  }
   writing_ = true;
   writer_ = std::thread([this, header = header_of(progress), done = std::move(done)] {
     const auto kept = write(options_.checkpoint_folder, header, pieces_in(copy_));
@@ -75,7 +78,12 @@ void KeptStates::take(const Progress& progress, std::function<void(const KeptSta
 
 Result<KeptState> KeptStates::park(const Progress& progress) {
   std::vector<NamedBytes> pieces;
-  for (const ReplicaState::Piece& piece : replica_.pieces()) pieces.push_back({piece.name, piece.memory});
+  std::vector<std::vector<std::byte>> copies(replica_.pieces().size());  // of what lies on the GPU
+  for (const ReplicaState::Piece& piece : replica_.pieces()) {
+    const auto bytes = replica_.view(piece.memory, piece.lies, copies[pieces.size()]);
+    if (!bytes.ok()) return bytes.error();
+    pieces.push_back({piece.name, *bytes});
+  }
   std::string why;
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
@@ -135,7 +143,7 @@ Result<Progress> KeptStates::restore(const Candidate& candidate) {
     return invalid_argument(candidate.path.string() + " holds " + std::to_string(bytes->size()) + " bytes instead of " +
                             std::to_string(replica_.bytes()));
   }
-  replica_.adopt(*bytes);
+  TP_TRY(replica_.adopt(*bytes));
   restored_ = {.path = candidate.path, .step = progress->steps, .bytes = replica_.bytes()};
   log_info("goes on from step " + std::to_string(progress->steps) + " of " + candidate.path.string());
   return progress;

@@ -78,6 +78,13 @@ class LiveSession final : public Session {
     return reducer_.gradients();
   }
 
+  Status use_stream(void* stream) override;
+  Status register_on_device(std::string name, std::span<std::byte> memory) override;
+  Status lend_gradients(std::span<float> values) override;
+  [[nodiscard]] bool sums_on_device() const override {
+    return comm_ != nullptr && comm_->size() > 1 && comm_->takes_device_memory();
+  }
+
   Status join() override;
   std::optional<Step> next_step() override;
   [[nodiscard]] std::vector<std::uint64_t> expected_samples() const override;
@@ -96,6 +103,7 @@ class LiveSession final : public Session {
   [[nodiscard]] std::uint64_t state_digest() const override { return replica_.content(); }
 
  private:
+  [[nodiscard]] Status open_gpu();
   [[nodiscard]] bool at_end() const {
     return progress_.finishing || (options_.steps > 0 && progress_.steps >= options_.steps);
   }
@@ -121,7 +129,7 @@ class LiveSession final : public Session {
   // Batch and learning rate of a generation of `size` workers; an error if the others are lost meanwhile.
   [[nodiscard]] Status plan_batch(int size);
   [[nodiscard]] bool noise_due(std::int64_t step) const;
-  void measure_noise();
+  [[nodiscard]] Status measure_noise();
   void report_step(TimePoint now);
   void report_switch(TimePoint now);
   void report_shares(double step_ms);
@@ -141,6 +149,7 @@ class LiveSession final : public Session {
   }
 
   SessionOptions options_;
+  std::shared_ptr<Gpu> gpu_;  // none before the program names its stream
   ReplicaState replica_;
   DataLedger ledger_;
   Progress progress_;  // its ledger part is filled in from ledger_ when a generation is entered
@@ -158,6 +167,7 @@ class LiveSession final : public Session {
   Membership::WatchId comm_watch_ = 0;
   RetiredComm retired_;
   bool checkpoint_wanted_ = false;  // taken as soon as the one before is written
+  WorkerId checkpoint_by_;          // the other worker that took the last one; whether it is on disk, that one knows
   GenerationNumber tried_ = 0;      // newest generation entered or given up
   bool broken_ = false;             // a collective failed: a member died or left
   std::optional<Error> own_fault_;  // why it failed, if perhaps nobody else noticed

@@ -50,30 +50,38 @@ bool LiveSession::noise_due(std::int64_t step) const {
   return options_.on_resize == OnResize::kAdaScale;
 }
 
-void LiveSession::measure_noise() {
+Status LiveSession::measure_noise() {
   noise_.reset();
-  const std::span<const float> gradient = reducer_.gradients();
   const bool due = noise_due(progress_.steps);
   if (comm_->size() > 1) {
-    if (!due) return;
+    if (!due) return ok_status();
     noise_ = noise_across_ranks({.rank_terms = sums_.noise_terms,
                                  .ranks = sums_.noise_ranks,
                                  .total_square = reducer_.total_square(),
                                  .samples = sums_.fed.count});
-    return;
+    return ok_status();
   }
-  if (due && !last_gradient_.empty()) {
+  const bool compares = due && !last_gradient_.empty();
+  const bool keeps = noise_due(progress_.steps + 1);
+  if (!compares && !keeps) {
+    last_gradient_.clear();
+    return ok_status();
+  }
+  const auto gradient = reducer_.on_host();
+  if (!gradient.ok()) return gradient.error();
+  if (compares) {
     noise_ = noise_across_steps({.before_square = square_of(last_gradient_),
                                  .square = reducer_.total_square(),
-                                 .dot = dot_product(last_gradient_, gradient),
+                                 .dot = dot_product(last_gradient_, *gradient),
                                  .before_samples = last_samples_,
                                  .samples = sums_.fed.count});
   }
   last_gradient_.clear();
-  if (noise_due(progress_.steps + 1)) {
-    last_gradient_.assign(gradient.begin(), gradient.end());
+  if (keeps) {
+    last_gradient_.assign(gradient->begin(), gradient->end());
     last_samples_ = sums_.fed.count;
   }
+  return ok_status();
 }
 
 }  // namespace tidepool::runtime

@@ -7,8 +7,36 @@
 #include "workers/runtime/checkpoint/checkpoint_file.hpp"
 
 namespace tidepool::runtime {
-void ReplicaState::add(std::string name, std::span<std::byte> memory) {
-  pieces_.push_back({std::move(name), memory});
+namespace {
+
+constexpr std::size_t kStateMark = 0;  // the mark of the state; gradients have those after it
+
+}  // namespace
+
+void ReplicaState::add(std::string name, std::span<std::byte> memory, Memory lies) {
+  TP_CHECK(lies == Memory::kHost || gpu_ != nullptr, "memory of a GPU comes with the GPU");
+  pieces_.push_back({std::move(name), memory, lies});
+}
+
+Status ReplicaState::settle() {
+  if (!gpu_) return ok_status();
+  const auto mark = gpu_->mark(kStateMark);
+  if (!mark.ok()) return mark.error();
+  final_ = *mark;
+  return ok_status();
+}
+
+Status ReplicaState::await_final() const {
+  return gpu_ ? gpu_->await(final_) : ok_status();
+}
+
+Result<std::span<const std::byte>> ReplicaState::view(std::span<const std::byte> memory, Memory lies,
+                                                      std::vector<std::byte>& room) const {
+  if (lies == Memory::kHost) return memory;
+  if (room.size() < memory.size()) room.resize(memory.size());
+  const std::span<std::byte> copy = std::span(room).first(memory.size());
+  TP_TRY(gpu_->read(copy, memory.data(), final_));
+  return std::span<const std::byte>(copy);
 }
 
 void ReplicaState::require_same(std::string name, std::uint64_t number) {
@@ -30,24 +58,41 @@ std::uint64_t ReplicaState::layout() const {
 
 std::uint64_t ReplicaState::content() const {
   Digest digest;
-  for (const Piece& piece : pieces_) digest.mix(checksum_of(piece.memory));
+  std::vector<std::byte> room;
+  for (const Piece& piece : pieces_) {
+    const auto bytes = view(piece.memory, piece.lies, room);
+    if (!bytes.ok()) return 0;
+    digest.mix(checksum_of(*bytes));
+  }
   return digest.value();
 }
 
-void ReplicaState::copy_to(std::span<std::byte> target) const {
+Status ReplicaState::copy_to(std::span<std::byte> target) const {
   TP_CHECK(std::cmp_equal(target.size(), bytes()), "a copy has room for the whole state");
   for (const Piece& piece : pieces_) {
-    std::ranges::copy(piece.memory, target.begin());
+    if (piece.lies == Memory::kHost) {
+      std::ranges::copy(piece.memory, target.begin());
+    } else {
+      TP_TRY(gpu_->read(target.first(piece.memory.size()), piece.memory.data(), final_));
+    }
     target = target.subspan(piece.memory.size());
   }
+  return ok_status();
 }
 
-void ReplicaState::adopt(std::span<const std::byte> source) {
+Status ReplicaState::adopt(std::span<const std::byte> source) {
   TP_CHECK(std::cmp_equal(source.size(), bytes()), "a whole state is adopted");
   for (const Piece& piece : pieces_) {
-    std::ranges::copy(source.first(piece.memory.size()), piece.memory.begin());
+    const auto bytes = source.first(piece.memory.size());
+    if (piece.lies == Memory::kHost) {
+      std::ranges::copy(bytes, piece.memory.begin());
+    } else {
+      TP_TRY(gpu_->await(final_));  // the program's own first values may still be on their way
+      TP_TRY(gpu_->write(piece.memory.data(), bytes));
+    }
     source = source.subspan(piece.memory.size());
   }
+  return ok_status();
 }
 
 }  // namespace tidepool::runtime

@@ -123,6 +123,19 @@ class Session {
   // The buffer that reduce() sums: `count` floats, the same on every call and every worker.
   [[nodiscard]] virtual std::span<float> gradients(std::size_t count) = 0;
 
+  // --- for a program that computes on a GPU ---
+  // Everything of the program that touches lent or registered memory of the GPU is enqueued on one stream, a
+  // cudaStream_t: call it before the first of the calls below, and again whenever it is another. bucket_ready(),
+  // reduce(), commit() and join() mean what the stream holds then; none waits for it on the host but reduce(), after
+  // which the sums are there for any stream.
+  [[nodiscard]] virtual Status use_stream(void* stream) = 0;
+  // register_state() of memory that lies on the first device that CUDA_VISIBLE_DEVICES shows.
+  [[nodiscard]] virtual Status register_on_device(std::string name, std::span<std::byte> memory) = 0;
+  // Instead of gradients(): the program's own memory on the GPU, summed where it lies. Before join().
+  [[nodiscard]] virtual Status lend_gradients(std::span<float> values) = 0;
+  // Whether this generation's sums are taken on the GPUs, so that announcing buckets early is of use.
+  [[nodiscard]] virtual bool sums_on_device() const = 0;
+
   // Tells the daemon that this worker is ready, and waits for its first generation and its state.
   [[nodiscard]] virtual Status join() = 0;
 

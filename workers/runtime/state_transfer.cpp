@@ -11,6 +11,7 @@ namespace tidepool::runtime {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256U << 10U;
+constexpr std::size_t kGatherBytes = 1U << 20U;  // of small pieces at once
 constexpr std::size_t kAheadBytes = 4U << 20U;   // sent ahead at once
 constexpr std::size_t kBucketBytes = 8U << 20U;  // at the switch; a death is noticed between two of them
 constexpr Millis kStepMax{60'000};               // a step that takes longer: nothing is sent ahead
@@ -20,20 +21,34 @@ constexpr Millis kStepMax{60'000};               // a step that takes longer: no
 void StateTransfer::lay_out() {
   if (!blocks_.empty()) return;
   std::size_t offset = 0;
+  std::size_t number = 0;
   for (const ReplicaState::Piece& piece : replica_.pieces()) {
     for (std::size_t begin = 0; begin < piece.memory.size(); begin += kBlockBytes) {
       const std::size_t length = std::min(kBlockBytes, piece.memory.size() - begin);
-      blocks_.push_back({.memory = piece.memory.subspan(begin, length), .offset = offset + begin});
+      blocks_.push_back({.memory = piece.memory.subspan(begin, length),
+                         .lies = piece.lies,
+                         .piece = number,
+                         .offset = offset + begin});
     }
     offset += piece.memory.size();
+    ++number;
   }
 }
 
-std::vector<std::uint64_t> StateTransfer::hashes() const {
+Result<std::uint64_t> StateTransfer::hash_of(const Block& block) {
+  const auto bytes = replica_.view(block.memory, block.lies, seen_);
+  if (!bytes.ok()) return bytes.error();
+  return checksum_of(*bytes);
+}
+
+// None: the memory never came to rest, or the GPU does not give it.
+std::vector<std::uint64_t> StateTransfer::hashes() {
   std::vector<std::uint64_t> values;
   values.reserve(blocks_.size());
   for (const Block& block : blocks_) {
-    if (!gate_.at_rest([&] { values.push_back(checksum_of(block.memory)); })) return {};
+    Result<std::uint64_t> hash = std::uint64_t{0};
+    if (!gate_.at_rest([&] { hash = hash_of(block); }) || !hash.ok()) return {};
+    values.push_back(*hash);
   }
   return values;
 }
@@ -48,7 +63,8 @@ StateTransfer::Marks StateTransfer::still_blocks() {
   return still;
 }
 
-// Calls `send(first, last, bytes)` for runs of marked blocks that lie side by side in memory.
+// Calls `send(first, last, bytes)` for runs of marked blocks. Which blocks make a run follows from their sizes alone:
+// where they lie differs from rank to rank.
 template <class Send>
 Status StateTransfer::for_each_run(const Marks& marks, std::size_t bytes_max, Send send) {
   for (std::size_t first = 0; first < blocks_.size();) {
@@ -59,12 +75,23 @@ Status StateTransfer::for_each_run(const Marks& marks, std::size_t bytes_max, Se
     std::size_t last = first;
     std::size_t bytes = blocks_[first].memory.size();
     const auto goes_on = [&](std::size_t next) {
-      return next < blocks_.size() && marks[next] != 0 && bytes + blocks_[next].memory.size() <= bytes_max &&
-             blocks_[last].memory.data() + blocks_[last].memory.size() == blocks_[next].memory.data();
+      if (next >= blocks_.size() || marks[next] == 0) return false;
+      const std::size_t most = blocks_[next].piece == blocks_[first].piece ? bytes_max : kGatherBytes;
+      return bytes + blocks_[next].memory.size() <= most;
     };
     while (goes_on(last + 1)) bytes += blocks_[++last].memory.size();
     TP_TRY(send(first, last, bytes));
     first = last + 1;
+  }
+  return ok_status();
+}
+
+Status StateTransfer::gather(std::size_t first, std::size_t last, std::span<std::byte> target) {
+  for (std::size_t i = first; i <= last; ++i) {
+    const auto bytes = replica_.view(blocks_[i].memory, blocks_[i].lies, seen_);
+    if (!bytes.ok()) return bytes.error();
+    std::ranges::copy(*bytes, target.begin());
+    target = target.subspan(bytes->size());
   }
   return ok_status();
 }
@@ -115,9 +142,10 @@ Status StateTransfer::send_still_blocks(Comm& comm, int root) {
   return for_each_run(ahead_, kAheadBytes, [&](std::size_t first, std::size_t last, std::size_t bytes) -> Status {
     const std::span<std::byte> target = target_of(blocks_[first].offset, bytes, receives);
     if (sends) {
-      if (!gate_.at_rest([&] { std::copy_n(blocks_[first].memory.data(), bytes, target.data()); })) {
-        return Error{ErrorCode::kUnavailable, "a newer generation came"};
-      }
+      Status copied = ok_status();
+      const bool rested = gate_.at_rest([&] { copied = gather(first, last, target); });
+      if (!rested) return Error{ErrorCode::kUnavailable, "a newer generation came"};
+      TP_TRY(copied);
       for (std::size_t i = first, at = 0; i <= last; at += blocks_[i++].memory.size()) {
         sent_[i] = checksum_of(target.subspan(at, blocks_[i].memory.size()));
       }
@@ -143,10 +171,28 @@ bool StateTransfer::ahead_counts(const Comm& comm, int root, const std::vector<b
 Status StateTransfer::agree_on_changes(Comm& comm, int root, Marks& due) {
   if (comm.rank() == root) {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      due[i] = ahead_[i] != 0 && checksum_of(blocks_[i].memory) == sent_[i] ? 0 : 1;
+      if (ahead_[i] == 0) continue;
+      const auto hash = hash_of(blocks_[i]);
+      if (!hash.ok()) return hash.error();
+      due[i] = *hash == sent_[i] ? 0 : 1;
     }
   }
   return comm.broadcast(std::as_writable_bytes(std::span(due)), root);
+}
+
+// Straight from where it lies, if it is one piece of memory that the communicator can read.
+Status StateTransfer::send_run(Comm& comm, std::size_t first, std::size_t last, std::size_t bytes) {
+  const Block& block = blocks_[first];
+  if (block.piece == blocks_[last].piece && block.lies == Memory::kHost) {
+    return comm.broadcast({block.memory.data(), bytes}, comm.rank());
+  }
+  if (block.piece == blocks_[last].piece && comm.takes_device_memory()) {
+    TP_TRY(replica_.await_final());
+    return comm.broadcast_device({block.memory.data(), bytes});
+  }
+  const std::span<std::byte> copy = target_of(block.offset, bytes, false);
+  TP_TRY(gather(first, last, copy));
+  return comm.broadcast(copy, comm.rank());
 }
 
 Result<std::int64_t> StateTransfer::send_rest(Comm& comm, int root, const std::vector<bool>& lacks) {
@@ -158,16 +204,16 @@ Result<std::int64_t> StateTransfer::send_rest(Comm& comm, int root, const std::v
   ahead_comm_ = nullptr;
   if (receives) staging_.resize(static_cast<std::size_t>(replica_.bytes()));
   std::int64_t moved = 0;
-  const auto send = [&](std::size_t first, std::size_t, std::size_t bytes) -> Status {
-    const Block& block = blocks_[first];
+  const auto send = [&](std::size_t first, std::size_t last, std::size_t bytes) -> Status {
     moved += static_cast<std::int64_t>(bytes);
-    return comm.broadcast(sends ? std::span(block.memory.data(), bytes) : target_of(block.offset, bytes, receives),
-                          root);
+    if (sends) return send_run(comm, first, last, bytes);
+    return comm.broadcast(target_of(blocks_[first].offset, bytes, receives), root);
   };
   TP_TRY(for_each_run(due, kBucketBytes, send));
-  if (receives) replica_.adopt(staging_);
+  if (receives) TP_TRY(replica_.adopt(staging_));
   staging_ = {};
   bucket_ = {};
+  seen_ = {};
   return moved;
 }
 

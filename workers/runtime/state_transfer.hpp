@@ -51,16 +51,21 @@ class StateTransfer {
  private:
   struct Block {
     std::span<std::byte> memory;
+    Memory lies = Memory::kHost;
+    std::size_t piece = 0;
     std::size_t offset = 0;  // in the staging memory
   };
   using Marks = std::vector<std::uint8_t>;  // one a block: 1 = yes
 
   void lay_out();
-  [[nodiscard]] std::vector<std::uint64_t> hashes() const;
+  [[nodiscard]] Result<std::uint64_t> hash_of(const Block& block);
+  [[nodiscard]] std::vector<std::uint64_t> hashes();
   [[nodiscard]] Marks still_blocks();
   [[nodiscard]] Status send_still_blocks(Comm& comm, int root);
   [[nodiscard]] bool ahead_counts(const Comm& comm, int root, const std::vector<bool>& lacks) const;
   [[nodiscard]] Status agree_on_changes(Comm& comm, int root, Marks& due);
+  [[nodiscard]] Status gather(std::size_t first, std::size_t last, std::span<std::byte> target);
+  [[nodiscard]] Status send_run(Comm& comm, std::size_t first, std::size_t last, std::size_t bytes);
   [[nodiscard]] std::span<std::byte> target_of(std::size_t offset, std::size_t bytes, bool receives);
   template <class Send>
   [[nodiscard]] Status for_each_run(const Marks& marks, std::size_t bytes_max, Send send);
@@ -71,6 +76,7 @@ class StateTransfer {
   std::vector<Block> blocks_;
   std::vector<std::byte> staging_;  // of a receiver: the whole state, piece after piece
   std::vector<std::byte> bucket_;   // of the others: one bucket, and of the sender a copy at rest
+  std::vector<std::byte> seen_;     // a block of the GPU's memory, to be hashed
 
   const Comm* ahead_comm_ = nullptr;  // what was sent ahead belongs to this one; never followed
   int ahead_root_ = 0;

@@ -13,8 +13,40 @@ constexpr Millis kBetweenSteps{600'000};  // the program may evaluate or save th
 
 }  // namespace
 
+Status LiveSession::use_stream(void* stream) {
+  TP_TRY(open_gpu());
+  gpu_->use_stream(stream);
+  return ok_status();
+}
+
+Status LiveSession::open_gpu() {
+  if (gpu_) return ok_status();
+  auto gpu = Gpu::open();
+  if (!gpu.ok()) return gpu.error();
+  gpu_ = *std::move(gpu);
+  replica_.use(gpu_);
+  return ok_status();
+}
+
+Status LiveSession::register_on_device(std::string name, std::span<std::byte> memory) {
+  TP_CHECK(ending_ == Ending::kNone && generation_.number == 0, "state is registered before join()");
+  TP_TRY(open_gpu());
+  TP_TRY(gpu_->check_place(memory, name));
+  replica_.add(std::move(name), memory, Memory::kDevice);
+  return ok_status();
+}
+
+Status LiveSession::lend_gradients(std::span<float> values) {
+  TP_CHECK(generation_.number == 0, "gradients are lent before join()");
+  TP_TRY(open_gpu());
+  TP_TRY(gpu_->check_place(std::as_bytes(values), "gradients"));
+  reducer_.lend(gpu_, values);
+  return ok_status();
+}
+
 Status LiveSession::join() {
   TP_CHECK(generation_.number == 0, "a session joins once");
+  TP_TRY(replica_.settle());
   if (options_.agent_socket.empty()) {
     membership_.announce({.number = 1, .members = {options_.worker}});
   } else {
@@ -98,7 +130,10 @@ Reduced LiveSession::reduce(double loss_sum) {
   pulse(api::PulsePhase::kComputing);
   totals_.samples = sums_.fed.count;
   totals_.mean_loss = sums_.loss_sum / static_cast<double>(sums_.fed.count);
-  measure_noise();
+  if (const Status measured = measure_noise(); !measured.ok()) {
+    fail(measured.error());
+    return Reduced::kRetry;
+  }
   gate_.close();
   return Reduced::kCommit;
 }
@@ -123,6 +158,7 @@ void LiveSession::commit() {
   progress_.schedule = schedule_.state();
   ++progress_.steps;
   progress_.last_loss = totals_.mean_loss;
+  if (const Status settled = replica_.settle(); !settled.ok()) fail(settled.error());
   const TimePoint now = Clock::now();
   if (last_commit_ && !first_commit_here_) report_shares(millis_between(*last_commit_, now));
   report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
@@ -160,6 +196,7 @@ void LiveSession::take_checkpoint(TimePoint now) {
   if (!checkpoint_wanted_ || (rank() == 0 && kept_.is_writing())) return;
   checkpoint_wanted_ = false;
   kept_.restart_interval(now);
+  checkpoint_by_ = rank() == 0 ? WorkerId() : generation_.members.front();
   if (rank() != 0) return;
   progress_.ledger = ledger_.state();
   kept_.take(progress_, [this, generation = generation_.number](const KeptState& kept) {

@@ -144,6 +144,11 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     return false;
   }
   generation_ = built.generation;
+  // Who took the last checkpoint is dead, perhaps in the middle of writing it: it is taken again.
+  if (generation_.after_failure && checkpoint_by_ && generation_.rank_of(checkpoint_by_) < 0) {
+    checkpoint_wanted_ = true;
+    checkpoint_by_ = WorkerId();
+  }
   shares_ = ShareTable(generation_.size());
   rebalance_.reset();
   broken_ = false;

@@ -124,6 +124,18 @@ TIDEPOOL_API int tidepool_register(tidepool_session* session, const char* name, 
 /* The buffer that reduce sums, `count` floats; the same pointer for the same count. NULL on error. */
 TIDEPOOL_API float* tidepool_gradients(tidepool_session* session, size_t count);
 
+/* --- for programs that compute on a GPU; needs the CUDA runtime (libcudart.so) ---
+ * Everything of the program that touches memory named below is enqueued on one stream, a cudaStream_t (NULL: CUDA's
+ * default stream): name it before the other two, and again whenever it is another. join, bucket_ready, reduce and
+ * commit mean what the stream holds when they are called. Only reduce waits on the host; the sums are then there for
+ * any stream. The memory stays in place and alive until close, on the first device of CUDA_VISIBLE_DEVICES. */
+TIDEPOOL_API int tidepool_use_stream(tidepool_session* session, void* stream);
+/* tidepool_register() of memory on the GPU. Where a worker's state lies may differ from worker to worker. */
+TIDEPOOL_API int tidepool_register_device(tidepool_session* session, const char* name, void* memory, size_t bytes);
+/* Instead of tidepool_gradients(): the program's own floats on the GPU, which reduce sums where they lie; before join.
+ * Where a worker has no NCCL, the sums go through ordinary memory. */
+TIDEPOOL_API int tidepool_lend_gradients(tidepool_session* session, float* memory, size_t count);
+
 /* Waits for the first generation and its state. */
 TIDEPOOL_API int tidepool_join(tidepool_session* session);
 

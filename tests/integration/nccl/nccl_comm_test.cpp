@@ -8,8 +8,10 @@
 #include <numeric>
 #include <thread>
 
+#include "tests/support/fake_gpu.hpp"
 #include "tests/support/setting.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "workers/runtime/nccl/gpu.hpp"
 #include "workers/runtime/nccl/nccl_comm.hpp"
 
 namespace tidepool::runtime {
@@ -121,28 +123,50 @@ TEST_CASE("NCCL collectives give every rank the same result, with the newest lib
   }
 }
 
-TEST_CASE("memory of the GPU and ordinary memory are summed in one operation") {
+TEST_CASE("memory of the GPU is summed where it lies, after the program's work, also with ranks in ordinary memory") {
   const Machine machine;
-  const auto cuda = CudaLibrary::load();
+  const Setting slow("FAKE_CUDA_SLOW_US", "20000");
   const Ranks ranks = connected(2);
-  std::vector<std::vector<float>> host(2);
-  std::vector<float> seen(2);
+  test::FakeGpu gpu;
+  const auto access = Gpu::open();
+  REQUIRE(access.ok());
+  (*access)->use_stream(gpu.stream());
+  const auto device = gpu.take<float>(3'000);  // three pieces
+  std::vector<float> host(3'000, 2);
+  std::vector<float> word[2] = {{1, 2, 3}, {1, 2, 3}};
+  std::vector<float> fetched(3'000);
+  on_all(ranks, [&](NcclComm& comm) {
+    FloatBuffer gradients{.values = host};
+    if (comm.rank() == 0) {
+      gpu.run([&] { std::ranges::fill(gpu.view(device), 1.0F); });
+      const auto ready = (*access)->mark(1);
+      if (!ready.ok()) return;
+      gradients = {.values = device, .memory = Memory::kDevice, .ready = *ready};
+    }
+    const FloatBuffer parts[] = {gradients, {.values = word[comm.rank()]}};
+    if (comm.allreduce_parts(parts).ok() && comm.rank() == 0) {
+      gpu.run([&] { std::ranges::copy(gpu.view(device), fetched.begin()); });
+      gpu.wait();
+    }
+  });
+  CHECK(host == std::vector<float>(3'000, 3));
+  CHECK(fetched == host);
+  for (const auto& summed : word) CHECK(summed == std::vector<float>{2, 4, 6});
+}
+
+TEST_CASE("the root sends memory of its GPU, and the others receive it in ordinary memory") {
+  const Machine machine;
+  const Ranks ranks = connected(3);
+  test::FakeGpu gpu;
+  const auto device = gpu.take<std::byte>(10'001);
+  gpu.run([&] { std::ranges::fill(gpu.view(device), std::byte{7}); });
+  gpu.wait();
+  std::vector<std::vector<std::byte>> told(3, std::vector<std::byte>(10'001));
   on_all(ranks, [&](NcclComm& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
-    void* memory = nullptr;
-    if ((*cuda)->allocate(&memory, 100 * sizeof(float)) != cuda::kSuccess) return;
-    const std::span<float> device(static_cast<float*>(memory), 100);  // the fake's device memory can be read here
-    std::fill(device.begin(), device.end(), static_cast<float>(rank + 1));
-    host[rank] = {1, 2, 3};
-    const FloatBuffer parts[] = {{.values = device, .memory = Memory::kDevice}, {.values = host[rank]}};
-    if (comm.allreduce_parts(parts).ok()) seen[rank] = device[99];
-    comm.settle();
-    (*cuda)->release(memory);
+    static_cast<void>(rank == 1 ? comm.broadcast_device(device) : comm.broadcast(told[rank], 1));
   });
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    CHECK(host[rank] == std::vector<float>{2, 4, 6});
-    CHECK(seen[rank] == 3);
-  }
+  for (const std::size_t rank : {0U, 2U}) CHECK(told[rank] == std::vector<std::byte>(10'001, std::byte{7}));
 }
 
 TEST_CASE("the library refuses host memory where device memory belongs, which is how the fake proves the staging") {

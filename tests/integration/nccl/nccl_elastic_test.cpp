@@ -6,9 +6,8 @@
 #include <fstream>
 #include <map>
 
+#include "tests/support/elastic_scene.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/test_leader.hpp"
-#include "tests/support/tiny_job.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -18,9 +17,13 @@ const std::string kFolder = FAKE_LIBRARIES;
 // What one worker's environment has beside the libraries; by worker number, 0 = all.
 using Faults = std::map<std::uint64_t, std::map<std::string, std::string>>;
 
-struct Scene {
-  explicit Scene(TinyJobOptions options, Faults faults = {})
-      : job(options), leader([this, faults](const WorkerPlace& place) {
+void set(const std::string& name, const std::string& value) {
+  ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+struct GpuScene : Scene {
+  explicit GpuScene(TinyJobOptions options, Faults faults = {})
+      : Scene(std::move(options), [this, faults = std::move(faults)](const WorkerPlace& place) {
           set("TIDEPOOL_NCCL_LIBRARY", kFolder + "/libfake_nccl_2_28.so");
           set("TIDEPOOL_CUDART_LIBRARY", kFolder + "/libfake_cudart.so");
           set("CUDA_VISIBLE_DEVICES", "GPU-" + place.worker.text());
@@ -30,38 +33,8 @@ struct Scene {
             if (found == faults.end()) continue;
             for (const auto& [name, value] : found->second) set(name, value);
           }
-          return job.work(place);
         }) {}
 
-  static void set(const std::string& name, const std::string& value) { ::setenv(name.c_str(), value.c_str(), 1); }
-
-  WorkerId boot() {
-    const WorkerId worker = leader.spawn();
-    REQUIRE(leader.run_until([&] { return leader.ready(worker); }));
-    return worker;
-  }
-  void start(int size) {
-    for (int i = 0; i < size; ++i) workers.push_back(boot());
-    leader.commit(workers);
-    REQUIRE(reaches(workers.front(), 10));
-  }
-  [[nodiscard]] bool reaches(WorkerId worker, std::int64_t steps) {
-    return leader.run_until([&] { return job.diary(worker).steps >= steps; });
-  }
-  [[nodiscard]] bool enters(WorkerId worker, GenerationNumber number) {
-    return leader.run_until([&] { return job.diary(worker).generation >= number; });
-  }
-  void loses(std::size_t index) {
-    leader.kill(workers[index]);
-    workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(index));
-  }
-  void finish() {
-    REQUIRE(leader.run_until([&] { return leader.living() == 0; }));
-    for (const auto& audit : leader.received<api::EpochAuditedMessage>()) CHECK(audit.checksum_ok);
-    CHECK(leader.received<api::FinishedMessage>().size() == 1);
-    const auto last = static_cast<std::size_t>(job.options().steps);
-    CHECK(job.diary(workers.front()).digest_after[last] == job.reference_digest());
-  }
   [[nodiscard]] std::map<std::string, int> calls() const {
     std::map<std::string, int> found;
     std::ifstream in(folder / "log");
@@ -71,15 +44,12 @@ struct Scene {
   }
 
   TemporaryFolder folder;
-  TinyJob job;
-  TestLeader leader;
-  std::vector<WorkerId> workers;
 };
 
 }  // namespace
 
 TEST_CASE("a job over NCCL grows and shrinks without a step done twice") {
-  Scene scene({.steps = 200, .step_us = 1'000});
+  GpuScene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
@@ -103,7 +73,7 @@ TEST_CASE("after kill -9 of any rank the survivors revoke, build anew and lose n
   CAPTURE(victim, old_library);
   Faults faults;
   if (old_library) faults[0]["TIDEPOOL_NCCL_LIBRARY"] = kFolder + "/libfake_nccl_2_18.so";
-  Scene scene({.steps = 100, .step_us = 1'000}, faults);
+  GpuScene scene({.steps = 100, .step_us = 1'000}, faults);
   scene.start(3);
   scene.loses(victim);
   REQUIRE(scene.enters(scene.workers[0], 2));
@@ -116,7 +86,7 @@ TEST_CASE("after kill -9 of any rank the survivors revoke, build anew and lose n
 
 TEST_CASE("a worker that dies while the others wait for it in NCCL's initialisation costs one more generation") {
   // Worker 3 never comes out of its initialisation, so the others cannot come out of theirs.
-  Scene scene({.steps = 100, .step_us = 1'000}, {{3, {{"FAKE_NCCL_HANG_INIT", "1"}}}});
+  GpuScene scene({.steps = 100, .step_us = 1'000}, {{3, {{"FAKE_NCCL_HANG_INIT", "1"}}}});
   scene.start(2);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
@@ -131,21 +101,17 @@ TEST_CASE("a worker that dies while the others wait for it in NCCL's initialisat
 }
 
 TEST_CASE("a rank that hangs within a sum is left behind as soon as the daemon says so") {
-  Scene scene({.steps = 100, .step_us = 1'000}, {{2, {{"FAKE_NCCL_HANG_AFTER", "40"}}}});
+  GpuScene scene({.steps = 100, .step_us = 1'000}, {{2, {{"FAKE_NCCL_HANG_AFTER", "80"}}}});
   scene.start(3);
   const WorkerId witness = scene.workers[0];
-  const auto still_for_ms = [&](std::int64_t ms) {
-    const std::int64_t now = runtime::micros_between({}, runtime::Clock::now());
-    return now - scene.job.diary(witness).last_commit_us > ms * 1'000;
-  };
-  REQUIRE(scene.leader.run_until([&] { return still_for_ms(300); }));
+  REQUIRE(scene.leader.run_until([&] { return now_us() - scene.job.diary(witness).last_commit_us > 300'000; }));
   scene.loses(1);
   REQUIRE(scene.enters(witness, 2));
   scene.finish();
 }
 
 TEST_CASE("a worker whose NCCL reports a fault that the others do not see ends, and they go on without it") {
-  Scene scene({.steps = 100, .step_us = 1'000}, {{2, {{"FAKE_NCCL_ERROR_AFTER", "40"}}}});
+  GpuScene scene({.steps = 100, .step_us = 1'000}, {{2, {{"FAKE_NCCL_ERROR_AFTER", "80"}}}});
   scene.start(3);
   const WorkerId faulty = scene.workers[1];
   REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(faulty); }));
@@ -156,7 +122,7 @@ TEST_CASE("a worker whose NCCL reports a fault that the others do not see ends, 
 }
 
 TEST_CASE("one worker without NCCL takes the whole generation to Gloo, and the job goes on") {
-  Scene scene({.steps = 150, .step_us = 1'000}, {{3, {{"CUDA_VISIBLE_DEVICES", ""}}}});
+  GpuScene scene({.steps = 150, .step_us = 1'000}, {{3, {{"CUDA_VISIBLE_DEVICES", ""}}}});
   scene.start(2);
   CHECK(scene.calls()["init"] == 2);
   scene.workers.push_back(scene.boot());
@@ -167,7 +133,8 @@ TEST_CASE("one worker without NCCL takes the whole generation to Gloo, and the j
 }
 
 TEST_CASE("a worker that is to use NCCL and has none says so and ends") {
-  Scene scene({.steps = 10}, {{1, {{"TIDEPOOL_NCCL_LIBRARY", kFolder + "/nowhere.so"}, {"TIDEPOOL_BACKEND", "nccl"}}}});
+  GpuScene scene({.steps = 10},
+                 {{1, {{"TIDEPOOL_NCCL_LIBRARY", kFolder + "/nowhere.so"}, {"TIDEPOOL_BACKEND", "nccl"}}}});
   const WorkerId worker = scene.leader.spawn();
   REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(worker); }));
   CHECK(scene.leader.exits().at(worker) == 2);

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/integration/runtime/scene.hpp"
+#include "tests/support/elastic_scene.hpp"
 
 namespace tidepool::test {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/integration/runtime/scene.hpp"
+#include "tests/support/elastic_scene.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
@@ -168,6 +168,25 @@ TEST_CASE("checkpoints are taken at their interval, and not read while a replica
   scene.leader.commit(scene.workers);
   scene.finish();
   CHECK(scene.leader.received<api::RestoredMessage>().empty());
+}
+
+TEST_CASE("a checkpoint that rank 0 was writing when it died is taken by the next rank 0, and all can die then") {
+  const Kept kept;
+  Scene scene({.steps = 100, .step_us = 10'000, .keep = kept.options(), .standing_bytes = 32 * kMegabyte});
+  scene.start(3);
+  scene.leader.order_checkpoint();
+  REQUIRE(scene.leader.run_until([&] { return !files_in(kept.checkpoints(), ".unfinished").empty(); }));
+  scene.loses(0);
+  REQUIRE(scene.enters(scene.workers[0], 2));
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.received<api::CheckpointedMessage>().empty(); }));
+  const auto taken = scene.leader.received<api::CheckpointedMessage>().front();
+  CHECK(taken.generation == 2);
+  scene.leader.leave_deaths_alone();
+  for (const WorkerId worker : scene.workers) scene.leader.kill(worker);
+  REQUIRE(scene.all_have_left());
+  resume(scene, 2);
+  CHECK(scene.leader.received<api::RestoredMessage>()[0].step == taken.step);
+  CHECK(files_in(kept.checkpoints(), ".unfinished").empty());
 }
 
 TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and the newest good one is taken") {

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "tests/integration/runtime/scene.hpp"
+#include "tests/support/elastic_scene.hpp"
 
 namespace tidepool::test {
 namespace {

@@ -1,5 +1,8 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +15,21 @@
 #include <thread>
 
 #include "tests/support/fake_nccl/fake_cuda.hpp"
+#include "workers/runtime/nccl/cuda_library.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FAKE_CUDA_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FAKE_CUDA_ASAN
+#endif
+#endif
+#ifdef FAKE_CUDA_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) static_cast<void>(begin)
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) static_cast<void>(begin)
+#endif
 
 namespace {
 
@@ -20,6 +38,11 @@ constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
 constexpr int kNoDevice = 100;
 constexpr int kNotReady = 600;
+
+std::chrono::microseconds slowness() {
+  const char* text = std::getenv("FAKE_CUDA_SLOW_US");
+  return std::chrono::microseconds(text == nullptr ? 0 : std::atoi(text));
+}
 
 class Stream {
  public:
@@ -52,6 +75,7 @@ class Stream {
         queue_.pop_front();
       }
       if (!work) return;
+      if (slow_.count() > 0) std::this_thread::sleep_for(slow_);
       work();
       const std::lock_guard lock(mutex_);
       ++done_;
@@ -59,6 +83,7 @@ class Stream {
     }
   }
 
+  const std::chrono::microseconds slow_ = slowness();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
@@ -67,17 +92,90 @@ class Stream {
   std::thread thread_;
 };
 
-// Shared with the stream: an event may be destroyed before its mark has been reached.
+// Shared with the streams: an event may be destroyed before its mark has been reached.
+struct Mark {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool reached = false;
+  std::chrono::steady_clock::time_point at;
+
+  void reach() {
+    const std::lock_guard lock(mutex);
+    reached = true;
+    at = std::chrono::steady_clock::now();
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return reached; });
+  }
+  bool is_reached() {
+    const std::lock_guard lock(mutex);
+    return reached;
+  }
+};
 struct Event {
-  std::shared_ptr<std::atomic<bool>> reached = std::make_shared<std::atomic<bool>>(true);
+  std::mutex mutex;
+  std::shared_ptr<Mark> mark;  // none: never recorded
+
+  std::shared_ptr<Mark> newest() {
+    const std::lock_guard lock(mutex);
+    return mark;
+  }
+};
+
+// One allocation: `device` is what the program is given, `view` the same bytes for the device.
+struct Block {
+  std::size_t bytes = 0;
+  std::byte* view = nullptr;
+  std::size_t mapped = 0;  // 0: memory of the host that was lent
 };
 
 std::mutex device_mutex;
-std::map<std::uintptr_t, std::size_t> device_memory;  // begin -> bytes
+std::map<std::uintptr_t, Block> device_memory;  // by the program's address
+
+const std::size_t kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+
+// The views end in a poisoned rest of a page and a page that nobody may touch.
+bool map_guarded(std::size_t bytes, void** device, Block& block) {
+  const std::size_t whole = (bytes + kPage - 1) / kPage * kPage + kPage;
+  const int file = ::memfd_create("fake-device-memory", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(whole)) != 0) return false;
+  *device = ::mmap(nullptr, whole, PROT_NONE, MAP_SHARED, file, 0);
+  void* view = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (*device == MAP_FAILED || view == MAP_FAILED) return false;
+  auto* at = static_cast<std::byte*>(view);
+  ::mprotect(at + whole - kPage, kPage, PROT_NONE);
+  ASAN_POISON_MEMORY_REGION(at + bytes, whole - kPage - bytes);
+  std::memset(view, 0xa5, bytes);  // not what anybody expects
+  block = {.bytes = bytes, .view = at, .mapped = whole};
+  return true;
+}
+
+void unmap(std::uintptr_t device, const Block& block) {
+  if (block.mapped == 0) return;
+  ASAN_UNPOISON_MEMORY_REGION(block.view, block.mapped);
+  ::munmap(block.view, block.mapped);
+  ::munmap(reinterpret_cast<void*>(device), block.mapped);
+}
+
+// The block that holds the address; call with the mutex.
+std::map<std::uintptr_t, Block>::const_iterator block_of(std::uintptr_t at) {
+  const auto after = device_memory.upper_bound(at);
+  if (after == device_memory.begin()) return device_memory.end();
+  const auto block = std::prev(after);
+  return at < block->first + std::max<std::size_t>(block->second.bytes, 1) ? block : device_memory.end();
+}
 
 int devices() {
   const char* text = std::getenv("FAKE_CUDA_DEVICES");
   return text == nullptr ? 1 : std::atoi(text);
+}
+
+Stream& stream_of(void* stream) {
+  static Stream* by_default = new Stream;  // never ends: others may still use it when statics are destroyed
+  return stream == nullptr ? *by_default : *static_cast<Stream*>(stream);
 }
 
 }  // namespace
@@ -85,14 +183,32 @@ int devices() {
 extern "C" {
 
 void tidepool_fake_enqueue(void* stream, tidepool::fake::Work work, void* argument) {
-  static_cast<Stream*>(stream)->enqueue([work, argument] { work(argument); });
+  stream_of(stream).enqueue([work, argument] { work(argument); });
 }
 
 bool tidepool_fake_is_device(const void* begin, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(begin);
   const std::lock_guard lock(device_mutex);
-  auto after = device_memory.upper_bound(at);
-  return after != device_memory.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
+  const auto block = block_of(at);
+  return block != device_memory.end() && at + bytes <= block->first + block->second.bytes;
+}
+
+void* tidepool_fake_view(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard lock(device_mutex);
+  const auto block = block_of(at);
+  if (block == device_memory.end()) return const_cast<void*>(address);
+  return block->second.view + (at - block->first);
+}
+
+void tidepool_fake_lend(void* begin, std::size_t bytes) {
+  const std::lock_guard lock(device_mutex);
+  device_memory[reinterpret_cast<std::uintptr_t>(begin)] = {.bytes = bytes, .view = static_cast<std::byte*>(begin)};
+}
+
+void tidepool_fake_release(void* begin) {
+  const std::lock_guard lock(device_mutex);
+  device_memory.erase(reinterpret_cast<std::uintptr_t>(begin));
 }
 
 int cudaRuntimeGetVersion(int* version) {
@@ -120,19 +236,21 @@ const char* cudaGetErrorString(int code) {
 }
 
 int cudaMalloc(void** memory, std::size_t bytes) {
-  *memory = std::malloc(std::max<std::size_t>(bytes, 1));
-  if (*memory == nullptr) return kOutOfMemory;
+  Block block;
+  if (!map_guarded(bytes, memory, block)) return kOutOfMemory;
   const std::lock_guard lock(device_mutex);
-  device_memory[reinterpret_cast<std::uintptr_t>(*memory)] = bytes;
+  device_memory[reinterpret_cast<std::uintptr_t>(*memory)] = block;
   return kSuccess;
 }
 
+// As the real one, after all that is enqueued anywhere: here it is enough that nobody uses it any more.
 int cudaFree(void* memory) {
-  {
-    const std::lock_guard lock(device_mutex);
-    if (device_memory.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return kInvalidValue;
-  }
-  std::free(memory);
+  if (memory == nullptr) return kSuccess;
+  const std::lock_guard lock(device_mutex);
+  const auto found = device_memory.find(reinterpret_cast<std::uintptr_t>(memory));
+  if (found == device_memory.end()) return kInvalidValue;
+  unmap(found->first, found->second);
+  device_memory.erase(found);
   return kSuccess;
 }
 
@@ -147,7 +265,28 @@ int cudaFreeHost(void* memory) {
 }
 
 int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream) {
-  static_cast<Stream*>(stream)->enqueue([=] { std::memcpy(to, from, bytes); });
+  if (bytes == 0) return kSuccess;
+  void* target = tidepool_fake_view(to);
+  const void* source = tidepool_fake_view(from);
+  stream_of(stream).enqueue([=] { std::memcpy(target, source, bytes); });
+  return kSuccess;
+}
+
+int cudaMemsetAsync(void* memory, int value, std::size_t bytes, void* stream) {
+  if (bytes == 0) return kSuccess;
+  if (!tidepool_fake_is_device(memory, bytes)) return kInvalidValue;
+  void* target = tidepool_fake_view(memory);
+  stream_of(stream).enqueue([=] { std::memset(target, value, bytes); });
+  return kSuccess;
+}
+
+int cudaPointerGetAttributes(tidepool::runtime::cuda::PointerAttributes* found, const void* memory) {
+  const bool device = tidepool_fake_is_device(memory, 1);
+  *found = {.memory = device ? tidepool::runtime::cuda::kMemoryOfDevice : 0, .device = device ? 0 : -1};
+  return kSuccess;
+}
+
+int cudaGetLastError() {
   return kSuccess;
 }
 
@@ -162,7 +301,13 @@ int cudaStreamDestroy(void* stream) {
 }
 
 int cudaStreamSynchronize(void* stream) {
-  static_cast<Stream*>(stream)->drain();
+  stream_of(stream).drain();
+  return kSuccess;
+}
+
+int cudaStreamWaitEvent(void* stream, void* event, unsigned) {
+  const std::shared_ptr<Mark> mark = static_cast<Event*>(event)->newest();
+  if (mark) stream_of(stream).enqueue([mark] { mark->wait(); });
   return kSuccess;
 }
 
@@ -171,19 +316,42 @@ int cudaEventCreateWithFlags(void** event, unsigned) {
   return kSuccess;
 }
 
+int cudaEventCreate(void** event) {
+  return cudaEventCreateWithFlags(event, 0);
+}
+
 int cudaEventDestroy(void* event) {
   delete static_cast<Event*>(event);
   return kSuccess;
 }
 
 int cudaEventRecord(void* event, void* stream) {
-  auto reached = std::make_shared<std::atomic<bool>>(false);
-  static_cast<Event*>(event)->reached = reached;
-  static_cast<Stream*>(stream)->enqueue([reached] { reached->store(true); });
+  auto mark = std::make_shared<Mark>();
+  {
+    auto* recorded = static_cast<Event*>(event);
+    const std::lock_guard lock(recorded->mutex);
+    recorded->mark = mark;
+  }
+  stream_of(stream).enqueue([mark] { mark->reach(); });
   return kSuccess;
 }
 
 int cudaEventQuery(void* event) {
-  return static_cast<Event*>(event)->reached->load() ? kSuccess : kNotReady;
+  const std::shared_ptr<Mark> mark = static_cast<Event*>(event)->newest();
+  return !mark || mark->is_reached() ? kSuccess : kNotReady;
+}
+
+int cudaEventSynchronize(void* event) {
+  const std::shared_ptr<Mark> mark = static_cast<Event*>(event)->newest();
+  if (mark) mark->wait();
+  return kSuccess;
+}
+
+int cudaEventElapsedTime(float* milliseconds, void* begin, void* end) {
+  const std::shared_ptr<Mark> from = static_cast<Event*>(begin)->newest();
+  const std::shared_ptr<Mark> to = static_cast<Event*>(end)->newest();
+  if (!from || !to || !from->is_reached() || !to->is_reached()) return kNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
+  return kSuccess;
 }
 }

@@ -176,12 +176,14 @@ std::size_t size_of(int type) {
   return type == nccl::kInt64 ? 8 : 1;
 }
 
-int start(const Collective& call) {
+int start(Collective call) {
   const std::size_t received =
       call.kind == Kind::kGather ? call.bytes * static_cast<std::size_t>(call.comm->size) : call.bytes;
   if (!tidepool_fake_is_device(call.from, call.bytes) || !tidepool_fake_is_device(call.to, received)) {
     return nccl::kInvalidArgument;
   }
+  call.from = tidepool_fake_view(call.from);
+  call.to = tidepool_fake_view(call.to);
   if (group_depth > 0) {
     group.push_back(call);
     return nccl::kSuccess;

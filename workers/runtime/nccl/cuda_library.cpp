@@ -24,6 +24,9 @@ void resolve(DynamicLibrary& library, CudaLibrary& cuda) {
   library.require("cudaEventDestroy", cuda.event_destroy);
   library.require("cudaEventRecord", cuda.event_record);
   library.require("cudaEventQuery", cuda.event_query);
+  library.require("cudaEventSynchronize", cuda.event_synchronize);
+  library.require("cudaStreamWaitEvent", cuda.stream_wait_event);
+  library.require("cudaPointerGetAttributes", cuda.pointer_attributes);
 }
 
 }  // namespace

@@ -23,6 +23,16 @@ inline constexpr int kCopyAny = 4;                 // cudaMemcpyDefault: the add
 inline constexpr unsigned kStreamNonBlocking = 1;  // does not wait for the legacy default stream
 inline constexpr unsigned kEventNoTiming = 2;
 
+// cudaPointerAttributes of CUDA 11 and later begins so; later versions have grown behind it.
+struct PointerAttributes {
+  int memory = 0;  // 2: of a GPU, 3: managed
+  int device = -1;
+  void* device_pointer = nullptr;
+  void* host_pointer = nullptr;
+  long reserved[28] = {};
+};
+inline constexpr int kMemoryOfDevice = 2;
+
 }  // namespace cuda
 
 struct CudaLibrary {
@@ -50,6 +60,9 @@ struct CudaLibrary {
   int (*event_destroy)(cuda::Event) = nullptr;
   int (*event_record)(cuda::Event, cuda::Stream) = nullptr;
   int (*event_query)(cuda::Event) = nullptr;
+  int (*event_synchronize)(cuda::Event) = nullptr;
+  int (*stream_wait_event)(cuda::Stream, cuda::Event, unsigned) = nullptr;  // what comes later waits for the event
+  int (*pointer_attributes)(cuda::PointerAttributes*, const void*) = nullptr;
 
   // `code` of one of the calls above as a Status that names what failed.
   [[nodiscard]] Status check(int code, const char* what) const;

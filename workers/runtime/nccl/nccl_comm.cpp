@@ -33,6 +33,8 @@ class GpuComm final : public NcclComm {
   [[nodiscard]] Status allreduce(std::span<float> values) override;
   [[nodiscard]] Status allreduce_parts(std::span<const FloatBuffer> parts) override;
   [[nodiscard]] Status broadcast(std::span<std::byte> bytes, int root) override;
+  [[nodiscard]] bool takes_device_memory() const override { return true; }
+  [[nodiscard]] Status broadcast_device(std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) override;
   void settle() override;
   void abort() noexcept override;
@@ -45,7 +47,9 @@ class GpuComm final : public NcclComm {
   [[nodiscard]] Status finished(std::size_t slot, const char* what, TimePoint deadline);
   template <class Launch>
   [[nodiscard]] Status through_staging(std::span<std::byte> bytes, const char* what, bool sends, Launch launch);
-  [[nodiscard]] Status sum_device(std::span<const FloatBuffer> parts, const char* what, TimePoint deadline);
+  [[nodiscard]] Status wait_on_stream(void* event);
+  template <class Launch>
+  [[nodiscard]] Status in_place(std::span<std::byte> bytes, const char* what, Launch launch);
   [[nodiscard]] Result<std::vector<std::int64_t>> gather(std::span<const std::int64_t> mine, Millis timeout);
   [[nodiscard]] Error leave(const char* what, const std::string& why);
   [[nodiscard]] Error fail(const char* what, const std::string& why);
@@ -102,60 +106,42 @@ Status GpuComm::allreduce(std::span<float> values) {
   });
 }
 
-// The parts in ordinary memory are gathered in the first slot, and all are launched as one group.
+// One after the other and in the same pieces wherever they lie: ranks with a buffer on the GPU and ranks with one in
+// ordinary memory run the same collectives.
 Status GpuComm::allreduce_parts(std::span<const FloatBuffer> parts) {
-  const bool any =
-      std::any_of(parts.begin(), parts.end(), [](const FloatBuffer& part) { return part.memory == Memory::kDevice; });
-  if (!any) return Comm::allreduce_parts(parts);
-  const char* what = "allreduce";
-  TP_TRY(begin(what));
-  const TimePoint deadline = collective_deadline();
-  std::vector<FloatBuffer> on_device;
-  std::size_t staged = 0;
   for (const FloatBuffer& part : parts) {
-    if (part.memory == Memory::kDevice) {
-      on_device.push_back(part);
-    } else if (staged + part.values.size_bytes() <= staging_->slot_bytes()) {
-      TP_TRY(staging_->upload(0, std::as_bytes(part.values), staged));
-      staged += part.values.size_bytes();
-    } else {
-      return invalid_argument("more than " + std::to_string(staging_->slot_bytes()) +
-                              " bytes of ordinary memory in one operation beside the GPU's; sum them on their own");
+    if (part.memory == Memory::kHost) {
+      TP_TRY(allreduce(part.values));
+      continue;
     }
-  }
-  if (staged > 0) {
-    on_device.push_back({.values = {reinterpret_cast<float*>(staging_->device(0)), staged / sizeof(float)}});
-  }
-  TP_TRY(sum_device(on_device, what, deadline));
-  if (staged > 0) TP_TRY(staging_->fetch(0, staged));
-  TP_TRY(staging_->mark(0));
-  TP_TRY(finished(0, what, deadline));
-  std::size_t offset = 0;
-  for (const FloatBuffer& part : parts) {
-    if (part.memory == Memory::kDevice) continue;
-    std::memcpy(part.values.data(), staging_->fetched(0).data() + offset, part.values.size_bytes());
-    offset += part.values.size_bytes();
+    TP_TRY(wait_on_stream(part.ready));
+    TP_TRY(in_place(std::as_writable_bytes(part.values), "allreduce", [this](std::byte* at, std::size_t bytes) {
+      return nccl_.allreduce(at, at, bytes / sizeof(float), nccl::kFloat32, nccl::kSum, handle_, staging_->stream());
+    }));
   }
   return ok_status();
-}
-
-Status GpuComm::sum_device(std::span<const FloatBuffer> parts, const char* what, TimePoint deadline) {
-  nccl_.group_start();
-  int worst = nccl::kSuccess;
-  for (const FloatBuffer& part : parts) {
-    float* at = part.values.data();
-    const int code =
-        nccl_.allreduce(at, at, part.values.size(), nccl::kFloat32, nccl::kSum, handle_, staging_->stream());
-    if (code != nccl::kSuccess && code != nccl::kInProgress) worst = code;
-  }
-  const int code = nccl_.group_end();
-  return issued(worst == nccl::kSuccess ? code : worst, what, deadline);
 }
 
 Status GpuComm::broadcast(std::span<std::byte> bytes, int root) {
   return through_staging(bytes, "broadcast", root == options_.rank, [this, root](std::byte* at, std::size_t length) {
     return nccl_.broadcast(at, at, length, nccl::kInt8, root, handle_, staging_->stream());
   });
+}
+
+Status GpuComm::broadcast_device(std::span<const std::byte> bytes) {
+  // NCCL takes both addresses; at the root it only reads.
+  const std::span<std::byte> memory(const_cast<std::byte*>(bytes.data()), bytes.size());
+  return in_place(memory, "broadcast", [this](std::byte* at, std::size_t length) {
+    return nccl_.broadcast(at, at, length, nccl::kInt8, options_.rank, handle_, staging_->stream());
+  });
+}
+
+// What is enqueued from now on begins after the program's event.
+Status GpuComm::wait_on_stream(void* event) {
+  if (event == nullptr) return ok_status();
+  TP_TRY(begin("allreduce"));
+  return cuda_.check(cuda_.stream_wait_event(staging_->stream(), static_cast<cuda::Event>(event), 0),
+                     "waiting for the program's stream");
 }
 
 Result<std::vector<std::int64_t>> GpuComm::allgather(std::span<const std::int64_t> mine) {
@@ -271,6 +257,20 @@ Status GpuComm::through_staging(std::span<std::byte> bytes, const char* what, bo
     TP_TRY(take((slot + rest) % DeviceStaging::kSlots));
   }
   return ok_status();
+}
+
+// Memory of the GPU, where it lies, in the pieces that the other ranks may send through their staging.
+template <class Launch>
+Status GpuComm::in_place(std::span<std::byte> bytes, const char* what, Launch launch) {
+  TP_TRY(begin(what));
+  const TimePoint deadline = collective_deadline();
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(bytes.size(), staging_->slot_bytes()));
+    TP_TRY(issued(launch(piece.data(), piece.size()), what, deadline));
+    bytes = bytes.subspan(piece.size());
+  }
+  TP_TRY(staging_->mark(0));
+  return finished(0, what, deadline);
 }
 
 // --- failing --------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-// A tiny job, a leader, and worker processes: the stage of the runtime's integration tests.
+// A tiny job, a leader, and worker processes: the stage of the integration tests of runtime and NCCL.
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,12 @@ inline constexpr std::int64_t kSecond = 1'000'000;
 inline constexpr std::int64_t kFarBelowTimeouts = 10 * kSecond;
 
 struct Scene {
-  explicit Scene(TinyJobOptions options)
-      : job(std::move(options)), leader([this](const WorkerPlace& place) { return job.work(place); }) {}
+  // `prepare` runs in each worker's process first.
+  explicit Scene(TinyJobOptions options, std::function<void(const WorkerPlace&)> prepare = {})
+      : job(std::move(options)), leader([this, prepare = std::move(prepare)](const WorkerPlace& place) {
+          if (prepare) prepare(place);
+          return job.work(place);
+        }) {}
 
   WorkerId boot() {
     const WorkerId worker = leader.spawn();
@@ -37,6 +42,10 @@ struct Scene {
   }
   [[nodiscard]] bool enters(WorkerId worker, GenerationNumber number) {
     return leader.run_until([&] { return job.diary(worker).generation >= number; });
+  }
+  void loses(std::size_t index) {
+    leader.kill(workers[index]);
+    workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(index));
   }
   [[nodiscard]] bool all_have_left() {
     return leader.run_until([&] { return leader.living() == 0; });
