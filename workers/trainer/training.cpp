@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/check.hpp"
 #include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
-#include "workers/trainer/gpu/gpu_model.hpp"
+#include "workers/trainer/gpu/gpu_learner.hpp"
 #include "workers/trainer/mlp.hpp"
-#include "workers/trainer/sgd.hpp"
 #include "workers/trainer/slowdown.hpp"
 #include "workers/trainer/table_data.hpp"
 #include "workers/trainer/text_data.hpp"
@@ -19,22 +19,11 @@ namespace {
 
 constexpr int kNoiseEvery = 10;
 
-// In parts of `part` samples, the last may be smaller.
-double compute(Model& model, const BatchView& batch, std::size_t part, std::span<float> gradient) {
-  std::fill(gradient.begin(), gradient.end(), 0.0F);
-  double loss = 0;
-  for (std::size_t begin = 0; begin < batch.samples(); begin += part) {
-    loss += model.add_gradient(batch.part(begin, std::min(part, batch.samples() - begin)), gradient);
-  }
-  return loss;
-}
-
 // Computes again what is thrown away: whole rounds, then a share of the samples.
-void waste(Model& model, const BatchView& batch, double rounds, std::size_t part) {
-  std::vector<float> unused(model.parameters().size());
+void waste(Learner& learner, const BatchView& batch, double rounds, std::size_t part) {
   for (; rounds > 0; rounds -= 1) {
     const auto count = static_cast<std::size_t>(std::min(1.0, rounds) * static_cast<double>(batch.samples()));
-    static_cast<void>(compute(model, batch.part(0, count), part, unused));
+    learner.waste(batch.part(0, count), part);
   }
 }
 
@@ -57,10 +46,17 @@ Result<std::unique_ptr<DataSet>> open_tokens(const Settings& settings, const std
   return TextData::create(*std::move(text), settings.context);
 }
 
-Result<Task> placed(Task task, Device device, const tidepool_gpu_shape& shape, std::unique_ptr<Model> cpu) {
-  auto model = place_model(device, shape, std::move(cpu));
-  if (!model.ok()) return model.error();
-  task.model = *std::move(model);
+Result<Task> placed(Task task, const Settings& settings) {
+  const LearnerOptions options{.shape = task.shape, .lr = settings.lr, .momentum = settings.momentum};
+  const auto gpu = choose_device(settings.device);
+  if (!gpu.ok()) return gpu.error();
+  if (*gpu == nullptr) {
+    task.learner = make_cpu_learner(*task.model, options);
+    return task;
+  }
+  auto learner = make_gpu_learner(**gpu, *task.model, options);
+  if (!learner.ok()) return learner.error();
+  task.learner = *std::move(learner);
   return task;
 }
 
@@ -73,17 +69,17 @@ Result<Task> build_task(const Settings& settings, const std::string& folder) {
     if (!data.ok()) return data.error();
     task.data = *std::move(data);
     const int classes = task.data->classes();
-    const tidepool_gpu_shape shape{.vocabulary = classes,
-                                   .embedding = settings.embedding,
-                                   .inputs = settings.context * settings.embedding,
-                                   .hidden = settings.hidden,
-                                   .classes = classes};
-    auto model = std::make_unique<CharLm>(CharLmOptions{.context = settings.context,
+    task.shape = {.vocabulary = classes,
+                  .embedding = settings.embedding,
+                  .inputs = settings.context * settings.embedding,
+                  .hidden = settings.hidden,
+                  .classes = classes};
+    task.model = std::make_unique<CharLm>(CharLmOptions{.context = settings.context,
                                                         .vocabulary = classes,
                                                         .embedding = settings.embedding,
                                                         .hidden = settings.hidden,
                                                         .seed = settings.seed});
-    return placed(std::move(task), settings.device, shape, std::move(model));
+    return placed(std::move(task), settings);
   }
   auto text = read_data_files(folder, settings.data);
   if (!text.ok()) return text.error();
@@ -91,8 +87,9 @@ Result<Task> build_task(const Settings& settings, const std::string& folder) {
   if (!table.ok()) return table.error();
   task.data = std::make_unique<TableData>(*std::move(table));
   const DenseShape shape{.inputs = task.data->inputs(), .hidden = settings.hidden, .classes = task.data->classes()};
-  const tidepool_gpu_shape on_gpu{.inputs = shape.inputs, .hidden = shape.hidden, .classes = shape.classes};
-  return placed(std::move(task), settings.device, on_gpu, std::make_unique<Mlp>(shape, settings.seed));
+  task.shape = {.inputs = shape.inputs, .hidden = shape.hidden, .classes = shape.classes};
+  task.model = std::make_unique<Mlp>(shape, settings.seed);
+  return placed(std::move(task), settings);
 }
 
 void apply_settings(const Settings& settings, const DataSet& data, runtime::SessionOptions& options) {
@@ -110,26 +107,21 @@ void apply_settings(const Settings& settings, const DataSet& data, runtime::Sess
 
 Result<runtime::Ending> train(runtime::Session& session, Task& task, const Settings& settings,
                               const std::function<void(const StepReport&)>& observe) {
-  Model& model = *task.model;
-  const std::span<float> parameters = model.parameters();
-  Sgd& optimizer = task.optimizer.emplace(settings.lr, settings.momentum, parameters.size());
+  TP_CHECK(task.learner != nullptr, "a task is trained by its learner");
+  Learner& learner = *task.learner;
   Slowdown slowdown(settings.slowdown, own_worker_id());
   BatchLoader loader(*task.data);
-  session.register_values("parameters", parameters);
-  session.register_values("momentum", optimizer.state());
+  TP_TRY(learner.enlist(session));
   TP_TRY(session.join());
-  const std::span<float> gradient = session.gradients(parameters.size());
   while (const auto step = session.next_step()) {
     const auto batch = loader.take(step->samples);
     if (!batch.ok()) return batch.error();
     loader.expect(session.expected_samples());
-    waste(model, *batch, slowdown.factor(step->number) - 1, step->part);
-    const double loss = compute(model, *batch, step->part, gradient);
+    waste(learner, *batch, slowdown.factor(step->number) - 1, step->part);
+    const double loss = learner.compute(session, *batch, step->part);
     if (session.reduce(loss) == runtime::Reduced::kRetry) continue;
-    optimizer.apply(
-        gradient,
-        {.samples = session.totals().samples, .lr_factor = step->lr_factor, .momentum_factor = step->momentum_factor},
-        parameters);
+    learner.apply(
+        {.samples = session.totals().samples, .lr_factor = step->lr_factor, .momentum_factor = step->momentum_factor});
     session.commit();
     if (observe) {
       observe({.steps = session.steps_committed(),

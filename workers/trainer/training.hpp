@@ -4,14 +4,13 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "base/result.hpp"
 #include "workers/runtime/session.hpp"
 #include "workers/trainer/data_set.hpp"
+#include "workers/trainer/learner.hpp"
 #include "workers/trainer/model.hpp"
 #include "workers/trainer/settings.hpp"
-#include "workers/trainer/sgd.hpp"
 
 namespace tidepool::trainer {
 
@@ -19,8 +18,9 @@ namespace tidepool::trainer {
 // way train() ends, the session reads from it until it is destroyed.
 struct Task {
   std::unique_ptr<DataSet> data;
-  std::unique_ptr<Model> model;
-  std::optional<Sgd> optimizer;  // from train() on
+  std::unique_ptr<Model> model;  // the initial parameters; on the CPU also the present ones
+  tidepool_gpu_shape shape{};    // of the model
+  std::unique_ptr<Learner> learner;
 };
 
 // After each committed step; the same on every worker but for the rank.

@@ -1,6 +1,7 @@
 #include <barrier>
 #include <latch>
 #include <memory>
+#include <mutex>
 #include <semaphore>
 #include <thread>
 #include <vector>
@@ -91,6 +92,8 @@ float exchange_in_warp(float value, int other) {
 void run_kernel(dim3 blocks, dim3 threads, const std::function<void()>& body) {
   const unsigned count = threads.x * threads.y;
   if (count > kThreadsMax) std::abort();  // a GPU would refuse the launch
+  static std::mutex one_kernel;           // the shared memory and the crew are of one block
+  const std::lock_guard lock(one_kernel);
   static Crew crew;
   Block block(count);
   running = &block;

@@ -29,7 +29,13 @@ Task reader_of(const std::string& text, CharLmOptions options = {.context = 3, .
   auto data = TextData::create(text, options.context);
   REQUIRE(data.ok());
   options.vocabulary = (*data)->classes();
-  return {.data = *std::move(data), .model = std::make_unique<CharLm>(options)};
+  return {.data = *std::move(data),
+          .model = std::make_unique<CharLm>(options),
+          .shape = {.vocabulary = options.vocabulary,
+                    .embedding = options.embedding,
+                    .inputs = options.context * options.embedding,
+                    .hidden = options.hidden,
+                    .classes = options.vocabulary}};
 }
 
 Task two_clouds() {
@@ -44,7 +50,9 @@ Task two_clouds() {
   REQUIRE(table.ok());
   auto data = std::make_unique<TableData>(*std::move(table));
   const DenseShape shape{.inputs = data->inputs(), .hidden = 8, .classes = data->classes()};
-  return {.data = std::move(data), .model = std::make_unique<Mlp>(shape, 3)};
+  return {.data = std::move(data),
+          .model = std::make_unique<Mlp>(shape, 3),
+          .shape = {.inputs = shape.inputs, .hidden = shape.hidden, .classes = shape.classes}};
 }
 
 Batch batch_of(const Task& task, const std::vector<std::uint64_t>& samples) {
@@ -78,6 +86,7 @@ void check_gradient(Task task, const std::vector<std::uint64_t>& samples) {
 }
 
 double train_alone(Task& task, const Settings& settings, double* first) {
+  task.learner = make_cpu_learner(*task.model, {.shape = task.shape, .lr = settings.lr, .momentum = settings.momentum});
   runtime::SessionOptions options;
   apply_settings(settings, *task.data, options);
   auto session = runtime::Session::open(options);

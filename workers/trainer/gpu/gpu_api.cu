@@ -64,12 +64,33 @@ int add_gradient(tidepool_gpu_net* net, const tidepool_gpu_batch* batch, double*
   return guarded([&] { *loss = net->net.add_gradient(*batch); });
 }
 
+int add_last_gradient(tidepool_gpu_net* net, const tidepool_gpu_batch* batch, double* loss, tidepool_gpu_ready ready,
+                      void* user) {
+  return guarded([&] { *loss = net->net.add_gradient(*batch, {ready, user}); });
+}
+
 int get_gradient(tidepool_gpu_net* net, float* flat) {
   return guarded([&] { net->net.get_gradient(flat); });
 }
 
 int sgd_step(tidepool_gpu_net* net, float keep, float rate) {
   return guarded([&] { net->net.sgd(keep, rate); });
+}
+
+int apply(tidepool_gpu_net* net, float keep, float rate) {
+  return guarded([&] { net->net.apply(keep, rate); });
+}
+
+void* stream(const tidepool_gpu_net* net) {
+  return net->net.stream();
+}
+
+float* flat_gradient(const tidepool_gpu_net* net) {
+  return net->net.flat_gradient();
+}
+
+void blocks(const tidepool_gpu_net* net, tidepool_gpu_block* found) {
+  net->net.describe(found);
 }
 
 int measure_gpu(int size, size_t copy_bytes, int kernels, tidepool_gpu_figures* figures) {
@@ -82,8 +103,9 @@ int measure_gpu(int size, size_t copy_bytes, int kernels, tidepool_gpu_figures* 
 const tidepool_gpu_api* tidepool_gpu(void) {
   namespace gpu = tidepool::trainer::gpu;
   static const tidepool_gpu_api table = {
-      TIDEPOOL_GPU_ABI,     gpu::last_error,     gpu::devices,        gpu::open,           gpu::close,
-      gpu::parameter_count, gpu::set_parameters, gpu::get_parameters, gpu::clear_gradient, gpu::add_gradient,
-      gpu::get_gradient,    gpu::sgd_step,       gpu::measure_gpu};
+      TIDEPOOL_GPU_ABI,       gpu::last_error,     gpu::devices,        gpu::open,           gpu::close,
+      gpu::parameter_count,   gpu::set_parameters, gpu::get_parameters, gpu::clear_gradient, gpu::add_gradient,
+      gpu::add_last_gradient, gpu::get_gradient,   gpu::sgd_step,       gpu::apply,          gpu::stream,
+      gpu::flat_gradient,     gpu::blocks,         gpu::measure_gpu};
   return &table;
 }

@@ -2,8 +2,9 @@
  * it at run time, asks tidepool_gpu() for the table and goes on without it where it does not load.
  *
  * Calls return 0, or -1 with the reason in last_error(). A net belongs to one thread at a time. Buffers are ordinary
- * memory; parameters and gradients are flat, in the order of the CPU models: embedding table (embedding x vocabulary,
- * none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices by columns. */
+ * memory unless said otherwise; parameters and gradients are flat, in the order of the CPU models: embedding table
+ * (embedding x vocabulary, none if vocabulary is 0), W1 (hidden x inputs), b1, W2 (classes x hidden), b2, matrices by
+ * columns. */
 #ifndef TIDEPOOL_GPU_API_H
 #define TIDEPOOL_GPU_API_H
 
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TIDEPOOL_GPU_ABI 1
+#define TIDEPOOL_GPU_ABI 2
 
 typedef struct tidepool_gpu_net tidepool_gpu_net;
 
@@ -31,6 +32,18 @@ typedef struct tidepool_gpu_batch {
   const int* classes;
   int samples;
 } tidepool_gpu_batch;
+
+/* One block of the flat order, and where it lies on the GPU, for as long as the net lives. */
+typedef struct tidepool_gpu_block {
+  size_t first; /* float of the flat order */
+  size_t count; /* may be 0 */
+  float* parameters;
+  float* velocity;
+} tidepool_gpu_block;
+#define TIDEPOOL_GPU_BLOCKS 5
+
+/* Told that a run of the flat gradient is final once the net's stream has come so far. */
+typedef void (*tidepool_gpu_ready)(void* user, size_t first, size_t count);
 
 /* Figures of this GPU: giga of bytes or of floating-point operations a second. */
 typedef struct tidepool_gpu_figures {
@@ -55,9 +68,21 @@ typedef struct tidepool_gpu_api {
   int (*get_parameters)(tidepool_gpu_net* net, float* flat);
   int (*clear_gradient)(tidepool_gpu_net* net);
   int (*add_gradient)(tidepool_gpu_net* net, const tidepool_gpu_batch* batch, double* loss);
+  /* The same for a step's last part, which may have no samples: the gradient is copied to flat_gradient() run by run,
+   * as the backward pass completes them, and `ready` is called after each run's copy is enqueued, always in the same
+   * order: output layer, hidden layer, embeddings. */
+  int (*add_last_gradient)(tidepool_gpu_net* net, const tidepool_gpu_batch* batch, double* loss,
+                           tidepool_gpu_ready ready, void* user);
   int (*get_gradient)(tidepool_gpu_net* net, float* flat);
   /* velocity = keep x velocity + rate x gradient; parameters -= velocity; all within the GPU. */
   int (*sgd)(tidepool_gpu_net* net, float keep, float rate);
+  /* The same with the gradient in flat_gradient(); enqueued, not waited for. */
+  int (*apply)(tidepool_gpu_net* net, float keep, float rate);
+  /* The cudaStream_t that all of the net's work is enqueued on. */
+  void* (*stream)(const tidepool_gpu_net* net);
+  /* parameter_count() floats on the GPU. */
+  float* (*flat_gradient)(const tidepool_gpu_net* net);
+  void (*blocks)(const tidepool_gpu_net* net, tidepool_gpu_block blocks[TIDEPOOL_GPU_BLOCKS]);
   /* Product of two size x size matrices and a copy of `copy_bytes`; the kernels are measured if `kernels` is not 0. */
   int (*measure)(int size, size_t copy_bytes, int kernels, tidepool_gpu_figures* figures);
 } tidepool_gpu_api;

@@ -66,6 +66,7 @@ GpuNet::GpuNet(const tidepool_gpu_shape& shape)
       velocity_(layout_.arena_floats),
       gradient_(layout_.arena_floats),
       flat_(layout_.flat_floats),
+      flat_gradient_(layout_.flat_floats),
       loss_(1) {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   check_blas(cublasCreate(&blas_), "starting cuBLAS");
@@ -115,14 +116,41 @@ void GpuNet::sgd(float keep, float rate) {
   finish("a step of SGD");
 }
 
-double GpuNet::add_gradient(const tidepool_gpu_batch& batch) {
-  if (batch.samples == 0) return 0;
+void GpuNet::apply(float keep, float rate) {
+  unpack(segments_, flat_gradient_.data(), gradient_.data(), stream_);
+  gpu::sgd({parameters_.data(), velocity_.data(), gradient_.data(), layout_.arena_floats}, keep, rate, stream_);
+  check(cudaGetLastError(), "a step of SGD");
+}
+
+void GpuNet::describe(tidepool_gpu_block* blocks) const {
+  for (int i = 0; i < BlockLayout::kBlocks; ++i) {
+    const Segment& block = layout_.blocks[i];
+    blocks[i] = {block.flat, block.count, parameters_.data() + block.arena, velocity_.data() + block.arena};
+  }
+}
+
+void GpuNet::complete(BlockLayout::Block first, int count, Ready ready) {
+  if (ready.call == nullptr) return;
+  std::size_t floats = 0;
+  for (int i = first; i < first + count; ++i) floats += layout_.blocks[i].count;
+  if (floats == 0) return;
+  pack({segments_.segments + first, count, segments_.longest}, gradient_.data(), flat_gradient_.data(), stream_);
+  ready.call(ready.user, layout_.blocks[first].flat, floats);
+}
+
+double GpuNet::add_gradient(const tidepool_gpu_batch& batch, Ready ready) {
+  if (batch.samples == 0) {
+    complete(BlockLayout::kW2, 2, ready);
+    complete(BlockLayout::kW1, 2, ready);
+    complete(BlockLayout::kTable, 1, ready);
+    return 0;
+  }
   upload(batch);
   forward(batch.samples);
   softmax_cross_entropy(scores_.data(), parameter(BlockLayout::kB2), classes_.data(), shape_.classes, batch.samples,
                         losses_.data(), stream_);
   sum_of(losses_.data(), batch.samples, loss_.data(), stream_);
-  backward(batch);
+  backward(batch, ready);
   double loss = 0;
   loss_.copy_to(&loss, 1, stream_);
   finish("a gradient");
@@ -164,7 +192,7 @@ void GpuNet::forward(int samples) {
             .inner = shape_.hidden});
 }
 
-void GpuNet::backward(const tidepool_gpu_batch& batch) {
+void GpuNet::backward(const tidepool_gpu_batch& batch, Ready ready) {
   const int samples = batch.samples;
   multiply({.a = scores_.data(),
             .b = hidden_.data(),
@@ -175,6 +203,7 @@ void GpuNet::backward(const tidepool_gpu_batch& batch) {
             .b_transposed = true,
             .add = 1});
   add_row_sums(scores_.data(), shape_.classes, samples, gradient(BlockLayout::kB2), stream_);
+  complete(BlockLayout::kW2, 2, ready);
   multiply({.a = parameter(BlockLayout::kW2),
             .b = scores_.data(),
             .c = back_.data(),
@@ -192,6 +221,7 @@ void GpuNet::backward(const tidepool_gpu_batch& batch) {
             .b_transposed = true,
             .add = 1});
   add_row_sums(back_.data(), shape_.hidden, samples, gradient(BlockLayout::kB1), stream_);
+  complete(BlockLayout::kW1, 2, ready);
   if (!embeds()) return;
   multiply({.a = parameter(BlockLayout::kW1),
             .b = back_.data(),
@@ -207,6 +237,7 @@ void GpuNet::backward(const tidepool_gpu_batch& batch) {
   positions_.copy_from(index.positions.data(), index.positions.size(), stream_);
   scatter_embeddings({different_.data(), starts_.data(), positions_.data(), static_cast<int>(index.different.size())},
                      input_gradient_.data(), shape_.embedding, gradient(BlockLayout::kTable), stream_);
+  complete(BlockLayout::kTable, 1, ready);
   check(cudaStreamSynchronize(stream_), "the embeddings' gradient");  // `index` is read until then
 }
 

@@ -2,7 +2,7 @@
 // velocity and gradient stay in its memory, matrix products are cuBLAS's in plain fp32, all else is our kernels.
 //
 // Each block of parameters begins at a multiple of 256 bytes there; in the flat buffer they lie end to end as on the
-// CPU.
+// CPU. All work is enqueued on one stream; what gives numbers to the host waits for it.
 #pragma once
 
 #include <cublas_v2.h>
@@ -35,6 +35,12 @@ struct TokenIndex {
 };
 [[nodiscard]] TokenIndex index_tokens(const int* tokens, std::size_t count, int vocabulary);
 
+// Called as runs of the flat gradient become final; without a function the gradient stays where it is.
+struct Ready {
+  tidepool_gpu_ready call = nullptr;
+  void* user = nullptr;
+};
+
 class GpuNet {
  public:
   explicit GpuNet(const tidepool_gpu_shape& shape);
@@ -46,14 +52,21 @@ class GpuNet {
   void set_parameters(const float* flat);
   void get_parameters(float* flat);
   void clear_gradient();
-  [[nodiscard]] double add_gradient(const tidepool_gpu_batch& batch);
+  [[nodiscard]] double add_gradient(const tidepool_gpu_batch& batch, Ready ready = {});
   void get_gradient(float* flat);
   void sgd(float keep, float rate);
+  // sgd() by the flat gradient; does not wait.
+  void apply(float keep, float rate);
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] float* flat_gradient() const { return flat_gradient_.data(); }
+  void describe(tidepool_gpu_block* blocks) const;
 
  private:
   void upload(const tidepool_gpu_batch& batch);
   void forward(int samples);
-  void backward(const tidepool_gpu_batch& batch);
+  void backward(const tidepool_gpu_batch& batch, Ready ready);
+  // Blocks [first, first + count) of the gradient are complete on the stream.
+  void complete(BlockLayout::Block first, int count, Ready ready);
   // c = op(a) x op(b) + add x c, all by columns.
   struct Product {
     const float* a = nullptr;
@@ -89,6 +102,7 @@ class GpuNet {
   DeviceMemory<float> velocity_;
   DeviceMemory<float> gradient_;
   DeviceMemory<float> flat_;
+  DeviceMemory<float> flat_gradient_;
 
   // Of one batch.
   DeviceMemory<float> inputs_;

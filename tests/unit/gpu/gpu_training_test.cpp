@@ -5,8 +5,8 @@
 
 #include "tests/support/setting.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "workers/trainer/gpu/gpu_learner.hpp"
 #include "workers/trainer/gpu/gpu_library.hpp"
-#include "workers/trainer/gpu/gpu_model.hpp"
 #include "workers/trainer/training.hpp"
 
 namespace tidepool::trainer {
@@ -15,6 +15,7 @@ namespace {
 using test::Setting;
 
 const std::string kLibrary = std::string(FAKE_LIBRARIES) + "/libfake_tidepool_gpu.so";
+const std::string kCuda = std::string(FAKE_LIBRARIES) + "/libfake_cudart.so";
 
 std::vector<double> losses_on(Device device, const std::string& folder) {
   Settings settings;
@@ -43,6 +44,7 @@ std::vector<double> losses_on(Device device, const std::string& folder) {
 
 TEST_CASE("a run on the GPU has the losses of the same run on the CPU") {
   const Setting library("TIDEPOOL_GPU_LIBRARY", kLibrary);
+  const Setting cuda("TIDEPOOL_CUDART_LIBRARY", kCuda);
   const test::TemporaryFolder folder;
   std::ofstream(folder / "text") << "the quick brown fox jumps over the lazy dog and runs away";
   const auto cpu = losses_on(Device::kCpu, folder.path().string());
@@ -55,9 +57,10 @@ TEST_CASE("a run on the GPU has the losses of the same run on the CPU") {
 TEST_CASE("a run that must have a GPU says why it has none; auto goes on with the CPU") {
   const Setting library("TIDEPOOL_GPU_LIBRARY", "/nowhere/libtidepool-gpu.so");
   const Setting given("CUDA_VISIBLE_DEVICES", "GPU-0");
-  const tidepool_gpu_shape shape{.inputs = 2, .hidden = 2, .classes = 2};
-  CHECK(place_model(Device::kAuto, shape, nullptr).ok());
-  const auto refused = place_model(Device::kGpu, shape, nullptr);
+  const auto automatic = choose_device(Device::kAuto);
+  REQUIRE(automatic.ok());
+  CHECK(*automatic == nullptr);
+  const auto refused = choose_device(Device::kGpu);
   REQUIRE(!refused.ok());
   CHECK_THAT(refused.error().message,
              Catch::Contains("the GPU library cannot be loaded") && Catch::Contains("set TIDEPOOL_GPU_LIBRARY"));
