@@ -116,6 +116,9 @@ def _give_types(library: ctypes.CDLL) -> None:
     library.tidepool_register.argtypes = [session, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
     library.tidepool_gradients.argtypes = [session, ctypes.c_size_t]
     library.tidepool_gradients.restype = ctypes.c_void_p
+    library.tidepool_use_stream.argtypes = [session, ctypes.c_void_p]
+    library.tidepool_register_device.argtypes = [session, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
+    library.tidepool_lend_gradients.argtypes = [session, ctypes.c_void_p, ctypes.c_size_t]
     library.tidepool_next_step.argtypes = [session, ctypes.POINTER(_Step)]
     library.tidepool_reduce.argtypes = [session, ctypes.c_double, ctypes.POINTER(_Totals)]
     for name in ("join", "commit", "finish", "close"):
@@ -174,6 +177,18 @@ class Session:
         if not address:
             raise TidepoolError(self._library.tidepool_last_error().decode(errors="replace"))
         return int(address)
+
+    def use_stream(self, stream: int) -> None:
+        """What follows means what this CUDA stream holds by then."""
+        self._checked(self._library.tidepool_use_stream(self._handle, stream))
+
+    def register_device(self, name: str, address: int, length: int) -> None:
+        """register() of memory on the GPU."""
+        self._checked(self._library.tidepool_register_device(self._handle, name.encode(), address, length))
+
+    def lend_gradients(self, address: int, count: int) -> None:
+        """Instead of gradients(): `count` floats on the GPU, which live until close()."""
+        self._checked(self._library.tidepool_lend_gradients(self._handle, address, count))
 
     def join(self) -> None:
         """Waits for the first generation and its state."""

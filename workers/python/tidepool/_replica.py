@@ -14,6 +14,8 @@ from typing import Any, Callable, Optional, Protocol, Union
 
 import torch
 
+from tidepool import _device
+
 Getter = Callable[[], Any]
 Setter = Callable[[Any], Any]
 
@@ -26,6 +28,7 @@ class Piece(Protocol):
     name: str
     address: int
     length: int
+    on_gpu: bool
 
     def check(self) -> None:
         """Raises if the object no longer lies in the registered memory."""
@@ -38,15 +41,16 @@ class Piece(Protocol):
 
 
 class Memory:
-    """A CPU tensor, or a writable buffer such as a numpy array, as it lies."""
+    """A tensor of the CPU or the GPU, or a writable buffer such as a numpy array, as it lies."""
 
     def __init__(self, name: str, value: Union[torch.Tensor, Any], current: Optional[Getter] = None) -> None:
         """`current` gives the object that should still lie there; without it nothing can take its place unseen."""
         self.name = name
         self._value = value  # keeps the memory alive
         self._current = current
+        self.on_gpu = isinstance(value, torch.Tensor) and _device.on_gpu(value)
         if isinstance(value, torch.Tensor):
-            _refuse_unfit(name, value)
+            _device.refuse_unfit(name, value)
             self.address = value.data_ptr()
             self.length = value.numel() * value.element_size()
         else:
@@ -71,14 +75,6 @@ class Memory:
         pass
 
 
-def _refuse_unfit(name: str, tensor: torch.Tensor) -> None:
-    if tensor.device.type != "cpu":
-        raise TypeError(f'"{name}" lies on {tensor.device}: this version of the package shares CPU tensors only; move the '
-                        'model with model.to("cpu") before job.wrap(), or use tidepool-trainer for GPUs')
-    if not tensor.is_contiguous() or tensor.is_sparse:
-        raise TypeError(f'"{name}" must be a dense tensor without gaps: register tensor.contiguous()')
-
-
 class TensorShadow:
     """A copy of a tensor that the program changes whenever it likes, such as a running mean."""
 
@@ -86,7 +82,8 @@ class TensorShadow:
         self.name = name
         self._live = live
         self._copy = live().detach().clone().contiguous()
-        _refuse_unfit(name, self._copy)
+        _device.refuse_unfit(name, self._copy)
+        self.on_gpu = _device.on_gpu(self._copy)
         self.address = self._copy.data_ptr()
         self.length = self._copy.numel() * self._copy.element_size()
 
@@ -128,6 +125,8 @@ class PickleShadow:
 
     Only workers of the same job, which run the same program, write what is unpickled here.
     """
+
+    on_gpu = False
 
     def __init__(self, name: str, get: Getter, set: Setter, capacity: Optional[int] = None) -> None:
         self.name = name

@@ -21,7 +21,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
 
-from tidepool import _abi
+from tidepool import _abi, _device
 from tidepool._gradients import GradientBuckets, float_count
 from tidepool._replica import Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
@@ -75,6 +75,8 @@ class Stepper:
         self._progress = _Progress()
         self._session: Optional[_abi.Session] = None
         self._buckets: Optional[GradientBuckets] = None
+        self._on_gpu = False  # some of the memory that the session knows lies there
+        self._held: list[object] = [self.pieces]  # what the session points into; outlives it
         self._part_samples = 0  # of the micro-batch under way
         self._last_part = True
         self._given = True  # the loop has seen the step under way
@@ -96,25 +98,47 @@ class Stepper:
             warmup_steps=self._options.warmup_steps, per_worker_max=length.micro_batch or 0,
             noise_every=self._options.noise_every), self.batch_rule)
         self._session = session
-        self._closer = weakref.finalize(self, _close_quietly, session, self.pieces)
+        self._closer = weakref.finalize(self, _close_quietly, session, self._held)
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
+        trained = [p for p in model.parameters() if p.requires_grad]
+        self._on_gpu = _device.on_gpu(trained[0]) or any(piece.on_gpu for piece in self.pieces)
+        self._name_stream()
         for piece in self.pieces:
             piece.save()  # what was set since it was registered, such as a scheduler's first learning rate
-            session.register(piece.name, piece.address, piece.length)
-        self._make_buckets(model, session)
+            register = session.register_device if piece.on_gpu else session.register
+            register(piece.name, piece.address, piece.length)
+        self._frozen = [p for p in model.parameters() if not p.requires_grad]
+        self._make_buckets(trained, session)
+        self._name_stream()
         session.join()
 
-    def _make_buckets(self, model: torch.nn.Module, session: _abi.Session) -> None:
-        """One buffer of the session's: first the module buffers that are averaged, then the gradients."""
-        trained = [p for p in model.parameters() if p.requires_grad]
-        self._frozen = [p for p in model.parameters() if not p.requires_grad]
+    def _make_buckets(self, trained: list[torch.nn.Parameter], session: _abi.Session) -> None:
+        """One buffer: first the module buffers that are averaged, then the gradients. On the CPU it is the session's,
+        on the GPU PyTorch's own, lent to the session until it is closed."""
         ahead = sum(buffer.count() for buffer in self.averaged)
         floats = ahead + float_count(trained)
-        memory = (ctypes.c_float * floats).from_address(session.gradients(floats))
-        self._buffer: Optional[torch.Tensor] = torch.frombuffer(memory, dtype=torch.float32)
+        device = _device.common_device(trained)
+        if _device.on_gpu(trained[0]):
+            self._buffer: Optional[torch.Tensor] = torch.zeros(floats, dtype=torch.float32, device=device)
+            self._held.append(self._buffer)
+            session.lend_gradients(self._buffer.data_ptr(), floats)
+        else:
+            memory = (ctypes.c_float * floats).from_address(session.gradients(floats))
+            self._buffer = torch.frombuffer(memory, dtype=torch.float32)
+
+        def announce(first: int, count: int) -> None:
+            self._name_stream()
+            session.bucket_ready(ahead + first, count)
+
         self._buckets = GradientBuckets(trained, self._buffer[ahead:], int(self._options.bucket_mb * (1 << 20)),
-                                        lambda first, count: session.bucket_ready(ahead + first, count))
+                                        announce)
         self._buckets.on_complete = self._sum
+
+    def _name_stream(self) -> None:
+        """What was enqueued so far by the calling thread comes before what the session is asked next."""
+        if self._on_gpu:
+            assert self._session is not None
+            self._session.use_stream(_device.current_stream())
 
     # --- from step to step --------------------------------------------------------------------------------------
 
@@ -154,6 +178,7 @@ class Stepper:
             for piece in self.pieces:
                 piece.check()
                 piece.save()
+            self._name_stream()
             self._session.commit()
             self.committed += 1
         self.phase = Phase.OUTSIDE
@@ -220,6 +245,7 @@ class Stepper:
         assert self._buckets is not None and self._session is not None and self._buffer is not None
         self._buckets.flush()
         self._tell_changes(self._buffer)
+        self._name_stream()
         totals = self._session.reduce(self._take_loss())
         self._buckets.summed = True
         if totals is None:
@@ -305,10 +331,10 @@ class Stepper:
         self._session.close()
 
 
-def _close_quietly(session: _abi.Session, pieces: Sequence[Piece]) -> None:
+def _close_quietly(session: _abi.Session, memory: Sequence[object]) -> None:
     with contextlib.suppress(_abi.TidepoolError):
         session.close()
-    del pieces  # lived until here, because the session points into them
+    del memory  # lived until here
 
 
 @contextlib.contextmanager
