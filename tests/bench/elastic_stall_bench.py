@@ -4,10 +4,12 @@ Gap: from the last step applied before the change to the first one after it, as 
 clock, all on this machine), the normal duration of a step included. Beside it torchrun's elastic agents with the same
 network, with its default settings and tuned. A replace has no like there: the nearest is the restart after a death.
 
-    TIDEPOOL_REPEAT            repetitions of each change (20)
-    TIDEPOOL_TORCHRUN_REPEAT   of each of torchrun's, which take most of a minute (2); 0 leaves it out
+    tools/bench elastic_stall -- --torchrun-repetitions 20
+
+One of torchrun's repetitions takes most of a minute; with fewer than three the figure is a sample, not a median.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -240,8 +242,16 @@ def run_large_state(repeat):
 
 
 def main():
-    repeat = int(os.environ.get("TIDEPOOL_REPEAT", "20"))
-    torchrun_repeat = int(os.environ.get("TIDEPOOL_TORCHRUN_REPEAT", "2"))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=int(os.environ.get("TIDEPOOL_REPEAT", "20")),
+                        help="of each change (20, or TIDEPOOL_REPEAT)")
+    parser.add_argument("--torchrun-repetitions", type=int, metavar="N",
+                        default=int(os.environ.get("TIDEPOOL_TORCHRUN_REPEAT", "2")),
+                        help="of each change under torchrun (2, or TIDEPOOL_TORCHRUN_REPEAT); 0 leaves it out")
+    asked = parser.parse_args()
+    repeat, torchrun_repeat = asked.repetitions, asked.torchrun_repetitions
+    if repeat < 1 or torchrun_repeat < 0:
+        parser.error("--repetitions must be 1 or more, --torchrun-repetitions 0 or more")
     gaps, step, (epochs, wrong) = run_tidepool(repeat)
     default = run_torchrun(torchrun_repeat, tuned=False) if torchrun_repeat > 0 else {}
     tuned = run_torchrun(torchrun_repeat, tuned=True) if torchrun_repeat > 0 else {}
