@@ -5,8 +5,7 @@
 namespace tidepool::policies::tidal {
 namespace {
 
-// When a job that holds nothing will have waited for the next eighth of the
-// patience.
+// When a job that holds nothing will have waited for the next eighth of the patience.
 Instant next_eighth(const cluster::JobRow& job, Instant now, const Settings& settings) {
   const std::int64_t next = eighths_waited(job, now, settings) + 1;
   return job.submitted + job.held + Duration::micros(next * an_eighth(settings).count_us());

@@ -1,9 +1,7 @@
-// Every job's row and bid, kept up to date: what an engine holds between events
-// so that an event costs what it changes. Its answer follows from the rows it
-// was given, the ground and the time of the last settlement alone, so it is the
-// same as that of a new tide with the same rows. A row is re-read when it is
-// put again, when the number of jobs behind it changes by a step, and when it
-// has waited for another eighth of the patience.
+// Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
+// Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
+// same as that of a new tide with the same rows. A row is re-read when it is put again, when the number of jobs behind
+// it changes by a step, and when it has waited for another eighth of the patience.
 #pragma once
 
 #include <map>
@@ -26,14 +24,12 @@ class Tide {
 
   // Nodes have come or gone: every job is weighed anew.
   void set_ground(const Ground& ground);
-  // What is known of a job, as of `at`; replaces what was. Its speed model is
-  // read until it leaves. `promised`: the size that it has at any price
-  // (promises.hpp).
+  // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves. `promised`: the
+  // size that it has at any price (promises.hpp).
   void put(const cluster::JobRow& job, Instant at, int promised = 0);
   void leave(JobId job);
 
-  // Sells the slots as of `now`, which does not fall. `changed` names everybody
-  // whose size may differ.
+  // Sells the slots as of `now`, which does not fall. `changed` names everybody whose size may differ.
   [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
 
   // As of the last settlement.

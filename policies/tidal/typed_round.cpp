@@ -107,11 +107,12 @@ class TypedRound {
     const JobRow& job = view_.jobs[row];
     cluster::Grant& grant = allocation.grants[row];
     const std::size_t type = type_told(row, bid, sale);
-    const Terms terms{.price = sale.prices[type], .free = double(sale.free[type])};
+    const Terms terms{.price = sale.prices[type], .free = double(sale.free[type]), .rival = {}};
     grant.type = static_cast<int>(type);
     grant.reason = reason_for(job, bid[type], grant.size, terms);
     grant.score = score_of(bid[type], grant.size, terms);
     grant.lost = lost_for(job, bid[type], grant.size, terms);
+    grant.score = score_of(bid[type], grant.size, terms);
     grant.mark = job.mark;
   }
 

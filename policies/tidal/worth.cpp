@@ -22,8 +22,7 @@ double alone(const JobRow& job, const Reading& reading) {
   return reading.goodput(job, {.nodes = 1, .size = job.size_min}) / job.size_min;
 }
 
-// On one slot's worth, in slots of the first type, of the type that is best for
-// it at the usual prices.
+// On one slot's worth, in slots of the first type, of the type that is best for it at the usual prices.
 double alone(const JobRow& job, std::span<const Ground> grounds) {
   double best = 0;
   for (const Ground& ground : grounds) {
@@ -32,8 +31,7 @@ double alone(const JobRow& job, std::span<const Ground> grounds) {
   return best;
 }
 
-// Half as many again and a third as many again in turn: few sizes, none far
-// from the next.
+// Half as many again and a third as many again in turn: few sizes, none far from the next.
 void add_nodes(std::vector<int>& sizes, int slots_per_node, int most) {
   for (int nodes = 2; nodes <= most / slots_per_node; nodes *= 2) {
     sizes.push_back(nodes * slots_per_node);
@@ -47,6 +45,11 @@ Duration transition_to(const JobRow& job, int held, int size) {
                         : size == held ? job.costs.move
                                        : job.costs.shrink;
   return told > Duration() ? told : job.transition;
+}
+
+// Whether giving slots up or getting them ever stops it.
+bool is_stopped(const JobRow& job) {
+  return std::max({job.transition, job.costs.grow, job.costs.shrink, job.costs.move, job.costs.start}) > Duration();
 }
 
 }  // namespace
@@ -76,10 +79,10 @@ double seconds_left(const JobRow& job, const Settings& settings) {
 double seconds_left(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
   const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
   if (const double pace = left ? alone(job, grounds) : 0; pace > 0) return std::max(kLeastLeft, *left / pace);
-  // Unknown: as much again as it was served, in few wide classes, so that
-  // equals do not take turns.
+  // Unknown: as much again as it was served, in few wide classes, so that equals do not take turns where that costs.
+  const double factor = is_stopped(job) ? settings.served_factor : settings.served_factor_free;
   const double times = std::log(std::max(1.0, job.slot_seconds / settings.served_first));
-  return settings.served_first * std::pow(settings.served_factor, std::floor(times / std::log(settings.served_factor)));
+  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor)));
 }
 
 Duration an_eighth(const Settings& settings) {
@@ -140,8 +143,7 @@ double Worth::speed_up(Shape shape) const {
   return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }
 
-// What is left of the time before the horizon, or before the job ends, when it
-// stands still for the change.
+// What is left of the time before the horizon, or before the job ends, when it stands still for the change.
 double Worth::share_that_stays(int size, double speed_up) const {
   const double still = transition_to(*job_, held_, size).to_seconds();
   const double horizon = std::min(settings_->horizon_s, still + left_s_ / speed_up);
@@ -155,8 +157,7 @@ double Worth::in(Shape shape, bool stays) const {
   return weight_ * (speed * share_that_stays(shape.size, speed) - lost_to_booting(shape.size, speed));
 }
 
-// While newcomers boot, the job goes on as it was on slots that it has and on
-// slots that do nothing.
+// While newcomers boot, the job goes on as it was on slots that it has and on slots that do nothing.
 double Worth::lost_to_booting(int size, double speed_up) const {
   if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
   const double boot = job_->costs.boot.to_seconds();
@@ -168,8 +169,7 @@ double Worth::speed_held() const {
   return speed_up({.nodes = static_cast<int>(job_->placement.size()), .size = held_});
 }
 
-// Who gives up everything has to start again later: what it holds is worth that
-// much more to it than to others.
+// Who gives up everything has to start again later: what it holds is worth that much more to it than to others.
 double Worth::of_nothing() const {
   if (held_ == 0 || job_->costs.resume <= Duration()) return 0;
   const double speed = speed_held();
@@ -178,8 +178,7 @@ double Worth::of_nothing() const {
   return -weight_ * speed * std::min(1.0, resume / std::min(settings_->horizon_s, resume + left_s_ / speed));
 }
 
-// On as few nodes as possible; for the size that it holds either that or where
-// it is, whichever is worth more.
+// On as few nodes as possible; for the size that it holds either that or where it is, whichever is worth more.
 Choice Worth::choice(int size) const {
   const double moved = in(packed(size, ground_.slots_per_node), false);
   if (size != held_ || !here_) return {.size = size, .worth = moved};

@@ -1,6 +1,5 @@
-// The objective: what each size is worth to one job, by how much it shortens
-// what all jobs wait for each other. README.md derives it. Pure arithmetic on
-// one job's row; all it knows of the others is how many of them have more left
+// The objective: what each size is worth to one job, by how much it shortens what all jobs wait for each other.
+// README.md derives it. Pure arithmetic on one job's row; all it knows of the others is how many of them have more left
 // to do.
 #pragma once
 
@@ -18,12 +17,11 @@ struct Settings {
   double horizon_s = 600;      // a change of size must pay within this time, or before the job ends
   double patience_s = 28'800;  // a job that waited for so long counts twice
   int growth = 4;              // a size is tried up to so many times the largest that was measured
-  // Of a job of which nothing is known: served so much, and so many times that
-  // again and again.
+  // Of a job of which nothing is known: served so much, and so many times that again and again.
   double served_first = 3'600;  // slot-seconds
   double served_factor = 16;
-  // Part of the time to its deadline that a job's plan leaves empty, for
-  // changes that cost more than they should.
+  double served_factor_free = 2;  // likewise, of one that no change stops: taking turns costs nothing
+  // Part of the time to its deadline that a job's plan leaves empty, for changes that cost more than they should.
   double deadline_margin = 0.02;
 };
 
@@ -33,25 +31,20 @@ struct Ground {
   int slots_per_node = 1;
   Instant now;
   int type = 0;     // index into View::types
-  double pace = 1;  // how many slots of the first type one of these is worth to
-                    // most jobs (slot_types.hpp)
+  double pace = 1;  // how many slots of the first type one of these is worth to most jobs (slot_types.hpp)
 };
 [[nodiscard]] Ground ground_of(const cluster::View& view);
 
-// How long the job still takes on one slot, in seconds, as declared, else as
-// expected from others of its kind, else by how much it was served; larger than
-// 0.
+// How long the job still takes on one slot, in seconds, as declared, else as expected from others of its kind, else by
+// how much it was served; larger than 0.
 [[nodiscard]] double seconds_left(const cluster::JobRow& job, const Settings& settings);
-// On one slot's worth of whichever type takes it least. Requires: at least one
-// ground.
+// On one slot's worth of whichever type takes it least. Requires: at least one ground.
 [[nodiscard]] double seconds_left(const cluster::JobRow& job, std::span<const Ground> grounds,
                                   const Settings& settings);
 
-// Where a job's speed on a type is read: there, or, where it was never
-// measured, on the first type that was, times what most jobs gain by the one
-// over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4,
-// from one measured size on). Where nothing was measured anywhere, the model's
-// own guess stands for the first type.
+// Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
+// most jobs gain by the one over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4, from one
+// measured size on). Where nothing was measured anywhere, the model's own guess stands for the first type.
 struct Reading {
   int type = 0;
   double factor = 1;
@@ -59,16 +52,15 @@ struct Reading {
 };
 [[nodiscard]] Reading reading_of(const cluster::JobRow& job, const Ground& ground, std::span<const Ground> grounds);
 
-// How long a job has been in the system without holding anything, in whole
-// eighths of the patience, so that it changes at few times.
+// How long a job has been in the system without holding anything, in whole eighths of the patience, so that it changes
+// at few times.
 [[nodiscard]] Duration an_eighth(const Settings& settings);
 [[nodiscard]] std::int64_t eighths_waited(const cluster::JobRow& job, Instant now, const Settings& settings);
 
 class Worth {
  public:
-  // `behind`: how many jobs have at least as much left to do as this one,
-  // itself included; >= 1. `job` and its speed model are read during the life
-  // of the worth.
+  // `behind`: how many jobs have at least as much left to do as this one, itself included; >= 1. `job` and its speed
+  // model are read during the life of the worth.
   Worth(const cluster::JobRow& job, const Ground& ground, double behind, const Settings& settings);
 
   // Of slots of one type among several. Its weight is the same on each of them.
@@ -79,11 +71,10 @@ class Worth {
   };
   Worth(const cluster::JobRow& job, const Types& types, double behind, const Settings& settings);
 
-  // Of holding this shape from now on; `stays`: it is what the job holds
-  // already. 0 = it cannot run.
+  // Of holding this shape from now on; `stays`: it is what the job holds already. 0 = it cannot run.
   [[nodiscard]] double in(cluster::Shape shape, bool stays) const;
-  // All sizes it may choose from. Its first choice is what it must have at any
-  // price: nothing, no more than it holds, or what was promised to it.
+  // All sizes it may choose from. Its first choice is what it must have at any price: nothing, no more than it holds,
+  // or what was promised to it.
   [[nodiscard]] Curve curve(int promised = 0) const;
 
  private:
@@ -105,9 +96,8 @@ class Worth {
   double weight_ = 0;
 };
 
-// The sizes that are weighed: within a node 1, 2, 4 and so on and the whole
-// node, beyond it whole nodes, 2, 3, 4, 6, 8, 12 and so on; or those that the
-// job allows; and what it holds, and wants.
+// The sizes that are weighed: within a node 1, 2, 4 and so on and the whole node, beyond it whole nodes, 2, 3, 4, 6, 8,
+// 12 and so on; or those that the job allows; and what it holds, and wants.
 [[nodiscard]] std::vector<int> sizes_weighed(const cluster::JobRow& job, const Ground& ground,
                                              const Settings& settings);
 

@@ -184,6 +184,7 @@ Scoreboard score(const ScoreInput& input) {
   }
   if (!jct.empty()) board.ftf_unfair_fraction = static_cast<double>(unfair) / static_cast<double>(jct.size());
   board.jct_bound_s = input.jct_bound_s;
+  board.deadlines_bound = input.deadlines_bound;
   board.gap_p50 = percentile(result.gaps, 0.5);
   board.gap_p99 = percentile(result.gaps, 0.99);
   board.decisions = result.decisions;
@@ -202,6 +203,7 @@ nlohmann::ordered_json to_json(const Scoreboard& board) {
     json["deadlines"] = board.deadlines;
     json["deadlines_met"] = board.deadlines_met;
     json["deadline_ratio"] = static_cast<double>(board.deadlines_met) / static_cast<double>(board.deadlines);
+    if (board.deadlines_bound > 0) json["deadlines_bound"] = board.deadlines_bound;
   }
   return json;
 }

@@ -40,6 +40,8 @@ struct Scoreboard {
   double ftf_unfair_fraction = 0;  // share of completed jobs above 1
   std::int64_t deadlines = 0;      // jobs that have one
   std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
+  // More than any policy can meet (replay/deadline_bound.hpp); 0 = not computed.
+  std::int64_t deadlines_bound = 0;
   // Lower than any policy can get the average completion time (replay/jct_bound.hpp); 0 = not computed.
   double jct_bound_s = 0;
   // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it.
@@ -61,6 +63,7 @@ struct ScoreInput {
   std::function<double(std::size_t row, double slots)> alone_seconds;
   double wall_s = 0;
   double jct_bound_s = 0;
+  std::int64_t deadlines_bound = 0;
 };
 [[nodiscard]] Scoreboard score(const ScoreInput& input);
 

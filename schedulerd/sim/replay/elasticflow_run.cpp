@@ -9,6 +9,7 @@
 
 #include "policies/cluster/registry.hpp"
 #include "schedulerd/sim/replay/csv_columns.hpp"
+#include "schedulerd/sim/replay/deadline_bound.hpp"
 #include "schedulerd/sim/replay/slot_events.hpp"
 #include "schedulerd/sim/replay/typed_cluster.hpp"
 
@@ -193,6 +194,25 @@ double alone_seconds(const DeadlineJob& job, double slots) {
   return job.steps / (best * std::min(1.0, slots));
 }
 
+std::int64_t deadlines_bound(const std::vector<DeadlineJob>& jobs, int slots) {
+  std::vector<DueJob> due;
+  for (const DeadlineJob& job : jobs) {
+    double fastest = 0;
+    double per_slot = 0;
+    for (const int size : job.speeds->sizes()) {
+      if (size > job.size_max) continue;
+      const double speed = job.speeds->steps_per_second(0, size);
+      fastest = std::max(fastest, speed);
+      per_slot = std::max(per_slot, speed / size);
+    }
+    due.push_back({.submitted_s = static_cast<double>(job.submitted_s),
+                   .due_s = static_cast<double>(job.deadline_s),
+                   .seconds = job.steps / fastest,
+                   .slot_seconds = job.steps / per_slot});
+  }
+  return most_in_time(due, slots);
+}
+
 }  // namespace
 
 Result<SimReport> run_elasticflow(const SimOptions& options) {
@@ -230,7 +250,8 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
                     .workload = options.workload,
                     .policy = options.policy,
                     .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], slots); },
-                    .wall_s = static_cast<double>(end - begin) * 1e-9});
+                    .wall_s = static_cast<double>(end - begin) * 1e-9,
+                    .deadlines_bound = deadlines_bound(*jobs, cluster->slots())});
 }
 
 }  // namespace tidepool::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "policies/cluster/registry.hpp"
 #include "schedulerd/sim/replay/csv_columns.hpp"
+#include "schedulerd/sim/replay/jct_bound.hpp"
 #include "schedulerd/sim/replay/lease_rounds.hpp"
 #include "schedulerd/sim/replay/typed_cluster.hpp"
 #include "schedulerd/sim/text_lines.hpp"
@@ -133,6 +135,40 @@ double alone_seconds(const LeaseJob& job, const TypedCluster& cluster, double sl
   return static_cast<double>(job.steps) / (speed * std::min(1.0, slots / job.size));
 }
 
+// Every type's slots in one pool, each worth as much as its mean speed beside that of the first: whatever the exchange
+// rates, a job needs at least what it takes of the type on which that is least.
+double jct_bound(const std::vector<LeaseJob>& jobs, const TypedCluster& cluster) {
+  const auto speed = [](const LeaseJob& job, std::size_t type) {
+    return job.speeds->steps_per_second(static_cast<int>(type), job.size);
+  };
+  std::vector<double> rates;
+  double pool = 0;
+  for (std::size_t type = 0; type < cluster.parts.size(); ++type) {
+    double own = 0;
+    double first = 0;
+    for (const LeaseJob& job : jobs) {
+      if (!(speed(job, 0) > 0)) continue;
+      own += speed(job, type) / speed(job, 0);
+      first += 1;
+    }
+    rates.push_back(own > 0 ? own / first : 1);
+    pool += rates.back() * cluster.parts[type].shape.slots();
+  }
+  std::vector<NeedyJob> needy;
+  for (const LeaseJob& job : jobs) {
+    LeastNeed need{.seconds = HUGE_VAL, .slot_seconds = HUGE_VAL};
+    for (std::size_t type = 0; type < rates.size(); ++type) {
+      if (!(speed(job, type) > 0) || job.size > cluster.parts[type].shape.slots()) continue;
+      const double seconds = static_cast<double>(job.steps) / speed(job, type);
+      need.seconds = std::min(need.seconds, seconds);
+      need.slot_seconds = std::min(need.slot_seconds, seconds * job.size * rates[type] * cluster.slots() / pool);
+    }
+    if (!std::isfinite(need.seconds)) continue;  // it runs nowhere, and so it never ends
+    needy.push_back({.submitted_s = job.submitted_s, .ready_s = job.submitted_s, .need = need});
+  }
+  return jct_bounds(needy, cluster.slots()).best_s();
+}
+
 }  // namespace
 
 Result<SimReport> run_gavel(const SimOptions& options) {
@@ -165,7 +201,8 @@ Result<SimReport> run_gavel(const SimOptions& options) {
        .workload = options.workload,
        .policy = options.policy,
        .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], *cluster, slots); },
-       .wall_s = static_cast<double>(end - begin) * 1e-9});
+       .wall_s = static_cast<double>(end - begin) * 1e-9,
+       .jct_bound_s = jct_bound(*jobs, *cluster)});
   report.score.cluster = options.cluster;
   return report;
 }

@@ -8,7 +8,9 @@
 
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
+#include "policies/tidal/promises.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "policies/tidal/type_market.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::tidal {
@@ -101,6 +103,129 @@ TEST_CASE("sizes and places keep the laws, a frozen job keeps its own, and the w
       if (job.frozen) CHECK(allocation.placements[row] == job.placement);
       if (!job.preemptible && !job.placement.empty()) CHECK(allocation.grants[row].size > 0);
     }
+  });
+}
+
+TEST_CASE("one type that has a name, or a deadline without known work, changes nothing") {
+  test::for_each_seed("tidal plain", 100, [](std::uint64_t, Rng& rng) {
+    World world = random_world(rng);
+    const Allocation plain = decide(world.view);
+    world.view.types = {{.name = "only"}};
+    for (JobRow& job : world.view.jobs) {
+      if (!job.useful_left) job.deadline = world.view.now + Duration::seconds(rng.between(-100, 10'000));
+    }
+    const Allocation named = decide(world.view);
+    CHECK(named.placements == plain.placements);
+    CHECK(named.worth == plain.worth);
+    CHECK(named.bound == plain.bound);
+    CHECK(!named.wake);
+    for (const cluster::Grant& grant : named.grants) CHECK(!grant.declined);
+  });
+}
+
+TEST_CASE("on several types sizes and places keep the laws, and the worth is at most the bound") {
+  test::for_each_seed("tidal types", 200, [](std::uint64_t, Rng& rng) {
+    World world = random_world(rng);
+    world.view.types = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+    for (cluster::NodeRow& node : world.view.nodes) node.type = static_cast<int>(rng.below(3));
+    for (JobRow& job : world.view.jobs) {
+      // What a job holds is of one type.
+      const auto other = [&](const cluster::Share& share) {
+        const auto type_of = [&](int at) { return world.view.nodes[static_cast<std::size_t>(at)].type; };
+        return type_of(share.node) != type_of(job.placement.front().node);
+      };
+      if (std::any_of(job.placement.begin(), job.placement.end(), other)) job.placement.clear();
+    }
+    const Allocation allocation = decide(world.view);
+    const Status sizes = check_allocation(world.view, allocation);
+    INFO((sizes.ok() ? "" : sizes.error().message));
+    REQUIRE(sizes.ok());
+    const Status laid = check_placements(world.view, allocation, allocation.placements);
+    INFO((laid.ok() ? "" : laid.error().message));
+    REQUIRE(laid.ok());
+    CHECK(allocation.worth <= allocation.bound);
+    for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
+      const JobRow& job = world.view.jobs[row];
+      if (job.frozen && !job.placement.empty()) CHECK(allocation.placements[row] == job.placement);
+      if (!job.preemptible && !job.placement.empty()) CHECK(allocation.grants[row].size > 0);
+    }
+  });
+}
+
+namespace {
+
+// The most that any choice can be worth.
+double best_worth(const std::vector<TypedBid>& bids, std::vector<int>& free, std::size_t job) {
+  if (job == bids.size()) return 0;
+  double best = best_worth(bids, free, job + 1);
+  for (std::size_t type = 0; type < bids[job].size(); ++type) {
+    for (const Choice& choice : bids[job][type]) {
+      if (choice.size == 0 || choice.size > free[type]) continue;
+      free[type] -= choice.size;
+      best = std::max(best, choice.worth + best_worth(bids, free, job + 1));
+      free[type] += choice.size;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the bound of the market of types is never below the best choice, nor the best below what was sold") {
+  double sold = 0;
+  double possible = 0;
+  test::for_each_seed("type market", 200, [&](std::uint64_t, Rng& rng) {
+    std::vector<int> slots;
+    for (std::uint64_t type = 0; type < 1 + rng.below(3); ++type) slots.push_back(static_cast<int>(rng.between(0, 6)));
+    std::vector<TypedBid> bids;
+    for (std::uint64_t job = 0; job < rng.below(6); ++job) {
+      TypedBid& bid = bids.emplace_back();
+      for (std::size_t type = 0; type < slots.size(); ++type) {
+        Curve& curve = bid.emplace_back(Curve{{}});
+        for (int size = 1; size <= 4; size *= 2) {
+          if (rng.chance(0.8)) curve.push_back({.size = size, .worth = rng.uniform() * 10});
+        }
+      }
+    }
+    core::StepBudget budget(1'000'000);
+    const TypeSale sale = sell(bids, slots, budget);
+    const double best = best_worth(bids, slots, 0);
+    CHECK(sale.bound >= best - 1e-9);
+    CHECK(sale.worth <= best + 1e-9);
+    for (std::size_t type = 0; type < slots.size(); ++type) CHECK(sale.free[type] >= 0);
+    sold += sale.worth;
+    possible += best;
+  });
+  // Not always the best, but nearly so.
+  CHECK(sold >= 0.95 * possible);
+}
+
+TEST_CASE("whoever was accepted ends in time as planned: promises add up, and only newcomers are declined") {
+  test::for_each_seed("tidal promises", 150, [](std::uint64_t, Rng& rng) {
+    World world = random_world(rng);
+    for (JobRow& job : world.view.jobs) {
+      if (job.useful_left) job.deadline = world.view.now + Duration::seconds(rng.between(-100, 20'000));
+      if (job.held > Duration()) job.mark.level = kAccepted;
+    }
+    core::StepBudget budget(100'000'000);
+    const Promises promises = promises_of(world.view, {}, budget);
+    if (promises.none()) return;
+    const Allocation allocation = decide(world.view);
+    const Status lawful = check_allocation(world.view, allocation);
+    INFO((lawful.ok() ? "" : lawful.error().message));
+    REQUIRE(lawful.ok());
+    int promised = 0;
+    for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
+      const JobRow& job = world.view.jobs[row];
+      promised += promises.sizes[row];
+      CHECK(allocation.grants[row].declined == promises.declined[row]);
+      if (promises.declined[row]) {
+        CHECK(job.mark.level != kAccepted);
+        CHECK(job.deadline.has_value());
+      }
+      if (promises.accepted[row]) CHECK(allocation.grants[row].mark.level == kAccepted);
+    }
+    CHECK(promised <= world.view.slots());
   });
 }
 
