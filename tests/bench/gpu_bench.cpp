@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -20,19 +21,28 @@
 #include "workers/agent/health/pair_probe.hpp"
 #include "workers/runtime/clock.hpp"
 #include "workers/runtime/nccl/nccl_comm.hpp"
+#include "workers/runtime/session.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/gpu/gpu_library.hpp"
+#include "workers/trainer/learner.hpp"
 #include "workers/trainer/sgd.hpp"
 
 namespace {
 
 using namespace tidepool;
 
-constexpr int kProduct = 4'096;
-constexpr std::size_t kCopyBytes = 1U << 30U;
-constexpr int kSteps = 50;
-constexpr int kSamples = 512;
-constexpr std::size_t kPairFloats = 16U << 20U;
+// --rehearse: so small that stand-ins for CUDA on the CPU get through; the figures mean nothing then.
+struct Sizes {
+  int product = 4'096;
+  std::size_t copy_bytes = 1U << 30U;
+  int steps = 50;
+  int samples = 512;
+  int hidden = 1'024;
+  std::size_t pair_floats = 16U << 20U;
+};
+constexpr Sizes kRehearsal{
+    .product = 40, .copy_bytes = 8'192, .steps = 8, .samples = 8, .hidden = 16, .pair_floats = 10'000};
+Sizes sizes;
 
 void print(const nlohmann::json& line) {
   std::printf("%s\n", line.dump().c_str());
@@ -52,7 +62,7 @@ void skip(const std::string& what, const std::string& reason) {
 
 void kernels(const tidepool_gpu_api& gpu) {
   tidepool_gpu_figures figures{};
-  if (gpu.measure(kProduct, kCopyBytes, 1, &figures) != 0) throw std::runtime_error(gpu.last_error());
+  if (gpu.measure(sizes.product, sizes.copy_bytes, 1, &figures) != 0) throw std::runtime_error(gpu.last_error());
   report("copy", figures.copy_gbps, "GB/s");
   report("softmax_cross_entropy", figures.softmax_gbps, "GB/s", figures.copy_gbps);
   report("sgd", figures.sgd_gbps, "GB/s", figures.copy_gbps);
@@ -66,8 +76,8 @@ trainer::Batch random_batch(int context, int vocabulary, std::uint64_t seed) {
   Rng rng(seed);
   trainer::Batch batch;
   const auto token = [&] { return std::min(vocabulary - 1, static_cast<int>(rng.uniform() * vocabulary)); };
-  for (int i = 0; i < kSamples * context; ++i) batch.tokens.push_back(token());
-  for (int i = 0; i < kSamples; ++i) batch.classes.push_back(batch.tokens[static_cast<std::size_t>(i * context)]);
+  for (int i = 0; i < sizes.samples * context; ++i) batch.tokens.push_back(token());
+  for (int i = 0; i < sizes.samples; ++i) batch.classes.push_back(batch.tokens[static_cast<std::size_t>(i * context)]);
   return batch;
 }
 
@@ -94,21 +104,21 @@ Differences train_side_by_side(const tidepool_gpu_api& gpu) {
   std::vector<float> gradient(parameters.size());
   std::vector<float> theirs(parameters.size());
   Differences found;
-  for (std::uint64_t step = 0; step < kSteps; ++step) {
+  for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(sizes.steps); ++step) {
     const trainer::Batch batch = random_batch(options.context, options.vocabulary, step);
     const auto begin = runtime::Clock::now();
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     const double cpu_loss = model.add_gradient(batch.view(), gradient);
-    optimizer.apply(gradient, {.samples = kSamples}, parameters);
+    optimizer.apply(gradient, {.samples = static_cast<std::uint64_t>(sizes.samples)}, parameters);
     const auto middle = runtime::Clock::now();
-    const tidepool_gpu_batch part{nullptr, batch.tokens.data(), batch.classes.data(), kSamples};
+    const tidepool_gpu_batch part{nullptr, batch.tokens.data(), batch.classes.data(), sizes.samples};
     double gpu_loss = 0;
     must(gpu.clear_gradient(net), gpu);
     must(gpu.add_gradient(net, &part, &gpu_loss), gpu);
-    must(gpu.sgd(net, 0.9F, 0.2F / kSamples), gpu);
+    must(gpu.sgd(net, 0.9F, 0.2F / static_cast<float>(sizes.samples)), gpu);
     if (step > 0) {  // the first one loads the kernels
-      found.cpu_ms += runtime::millis_between(begin, middle) / (kSteps - 1);
-      found.gpu_ms += runtime::millis_between(middle, runtime::Clock::now()) / (kSteps - 1);
+      found.cpu_ms += runtime::millis_between(begin, middle) / (sizes.steps - 1);
+      found.gpu_ms += runtime::millis_between(middle, runtime::Clock::now()) / (sizes.steps - 1);
     }
     must(gpu.get_parameters(net, theirs.data()), gpu);
     found.loss = std::max(found.loss, std::fabs(gpu_loss - cpu_loss) / cpu_loss);
@@ -151,6 +161,65 @@ std::shared_ptr<runtime::NcclComm> open_rank(const Libraries& libraries, int ran
   return *std::move(comm);
 }
 
+// Gigabytes a second of gradients that lie on the GPU and are summed there; the same length as through the host.
+double sum_on_device(runtime::NcclComm& comm, const runtime::CudaLibrary& cuda) {
+  void* memory = nullptr;
+  if (cuda.allocate(&memory, sizes.pair_floats * sizeof(float)) != 0)
+    throw std::runtime_error("no GPU memory for the sum");
+  const runtime::FloatBuffer gradients{.values = {static_cast<float*>(memory), sizes.pair_floats},
+                                       .memory = runtime::Memory::kDevice};
+  double fastest_ms = 0;
+  for (int run = 0; run < 10; ++run) {
+    const auto begin = runtime::Clock::now();
+    if (!comm.allreduce_parts({&gradients, 1}).ok()) throw std::runtime_error("the sum on the GPU failed");
+    const double ms = runtime::millis_between(begin, runtime::Clock::now());
+    if (run == 0 || ms < fastest_ms) fastest_ms = ms;
+  }
+  cuda.release(memory);
+  return static_cast<double>(sizes.pair_floats * sizeof(float)) / fastest_ms / 1e6;
+}
+
+// A session that trains alone on the GPU, as tidepool-trainer does: what a step costs, and what its checkpoints' copy
+// of the state does, against the same on the CPU.
+void whole_steps(const tidepool_gpu_api& gpu) {
+  const trainer::CharLmOptions options{.context = 16, .vocabulary = 96, .embedding = 16, .hidden = sizes.hidden};
+  const tidepool_gpu_shape shape{
+      .vocabulary = 96, .embedding = 16, .inputs = 256, .hidden = sizes.hidden, .classes = 96};
+  const auto step_ms = [&](bool on_gpu) {
+    trainer::CharLm model(options);
+    std::unique_ptr<trainer::Learner> learner = trainer::make_cpu_learner(model, {.shape = shape});
+    if (on_gpu) {
+      auto made = trainer::make_gpu_learner(gpu, model, {.shape = shape});
+      if (!made.ok()) throw std::runtime_error(made.error().message);
+      learner = *std::move(made);
+    }
+    auto session = runtime::Session::open(
+        {.samples = 100'000, .global_batch = static_cast<std::uint64_t>(sizes.samples), .steps = sizes.steps});
+    if (!session.ok()) throw std::runtime_error(session.error().message);
+    if (const Status told = learner->enlist(**session); !told.ok()) throw std::runtime_error(told.error().message);
+    if (const Status joined = (*session)->join(); !joined.ok()) throw std::runtime_error(joined.error().message);
+    auto begin = runtime::Clock::now();
+    std::uint64_t seed = 0;
+    while ((*session)->next_step()) {
+      if (seed == 5) begin = runtime::Clock::now();  // the first steps load the kernels
+      const trainer::Batch batch = random_batch(options.context, options.vocabulary, seed++);
+      const double loss = learner->compute(**session, batch.view(), static_cast<std::size_t>(sizes.samples));
+      if ((*session)->reduce(loss) == runtime::Reduced::kRetry) throw std::runtime_error("a step alone was not agreed");
+      learner->apply({.samples = static_cast<std::uint64_t>(sizes.samples)});
+      (*session)->commit();
+    }
+    const double ms = runtime::millis_between(begin, runtime::Clock::now()) / (sizes.steps - 5);
+    if (on_gpu) {
+      const auto copying = runtime::Clock::now();
+      static_cast<void>((*session)->state_digest());
+      report("state_to_host_and_hash", runtime::millis_between(copying, runtime::Clock::now()), "ms");
+    }
+    session->reset();  // before the learner, whose memory it knows
+    return ms;
+  };
+  report("session_step", step_ms(true), "ms", step_ms(false));
+}
+
 // A communicator of one rank: what initialisation costs the first time and later, and how it ends.
 void one_rank() {
   const Libraries libraries = load_libraries();
@@ -159,9 +228,10 @@ void one_rank() {
     const auto begin = runtime::Clock::now();
     if (const Status made = comm->connect(comm->address()); !made.ok()) throw std::runtime_error(made.error().message);
     report(metric, runtime::millis_between(begin, runtime::Clock::now()), "ms");
-    const auto speed = agent::measure_pair(*comm, kPairFloats, 10);
+    const auto speed = agent::measure_pair(*comm, sizes.pair_floats, 10);
     if (!speed.ok()) throw std::runtime_error(speed.error().message);
     report("nccl_1_rank_sum_through_host", *speed, "GB/s");
+    report("nccl_1_rank_sum_on_device", sum_on_device(*comm, *libraries.cuda), "GB/s", *speed);
     comm->settle();
   }
   const auto comm = open_rank(libraries, 0, 1);
@@ -179,7 +249,7 @@ int second_rank(int socket) {
   const auto comm = open_rank(load_libraries(), 1, 2);
   std::string id(runtime::nccl::kUniqueIdBytes, '\0');
   if (::recv(socket, id.data(), id.size(), MSG_WAITALL) != static_cast<ssize_t>(id.size())) return 1;
-  if (!comm->connect(id).ok() || !agent::measure_pair(*comm, kPairFloats, 10).ok()) return 1;
+  if (!comm->connect(id).ok() || !agent::measure_pair(*comm, sizes.pair_floats, 10).ok()) return 1;
   comm->settle();
   return 0;
 }
@@ -209,7 +279,7 @@ void two_ranks_on_one_gpu() {
     const auto begin = runtime::Clock::now();
     if (const Status made = comm->connect(id); !made.ok()) throw std::runtime_error(made.error().message);
     report("nccl_2_ranks_1_gpu_init", runtime::millis_between(begin, runtime::Clock::now()), "ms");
-    const auto speed = agent::measure_pair(*comm, kPairFloats, 10);
+    const auto speed = agent::measure_pair(*comm, sizes.pair_floats, 10);
     if (!speed.ok()) throw std::runtime_error(speed.error().message);
     report("nccl_2_ranks_1_gpu_sum", *speed, "GB/s");
     comm->settle();
@@ -247,7 +317,8 @@ bool cuda_works() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--rehearse") sizes = kRehearsal;
   if (!cuda_works()) {
     const auto cuda = tidepool::runtime::CudaLibrary::load();
     skip("all", cuda.ok() ? "CUDA does not answer" : cuda.error().message);
@@ -263,6 +334,7 @@ int main() {
     }
     kernels(**gpu);
     training(**gpu);
+    whole_steps(**gpu);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_bench: %s\n", error.what());
     return 1;

@@ -59,9 +59,9 @@ class Job:
         """More state of a replica: what a newcomer receives and a repeated step begins with.
 
         A tensor of CPU or GPU, an array, a module's parameters and an optimizer's tensors are shared where they lie:
-        change them only after opt.step(), in the same turn of the loop. An object with state_dict()/load_state_dict() or
-        get_state()/set_state(), or a pair of functions (get, set), is copied at each step; `capacity` is the most
-        bytes its pickled state may ever take."""
+        change them only after opt.step(), in the same turn of the loop. An object with state_dict() and
+        load_state_dict() or get_state() and set_state(), or a pair of functions (get, set), is copied at each step;
+        `capacity` is the most bytes its pickled state may ever take."""
         self._must_be_before_loop("register()")
         if any(piece.name == name or piece.name.startswith(name + ".") for piece in self._stepper.pieces):
             raise ValueError(f'"{name}" is registered already')
