@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.hpp"
 #include "policies/host/shared_memory.hpp"
+#include "policies/host/spawn_plan.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -41,46 +40,6 @@ int milliseconds_until(SteadyClock::time_point end) {
 Descriptor high_copy(int fd) {
   return Descriptor(fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeFd));
 }
-
-// Everything about the new process that posix_spawn is told.
-class SpawnPlan {
- public:
-  SpawnPlan() {
-    TP_CHECK(posix_spawn_file_actions_init(&files_) == 0 && posix_spawnattr_init(&attributes_) == 0,
-             "there is memory for a process's description");
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-      posix_spawn_file_actions_addopen(&files_, fd, "/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
-    }
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_,
-                             static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  }
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&files_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  void give(int fd, int as) { posix_spawn_file_actions_adddup2(&files_, fd, as); }
-  // 0 or an errno. The child has no environment and nothing else of ours.
-  int run(const std::string& program, pid_t& child) {
-    posix_spawn_file_actions_addclosefrom_np(&files_, kSourceFd + 1);
-    std::string name = program;
-    std::array<char*, 2> argv{name.data(), nullptr};
-    std::array<char*, 1> environment{nullptr};
-    return posix_spawn(&child, program.c_str(), &files_, &attributes_, argv.data(), environment.data());
-  }
-
- private:
-  posix_spawn_file_actions_t files_{};
-  posix_spawnattr_t attributes_{};
-};
 
 std::string name_of_call(std::uint32_t number) {
   char* name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
@@ -167,11 +126,14 @@ int PolicyHost::Process::spawn(const std::string& program, int source) {
                                                          {high_copy(answers_.fd()), kAnswersFd},
                                                          {high_copy(source), kSourceFd}}};
   SpawnPlan plan;
+  plan.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) plan.open("/dev/null", O_WRONLY, fd);
   for (const auto& [fd, as] : given) {
     if (fd.get() < 0) return EMFILE;
     plan.give(fd.get(), as);
   }
-  return plan.run(program, child_);
+  std::array<char*, 1> no_environment{nullptr};
+  return plan.run({program}, kSourceFd, no_environment.data(), child_);
 }
 
 bool PolicyHost::Process::worn_out() const {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,50 +10,12 @@
 #include <filesystem>
 #include <vector>
 
+#include "policies/host/spawn_plan.hpp"
+
 namespace tidepool::live {
 namespace {
 
 constexpr int kAbsentCallsMax = 5;  // an agent that is only reconnecting is back by then
-
-// Everything about the new process that posix_spawn is told.
-class SpawnPlan {
- public:
-  explicit SpawnPlan(const std::string& log_file) {
-    posix_spawn_file_actions_init(&files_);
-    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files_, STDOUT_FILENO, STDERR_FILENO);
-    // Our listening sockets must not live on in a process that outlives us.
-    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_,
-                             static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  }
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&files_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  // 0 or an errno.
-  int run(std::vector<std::string>& words, pid_t& child) {
-    std::vector<char*> argv;
-    for (auto& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return posix_spawn(&child, argv[0], &files_, &attributes_, argv.data(), environ);
-  }
-
- private:
-  posix_spawn_file_actions_t files_{};
-  posix_spawnattr_t attributes_{};
-};
 
 }  // namespace
 
@@ -76,23 +37,26 @@ Status EmbeddedAgent::start() {
 }
 
 Status EmbeddedAgent::spawn() {
-  std::vector<std::string> words = {options_.program,
-                                    "--daemon-socket",
-                                    options_.socket_path,
-                                    "--state-dir",
-                                    options_.state_dir,
-                                    "--node",
-                                    kLocalNode,
-                                    "--slots",
-                                    std::to_string(options_.slots),
-                                    "--token-file",
-                                    options_.token_file,
-                                    "--price",
-                                    to_text(options_.price_per_slot_hour),
-                                    "--exit-when-idle",
-                                    "60s"};
-  SpawnPlan plan(options_.log_file);
-  if (const int failed = plan.run(words, child_); failed != 0) {
+  const std::vector<std::string> words = {options_.program,
+                                          "--daemon-socket",
+                                          options_.socket_path,
+                                          "--state-dir",
+                                          options_.state_dir,
+                                          "--node",
+                                          kLocalNode,
+                                          "--slots",
+                                          std::to_string(options_.slots),
+                                          "--token-file",
+                                          options_.token_file,
+                                          "--price",
+                                          to_text(options_.price_per_slot_hour),
+                                          "--exit-when-idle",
+                                          "60s"};
+  policies::host::SpawnPlan plan;
+  plan.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  plan.open(options_.log_file, O_WRONLY | O_CREAT | O_APPEND, STDOUT_FILENO);
+  plan.give(STDOUT_FILENO, STDERR_FILENO);
+  if (const int failed = plan.run(words, STDERR_FILENO, environ, child_); failed != 0) {
     child_ = 0;
     return io_error("cannot start " + options_.program + ": " + std::strerror(failed));
   }

@@ -1,0 +1,32 @@
+// How a child process of ours begins: in a session of its own, with every signal unblocked and doing its default. No
+// descriptor is in it but those named here, so that no socket or file of ours lives on in a process that outlives us.
+#pragma once
+
+#include <spawn.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace tidepool::policies::host {
+
+class SpawnPlan {
+ public:
+  SpawnPlan();
+  ~SpawnPlan();
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  // The child opens this file under that number; O_CREAT makes it for its owner alone.
+  void open(const std::string& path, int flags, int as);
+  // A descriptor of ours, or one that the child has by then, under that number.
+  void give(int fd, int as);
+  // Starts words[0] with the others as its arguments; descriptors above `last` are closed. 0 or an errno.
+  [[nodiscard]] int run(std::vector<std::string> words, int last, char* const* environment, pid_t& child);
+
+ private:
+  posix_spawn_file_actions_t files_{};
+  posix_spawnattr_t attributes_{};
+};
+
+}  // namespace tidepool::policies::host
