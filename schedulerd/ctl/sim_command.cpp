@@ -74,7 +74,7 @@ nlohmann::ordered_json catalogue() {
   add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
   add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
   for (const auto& format : sim::kTraceFormats) {
-    add(all["workloads"], "trace import --from " + std::string(format.name), format.summary);
+    add(all["workloads"], "import --from " + std::string(format.name), format.summary);
   }
   return all;
 }

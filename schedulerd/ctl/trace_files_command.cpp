@@ -107,10 +107,11 @@ std::string stats_text(const sim::TraceStats& stats, const std::string& name, co
   out += line("span", seconds_in_words(stats.span_s) + " from the first submission to the last");
   out += line("arrivals", rate(stats.arrivals_per_hour) + " an hour, at most " +
                               whole(static_cast<double>(stats.arrivals_peak)) + " in one");
-  out += line(
-      "GPUs",
-      "1 to " + whole(stats.gpus_max) + " a job, " + whole(stats.mean_gpus) + " busy on average if none had to wait" +
-          (stats.fractional > 0 ? ", " + whole(static_cast<double>(stats.fractional)) + " jobs share one" : ""));
+  out += line("GPUs", "1 to " + whole(stats.gpus_max) + " a job, " + whole(stats.mean_gpus) +
+                          " busy on average if none had to wait");
+  if (stats.fractional > 0) {
+    out += line("sharing", count_of(static_cast<double>(stats.fractional), "job") + " asked for a part of a GPU");
+  }
   out += line("GPU-hours", whole(stats.gpu_hours));
   out +=
       line("duration", "mean " + seconds_in_words(stats.duration_mean_s) + ", p50 " +

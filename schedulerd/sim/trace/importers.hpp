@@ -38,7 +38,7 @@ inline constexpr std::array kTraceFormats{
                 import_philly},
     TraceFormat{"sacct", "Slurm: sacct -a -X -P -o JobID,Submit,Start,End,State,AllocTRES,User,Account", import_sacct},
     TraceFormat{"tidepool", "Tidepool's own form, as `trace import` and `trace export` write it", read_trace_csv},
-    TraceFormat{"tiresias", "job_id,num_gpu,submit_time,iterations,model_name,duration,interval", import_tiresias},
+    TraceFormat{"tiresias", "Tiresias' simulator: job_id,num_gpu,submit_time,iterations,...", import_tiresias},
 };
 
 // An unknown name is an error that lists the known ones.

@@ -47,7 +47,7 @@ std::optional<std::int64_t> seconds_east(std::string_view zone) {
   if (!right) return std::nullopt;
   const int clock = std::stoi(digits);  // hours and minutes
   if (clock / 100 > 14 || clock % 100 > 59) return std::nullopt;
-  const std::int64_t east = (clock / 100 * 60 + clock % 100) * 60;
+  const std::int64_t east = std::int64_t{clock / 100 * 60 + clock % 100} * 60;
   return zone[0] == '-' ? -east : east;
 }
 
@@ -70,6 +70,7 @@ Result<std::size_t> place_of(std::string_view wanted, const std::vector<std::str
   }
   if (optional) return std::string_view::npos;
   std::vector<std::string> there;
+  there.reserve(cells.size());
   for (const std::string_view cell : cells) there.emplace_back(cell.substr(0, 40));
   const auto near = nearest_word(name, there);
   return not_found("the first line names no column \"" + name + "\"" + (near ? "; is it \"" + *near + "\"?" : ""));
@@ -229,6 +230,7 @@ Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& column
 Status settle(Trace& trace, const std::string& file) {
   if (trace.jobs.empty()) return invalid_argument(file + " holds no job that uses a GPU");
   std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(trace.jobs.size());
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) order.emplace_back(trace.jobs[i].submit_s, i);
   std::sort(order.begin(), order.end());
   const double first = order.front().first;

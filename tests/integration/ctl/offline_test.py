@@ -105,8 +105,23 @@ class Offline(unittest.TestCase):
             (("--policies", "fifo", "--seeds", "5..1"), "--seeds"),
             (("--policies", "fifo", "--workloads", "nofile.csv"), "nofile.csv"),
             (("--policies", "fifo", "--cluster", "4x8:a,2x4"), "slot type"),
+            (("--policies", "fifo,srtf"), "only replays know"),
+            (("--policies", "fifo", "--csv", self.folder / "nowhere" / "runs.csv"), "cannot be written"),
+            (("--policies", "fifo", "--node-crash-every", "1us"), "at least 1s"),
         ):
             done = call("sim", "compare", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(answer, done.stderr)
+            self.assertNotIn("average", done.stderr)  # the line of a run that has ended
+
+    def test_a_wrong_run_is_answered_with_what_to_write(self):
+        for words, answer in (
+            (("--seed", "-1"), "whole number"),
+            (("--semantics", "pollux"), "--workload FILE.csv"),  # and no word of a policy that nobody has named
+            (("--nosuch",), "see: schedctl sim run --help"),
+            (("--per-job", self.folder), "is a folder"),
+        ):
+            done = call("sim", "run", "--jobs", 2, *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(answer, done.stderr)
 
@@ -114,7 +129,11 @@ class Offline(unittest.TestCase):
         catalogue = json.loads(call("sim", "ls", "-o", "json").stdout)
         self.assertEqual([row["name"] for row in catalogue["semantics"]], ["elasticflow", "gavel", "live", "pollux"])
         self.assertIn("fifo", [row["name"] for row in catalogue["policies"]])
-        self.assertIn("SEMANTICS", call("sim", "ls").stdout)
+        self.assertIn({"live, replays"}, [{row["semantics"]} for row in catalogue["policies"]])
+        shown = call("sim", "ls").stdout
+        self.assertTrue(shown.startswith("SEMANTICS"), shown)
+        self.assertTrue(all(len(line) <= 80 for line in shown.splitlines()), shown)
+        self.assertNotIn("…", shown)
 
     def test_a_timeline_still_needs_the_name_of_its_job(self):
         done = call("trace")

@@ -17,6 +17,12 @@ TraceText text_of(std::string_view text, bool skip_bad = false) {
   return {.text = text, .file = "file.csv", .skip_bad = skip_bad};
 }
 
+// A line of a journal about job-1, at a minute of the year's first hour.
+std::string event(const char* minute, const char* type, const char* data) {
+  return std::string(R"json({"at": "2026-01-01T00:)json") + minute + R"json(:00Z", "type": ")json" + type +
+         R"json(", "job": "job-1", "data": )json" + data + "}\n";
+}
+
 struct Sample {
   const char* format;
   const char* text;
@@ -220,11 +226,49 @@ TEST_CASE("what is read from JSON obeys the laws of a trace and can be written a
         "file.csv begins like a JSON array of jobs and is none");
 }
 
-TEST_CASE("a journal whose clock was set back counts no time twice or below nothing") {
-  const auto event = [](const char* at, const char* type, const char* data) {
-    return std::string(R"json({"at": "2026-01-01T00:)json") + at + R"json(:00Z", "type": ")json" + type +
-           R"json(", "job": "job-1", "data": )json" + data + "}\n";
+TEST_CASE("a job of philly that was tried several times has the size of its largest attempt") {
+  const auto attempt = [](const char* from, const char* to, const char* gpus) {
+    return std::string(R"json({"start_time": "2017-10-09 )json") + from + R"json(", "end_time": "2017-10-09 )json" +
+           to + R"json(", "detail": [{"gpus": )json" + gpus + "}]}";
   };
+  const auto trace =
+      import_philly(text_of(R"json([{"jobid": "a", "submitted_time": "2017-10-09 07:00:00", "attempts": [)json" +
+                            attempt("07:00:00", "07:01:00", R"json(["a", "b", "c"])json") + "," +
+                            attempt("07:05:00", "07:05:30", R"json(["a"])json") + "]}]"));
+  REQUIRE(trace.ok());
+  CHECK(trace->jobs[0].gpus == 3);
+  CHECK(trace->jobs[0].duration_s == 90);
+}
+
+TEST_CASE("a deadline of gavel is a multiple of the duration, counted from the arrival") {
+  TraceText input = text_of(
+      "LM (batch size 5)\tc\tf\t-n\t0\t40\t2\t1\t-1\t0\n"
+      "LM (batch size 5)\tc\tf\t-n\t0\t40\t2\t1\t1.5\t100\n");
+  input.speeds = R"json({"v100": {"('LM (batch size 5)', 2)": {"null": 4.0}}})json";
+  const auto trace = import_gavel(input);
+  REQUIRE(trace.ok());
+  CHECK_FALSE(trace->jobs[0].deadline_s);
+  CHECK(trace->jobs[1].deadline_s == 115);
+}
+
+TEST_CASE("a suspended job of a journal holds nothing until it trains again") {
+  for (const char* pause : {"job.suspended", "job.parked"}) {
+    const auto trace = import_journal(
+        text_of(event("10", "job.submitted", "{}") + event("20", "generation.switched", R"json({"to_size": 1})json") +
+                event("25", pause, "{}") + event("40", "generation.switched", R"json({"to_size": 1})json") +
+                event("41", "job.finished", R"json({"state": "succeeded"})json")));
+    REQUIRE(trace.ok());
+    CHECK(trace->jobs[0].duration_s == 6 * 60);
+  }
+}
+
+TEST_CASE("a duration on the border of two classes counts in the longer one") {
+  const TraceStats stats = stats_of({{.name = "a", .duration_s = 60}, {.name = "b", .duration_s = 59.9}});
+  CHECK(stats.by_duration[0].share.jobs == 1);
+  CHECK(stats.by_duration[1].share.jobs == 1);
+}
+
+TEST_CASE("a journal whose clock was set back counts no time twice or below nothing") {
   const auto trace = import_journal(text_of(event("10", "job.submitted", R"json({"preferred": 1})json") +
                                             event("20", "generation.switched", R"json({"to_size": 1})json") +
                                             event("15", "generation.switched", R"json({"to_size": 1})json") +
