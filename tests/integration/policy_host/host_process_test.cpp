@@ -1,5 +1,6 @@
 // What the process of a policy is, seen from outside: locked up, alone, and gone with whoever started it.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,32 @@ TEST_CASE("the process is filtered, has no new privileges and only the four desc
   if (geteuid() == 0) CHECK(descriptors == 7);
   std::ifstream environment("/proc/" + std::to_string(process) + "/environ");
   CHECK(environment.peek() == std::ifstream::traits_type::eof());
+}
+
+TEST_CASE("a policy is told useful steps a second and seconds a step of each size, and which is which") {
+  class Told final : public policies::cluster::SpeedModel {
+   public:
+    [[nodiscard]] double step_seconds(policies::cluster::Shape shape) const override { return 8.0 / shape.size; }
+    [[nodiscard]] double goodput(policies::cluster::Shape shape) const override { return 3.0 * shape.size; }
+  };
+  const Told speed;
+  auto view = waiting_jobs(1, 1);
+  view.jobs[0].speed = &speed;
+  PolicyHost host = lua_host(R"(
+return {size = function(view)
+  assert(view.goodput(1, 2) == 6 and view.step_seconds(1, 2) == 4)
+  assert(view.goodput(1, 99) == 0 and view.step_seconds(1, 99) == math.huge)
+  return {2}
+end})");
+  CHECK(outcome_of(host.ask(view, {})) == "answered");
+}
+
+TEST_CASE("a process with a native library cannot be looked into once it is loaded") {
+  PolicyHost host = native_host("even_split");
+  REQUIRE(outcome_of(host.ask(waiting_jobs(1, 1), {})) == "answered");
+  struct stat memory = {};
+  REQUIRE(stat(("/proc/" + std::to_string(host.process()) + "/mem").c_str(), &memory) == 0);
+  CHECK(memory.st_uid == 0);  // the system's, because the process may not be dumped
 }
 
 TEST_CASE("a process that is killed costs one round") {

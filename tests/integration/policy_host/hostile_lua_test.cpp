@@ -162,6 +162,18 @@ return P)");
   }
 }
 
+TEST_CASE("the reasons of a round are its own") {
+  PolicyHost host = lua_host(size_hook("view.why(params.row, 'Here')"));
+  for (const int row : {1, 2}) {
+    const auto judged =
+        host.ask(waiting_jobs(2, 1), std::vector<policies::host::Param>{{.name = "row", .value = double(row)}});
+    REQUIRE(outcome_of(judged) == "answered");
+    const auto& why = std::get<Answers>(judged).why;
+    CHECK(why[0].code == (row == 1 ? "Here" : ""));
+    CHECK(why[1].code == (row == 2 ? "Here" : ""));
+  }
+}
+
 TEST_CASE("pairs gives every number as it is, however large, and in order") {
   // Neighbours of 2^53 and the ends of the integers round to the same floating-point numbers.
   const std::string body =

@@ -40,13 +40,13 @@ TEST_CASE("whatever a native policy does, the fault has a name and the next roun
       Act{"a file", 7, "policy.forbidden_call"}, Act{"a socket", 8, "policy.forbidden_call"},
       Act{"kill its parent", 9, "policy.forbidden_call"}, Act{"an endless recursion", 11, "policy.crashed"},
       Act{"a thread", 12, "policy.forbidden_call"}, Act{"executable memory", 13, "policy.forbidden_call"},
-      Act{"ptrace", 14, "policy.forbidden_call"}, Act{"a word of its own", 15, "policy.bad_reply"},
-      Act{"a deletion", 16, "policy.forbidden_call"}, Act{"a shorter region", 17, "policy.forbidden_call"},
-      Act{"NaN", 20, "policy.invalid_number"}, Act{"infinity", 21, "policy.invalid_number"},
-      Act{"a huge size", 22, "policy.invalid_size"}, Act{"a negative size", 23, "policy.invalid_size"},
-      Act{"a fraction", 24, "policy.invalid_size"}, Act{"a reason that is no word", 25, "policy.invalid_reason"},
-      Act{"writing to the facts", 26, "policy.crashed"}, Act{"giving up", 28, "policy.runtime_error"},
-      Act{"a mark of NaN", 29, "policy.invalid_number"});
+      Act{"memory made executable", 18, "policy.forbidden_call"}, Act{"ptrace", 14, "policy.forbidden_call"},
+      Act{"a word of its own", 15, "policy.bad_reply"}, Act{"a deletion", 16, "policy.forbidden_call"},
+      Act{"a shorter region", 17, "policy.forbidden_call"}, Act{"NaN", 20, "policy.invalid_number"},
+      Act{"infinity", 21, "policy.invalid_number"}, Act{"a huge size", 22, "policy.invalid_size"},
+      Act{"a negative size", 23, "policy.invalid_size"}, Act{"a fraction", 24, "policy.invalid_size"},
+      Act{"a reason that is no word", 25, "policy.invalid_reason"}, Act{"writing to the facts", 26, "policy.crashed"},
+      Act{"giving up", 28, "policy.runtime_error"}, Act{"a mark of NaN", 29, "policy.invalid_number"});
   CAPTURE(act.what);
   PolicyHost host = native_host("hostile_policy");
   const auto view = waiting_jobs(2, 1);

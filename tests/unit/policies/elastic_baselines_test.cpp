@@ -53,6 +53,17 @@ TEST_CASE("elastic tiresias: slots left over go where the speed-up gains most") 
   CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{3, 1});
 }
 
+TEST_CASE("elastic tiresias: a waiting job counts by what each slot of its smallest size brings") {
+  View view = view_of(1, 3, 2, kSteep);
+  view.jobs[1].speed = &kFlat;
+  view.jobs[1].size_min = 2;
+  view.jobs[1].size_wanted = 4;  // does not fit
+  // Two slots are left over: 1 for a second worker of the first, 1.25 / 2 a slot for the other's first two.
+  CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{3, 0});
+  view.jobs[0].speed = &kFlat;  // 0.25
+  CHECK(sizes_of(decide(ElasticTiresias(), view)) == Sizes{1, 2});
+}
+
 TEST_CASE("elastic tiresias: more than ten waiting jobs make the second queue shrink") {
   const auto sizes = [](int waiting) {
     View view = view_of(1, 4, 1 + waiting, kSteep);
