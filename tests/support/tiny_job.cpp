@@ -82,6 +82,8 @@ class OnHost final : public Place {
   std::span<float> gradient_;
 };
 
+constexpr std::chrono::milliseconds kBackwardPass{2};  // on the GPU, long after the host has enqueued it
+
 // Everything is enqueued and nothing waited for: that is the session's affair.
 class OnGpu final : public Place {
  public:
@@ -95,7 +97,10 @@ class OnGpu final : public Place {
            session.lend_gradients(gradient_).ok();
   }
   void put_gradient(const std::array<float, kNumbers>& gradient) override {
-    gpu_.run([this, gradient] { std::ranges::copy(gradient, gpu_.view(gradient_).begin()); });
+    gpu_.run([this, gradient] {
+      std::this_thread::sleep_for(kBackwardPass);
+      std::ranges::copy(gradient, gpu_.view(gradient_).begin());
+    });
   }
   void descend(std::uint64_t samples) override {
     gpu_.run([this, samples] {
@@ -196,8 +201,8 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
     if (diary != nullptr) diary->generation = session.generation();
     std::array<float, kNumbers> gradient{};
     for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
-    trained.where.put_gradient(gradient);
     if (diary != nullptr) pretend_to_compute(options_, slowness, step->samples.size());
+    trained.where.put_gradient(gradient);
     if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
     if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;
     if (options_.in_buckets && !session.bucket_ready(0, kNumbers / 2).ok()) return 1;

@@ -125,7 +125,6 @@ TEST_CASE("NCCL collectives give every rank the same result, with the newest lib
 
 TEST_CASE("memory of the GPU is summed where it lies, after the program's work, also with ranks in ordinary memory") {
   const Machine machine;
-  const Setting slow("FAKE_CUDA_SLOW_US", "20000");
   const Ranks ranks = connected(2);
   test::FakeGpu gpu;
   const auto access = Gpu::open();
@@ -138,7 +137,10 @@ TEST_CASE("memory of the GPU is summed where it lies, after the program's work, 
   on_all(ranks, [&](NcclComm& comm) {
     FloatBuffer gradients{.values = host};
     if (comm.rank() == 0) {
-      gpu.run([&] { std::ranges::fill(gpu.view(device), 1.0F); });
+      gpu.run([&] {
+        std::this_thread::sleep_for(Millis{300});  // a long kernel: a sum that does not wait for it is done by then
+        std::ranges::fill(gpu.view(device), 1.0F);
+      });
       const auto ready = (*access)->mark(1);
       if (!ready.ok()) return;
       gradients = {.values = device, .memory = Memory::kDevice, .ready = *ready};
