@@ -25,8 +25,10 @@ class TypedRound {
   Allocation decide(core::StepBudget& budget) && {
     weigh();
     std::vector<TypedBid> bids;
+    bids.reserve(worths_.size());
     for (std::size_t row = 0; row < worths_.size(); ++row) bids.push_back(bid_of(row));
     std::vector<int> slots;
+    slots.reserve(grounds_.size());
     for (const Ground& ground : grounds_) slots.push_back(ground.slots);
     const TypeSale sale = sell(bids, slots, budget);
     Allocation allocation{.grants = std::vector<cluster::Grant>(view_.jobs.size()), .order = {}};
