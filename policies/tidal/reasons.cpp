@@ -58,6 +58,10 @@ Reason waiting(const JobRow& job, const Curve& curve, const Terms& terms) {
 Reason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   if (job.frozen) return priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}}, job, 0, terms);
   const Choice* next = steepest_above(curve, size);
+  // Larger sizes are weighed once this one has been measured.
+  if (next == nullptr && size < job.size_max && size > job.largest_seen && job.scaling != nullptr) {
+    return {ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job.scaling->every_steps)}}};
+  }
   if (size >= job.size_max || next == nullptr) return {ReasonCode::kAtMax, {{"size", double(size)}}};
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;
@@ -72,6 +76,13 @@ Reason changing(const JobRow& job, const Curve& curve, std::pair<int, int> from_
   return priced(
       {from < to ? ReasonCode::kPriceGrow : ReasonCode::kPriceShrink, {{"from", double(from)}, {"to", double(to)}}},
       job, worth, terms);
+}
+
+Reason not_more(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
+  const auto [from, to] = from_to;
+  Reason reason{ReasonCode::kPriceHold, {{"size", double(from)}, {"next", double(to)}}};
+  if (from == 0) reason = {ReasonCode::kPriceWait, {{"needed", double(to)}}};
+  return priced(std::move(reason), job, worth_between(curve, from, to), terms);
 }
 
 }  // namespace
@@ -110,9 +121,8 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
   std::vector<core::Alternative> lost;
   for (const int other : sizes) {
     // Why not more: what each slot more is worth. Why not less: what those are that would be given up.
-    Reason reason = other > size ? priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", double(other)}}},
-                                          job, worth_between(curve, size, other), terms)
-                                 : changing(job, curve, {other, size}, terms);
+    Reason reason =
+        other > size ? not_more(job, curve, {size, other}, terms) : changing(job, curve, {other, size}, terms);
     lost.push_back({.size = other, .score = score_of(curve, other, terms), .reason = std::move(reason)});
   }
   std::sort(lost.begin(), lost.end(), [](const core::Alternative& a, const core::Alternative& b) {

@@ -5,12 +5,14 @@
 #include "base/check.hpp"
 #include "schedulerd/core/parking_facts.hpp"
 #include "schedulerd/core/placement.hpp"
+#include "schedulerd/core/plan_grounds.hpp"
 #include "schedulerd/core/rebalance_planner.hpp"
 #include "schedulerd/core/size_planner.hpp"
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/straggler_planner.hpp"
+#include "schedulerd/core/unblock.hpp"
 #include "schedulerd/core/wording.hpp"
 
 namespace tidepool::core {
@@ -121,6 +123,18 @@ void suggest_victims(const ClusterState& state, int slots_short, Explanation& ou
   }
 }
 
+// For workers of several slots: the node that lacks least for one more.
+void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
+  const Node* best = nullptr;
+  for (const auto& [id, node] : state.nodes) {
+    const bool usable = node.state == NodeState::kUp && !node.cordoned && static_cast<int>(node.owners.size()) >= slots;
+    if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
+  }
+  if (slots == 1 || best == nullptr) return;
+  const int lacks = slots - static_cast<int>(free.free_on(best->id));
+  if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
@@ -131,6 +145,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
   const int short_by = std::max(slots, needed - fits * slots);
+  suggest_node(state, slots, free, out);
   out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
   for (const auto& [id, node] : state.nodes) {
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
@@ -147,62 +162,43 @@ void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) 
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
+void append(const std::vector<std::string>& lines, std::vector<std::string>& out) {
+  for (const auto& line : lines) {
+    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+  }
+}
+
+// What the policy wants and the engine has not carried out, and by how much it is ahead of what lost.
+void add_choice(const Job& job, Explanation& out) {
+  if (!out.chosen || is_final(job.state)) return;
+  const Alternative& chosen = *out.chosen;
+  const bool held_back = out.reason.code < ReasonCode::kMeasuring || explains_holding(out.reason.code);
+  if (held_back && chosen.size != job.size() && chosen.size > 0 && chosen.reason.code != out.reason.code) {
+    out.evidence.push_back("its policy wants " + counted(chosen.size, "worker") + " for it");
+  }
+  if (const std::string scores = scores_of(chosen, out.lost); !scores.empty()) out.evidence.push_back(scores);
+}
+
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   switch (why.code) {
     case ReasonCode::kWaitingForSlots:
     case ReasonCode::kBehindOlderJob: suggest_room(state, job, out); break;
-    case ReasonCode::kPriceWait:
-      suggest_room(state, job, out);
-      out.unblocks.emplace_back("raise its priority");
-      break;
-    case ReasonCode::kPolicyFailed:
-      out.unblocks.emplace_back("see the event policy.error, and choose another policy: schedulerd --policy NAME");
-      break;
-    case ReasonCode::kAwaitsPolicy:
-      out.unblocks.emplace_back("see whether the policy answers: schedctl policy ls");
-      break;
-    case ReasonCode::kPriceHold: out.unblocks.emplace_back("add a node, or raise its priority"); break;
     case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
-    case ReasonCode::kWaitsForState:
-      out.unblocks.push_back("free a slot on " + NodeId(static_cast<std::uint64_t>(why.number("node"))).text());
-      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + ": it starts elsewhere then");
-      break;
-    case ReasonCode::kNoNodes: out.unblocks.push_back("start an agent: agentd --daemon ADDRESS --token TOKEN"); break;
-    case ReasonCode::kSuspendedByUser: out.unblocks.push_back("schedctl resume " + job.id.text()); break;
-    case ReasonCode::kNoSlotsToGrow:
-    case ReasonCode::kStragglerNoSpare:
-      out.unblocks.push_back("add a node with " + counted(std::max(1.0, why.number("wanted", 1)), "free slot"));
-      break;
-    case ReasonCode::kCooldown:
-      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + " for the cooldown");
-      break;
-    case ReasonCode::kMinRuntime:
-      out.unblocks.push_back("wait " + waiting_time(why.number("seconds_left")) + " for elastic.min_runtime");
-      break;
-    case ReasonCode::kEfficiencySettled:
-      if (why.number("efficiency") > 0) {
-        out.unblocks.push_back("lower scaling.efficiency_threshold below " + decimal(why.number("efficiency")));
-      } else {
-        out.unblocks.push_back("raise batch.global: with more to compute in a step another worker may pay");
-      }
-      break;
-    case ReasonCode::kPriceCap:
-      out.unblocks.push_back("raise scaling.price_cap to " + decimal(why.number("price")));
-      break;
-    case ReasonCode::kNoMeasurements:
-      out.unblocks.push_back("choose a size: schedctl resize " + job.id.text() + " SIZE");
-      break;
-    case ReasonCode::kAtMax: out.unblocks.push_back("raise elastic.max"); break;
-    case ReasonCode::kAtMin: out.unblocks.push_back("lower elastic.min"); break;
-    case ReasonCode::kPinnedByUser: out.unblocks.push_back("schedctl resize " + job.id.text() + " 0"); break;
-    case ReasonCode::kBatchTooSmall: out.unblocks.push_back("raise batch.global"); break;
-    case ReasonCode::kMeasuring: {
-      const double left = why.number("of") - why.number("steps");
-      if (left > 0) out.unblocks.push_back("wait for " + counted(left, "more step"));
-      break;
-    }
     default: break;
+  }
+  append(unblocks_of(why, job.id), out.unblocks);
+  if (out.chosen && out.chosen->reason.code != why.code) {
+    append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
+  }
+  const auto thaws = job.allotted && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
+  if (thaws && *thaws > state.now && why.code != ReasonCode::kCooldown && why.code != ReasonCode::kMinRuntime) {
+    append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
+           out.unblocks);
+  }
+  if (why.code == ReasonCode::kPriceWait) {
+    const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+    append({"add a node with " + counted(slots, "free slot")}, out.unblocks);
   }
   if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
 }
@@ -248,9 +244,18 @@ Explanation explain(const ClusterState& state, JobId id) {
   Explanation out;
   out.reason = current_reason(state, *job);
   out.lost = job->verdict.lost;
+  out.chosen = job->verdict.chosen;
+  if (job->allotted && !job->allotted->allotment.lost.empty()) {
+    // The plan is as new as the numbers in it; a verdict is stored anew only when it says something else.
+    const Allotment& allotment = job->allotted->allotment;
+    out.chosen = Alternative{allotment.size, allotment.score, allotment.reason};
+    out.lost = allotment.lost;
+    if (out.reason.code == allotment.reason.code) out.reason = allotment.reason;
+  }
   const bool judged = static_cast<bool>(job->verdict.job);
   out.summary = judged ? sentence(out.reason) : "submitted; the next decision will place it";
   if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
+  add_choice(*job, out);
   add_measurements(*job, out);
   add_transition_costs(*job, out);
   add_stragglers(state, *job, out);

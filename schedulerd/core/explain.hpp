@@ -1,6 +1,7 @@
 // Reasons as sentences. One place renders them, so every surface says the same.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Explanation {
   Reason reason;
   std::vector<std::string> evidence;  // numbers in words, most telling first
   std::vector<std::string> unblocks;  // what would change the verdict
-  std::vector<Alternative> lost;
-  std::vector<JobId> ahead;  // jobs that go first, if it waits
+  std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
+  std::vector<Alternative> lost;      // best first
+  std::vector<JobId> ahead;           // jobs that go first, if it waits
 };
 
 // Why the job is in its present state and size. Requires: the job exists.

@@ -17,7 +17,7 @@ enum class ReasonCode {
   kSuspendedByUser,
   kNoNodes,
   kWaitsForState,  // step, node, seconds_left, redo_s: its newest state lies on a node without room
-  kPriceWait,      // needed, worth, price: what a slot is worth to it, and what it is worth to those who have them
+  kPriceWait,      // needed, worth, price, and perhaps rival, rival_worth: what a slot is worth to it, and the price
   kPolicyFailed,   // the policy's answer was dropped before it named the job
   kMeritWait,      // needed, free, merit, asked: what a size brings by its policy's measure, and what would be enough
   kDeadlineLost,   // needed: by its deadline it cannot end any more, whatever it is given
@@ -43,10 +43,10 @@ enum class ReasonCode {
   kStragglerWatched,      // and by_share: a worker is slow; waiting for it has cost less so far than an action would
   kStragglerInData,       // a worker is slow for no fault of its own or its node's: no action helps
   kStragglerEased,        // and share: a slow worker has a smaller share, and no better is to be had
-  kPriceHold,             // size, next, worth, price: what each slot of the next size is worth to it, and the price
+  kPriceHold,             // size, next (0 = may not change yet), worth of each slot more, price, perhaps as PriceWait
   kUnclaimed,             // size: its policy gives it nothing, and nobody needs its slots
   kMeritHold,             // size, next, merit, asked: what the next size brings by its policy's measure, and the bar
-  kNoRoomTogether,        // size, wanted: it is to have more, and no nodes have so many slots together
+  kNoRoomTogether,        // size, next: it is to have more, and no nodes have so many slots together
   // why a job starts, grows, shrinks, is replaced
   kStarted,          // size
   kExploreUp,        // from, to: only one size measured

@@ -105,6 +105,7 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
       return "keeps " + w.workers("size") + ": going to " + w.number("next") + " would gain " +
              w.money("utility_gain") + " in utility and cost " + w.money("cost_gain") + " more";
     case ReasonCode::kPriceHold:
+      if (w.value("next") == 0) return "keeps " + w.workers("size") + ": its size may not change yet";
       return "keeps " + w.workers("size") + ": each slot of the next size is worth " + w.rate("worth") +
              " to it, and the price of a slot is " + w.rate("price");
     case ReasonCode::kUnclaimed:
@@ -113,7 +114,7 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
       return "keeps " + w.workers("size") + ": by its policy's measure the next size brings " + w.rate("merit") +
              ", and more than " + w.rate("asked") + " is asked for";
     case ReasonCode::kNoRoomTogether:
-      return "keeps " + w.workers("size") + ": it is to have " + w.number("wanted") +
+      return "keeps " + w.workers("size") + ": it is to have " + w.number("next") +
              ", and no nodes have room for them together";
     case ReasonCode::kAtMax: return "keeps " + w.workers("size") + ": it may not have more";
     case ReasonCode::kAtMin: return "keeps " + w.workers("size") + ": it may not have fewer";

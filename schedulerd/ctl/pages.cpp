@@ -1,5 +1,8 @@
 #include "schedulerd/ctl/pages.hpp"
 
+#include <iomanip>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "schedulerd/ctl/tables.hpp"
@@ -71,6 +74,25 @@ std::string size_words(const json& job) {
   return words + "), generation " + whole(number_at(job, "/generation").value_or(0));
 }
 
+// Three significant digits: 0.01234 -> "0.0123".
+std::string short_number(double number) {
+  std::ostringstream out;
+  out << std::setprecision(3) << number;
+  return out.str();
+}
+
+// "2 workers (score 1.9): growing 1 -> 2: ..."; a policy that gives no scores gives 0.
+std::string weighed_text(const json& weighed) {
+  const auto size = number_at(weighed, "/size");
+  const double score = number_at(weighed, "/score").value_or(0);
+  const std::string why = text_at(weighed, "/reason/text");
+  return (!size        ? "another size"
+          : *size == 0 ? "no slots"
+                       : count_of(*size, "worker")) +
+         (score == 0 ? "" : " (score " + short_number(score) + ")") +
+         (why.empty() ? " (" + text_at(weighed, "/reason/code") + ")" : ": " + why);
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -111,13 +133,10 @@ std::string why_page(const json& explanation, const Style& style) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
   section("Evidence", bullets(list_at(explanation, "/evidence"), style));
+  const json chosen = explanation.value("chosen", json());
+  if (chosen.is_object()) section("Its policy wants", bullets(json::array({weighed_text(chosen)}), style));
   json others = json::array();
-  for (const auto& alternative : list_at(explanation, "/alternatives")) {
-    const std::string why = text_at(alternative, "/reason/text");
-    const auto size = number_at(alternative, "/size");
-    others.push_back((size ? count_of(*size, "worker") : std::string("another size")) +
-                     (why.empty() ? " (" + text_at(alternative, "/reason/code") + ")" : ": " + why));
-  }
+  for (const auto& alternative : list_at(explanation, "/alternatives")) others.push_back(weighed_text(alternative));
   section("Considered and not taken", bullets(others, style));
   section("Goes first", bullets(list_at(explanation, "/ahead"), style));
   section("What would change it", bullets(list_at(explanation, "/unblocks"), style));

@@ -30,6 +30,12 @@ std::string done_cell(const json& job) {
   return step && *step > 0 ? "step " + whole(*step) : "-";
 }
 
+std::string would_change(const json& unblocks) {
+  std::string out;
+  for (const auto& each : unblocks) out += (out.empty() ? " (would change it: " : "; ") + each.get<std::string>();
+  return out.empty() ? out : out + ")";
+}
+
 }  // namespace
 
 std::string jobs_table(const json& jobs, const Style& style) {
@@ -125,7 +131,13 @@ std::string decisions_text(const json& decisions, const Style& style) {
     }
     if (!intents.empty()) continue;
     for (const auto& verdict : list_at(decision, "/verdicts")) {
-      line(head + "  " + text_at(verdict, "/job") + "  keep:", text_at(verdict, "/reason/text"));
+      line(head + "  " + text_at(verdict, "/job") + "  keep:",
+           text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
+    }
+    if (!list_at(decision, "/verdicts").empty()) continue;
+    for (const auto& given : list_at(decision, "/allotments")) {
+      line(head + "  " + text_at(given, "/job") + "  plan:",
+           count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
     }
   }
   return out;
@@ -138,7 +150,10 @@ std::string policies_table(const json& policies, const Style& style) {
                    {.title = "SIZES"},
                    {.title = "WHAT IT DOES", .flexible = true}});
   for (const auto& policy : policies) {
-    table.add({policy.value("active", false) ? "*" : " ", text_at(policy, "/name"), text_at(policy, "/kind"),
+    table.add({policy.value("active", false)   ? "*"
+               : policy.value("shadow", false) ? "s"
+                                               : " ",
+               text_at(policy, "/name"), text_at(policy, "/kind"),
                text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job", text_at(policy, "/summary")});
   }
   return table.text(style);

@@ -7,6 +7,8 @@
 #include "policies/registry.hpp"
 #include "schedulerd/core/cluster_invariants.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/unblock.hpp"
+#include "schedulerd/core/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -183,9 +185,29 @@ class Scenario {
   void why(const Line& line) {
     const auto answer = core::explain(engine_.view(), job(line));
     out_ += "  " + line.word(0) + " (" + core::to_text(find(line).state) + "): " + answer.summary + "\n";
+    if (answer.chosen) tell_weighed("chosen", *answer.chosen);
+    for (const auto& lost : answer.lost) tell_weighed("lost", lost);
     for (const auto& fact : answer.evidence) out_ += "    - " + fact + "\n";
     for (const auto& help : answer.unblocks) out_ += "    could help: " + help + "\n";
     for (const JobId ahead : answer.ahead) out_ += "    ahead: " + ahead.text() + "\n";
+  }
+
+  // The score is left out where the policy gives none.
+  void tell_weighed(const char* what, const core::Alternative& weighed) {
+    out_ += "    " + std::string(what) + ": " + std::to_string(weighed.size) +
+            (weighed.score == 0 ? "" : " at " + core::three_digits(weighed.score)) + ", " +
+            core::sentence(weighed.reason) + "\n";
+  }
+  // What a new plan changes: the chosen size, the best that lost, and what would unblock.
+  void tell_plan(const core::Replan& replan) {
+    for (const auto& [job, now] : replan.changes) {
+      if (!now) continue;
+      out_ += "    plan for " + job.text() + ": " + std::to_string(now->size) +
+              (now->score == 0 ? "" : " at " + core::three_digits(now->score)) + " [" +
+              std::string(core::to_text(now->reason.code)) + "] " + core::sentence(now->reason) + "\n";
+      if (!now->lost.empty()) tell_weighed("  lost", now->lost.front());
+      for (const auto& help : core::unblocks_of(now->reason, job)) out_ += "      could help: " + help + "\n";
+    }
   }
 
   void decide() {
@@ -197,6 +219,7 @@ class Scenario {
     at << now_.count_us() / 1000 << " ms";
     out_ += "  " + decision.id.text() + " at " + at.str() + "\n";
     for (const auto& planned : decision.plan) out_ += "    " + core::sentence(planned, engine_.view()) + "\n";
+    if (decision.replan) tell_plan(*decision.replan);
     for (const auto& verdict : decision.verdicts) {
       out_ += "    " + verdict.job.text() + " [" + std::string(core::to_text(verdict.reason.code)) + "] " +
               core::sentence(verdict.reason) + "\n";

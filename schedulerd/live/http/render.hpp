@@ -15,6 +15,9 @@
 namespace tidepool::live::http {
 
 [[nodiscard]] nlohmann::json render_reason(const core::Reason& reason);
+// A size that was weighed, and those that lost, best first.
+[[nodiscard]] nlohmann::json render_alternative(const core::Alternative& weighed);
+[[nodiscard]] nlohmann::json render_alternatives(const std::vector<core::Alternative>& lost);
 
 [[nodiscard]] nlohmann::json render_job(const Published& seen, const core::Job& job, const std::string& currency);
 

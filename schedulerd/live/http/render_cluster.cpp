@@ -7,6 +7,7 @@
 #include "schedulerd/core/codec.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/node_speed.hpp"
+#include "schedulerd/core/unblock.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -54,12 +55,31 @@ json render_intent(const Published& seen, const core::PlannedIntent& planned, co
 }
 
 json render_verdict(const core::Verdict& verdict) {
-  json lost = json::array();
-  for (const auto& alternative : verdict.lost) {
-    lost.push_back(
-        {{"size", alternative.size}, {"score", alternative.score}, {"reason", render_reason(alternative.reason)}});
+  return {{"job", verdict.job.text()},
+          {"reason", render_reason(verdict.reason)},
+          {"chosen", verdict.chosen ? render_alternative(*verdict.chosen) : json(nullptr)},
+          {"lost", render_alternatives(verdict.lost)},
+          {"unblocks", core::unblocks_of(verdict.reason, verdict.job)}};
+}
+
+// What a plan for the whole cluster gives a job from this decision on.
+json render_allotment(JobId job, const core::Allotment& allotment) {
+  return {{"job", job.text()},
+          {"size", allotment.size},
+          {"score", allotment.score},
+          {"reason", render_reason(allotment.reason)},
+          {"lost", render_alternatives(allotment.lost)},
+          {"unblocks", core::unblocks_of(allotment.reason, job)}};
+}
+
+json render_allotments(const Published& seen, const core::Decision& decision, const Caller& caller) {
+  json allotments = json::array();
+  if (!decision.replan) return allotments;
+  for (const auto& [job, now] : decision.replan->changes) {
+    const core::Job* known = seen.state.find_job(job);
+    if (now && known != nullptr && caller.sees(known->spec.tenant)) allotments.push_back(render_allotment(job, *now));
   }
-  return {{"job", verdict.job.text()}, {"reason", render_reason(verdict.reason)}, {"lost", std::move(lost)}};
+  return allotments;
 }
 
 // The job if it exists and the caller may see it.
@@ -185,13 +205,14 @@ Result<json> render_decision(const Published& seen, const StoredDecision& stored
   for (const auto& verdict : decision.verdicts) {
     if (visible_job(seen, verdict.job, caller) != nullptr) verdicts.push_back(render_verdict(verdict));
   }
-  if (!caller.tenant.empty() && intents.empty() && verdicts.empty()) return json(nullptr);
+  json allotments = render_allotments(seen, decision, caller);
+  if (!caller.tenant.empty() && intents.empty() && verdicts.empty() && allotments.empty()) return json(nullptr);
   std::string digest(16, '0');
   for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
   return json{
-      {"id", stored.id.text()},         {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
-      {"inputs_digest", digest},        {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
-      {"verdicts", std::move(verdicts)}};
+      {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
+      {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
+      {"verdicts", std::move(verdicts)}, {"allotments", std::move(allotments)}};
 }
 
 json render_event(const Published& seen, const core::Event& event, const Caller& caller) {

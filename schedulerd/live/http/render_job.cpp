@@ -57,15 +57,6 @@ json render_progress(const Published& seen, const core::Job& job, const json& st
           {"statistical_efficiency", number_or_null(core::statistical_efficiency(job))}};
 }
 
-json render_alternatives(const std::vector<core::Alternative>& lost) {
-  json alternatives = json::array();
-  for (const auto& alternative : lost) {
-    alternatives.push_back(
-        {{"size", alternative.size}, {"score", alternative.score}, {"reason", render_reason(alternative.reason)}});
-  }
-  return alternatives;
-}
-
 Money price_per_hour(const Published& seen, const core::Job& job) {
   Money price;
   for (const WorkerId id : job.workers) {
@@ -88,7 +79,20 @@ json spec_of(const core::Job& job) {
 json render_reason(const core::Reason& reason) {
   json numbers = json::object();
   for (const auto& number : reason.numbers) numbers[number.name] = plain_number(number.value);
-  return {{"code", core::to_text(reason.code)}, {"numbers", std::move(numbers)}, {"text", core::sentence(reason)}};
+  json rendered{
+      {"code", core::to_text(reason.code)}, {"numbers", std::move(numbers)}, {"text", core::sentence(reason)}};
+  if (!reason.word.empty()) rendered["word"] = reason.word;
+  return rendered;
+}
+
+json render_alternative(const core::Alternative& weighed) {
+  return {{"size", weighed.size}, {"score", weighed.score}, {"reason", render_reason(weighed.reason)}};
+}
+
+json render_alternatives(const std::vector<core::Alternative>& lost) {
+  json alternatives = json::array();
+  for (const auto& alternative : lost) alternatives.push_back(render_alternative(alternative));
+  return alternatives;
 }
 
 json render_sizes(const core::Job& job) {
@@ -170,6 +174,7 @@ json render_explanation(const Published& seen, const core::Job& job, const Calle
           {"reason", render_reason(explanation.reason)},
           {"evidence", explanation.evidence},
           {"unblocks", explanation.unblocks},
+          {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
           {"alternatives", render_alternatives(explanation.lost)},
           {"ahead", std::move(ahead)},
           {"as_of_seq", seen.as_of_seq}};

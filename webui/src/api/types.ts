@@ -156,6 +156,7 @@ export interface Explanation {
   reason: Reason | null;
   evidence: string[];
   unblocks: string[];
+  chosen: Alternative | null;
   alternatives: Alternative[];
   ahead: string[];
   as_of_seq: number;
@@ -172,6 +173,24 @@ export interface Intent {
   text?: string;
 }
 
+export interface Verdict {
+  job: string;
+  reason: Reason;
+  chosen: Alternative | null;
+  lost: Alternative[];
+  unblocks: string[];
+}
+
+// What a plan for the whole cluster gives a job from a decision on.
+export interface Allotment {
+  job: string;
+  size: number;
+  score: number;
+  reason: Reason;
+  lost: Alternative[];
+  unblocks: string[];
+}
+
 export interface Decision {
   id: string;
   at: string;
@@ -179,7 +198,8 @@ export interface Decision {
   inputs_digest: string;
   steps_counted: number;
   intents: Intent[];
-  verdicts: { job: string; reason: Reason; lost: Alternative[] }[];
+  verdicts: Verdict[];
+  allotments: Allotment[];
 }
 
 export interface Policy {

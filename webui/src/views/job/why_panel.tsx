@@ -17,21 +17,7 @@ function Body({ why }: { why: Explanation }) {
     <>
       <p class="why-summary" data-testid="why-summary">{why.summary}</p>
       {why.evidence.length > 0 && <Part title="Evidence"><ul class="lines">{why.evidence.map((line) => <li key={line}>{line}</li>)}</ul></Part>}
-      {why.alternatives.length > 0 && (
-        <Part title="What lost">
-          <table class="plain">
-            <thead><tr><th scope="col">Size</th><th scope="col" class="number">Score</th><th scope="col">Because</th></tr></thead>
-            <tbody>
-              {why.alternatives.map((other) => (
-                <tr key={other.size}>
-                  <th scope="row">{count(other.size)}</th><td class="number">{quantity(other.score)}</td>
-                  <td>{other.reason.text || other.reason.code}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Part>
-      )}
+      {why.alternatives.length > 0 && <Part title="Sizes weighed"><Weighed why={why} /></Part>}
       {why.unblocks.length > 0 && <Part title="What would change it"><ul class="lines">{why.unblocks.map((line) => <li key={line}>{line}</li>)}</ul></Part>}
       {why.ahead.length > 0 && (
         <Part title="Ahead of it">
@@ -39,6 +25,25 @@ function Body({ why }: { why: Explanation }) {
         </Part>
       )}
     </>
+  );
+}
+
+// The size that its policy wants stands first, whatever keeps the job from having it.
+function Weighed({ why }: { why: Explanation }) {
+  const rows = why.chosen ? [why.chosen, ...why.alternatives] : why.alternatives;
+  return (
+    <table class="plain" data-testid="why-sizes">
+      <thead><tr><th scope="col">Size</th><th scope="col" class="number">Score</th><th scope="col">Because</th></tr></thead>
+      <tbody>
+        {rows.map((size) => (
+          <tr key={size.size} class={size === why.chosen ? "chosen" : undefined}>
+            <th scope="row">{count(size.size)}{size === why.chosen && <span class="tag">chosen</span>}</th>
+            <td class="number">{quantity(size.score)}</td>
+            <td>{size.reason.text || size.reason.code}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
