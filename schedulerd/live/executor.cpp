@@ -208,7 +208,8 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
     const core::Job& job = *state.find_job(worker.job);
     const bool knows_generations =
         worker.phase == core::WorkerPhase::kMember || worker.phase == core::WorkerPhase::kLeaving;
-    if (worker.phase == core::WorkerPhase::kStarting) {
+    // Who is to be stopped is not started first: the stop ends its id for good.
+    if (worker.phase == core::WorkerPhase::kStarting && !worker.kill_at) {
       auto order = start_order(worker, job, *state.find_node(node));
       if (order.ok()) orders.emplace_back(*std::move(order));
     }

@@ -25,24 +25,25 @@ std::optional<ChangeShares> shares_of(const core::Job& job) {
   return ChangeShares{job.id, job.generation, job.shares_told.number, job.shares_told.weights};
 }
 
+// What is told to a whole job is told once in a turn.
+void say_once(Outgoing message, std::vector<Outgoing>& out) {
+  if (std::find(out.begin(), out.end(), message) == out.end()) out.push_back(std::move(message));
+}
+
 }  // namespace
 
 DaemonModel::DaemonModel(Setup setup) : setup_(std::move(setup)) {
-  engine_.emplace(setup_.parts());
+  engine_.emplace(setup_.ground.parts());
 }
 
 int DaemonModel::index_of(NodeId node) const {
   const core::Node* known = engine_->view().find_node(node);
   TP_CHECK(known != nullptr, "a plan speaks of nodes that have joined");
-  return std::stoi(known->name.substr(known->name.rfind('-') + 1)) - 1;
+  return node_of_name(known->name);
 }
 
 std::string DaemonModel::name_of_job(JobId job) const {
   return engine_->view().find_job(job)->spec.name;
-}
-
-std::string DaemonModel::node_name(int index) const {
-  return "node-" + std::to_string(index + 1);
 }
 
 bool DaemonModel::learn_fact(core::Fact fact, Instant now, const std::string& key) {
@@ -75,13 +76,12 @@ void DaemonModel::learn_submit(const Submit& submit, Instant now, std::vector<Ou
 void DaemonModel::learn_hello(const Hello& hello, Instant now, std::vector<Outgoing>& answers) {
   const std::string name = node_name(hello.node);
   const NodeId id = engine_->node_id_for(name);
-  NodeKind kind{.slots = setup_.slots_per_node, .slot_type = setup_.slot_type};
-  if (!setup_.kinds.empty()) kind = setup_.kinds[static_cast<std::size_t>(hello.node)];
+  const NodeKind kind = setup_.ground.kind_of(hello.node);
   core::NodeJoined joined{.node = id,
                           .name = name,
                           .slots = kind.slots,
                           .slot_type = kind.slot_type,
-                          .price_per_slot_hour = setup_.price_per_slot_hour,
+                          .price_per_slot_hour = setup_.ground.price_per_slot_hour,
                           .running = hello.running};
   if (!learn_fact(std::move(joined), now, "")) return;
   connected_[id] = hello.node;
@@ -94,57 +94,83 @@ void DaemonModel::say_again(NodeId node, int index, const std::vector<WorkerId>&
                             std::vector<Outgoing>& out) const {
   const core::ClusterState& state = engine_->view();
   for (const WorkerId id : running) {
-    if (state.find_worker(id) == nullptr)
+    const core::Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->node != node) {
       out.emplace_back(StopWorker{.node = index, .worker = id, .grace = Duration()});
-  }
-  std::map<JobId, bool> told;
-  for (const WorkerId id : state.find_node(node)->owners) {
-    const core::Worker* worker = id ? state.find_worker(id) : nullptr;
-    if (worker == nullptr) continue;
-    const bool missing = std::find(running.begin(), running.end(), id) == running.end();
-    if (missing && worker->phase == core::WorkerPhase::kStarting && !worker->kill_at) {
-      out.emplace_back(StartWorker{.node = index,
-                                   .worker = id,
-                                   .job = worker->job,
-                                   .slots = worker->slots,
-                                   .job_name = name_of_job(worker->job)});
     }
-    const core::Job& job = *state.find_job(worker->job);
-    const bool has_generation = !job.members.empty() || job.parking;
-    if (!has_generation || !told.emplace(job.id, true).second) continue;
-    out.emplace_back(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking});
-    if (auto shares = shares_of(job)) out.emplace_back(*std::move(shares));
-    if (job.generation > 0 && job.incarnation.launched == job.generation) {
-      out.emplace_back(LaunchPrograms{job.id, job.generation});
+  }
+  for (const auto& [id, worker] : state.workers) {
+    if (worker.node != node) continue;
+    if (worker.phase != core::WorkerPhase::kStarting) {
+      tell_generation(worker, out);
+    } else if (!worker.kill_at) {
+      out.emplace_back(StartWorker{
+          .node = index, .worker = id, .job = worker.job, .slots = worker.slots, .job_name = name_of_job(worker.job)});
     }
   }
 }
 
+// Everything that a member or a leaver has to know of its job's newest generation.
+void DaemonModel::tell_generation(const core::Worker& worker, std::vector<Outgoing>& out) const {
+  const core::Job& job = *engine_->view().find_job(worker.job);
+  const bool member = std::find(job.members.begin(), job.members.end(), worker.id) != job.members.end();
+  const bool hears = member || worker.phase == core::WorkerPhase::kLeaving;
+  if (!hears || (job.members.empty() && !job.parking)) return;
+  say_once(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking}, out);
+  if (!member) return;
+  tell_launch(job, out);
+  if (auto shares = shares_of(job)) say_once(*std::move(shares), out);
+}
+
+void DaemonModel::tell_launch(const core::Job& job, std::vector<Outgoing>& out) {
+  const bool restarts = job.spec.resize == core::ResizeMode::kRestart;
+  if (restarts && job.incarnation.launched == job.generation) say_once(LaunchPrograms{job.id, job.generation}, out);
+}
+
+// A worker that introduces itself, or says where it listens, though it is known: its agent was away, or it was.
+void DaemonModel::answer(const core::Fact& fact, std::vector<Outgoing>& out) const {
+  if (const auto* ready = std::get_if<core::WorkerReady>(&fact)) {
+    const core::Worker* worker = engine_->view().find_worker(ready->worker);
+    if (worker != nullptr && worker->phase != core::WorkerPhase::kStarting) tell_generation(*worker, out);
+  } else if (const auto* joining = std::get_if<core::WorkerJoining>(&fact)) {
+    const core::Worker* worker = engine_->view().find_worker(joining->worker);
+    if (worker == nullptr) return;
+    const core::Job& job = *engine_->view().find_job(worker->job);
+    const bool member = std::find(job.members.begin(), job.members.end(), worker->id) != job.members.end();
+    if (member && joining->generation == job.generation) tell_launch(job, out);
+  }
+}
+
+void DaemonModel::learn_cordon(const CordonNode& cordon, Instant now) {
+  const NodeId id = engine_->node_id_for(node_name(cordon.node));
+  const core::Node* node = engine_->view().find_node(id);
+  if (node == nullptr || node->cordoned == cordon.cordoned) return;
+  (void)learn_fact(core::NodeCordonChanged{.node = id, .cordoned = cordon.cordoned}, now, "");
+}
+
 void DaemonModel::learn(const Incoming& incoming, Instant now, std::vector<Outgoing>& answers) {
-  std::visit(Overloaded{
-                 [&](const Submit& submit) { learn_submit(submit, now, answers); },
-                 [&](const Hello& hello) { learn_hello(hello, now, answers); },
-                 [&](const AgentReport& report) {
-                   const bool exited = std::holds_alternative<core::WorkerExited>(report.fact);
-                   const bool dropped = setup_.bug == PlantedBug::kLosesExits && exited && ++exits_seen_ % 3 == 0;
-                   // A refused report is answered too: repeating it would not make it true.
-                   if (!dropped) (void)learn_fact(report.fact, now, "");
-                   if (report.report != 0) answers.emplace_back(AckReport{report.node, report.report});
-                 },
-                 [&](const AgentSilent& silent) {
-                   const NodeId id = engine_->node_id_for(node_name(silent.node));
-                   if (engine_->view().find_node(id) == nullptr) return;
-                   connected_.erase(id);
-                   (void)learn_fact(core::NodeLost{.node = id, .why = "no sign of life"}, now, "");
-                 },
-                 [&](const ReclaimNotice& notice) {
-                   const NodeId id = engine_->node_id_for(node_name(notice.node));
-                   const core::Node* node = engine_->view().find_node(id);
-                   if (node == nullptr || node->cordoned == notice.on_notice) return;
-                   (void)learn_fact(core::NodeCordonChanged{.node = id, .cordoned = notice.on_notice}, now, "");
-                 },
-             },
-             incoming);
+  std::visit(
+      Overloaded{
+          [&](const Submit& submit) { learn_submit(submit, now, answers); },
+          [&](const Hello& hello) { learn_hello(hello, now, answers); },
+          [&](const AgentReport& report) {
+            const bool exited = std::holds_alternative<core::WorkerExited>(report.fact);
+            const bool dropped = setup_.bug == PlantedBug::kLosesExits && exited && ++exits_seen_ % 3 == 0;
+            // A refused report is answered too: repeating it would not make it true.
+            if (!dropped) (void)learn_fact(report.fact, now, "");
+            answer(report.fact, answers);
+            if (report.report != 0) answers.emplace_back(AckReport{report.node, report.report});
+          },
+          [&](const AgentSilent& silent) {
+            const NodeId id = engine_->node_id_for(node_name(silent.node));
+            if (engine_->view().find_node(id) == nullptr) return;
+            connected_.erase(id);
+            (void)learn_fact(core::NodeLost{.node = id, .why = "no sign of life"}, now, "");
+          },
+          [&](const CordonNode& cordon) { learn_cordon(cordon, now); },
+          [&](const UserWish& wish) { std::visit([&](const auto& fact) { (void)learn_fact(fact, now, ""); }, wish); },
+      },
+      incoming);
 }
 
 std::vector<Outgoing> DaemonModel::receive(const std::vector<Incoming>& batch, Instant now) {
@@ -176,7 +202,7 @@ void DaemonModel::decide(Instant now, std::vector<Outgoing>& out) {
   }
   (void)engine_->accept(decision);
   if (!write()) return;
-  if (setup_.on_decision) setup_.on_decision(decision);
+  if (setup_.ground.on_decision) setup_.ground.on_decision(decision);
   act(decision, out);
 }
 
@@ -189,37 +215,36 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
     for (const auto& place : intent.newcomers) start(intent.job, place);
   };
   const auto tell_shares = [&](JobId job) {
-    if (auto shares = shares_of(*engine_->view().find_job(job))) out.emplace_back(*std::move(shares));
+    if (auto shares = shares_of(*engine_->view().find_job(job))) say_once(*std::move(shares), out);
   };
   for (const auto& planned : decision.plan) {
-    std::visit(
-        Overloaded{
-            [&](const core::StartIntent& intent) { start_all(intent); },
-            [&](const core::GrowIntent& intent) { start_all(intent); },
-            [&](const core::ReplaceIntent& intent) { start(intent.job, intent.newcomer); },
-            [&](const core::SwitchIntent& intent) {
-              out.emplace_back(CommitGeneration{intent.job, intent.number, intent.members, intent.after_failure});
-              tell_shares(intent.job);
-              if (setup_.bug == PlantedBug::kLaunchesAtOnce)
-                out.emplace_back(LaunchPrograms{intent.job, intent.number});
-            },
-            [&](const core::RebalanceIntent& intent) { tell_shares(intent.job); },
-            [&](const core::StopWorkerIntent& intent) {
-              const core::Worker* worker = engine_->view().find_worker(intent.worker);
-              if (worker == nullptr || !connected_.contains(worker->node)) return;
-              out.emplace_back(StopWorker{index_of(worker->node), intent.worker, intent.grace});
-            },
-            [&](const core::LaunchIntent& intent) { out.emplace_back(LaunchPrograms{intent.job, intent.number}); },
-            // Their workers wait for the switch, or are stopped by intents of their own.
-            [](const core::ShrinkIntent&) {},
-            [&](const core::PreemptIntent& intent) {
-              if (intent.number == 0) return;
-              out.emplace_back(CommitGeneration{intent.job, intent.number, {}, intent.after_failure, true});
-            },
-            [](const core::ProbeIntent&) {},  // no devices to measure
-            [](const core::EndJobIntent&) {},
-        },
-        planned.intent);
+    std::visit(Overloaded{
+                   [&](const core::StartIntent& intent) { start_all(intent); },
+                   [&](const core::GrowIntent& intent) { start_all(intent); },
+                   [&](const core::ReplaceIntent& intent) { start(intent.job, intent.newcomer); },
+                   [&](const core::SwitchIntent& intent) {
+                     say_once(CommitGeneration{intent.job, intent.number, intent.members, intent.after_failure}, out);
+                     tell_shares(intent.job);
+                     if (setup_.bug == PlantedBug::kLaunchesAtOnce)
+                       out.emplace_back(LaunchPrograms{intent.job, intent.number});
+                   },
+                   [&](const core::RebalanceIntent& intent) { tell_shares(intent.job); },
+                   [&](const core::StopWorkerIntent& intent) {
+                     const core::Worker* worker = engine_->view().find_worker(intent.worker);
+                     if (worker == nullptr || !connected_.contains(worker->node)) return;
+                     out.emplace_back(StopWorker{index_of(worker->node), intent.worker, intent.grace});
+                   },
+                   [&](const core::LaunchIntent& intent) { say_once(LaunchPrograms{intent.job, intent.number}, out); },
+                   // Their workers wait for the switch, or are stopped by intents of their own.
+                   [](const core::ShrinkIntent&) {},
+                   [&](const core::PreemptIntent& intent) {
+                     if (intent.number == 0) return;
+                     say_once(CommitGeneration{intent.job, intent.number, {}, intent.after_failure, true}, out);
+                   },
+                   [](const core::ProbeIntent&) {},  // no devices to measure
+                   [](const core::EndJobIntent&) {},
+               },
+               planned.intent);
   }
   if (setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(decision.at, out);
 }
@@ -299,9 +324,9 @@ Status DaemonModel::recover() {
     auto state = core::state_from_json(snapshot->at("state"));
     if (!state) return state.error();
     for (const auto& [key, job] : snapshot->at("keys").items()) keys_[key] = JobId(job.get<std::uint64_t>());
-    engine_.emplace(setup_.parts(), std::move(*state));
+    engine_.emplace(setup_.ground.parts(), std::move(*state));
   } else {
-    engine_.emplace(setup_.parts());
+    engine_.emplace(setup_.ground.parts());
   }
   for (const std::string& record : journal_.records()) TP_TRY(replay(record));
   if (committed_digest_ != 0 && core::digest_of(engine_->view()) != committed_digest_) {

@@ -15,7 +15,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/core/engine.hpp"
-#include "schedulerd/sim/cluster_model.hpp"
+#include "schedulerd/sim/daemon.hpp"
 #include "schedulerd/sim/memory_journal.hpp"
 #include "schedulerd/sim/messages.hpp"
 
@@ -38,55 +38,43 @@ enum class PlantedBug {
   kLaunchesAtOnce,            // does not wait for the end of the programs of the generation before
 };
 
-class DaemonModel {
+class DaemonModel final : public Daemon {
  public:
   struct Setup {
-    std::function<core::Engine::Parts()> parts;  // makes the engine's parts, again at each recovery
-    std::vector<NodeKind> kinds;                 // by node; empty = all are like the next three
-    int slots_per_node = 1;
-    std::string slot_type = "gpu";
-    Money price_per_slot_hour;
+    DaemonGround ground;
     bool journaled = true;  // without a journal there is no recovery; for runs without crashes
     std::size_t records_per_snapshot = 64;
-    CrashPlan crash_plan;                                    // none = never dies
-    std::function<std::int64_t()> stopwatch_ns;              // measures decide(); none = not measured
-    std::function<void(const core::Decision&)> on_decision;  // each decision that was carried out
+    CrashPlan crash_plan;                        // none = never dies
+    std::function<std::int64_t()> stopwatch_ns;  // measures decide(); none = not measured
     PlantedBug bug = PlantedBug::kNone;
   };
   explicit DaemonModel(Setup setup);
 
-  // Takes a batch, journals it, answers, decides. If the daemon dies on the way, the result holds what had left
-  // it before, and alive() is false. Requires: alive().
-  [[nodiscard]] std::vector<Outgoing> receive(const std::vector<Incoming>& batch, Instant now);
-  // Time has passed and nothing else has happened. Requires: alive().
-  [[nodiscard]] std::vector<Outgoing> wake(Instant now) { return receive({}, now); }
-
-  // Starts again from snapshot and journal. Fails if they cannot be read or do not give the committed state back.
-  [[nodiscard]] Status recover();
-
-  [[nodiscard]] bool alive() const { return engine_.has_value(); }
-  [[nodiscard]] const core::Engine& engine() const { return *engine_; }
-  [[nodiscard]] const std::vector<std::int64_t>& decide_ns() const { return decide_ns_; }
-  [[nodiscard]] std::uint64_t writes() const { return writes_; }
-  // Facts that the engine refused, with its words; the last few.
-  [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
-  // A decision that the validator refused, if there was one.
-  [[nodiscard]] const std::optional<std::string>& invalid_decision() const { return invalid_decision_; }
+  [[nodiscard]] std::vector<Outgoing> receive(const std::vector<Incoming>& batch, Instant now) override;
+  // From snapshot and journal.
+  [[nodiscard]] Status recover() override;
+  [[nodiscard]] bool alive() const override { return engine_.has_value(); }
+  [[nodiscard]] const core::ClusterState& state() const override { return engine_->view(); }
+  [[nodiscard]] std::optional<Instant> next_due() const override { return engine_->next_due(); }
+  [[nodiscard]] Books books() const override { return {decide_ns_, writes_, refused_, invalid_decision_}; }
 
  private:
   void learn(const Incoming& incoming, Instant now, std::vector<Outgoing>& answers);
   void learn_submit(const Submit& submit, Instant now, std::vector<Outgoing>& answers);
   void learn_hello(const Hello& hello, Instant now, std::vector<Outgoing>& answers);
+  void learn_cordon(const CordonNode& cordon, Instant now);
   bool learn_fact(core::Fact fact, Instant now, const std::string& key);
   void decide(Instant now, std::vector<Outgoing>& out);
   void act(const core::Decision& decision, std::vector<Outgoing>& out);
   void say_again(NodeId node, int index, const std::vector<WorkerId>& running, std::vector<Outgoing>& out) const;
+  void tell_generation(const core::Worker& worker, std::vector<Outgoing>& out) const;
+  static void tell_launch(const core::Job& job, std::vector<Outgoing>& out);
+  void answer(const core::Fact& fact, std::vector<Outgoing>& out) const;
   void free_leavers(Instant now, std::vector<Outgoing>& out);
   // One journal write of what is appended so far; false if the daemon died in it.
   bool write();
   void die();
   [[nodiscard]] int index_of(NodeId node) const;
-  [[nodiscard]] std::string node_name(int index) const;
   [[nodiscard]] std::string name_of_job(JobId job) const;
   [[nodiscard]] Status replay(const std::string& record);
 

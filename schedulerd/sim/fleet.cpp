@@ -319,7 +319,7 @@ void Fleet::give_notice(const Fault& fault, Instant now) {
   const int node = static_cast<int>(fault.which % nodes_.size());
   if (!at(node).reachable || at(node).on_notice.value_or(false)) return;
   at(node).on_notice = true;
-  setup_.to_daemon(now, node, ReclaimNotice{node});
+  setup_.to_daemon(now, node, CordonNode{node});
   setup_.later(now + fault.notice, NodeReclaimed{node, fault.lasts});
 }
 
@@ -474,14 +474,17 @@ std::vector<RankPace> Fleet::paces(const TrainingRun& run) const {
 // --- links --------------------------------------------------------------------------------------
 
 Hello Fleet::hello(int node) const {
-  Hello hello{.node = node};
-  for (const auto& [id, process] : at(node).processes) hello.running.push_back(id);
-  return hello;
+  std::set<WorkerId> running;
+  for (const auto& [id, process] : at(node).processes) running.insert(id);
+  for (const auto& [number, fact] : at(node).unacknowledged) {
+    if (const auto* exited = std::get_if<core::WorkerExited>(&fact)) running.insert(exited->worker);
+  }
+  return {.node = node, .running = {running.begin(), running.end()}};
 }
 
 void Fleet::repeat(int index, Instant now) {
   const Node& node = at(index);
-  if (node.on_notice) setup_.to_daemon(now, index, ReclaimNotice{index, *node.on_notice});
+  if (node.on_notice) setup_.to_daemon(now, index, CordonNode{index, *node.on_notice});
   for (const auto& [id, process] : node.processes) {
     if (runs_.at(process.job).truth.restarts) {
       say_where_it_stands(id, now);

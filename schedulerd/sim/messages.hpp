@@ -19,7 +19,7 @@ struct Submit {
   std::string key;
   core::JobSpec spec;
 };
-// The first message on an agent's link: every worker process that lives there.
+// The first message on an agent's link: every worker process that lives there, or whose end has not been heard of.
 struct Hello {
   int node = 0;  // index in the cluster
   std::vector<WorkerId> running;
@@ -34,12 +34,15 @@ struct AgentReport {
 struct AgentSilent {
   int node = 0;
 };
-// The machine's owner has told its agent that it will be taken back, or that it will not after all.
-struct ReclaimNotice {
+// The machine is to get no more work: a user says so, or its owner will take it back; or that is over.
+struct CordonNode {
   int node = 0;
-  bool on_notice = true;
+  bool cordoned = true;
 };
-using Incoming = std::variant<Submit, Hello, AgentReport, AgentSilent, ReclaimNotice>;
+// What a user asks of a job that the daemon has acknowledged.
+using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequested, core::JobResumeRequested,
+                              core::JobCancelRequested>;
+using Incoming = std::variant<Submit, Hello, AgentReport, AgentSilent, CordonNode, UserWish>;
 
 struct StartWorker {
   int node = 0;
@@ -47,11 +50,13 @@ struct StartWorker {
   JobId job;
   std::vector<int> slots;
   std::string job_name;  // stands for the job's document
+  bool operator==(const StartWorker&) const = default;
 };
 struct StopWorker {
   int node = 0;
   WorkerId worker;
   Duration grace;
+  bool operator==(const StopWorker&) const = default;
 };
 // To all members and leavers of the job.
 struct CommitGeneration {
@@ -60,11 +65,13 @@ struct CommitGeneration {
   std::vector<WorkerId> members;
   bool after_failure = false;
   bool park = false;  // no members: the state is kept and everybody leaves
+  bool operator==(const CommitGeneration&) const = default;
 };
 // The programs of this generation are to start: to its members (core::ResizeMode::kRestart).
 struct LaunchPrograms {
   JobId job;
   GenerationNumber number = 0;
+  bool operator==(const LaunchPrograms&) const = default;
 };
 // The newest share table of a generation, to its members.
 struct ChangeShares {
@@ -72,15 +79,18 @@ struct ChangeShares {
   GenerationNumber generation = 0;
   std::int64_t number = 0;
   std::vector<std::int64_t> weights;  // by rank
+  bool operator==(const ChangeShares&) const = default;
 };
 struct AckReport {
   int node = 0;
   std::uint64_t report = 0;
+  bool operator==(const AckReport&) const = default;
 };
 // The durable answer to a Submit.
 struct Submitted {
   std::string key;
   JobId job;
+  bool operator==(const Submitted&) const = default;
 };
 using Outgoing =
     std::variant<StartWorker, StopWorker, CommitGeneration, LaunchPrograms, ChangeShares, AckReport, Submitted>;

@@ -30,33 +30,37 @@ void JobRow::hold(double at_s, int slots) {
 Simulator::Simulator(SimSetup setup)
     : setup_(std::move(setup)),
       rng_(setup_.seed),
-      daemon_(daemon_setup()),
+      daemon_(make_daemon()),
       fleet_(fleet_setup()),
       links_(static_cast<std::size_t>(setup_.cluster.nodes) + 1) {
   Rng fault_rng = rng_.fork();
   faults_ = draw_faults(setup_.faults, fault_rng);
+  faults_.insert(faults_.end(), setup_.more_faults.begin(), setup_.more_faults.end());
   for (std::size_t i = 0; i < setup_.workload.jobs.size(); ++i) {
     const bool is_new = job_of_name_.emplace(setup_.workload.jobs[i].spec.name, i).second;
     TP_CHECK(is_new, "the names in a workload are unique");
     heap_.push(Instant() + setup_.workload.jobs[i].arrives, Arrives{i});
   }
   for (std::size_t i = 0; i < faults_.size(); ++i) heap_.push(Instant() + faults_[i].at, FaultStrikes{i});
+  for (std::size_t i = 0; i < setup_.acts.size(); ++i) heap_.push(Instant() + setup_.acts[i].at, UserActs{i});
   for (int node = 0; node < setup_.cluster.nodes; ++node) connect(node);
   links_.back().up = true;
 }
 
-DaemonModel::Setup Simulator::daemon_setup() {
-  return {.parts = setup_.parts,
-          .kinds = setup_.kinds,
-          .slots_per_node = setup_.cluster.slots_per_node,
-          .slot_type = setup_.cluster.slot_type,
-          .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
-          .journaled = static_cast<bool>(setup_.crash_plan),
-          .records_per_snapshot = setup_.records_per_snapshot,
-          .crash_plan = setup_.crash_plan,
-          .stopwatch_ns = setup_.stopwatch_ns,
-          .on_decision = [this](const core::Decision& decision) { note_decision(decision); },
-          .bug = setup_.bug};
+std::unique_ptr<Daemon> Simulator::make_daemon() {
+  DaemonGround ground{.parts = setup_.parts,
+                      .kinds = setup_.kinds,
+                      .slots_per_node = setup_.cluster.slots_per_node,
+                      .slot_type = setup_.cluster.slot_type,
+                      .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
+                      .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
+  if (setup_.daemon) return setup_.daemon(ground);
+  return std::make_unique<DaemonModel>(DaemonModel::Setup{.ground = std::move(ground),
+                                                          .journaled = static_cast<bool>(setup_.crash_plan),
+                                                          .records_per_snapshot = setup_.records_per_snapshot,
+                                                          .crash_plan = setup_.crash_plan,
+                                                          .stopwatch_ns = setup_.stopwatch_ns,
+                                                          .bug = setup_.bug});
 }
 
 Fleet::Setup Simulator::fleet_setup() {
@@ -109,7 +113,7 @@ void Simulator::submit(std::size_t job) {
 void Simulator::on(ToDaemon event) {
   std::vector<Incoming> batch;
   const auto take = [&](ToDaemon message) {
-    if (daemon_.alive() && message.link == link(message.node).number) batch.push_back(std::move(message.message));
+    if (daemon_->alive() && message.link == link(message.node).number) batch.push_back(std::move(message.message));
   };
   take(std::move(event));
   // What arrives together is journaled together.
@@ -137,12 +141,29 @@ void Simulator::follow_reachability() {
   for (int node = 0; node < setup_.cluster.nodes; ++node) {
     if (!link(node).up || fleet_.reachable(node)) continue;
     disconnect(node);
-    if (daemon_.alive()) heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
+    if (daemon_->alive()) heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
+  }
+}
+
+void Simulator::on(const UserActs& event) {
+  const UserAct& act = setup_.acts[event.act];
+  using Kind = UserAct::Kind;
+  if (act.kind == Kind::kCordon || act.kind == Kind::kUncordon) {
+    return send_up(-1, CordonNode{act.node, act.kind == Kind::kCordon});
+  }
+  const auto known = acknowledged_.find(setup_.workload.jobs[act.job].spec.name);
+  if (known == acknowledged_.end()) return;
+  const JobId job = known->second;
+  switch (act.kind) {
+    case Kind::kResize: return send_up(-1, UserWish(core::JobResizeRequested{job, act.size}));
+    case Kind::kSuspend: return send_up(-1, UserWish(core::JobSuspendRequested{job}));
+    case Kind::kResume: return send_up(-1, UserWish(core::JobResumeRequested{job}));
+    default: return send_up(-1, UserWish(core::JobCancelRequested{job}));
   }
 }
 
 void Simulator::on(const DaemonStarts&) {
-  if (const Status status = daemon_.recover(); !status.ok()) {
+  if (const Status status = daemon_->recover(); !status.ok()) {
     violations_.push_back("recovery failed: " + status.error().message);
     return;
   }
@@ -163,20 +184,20 @@ void Simulator::on(const DaemonStarts&) {
 }
 
 void Simulator::on(const DaemonWakes&) {
-  if (!daemon_.alive() || wake_at_ != now_) return;
+  if (!daemon_->alive() || wake_at_ != now_) return;
   wake_at_.reset();
   feed({});
 }
 
 void Simulator::on(const PatienceEnds& event) {
-  if (daemon_.alive() && event.link == link(event.node).number) feed({AgentSilent{event.node}});
+  if (daemon_->alive() && event.link == link(event.node).number) feed({AgentSilent{event.node}});
 }
 
 // --- the daemon's links -------------------------------------------------------------------------
 
 void Simulator::feed(const std::vector<Incoming>& batch) {
-  dispatch(daemon_.receive(batch, now_));
-  if (daemon_.alive()) {
+  dispatch(daemon_->receive(batch, now_));
+  if (daemon_->alive()) {
     schedule_wake();
     return;
   }
@@ -208,7 +229,7 @@ void Simulator::dispatch(const std::vector<Outgoing>& messages) {
 }
 
 void Simulator::connect(int node) {
-  if (!daemon_.alive()) return;
+  if (!daemon_->alive()) return;
   Link& up = link(node);
   ++up.number;
   up.up = true;
@@ -236,7 +257,7 @@ Instant Simulator::arrival(Instant& last) {
 }
 
 void Simulator::schedule_wake() {
-  const auto due = daemon_.engine().next_due();
+  const auto due = daemon_->next_due();
   if (!due) return;
   const Instant at = std::max(*due, now_ + kWakeAgain);
   if (wake_at_ && *wake_at_ <= at) return;
@@ -267,7 +288,7 @@ void Simulator::note_held(JobId job, int slots, Instant now) {
 
 void Simulator::audit_recovery() {
   for (const auto& [name, id] : acknowledged_) {
-    const core::Job* job = daemon_.engine().view().find_job(id);
+    const core::Job* job = daemon_->state().find_job(id);
     if (job == nullptr || job->spec.name != name) {
       violations_.push_back("the client was told that \"" + name + "\" is " + id.text() + "; after recovery it is not");
     }
@@ -275,8 +296,8 @@ void Simulator::audit_recovery() {
 }
 
 bool Simulator::all_done() const {
-  if (!daemon_.alive() || arrived_.size() != setup_.workload.jobs.size()) return false;
-  const auto& state = daemon_.engine().view();
+  if (!daemon_->alive() || arrived_.size() != setup_.workload.jobs.size()) return false;
+  const auto& state = daemon_->state();
   if (!state.workers.empty() || acknowledged_.size() != arrived_.size() || !fleet_.quiet()) return false;
   return std::all_of(state.jobs.begin(), state.jobs.end(),
                      [](const auto& entry) { return core::is_final(entry.second->state); });
@@ -287,18 +308,19 @@ SimResult Simulator::result() {
   result.complete = all_done();
   result.end = now_ - Instant();
   result.decisions = static_cast<std::int64_t>(decided_.size());
-  result.decide_ns = daemon_.decide_ns();
+  Daemon::Books books = daemon_->books();
+  result.decide_ns = std::move(books.decide_ns);
   result.decision_lines = std::move(decision_lines_);
   result.digest = digest_.value();
-  result.journal_writes = daemon_.writes();
+  result.journal_writes = books.journal_writes;
   result.crashes = crashes_;
   result.violations = std::move(violations_);
   result.violations.insert(result.violations.end(), fleet_.violations().begin(), fleet_.violations().end());
-  if (const auto& invalid = daemon_.invalid_decision()) {
-    result.violations.push_back("the validator refused a decision: " + *invalid);
+  if (books.invalid_decision) {
+    result.violations.push_back("the validator refused a decision: " + *books.invalid_decision);
   }
-  result.refused = daemon_.refused();
-  if (daemon_.alive()) result.state = daemon_.engine().view();
+  result.refused = std::move(books.refused);
+  if (daemon_->alive()) result.state = daemon_->state();
   for (const SimJob& job : setup_.workload.jobs) {
     JobRow row{.name = job.spec.name, .application = job.application, .tenant = job.spec.tenant};
     row.submitted_s = job.arrives.to_seconds();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,16 @@
 
 namespace tidepool::sim {
 
+// What a user does while the run goes on.
+struct UserAct {
+  enum class Kind { kResize, kSuspend, kResume, kCancel, kCordon, kUncordon };
+  Duration at;
+  Kind kind = Kind::kResize;
+  std::size_t job = 0;  // index in the workload; nothing happens if the daemon has not acknowledged it by then
+  int size = 0;         // of a resize; 0 clears the wish
+  int node = 0;         // of a cordon
+};
+
 struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
@@ -30,6 +41,8 @@ struct SimSetup {
   std::function<core::Engine::Parts()> parts;
   std::uint64_t seed = 1;
   FaultMix faults;
+  std::vector<Fault> more_faults;  // beside those that are drawn
+  std::vector<UserAct> acts;
   CrashPlan crash_plan;
   PlantedBug bug = PlantedBug::kNone;
   Duration report_every = Duration::seconds(30);
@@ -42,6 +55,8 @@ struct SimSetup {
   std::size_t records_per_snapshot = 64;
   bool keep_decisions = false;  // as JSON lines
   std::function<std::int64_t()> stopwatch_ns;
+  // Makes another daemon than the model; the crash plan and the planted bug are the model's alone.
+  std::function<std::unique_ptr<Daemon>(const DaemonGround&)> daemon;
 };
 
 struct JobRow {
@@ -109,14 +124,17 @@ class Simulator {
   struct FaultStrikes {
     std::size_t fault;
   };
+  struct UserActs {
+    std::size_t act;
+  };
   struct DaemonStarts {};
   struct DaemonWakes {};
   struct PatienceEnds {
     int node;
     std::uint64_t link;
   };
-  using Event =
-      std::variant<Arrives, ToDaemon, ToWorld, FleetEvent, FaultStrikes, DaemonStarts, DaemonWakes, PatienceEnds>;
+  using Event = std::variant<Arrives, ToDaemon, ToWorld, FleetEvent, FaultStrikes, UserActs, DaemonStarts, DaemonWakes,
+                             PatienceEnds>;
 
   // One end to end connection. A message of another number than the present one was lost with its link.
   struct Link {
@@ -132,6 +150,7 @@ class Simulator {
   void on(const ToWorld& event);
   void on(const FleetEvent& event);
   void on(const FaultStrikes& event);
+  void on(const UserActs& event);
   void on(const DaemonStarts& event);
   void on(const DaemonWakes& event);
   void on(const PatienceEnds& event);
@@ -151,14 +170,14 @@ class Simulator {
   void audit_recovery();
   [[nodiscard]] bool all_done() const;
   [[nodiscard]] SimResult result();
-  [[nodiscard]] DaemonModel::Setup daemon_setup();
+  [[nodiscard]] std::unique_ptr<Daemon> make_daemon();
   [[nodiscard]] Fleet::Setup fleet_setup();
 
   SimSetup setup_;
   Rng rng_;
   EventHeap<Event> heap_;
   Instant now_;
-  DaemonModel daemon_;
+  std::unique_ptr<Daemon> daemon_;
   Fleet fleet_;
   std::vector<Fault> faults_;
   std::vector<Link> links_;  // one per node; the last one is the clients'

@@ -11,21 +11,10 @@
 #include "base/rng.hpp"
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/live/loop.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
-
-class ManualClock final : public live::ClockSource {
- public:
-  live::ClockReading read() override { return reading_; }
-  void pass(Duration time) {
-    reading_.boottime_us += time.count_us();
-    reading_.wall_unix_us += time.count_us();
-  }
-
- private:
-  live::ClockReading reading_{.boot_id = "boot", .boottime_us = 1, .wall_unix_us = 1'795'000'000'000'000};
-};
 
 // Carries out orders at once in memory; what it would report waits until it is asked.
 class FakeAgent final : public live::Outbox {

@@ -1,0 +1,82 @@
+// The real daemon loop in the place of the simulator's model of it: real journal on a temporary disk, real engine,
+// executor and recovery. Between it and the simulated agents runs the worker protocol, each message encoded and decoded
+// as on a wire; the clock is the simulator's.
+//
+// What agents are told job by job in the simulator is told worker by worker here: the first copy in a turn is passed
+// on, and the others must say the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/loop.hpp"
+#include "schedulerd/sim/daemon.hpp"
+#include "tests/support/manual_clock.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::test {
+
+class LiveDaemon final : public sim::Daemon {
+ public:
+  struct Options {
+    // Before every n-th turn the daemon is dropped without a word and recovered from its files, which nobody may
+    // notice. 0 = never.
+    std::uint64_t recover_every = 0;
+    // A fault planted by a test: the loop gets what arrived together in the opposite order.
+    bool turns_batches_round = false;
+  };
+  LiveDaemon(sim::DaemonGround ground, Options options);
+  ~LiveDaemon() override;
+
+  [[nodiscard]] std::vector<sim::Outgoing> receive(const std::vector<sim::Incoming>& batch, Instant now) override;
+  [[nodiscard]] Status recover() override;
+  [[nodiscard]] bool alive() const override { return loop_ != nullptr; }
+  [[nodiscard]] const core::ClusterState& state() const override { return loop_->state(); }
+  [[nodiscard]] std::optional<Instant> next_due() const override { return loop_->next_due(); }
+  [[nodiscard]] Books books() const override;
+
+ private:
+  class Post final : public live::Outbox {
+   public:
+    void post(std::vector<live::OutboxItem> items) override;
+    std::vector<live::OutboxItem> items;
+  };
+
+  // None if nobody whom the daemon knows could say it.
+  [[nodiscard]] std::optional<live::InboxItem> item_of(const sim::Incoming& incoming);
+  [[nodiscard]] live::InboxItem hello_of(const sim::Hello& hello) const;
+  [[nodiscard]] std::optional<live::InboxItem> report_of(const sim::AgentReport& report);
+  // With a key it is answered.
+  [[nodiscard]] live::InboxItem command(live::CommandBody body, std::string key);
+  [[nodiscard]] NodeId node_id(int node) const;
+  [[nodiscard]] int node_of(NodeId node) const;
+  void translate(const live::OutboxItem& item, std::vector<sim::Outgoing>& out);
+  void translate(NodeId node, const api::DaemonToAgent& order, std::vector<sim::Outgoing>& out);
+  void translate(WorkerId worker, const api::ToWorker& message, std::vector<sim::Outgoing>& out);
+  void tell_decisions();
+
+  sim::DaemonGround ground_;
+  Options options_;
+  TemporaryFolder folder_;
+  ManualClock clock_;
+  live::Publisher publisher_;
+  Post post_;
+  std::unique_ptr<live::Journal> journal_;
+  std::unique_ptr<live::DaemonClock> daemon_clock_;
+  std::unique_ptr<live::Inbox> inbox_;
+  std::unique_ptr<live::Loop> loop_;
+  std::unique_ptr<live::SqliteHistory> history_;
+  Instant clock_at_;  // of the daemon's own line
+  DecisionId told_;   // the newest decision that was passed on
+  std::uint64_t turns_ = 0;
+  int lives_ = 0;
+  std::vector<sim::Outgoing> answers_;  // of this turn
+  std::vector<std::string> refused_;
+};
+
+}  // namespace tidepool::test
