@@ -67,9 +67,12 @@ std::optional<Instant> AgentState::deadline() const {
 void AgentState::on(const LinkOpened&) {
   link_ = Link::kGreeted;
   give_up_at_ = now_ + times_.welcome_patience;
-  std::vector<WorkerId> running;
-  for (const auto& [worker, ignored] : living_) running.push_back(worker);
-  act(SendHello{std::move(running)});
+  // Who has ended unheard is there for the daemon until it hears of the end: what it said last, perhaps that the
+  // training is done, must come from somebody whom the daemon knows.
+  std::set<WorkerId> running = history_.unacknowledged;
+  for (const auto& [worker, ignored] : living_) running.insert(worker);
+  told_ended_ = !history_.unacknowledged.empty();
+  act(SendHello{{running.begin(), running.end()}});
 }
 
 // Exponential backoff with jitter, so that a thousand agents do not return in the same instant.
@@ -215,9 +218,14 @@ bool AgentState::belongs_to(const std::string& cluster) {
       return false;
     }
     act(ForgetRecords{history_.cluster});
-    history_ = {};
+    const std::string before = std::exchange(history_, {}).cluster;
     finished_.clear();
     outbox_.clear();
+    if (told_ended_) {
+      act(CloseLink{"the ends of workers of cluster " + before + " were told to cluster " + cluster +
+                    ", to which they mean nothing; this node joins it anew"});
+      return false;
+    }
   }
   history_.cluster = cluster;
   act(RecordCluster{cluster});

@@ -222,6 +222,7 @@ class AgentState {
 
   AgentTimes times_;
   History history_;
+  bool told_ended_ = false;  // the newest hello names workers that have ended
   Rng rng_;
   Instant now_;
   std::map<WorkerId, Living> living_;

@@ -185,6 +185,43 @@ TEST_CASE("the hello carries the inventory of every living worker") {
   CHECK(hello[0].running == std::vector<WorkerId>{kW1});
 }
 
+TEST_CASE("who has ended unheard is in the hello, so that what it said last comes from somebody") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  (void)bench.order(start_of(kW2));
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.tell(WorkerSaid{kW1, api::FinishedMessage{.last_step = 7, .loss = 1}});
+  (void)bench.tell(ended(kW1, 0));
+  (void)bench.pass(Duration::seconds(1));
+  const auto hello = all<SendHello>(bench.tell(LinkOpened{}));
+  REQUIRE(hello.size() == 1);
+  CHECK(hello[0].running == std::vector<WorkerId>{kW1, kW2});
+  const auto sent = all<SendToDaemon>(bench.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"}));
+  REQUIRE(sent.size() == 2);
+  CHECK(std::get<api::FromWorkerReport>(sent[0].message).worker == kW1);
+  const auto report = std::get<api::WorkerExitedReport>(sent[1].message).report;
+  (void)bench.order(api::ReportAck{report});
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.pass(Duration::seconds(1));
+  CHECK(all<SendHello>(bench.tell(LinkOpened{}))[0].running == std::vector<WorkerId>{kW2});
+}
+
+TEST_CASE("another cluster that was told of ended workers is joined anew, without them") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  (void)bench.tell(ended(kW1, 0));
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.pass(Duration::seconds(1));
+  CHECK(all<SendHello>(bench.tell(LinkOpened{}))[0].running == std::vector<WorkerId>{kW1});
+  CHECK(all<CloseLink>(bench.order(api::AgentWelcome{.node = NodeId(1), .cluster = "there"})).size() == 1);
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.pass(Duration::seconds(1));
+  CHECK(all<SendHello>(bench.tell(LinkOpened{}))[0].running.empty());
+  CHECK(all<CloseLink>(bench.order(api::AgentWelcome{.node = NodeId(1), .cluster = "there"})).empty());
+}
+
 TEST_CASE("attempts to connect wait longer each time, with jitter, and never above two seconds") {
   Bench bench;
   CHECK(all<OpenLink>(bench.pass(Duration())).size() == 1);
