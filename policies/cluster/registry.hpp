@@ -14,6 +14,7 @@
 #include "policies/cluster/elastic_tiresias.hpp"
 #include "policies/cluster/elasticflow.hpp"
 #include "policies/cluster/ffdl.hpp"
+#include "policies/cluster/gandiva.hpp"
 #include "policies/cluster/gavel_ftf.hpp"
 #include "policies/cluster/gavel_las.hpp"
 #include "policies/cluster/gavel_totals.hpp"
@@ -77,6 +78,9 @@ inline constexpr std::array kAllocationPresets{
     AllocationPreset{"fifo", "strictly in order of arrival, every job at the size its user wants", "baseline",
                      make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
                      true},
+    AllocationPreset{"gandiva", "turns in groups of nodes, one group for jobs of one size",
+                     "Xiao et al.: Gandiva, OSDI 2018; as in Gu et al.: ElasticFlow, ASPLOS 2023",
+                     make_part<AllocationPolicy, Gandiva>, make_part<PlaceStage, Pack>, Knowledge::kOracle},
     AllocationPreset{"gavel_cost", "shares of slot types with the most speed per price",
                      "Narayanan et al.: Gavel, OSDI 2020", make_part<AllocationPolicy, GavelCost>,
                      make_part<PlaceStage, MostFree>, Knowledge::kOracle},

@@ -26,6 +26,7 @@ struct PublishedRun {
 };
 constexpr std::array kPublishedRuns{
     PublishedRun{.policy = "edf", .charge = Charge::kNobody, .any_size = true},
+    PublishedRun{.policy = "gandiva", .charge = Charge::kArrivals, .by_duration = true},
     PublishedRun{.policy = "tiresias_dlas", .charge = Charge::kResumed, .by_duration = true},
 };
 

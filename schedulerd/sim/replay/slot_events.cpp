@@ -34,6 +34,7 @@ class Overhead {
     switch (charge_) {
       case Charge::kNobody: return 0;
       case Charge::kResumed: return resumed || restart_ ? full(size_of(placement)) : 0;
+      case Charge::kArrivals: return full(size_of(placement));
       case Charge::kChanged: break;
     }
     return first_use(placement) ? full(size_of(placement)) : base();
@@ -127,7 +128,8 @@ class Slots {
       const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
       Progress& job = progress_[i];
       const bool holds = runs(i);
-      job.overhead_s = holds ? overhead_.of(placement, !job.held) : 0;
+      const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNever;
+      job.overhead_s = holds && !free_of_charge ? overhead_.of(placement, !job.held) : 0;
       job.held = holds;
     }
   }
@@ -136,7 +138,9 @@ class Slots {
   [[nodiscard]] double work_s(std::size_t i) const { return std::ceil(progress_[i].left / speed(i)); }
 
   // Whether an end counts what its last schedule has cost the job: the published runs mostly leave it out.
-  [[nodiscard]] bool counts_overhead() const { return setup_.charge == Charge::kResumed && overhead_.restart(); }
+  [[nodiscard]] bool counts_overhead() const {
+    return setup_.charge == Charge::kArrivals || (setup_.charge == Charge::kResumed && overhead_.restart());
+  }
   // As reported, and held against the deadline.
   [[nodiscard]] double end_of(std::size_t i) const {
     return now_s_ + work_s(i) + (counts_overhead() ? progress_[i].overhead_s : 0);
@@ -153,6 +157,26 @@ class Slots {
   }
 
   [[nodiscard]] std::optional<double> next_event(std::optional<double> wake_s) const {
+    return setup_.charge == Charge::kArrivals ? next_of(arrivals(), now_s_ + setup_.slot_s) : next_of(planned(wake_s));
+  }
+
+  // The first of them, but not within a slot, unless it is the last of all; without any, `otherwise`.
+  [[nodiscard]] std::optional<double> next_of(const std::set<double>& events,
+                                              std::optional<double> otherwise = std::nullopt) const {
+    if (events.empty()) return otherwise;
+    const double slot_end_s = now_s_ + setup_.slot_s;
+    return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
+  }
+
+  [[nodiscard]] std::set<double> arrivals() const {
+    std::set<double> times;
+    for (const DeadlineJob& job : setup_.jobs) {
+      if (static_cast<double>(job.submitted_s) > now_s_) times.insert(static_cast<double>(job.submitted_s));
+    }
+    return times;
+  }
+
+  [[nodiscard]] std::set<double> planned(std::optional<double> wake_s) const {
     std::set<double> events;
     double planned_s = next_arrival();
     if (planned_s < kNever) events.insert(planned_s);
@@ -164,9 +188,7 @@ class Slots {
     // A change of plan at the very time of a planned end waits for that end's charge: else the job that ends would be
     // asked about again when only its charge is left, for ever.
     if (wake_s && *wake_s > now_s_ && *wake_s < planned_s) events.insert(*wake_s);
-    if (events.empty()) return std::nullopt;
-    const double slot_end_s = now_s_ + setup_.slot_s;
-    return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
+    return events;
   }
 
   void pass_time(double until_s) {

@@ -34,6 +34,9 @@ enum class Charge {
   // boundary their plan said, plus the charge, even if the charge has kept them from their last steps; their end counts
   // as if they had done them. A change of plan at the time of the next planned end waits until that job has ended.
   kChanged,
+  // Everybody all of it. The policy is asked when jobs arrive and at no other time; after the last arrival each slot,
+  // for nothing. A job that ended in between holds its slots until then.
+  kArrivals,
 };
 
 struct SlotSetup {
