@@ -71,6 +71,11 @@ TEST_CASE("a native policy that wants all memory does not get it") {
   CHECK((fault == "policy.crashed" || fault == "policy.exited" || fault == "policy.forbidden_call"));
 }
 
+TEST_CASE("a native policy cannot map the facts for writing") {
+  PolicyHost host = native_host("hostile_policy");
+  CHECK(outcome_of(host.ask(waiting_jobs(2, 1), acting(19))) == "answered");  // it would have crashed
+}
+
 TEST_CASE("a forbidden call is told by its name") {
   PolicyHost host = native_host("hostile_policy");
   const auto judged = host.ask(waiting_jobs(2, 1), acting(8));

@@ -51,6 +51,9 @@ void act(int number) {
     case 15: (void)send(3, "hello", 5, 0); break;
     case 16: (void)unlink("/tmp/anything"); break;
     case 17: (void)ftruncate(5, 0); break;
+    case 19:
+      if (mmap(nullptr, 4'096, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0) != MAP_FAILED) std::abort();
+      break;
     case 18: {
       void* page = mmap(nullptr, 4'096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       (void)mprotect(page, 4'096, PROT_READ | PROT_EXEC);

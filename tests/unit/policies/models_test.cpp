@@ -169,6 +169,14 @@ TEST_CASE("a measured shape is predicted by its measurements even when the model
   CHECK(learnt.version() == version);
 }
 
+TEST_CASE("each accumulation takes the time to compute, and waits for nobody") {
+  LearntSpeed learnt;
+  for (const int batch : {32, 64, 128}) learnt.add(step_of(kTruth, {1, 4}, batch));
+  const double more = learnt.step_seconds({1, 4}, {.local = 64, .accumulate = 2}) -
+                      learnt.step_seconds({1, 4}, {.local = 64, .accumulate = 0});
+  CHECK(more == Approx(2 * kTruth.compute_seconds(64)).epsilon(0.03));
+}
+
 TEST_CASE("noisy gradients ask for large batches, clean ones for small ones") {
   LearntSpeed learnt;
   for (const int batch : {32, 64, 128}) learnt.add(step_of(kTruth, {1, 4}, batch));

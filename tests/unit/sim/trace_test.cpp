@@ -262,6 +262,17 @@ TEST_CASE("a suspended job of a journal holds nothing until it trains again") {
   }
 }
 
+TEST_CASE("the percentiles of durations are nearest ranks") {
+  std::vector<TraceJob> jobs;
+  for (int i = 1; i <= 200; ++i) jobs.push_back({.name = std::to_string(i), .duration_s = double(201 - i)});
+  const TraceStats stats = stats_of(jobs);
+  CHECK(stats.duration_p50_s == 100);
+  CHECK(stats.duration_p90_s == 180);
+  CHECK(stats.duration_p99_s == 198);
+  CHECK(stats.duration_max_s == 200);
+  CHECK(stats.duration_mean_s == Approx(100.5));
+}
+
 TEST_CASE("a duration on the border of two classes counts in the longer one") {
   const TraceStats stats = stats_of({{.name = "a", .duration_s = 60}, {.name = "b", .duration_s = 59.9}});
   CHECK(stats.by_duration[0].share.jobs == 1);
