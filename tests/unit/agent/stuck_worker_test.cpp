@@ -135,6 +135,11 @@ TEST_CASE("workers of another cluster are ended before this node joins a new one
   bench.join("there");
   REQUIRE(all<ForgetRecords>(bench.welcome).size() == 1);
   CHECK(all<ForgetRecords>(bench.welcome)[0].cluster == "here");
+  CHECK(all<CloseLink>(bench.welcome).size() == 1);  // its hello named workers that mean nothing there
+  (void)bench.tell(LinkClosed{"as asked"});
+  (void)bench.pass(Duration::seconds(3));
+  bench.join("there");
+  REQUIRE(all<RecordCluster>(bench.welcome).size() == 1);
   CHECK(all<RecordCluster>(bench.welcome)[0].cluster == "there");
   CHECK(all<SendToDaemon>(bench.welcome).empty());  // no exit of a worker that this daemon never started
   // The same id is a new worker now.
