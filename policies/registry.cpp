@@ -5,6 +5,7 @@
 #include "policies/cluster/registry.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/composed_policy.hpp"
+#include "policies/tidal/tide_planner.hpp"
 
 namespace tidepool::policies {
 namespace {
@@ -18,6 +19,7 @@ Policies all_policies() {
     const std::string name(preset.name);
     policies[name] = std::make_shared<const cluster::WholeClusterPolicy>(name, preset.policy());
   }
+  policies["tidal"] = std::make_shared<const tidal::LiveTidal>();  // its market lives between decisions
   for (const Preset& preset : kPresets) {
     const std::string name(preset.name);
     policies[name] = std::make_shared<const ComposedPolicy>(ComposedPolicy::Stages{

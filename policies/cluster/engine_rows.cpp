@@ -28,18 +28,25 @@ Duration mean_of(const core::TransitionCost& cost, double unknown_s) {
   return Duration::micros(static_cast<std::int64_t>(ms * 1000));
 }
 
+// A change binds its job for its cooldown: what turns out to be worth less cannot be taken back before, and what comes
+// meanwhile finds it bound. So it is charged as if it stood still for so long; at most for a minute, so that a user who
+// asks for long ones is not left where he is.
+constexpr Duration kBoundMost = Duration::seconds(60);
+
 TransitionCosts costs_of(const core::Job& job) {
+  const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
   const Duration boot = Duration::micros(
       static_cast<std::int64_t>((job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootS * 1000) * 1000));
   if (job.spec.resize == core::ResizeMode::kRestart) {
     const Duration restart = mean_of(job.restart_cost, kUnknownRestartS);
     const Duration start = std::max(boot, restart);
-    return {.grow = restart, .shrink = restart, .move = restart, .start = start, .boot = {}, .resume = start};
+    const Duration change = restart + bound;
+    return {.grow = change, .shrink = change, .move = change, .start = start, .boot = {}, .resume = start};
   }
   const Duration shrink = mean_of(job.shrink_cost, kUnknownStallS);
-  return {.grow = mean_of(job.grow_cost, kUnknownStallS),
-          .shrink = shrink,
-          .move = mean_of(job.replace_cost, kUnknownStallS),
+  return {.grow = mean_of(job.grow_cost, kUnknownStallS) + bound,
+          .shrink = shrink + bound,
+          .move = mean_of(job.replace_cost, kUnknownStallS) + bound,
           .start = boot,
           .boot = boot,
           .resume = boot + shrink};
@@ -72,8 +79,9 @@ std::vector<int> sizes_in_reach(const core::ClusterState& state, const core::Job
     return !pair.passed && evidence.find(pair.large)->steps > 0;
   });
   const int tried = evidence.sizes().empty() ? 0 : evidence.sizes().back().size;
-  const int most = tried == 0 ? ladder.start_size(job.spec.elastic.preferred)
-                              : std::max(2 * tried, ladder.up(tried, 1).value_or(tried));
+  const bool is_dear = job.spec.resize == core::ResizeMode::kRestart;
+  const int first = is_dear ? ladder.start_size(job.spec.elastic.preferred) : ladder.sizes.front();
+  const int most = tried == 0 ? first : std::max(2 * tried, ladder.up(tried, 1).value_or(tried));
   std::vector<int> sizes;
   for (const int size : ladder.sizes) {
     const bool beyond = failure != pairs.end() && size >= failure->large;
@@ -151,6 +159,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, cons
   for (const int size : sizes_of(view.state, job, terms)) row.sizes.push_back(size * row.slots_per_worker);
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
+  if (row.pinned > 0) row.pinned = row.size_max;  // or as much of it as there is
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));

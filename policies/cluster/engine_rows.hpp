@@ -28,7 +28,7 @@ enum class RowStyle {
 };
 
 // The sizes that a job may have now, when each new one is a small experiment. Of `ladder`:
-//   those up to the one its user prefers, while nothing has been measured;
+//   the smallest, while nothing has been measured; those up to the one its user prefers, if a change restarts it;
 //   those up to twice the largest measured one, and at least the next one, afterwards;
 //   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
 //   condition of scaling_evidence.hpp, and none between the two that would not by the fitted curve.

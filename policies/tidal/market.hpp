@@ -45,6 +45,8 @@ class Market {
   // Of the pieces sold in order of their slopes the last: nobody holds slots that are worth less to him. None if
   // nothing was sold, or nobody went without.
   [[nodiscard]] std::optional<Piece> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
+  // Whose piece found no room first; none = everybody got all.
+  [[nodiscard]] JobId next_bidder() const { return next_ ? next_->job : JobId(); }
   [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
 
   // The sum of worth that was reached, and one that no choice of sizes can exceed: at any price per slot, what every

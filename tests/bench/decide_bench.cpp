@@ -18,6 +18,7 @@
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
+#include "tests/bench/decide_engine.hpp"
 #include "tests/bench/decide_sia.hpp"
 #include "tests/bench/decide_tidal.hpp"
 #include "tests/bench/percentiles.hpp"
@@ -155,6 +156,7 @@ int main() {
   print("single_event_p99_1000x8_5000_jobs_vs_half", full.event.p99, half.event.p99);
   print("single_event_p50_vs_full_replan_p50", full.event.p50, full.replan.p50);
   print_tidal_decisions();
+  print_engine_decisions();
   print_sia_decisions();
   return 0;
 }

@@ -1,0 +1,213 @@
+#include "tests/bench/decide_engine.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/rng.hpp"
+#include "policies/registry.hpp"
+#include "schedulerd/core/detector_of.hpp"
+#include "schedulerd/core/engine.hpp"
+#include "schedulerd/sim/workload.hpp"
+#include "straggler/change_point_detector.hpp"
+#include "tests/bench/percentiles.hpp"
+
+namespace tidepool {
+namespace {
+
+constexpr int kSlotsPerNode = 8;
+constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
+
+struct Scale {
+  int nodes;
+  int jobs;  // half of them find slots
+};
+constexpr Scale kFull{1'250, 20'000};
+constexpr Scale kHalf{625, 10'000};
+
+double now_us() {
+  timespec spent{};
+  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
+  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
+}
+
+// A cluster without a free slot, with about as many jobs that wait as jobs that run and have been measured.
+class FullCluster {
+ public:
+  explicit FullCluster(Scale scale)
+      : engine_({.policies = policies::make_policies("tidal").value(),
+                 .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}),
+        arrivals_(sim::generate_workload({.seed = 2, .jobs = 20'000, .size_max = 8}).jobs) {
+    for (int i = 1; i <= scale.nodes; ++i) {
+      const std::string name = "node-" + std::to_string(i);
+      learn(core::NodeJoined{.node = engine_.node_id_for(name),
+                             .name = name,
+                             .slots = kSlotsPerNode,
+                             .slot_type = "gpu",
+                             .price_per_slot_hour = Money::micros(1'000'000)});
+    }
+    const auto workload = sim::generate_workload({.seed = 1, .jobs = scale.jobs, .size_max = 8});
+    for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), job.spec});
+    settle();
+    for (int round = 0; round < 3; ++round) boot();
+  }
+
+  // A report of eight steps, which says nothing new.
+  double report(Rng& rng) {
+    const JobId job = pick(rng);
+    return timed([&] { learn(report_of(job)); });
+  }
+  double arrival() {
+    return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), arrivals_.at(next_++).spec}); });
+  }
+  // The last worker of a job exits: its slots are given to whom the plan wants to have them, and those boot.
+  double end(Rng& rng) {
+    const JobId job = pick(rng);
+    learn(core::TrainingFinished{.job = job, .last_step = engine_.view().find_job(job)->last_step});
+    settle();
+    const std::vector<WorkerId> workers = engine_.view().find_job(job)->workers;
+    for (std::size_t i = 0; i + 1 < workers.size(); ++i) {
+      learn(core::WorkerExited{.worker = workers[i], .exit_code = 0});
+      settle();
+    }
+    std::erase(running_, job);
+    const double took = timed([&] { learn(core::WorkerExited{.worker = workers.back(), .exit_code = 0}); });
+    boot();
+    return took;
+  }
+  [[nodiscard]] double plan_anew() const {
+    const double begin = now_us();
+    const core::Decision decision = engine_.decide_anew(now_);
+    const double took = now_us() - begin;
+    TP_CHECK(decision.steps_counted > 0, "a plan from scratch looks at jobs");
+    return took;
+  }
+  // The plan that is due though nothing has happened but reports.
+  double regular_plan() {
+    now_ = now_ + Duration::seconds(60);
+    return timed([] {});
+  }
+  [[nodiscard]] std::size_t running() const { return running_.size(); }
+
+ private:
+  template <typename Learn>
+  double timed(Learn learn_it) {
+    const double begin = now_us();
+    learn_it();
+    accept(engine_.decide(now_));
+    return now_us() - begin;
+  }
+  JobId pick(Rng& rng) const { return running_[rng.below(running_.size())]; }
+  void learn(core::Fact fact) {
+    now_ = now_ + Duration::micros(kEveryUs);
+    TP_CHECK(engine_.step({.at = now_, .fact = std::move(fact)}).ok(), "the benchmark tells the engine what is so");
+  }
+  void accept(const core::Decision& decision) {
+    TP_CHECK(engine_.validate(decision).ok(), "every plan passes the validator");
+    (void)engine_.accept(decision);
+  }
+  void settle() { accept(engine_.decide(now_)); }
+
+  // Who was told to start is ready, switches and is measured.
+  void boot() {
+    std::vector<WorkerId> booting;
+    for (const auto& [id, worker] : engine_.view().workers) {
+      if (worker.phase == core::WorkerPhase::kStarting) booting.push_back(id);
+    }
+    for (const WorkerId worker : booting) learn(core::WorkerReady{worker});
+    settle();
+    std::vector<JobId> switching;
+    for (const auto& [id, job] : engine_.view().jobs) {
+      if (!job->members.empty() && !job->switched) switching.push_back(id);
+    }
+    for (const JobId id : switching) {
+      const core::Job& job = *engine_.view().find_job(id);
+      const bool first = job.last_step == 0;
+      learn(core::GenerationSwitched{.job = id, .generation = job.generation, .switch_step = job.last_step + 1});
+      for (int i = 0; i < 4; ++i) learn(report_of(id));
+      if (first) running_.push_back(id);
+    }
+    settle();
+  }
+
+  [[nodiscard]] core::StepsMeasured report_of(JobId id) const {
+    constexpr std::int64_t kSteps = 8;
+    const core::Job& job = *engine_.view().find_job(id);
+    core::StepsMeasured report{.job = id,
+                               .generation = job.generation,
+                               .last_step = job.last_step + kSteps,
+                               .steps = kSteps,
+                               .elapsed = Duration::millis(800),
+                               .samples = kSteps * job.spec.batch.global,
+                               .loss = 1};
+    report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
+    return report;
+  }
+
+  core::Engine engine_;
+  std::vector<sim::SimJob> arrivals_;
+  std::size_t next_ = 0;
+  Instant now_;
+  std::vector<JobId> running_;
+};
+
+struct Measured {
+  Times anew;
+  Times regular;
+  Times report;
+  Times arrival;
+  Times end;
+};
+
+Measured measure(Scale scale) {
+  FullCluster cluster(scale);
+  std::fprintf(stderr, "%zu of %d jobs run\n", cluster.running(), scale.jobs);
+  Rng rng(7);
+  std::vector<double> anew(20);
+  for (double& time : anew) time = cluster.plan_anew();
+  std::vector<double> reports(5'000);
+  for (double& time : reports) time = cluster.report(rng);
+  std::vector<double> arrivals(1'000);
+  for (double& time : arrivals) time = cluster.arrival();
+  std::vector<double> ends(300);
+  for (double& time : ends) time = cluster.end(rng);
+  std::vector<double> regular(20);
+  for (double& time : regular) {
+    for (int i = 0; i < scale.jobs / 10; ++i) (void)cluster.report(rng);
+    time = cluster.regular_plan();
+  }
+  return {percentiles(std::move(anew)), percentiles(std::move(regular)), percentiles(std::move(reports)),
+          percentiles(std::move(arrivals)), percentiles(std::move(ends))};
+}
+
+void print(const std::string& metric, double value, double baseline) {
+  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
+                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+void print(const std::string& metric, const Times& full, const Times& half) {
+  print("engine_tidal_" + metric + "_p50_1250x8_20000_jobs_vs_half", full.p50, half.p50);
+  print("engine_tidal_" + metric + "_p99_1250x8_20000_jobs_vs_half", full.p99, half.p99);
+}
+
+}  // namespace
+
+void print_engine_decisions() {
+  const Measured half = measure(kHalf);
+  const Measured full = measure(kFull);
+  print("plan_anew", full.anew, half.anew);
+  print("regular_plan", full.regular, half.regular);
+  print("report", full.report, half.report);
+  print("arrival", full.arrival, half.arrival);
+  print("end", full.end, half.end);
+}
+
+}  // namespace tidepool
