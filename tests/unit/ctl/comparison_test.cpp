@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -66,6 +67,21 @@ TEST_CASE("a ratio compares pair by pair, so that what both have in common drops
   CHECK(ratio->low.value() == Approx(0.5));
   CHECK(ratio->high.value() == Approx(0.5));
   CHECK_FALSE(ratio_of({0}, {1}));
+}
+
+TEST_CASE("over all workloads a policy is held against the first one") {
+  Comparison comparison = made();
+  comparison.workloads.emplace_back("day.csv");
+  const auto week = comparison.runs;
+  comparison.runs.insert(comparison.runs.end(), week.begin(), week.end());
+  const std::string text = comparison_text(comparison, {.width = 80});
+  const auto all = text.find("all workloads");
+  REQUIRE(all != std::string::npos);
+  std::istringstream line(text.substr(text.find("\nquick", all)));
+  std::string name;
+  std::string ratio;
+  line >> name >> ratio;
+  CHECK(ratio == "0.50");
 }
 
 TEST_CASE("jobs that did not complete are told, in whichever seed") {
