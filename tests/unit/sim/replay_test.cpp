@@ -73,6 +73,21 @@ TEST_CASE("round and restart delay are options") {
   CHECK(run_sound(quick).score.avg_jct_s == 20 + 1 + 200 - 10);
 }
 
+TEST_CASE("interference slows a job on several nodes while it lies beside another such job, and nobody else") {
+  const auto average_s = [](const std::string& rows, const std::string& cluster, double interference) {
+    SimOptions setup = options(rows, cluster);
+    setup.profiles["app"]["placements.csv"] += "4,8,1.0,0.0\n4,16,2.0,0.0\n13,8,1.0,0.0\n13,16,2.0,0.0\n";
+    setup.interference = interference;
+    return run_sound(setup).score.avg_jct_s;
+  };
+  // Four workers each on nodes of three slots: three on a node of its own, one on the node that both share.
+  const std::string two = "a,0,app,4,32\nb,0,app,4,32\n";
+  const double start_s = 60 + 30;  // seen at the end of the first round; the ends of epochs are whole seconds
+  CHECK(average_s(two, "3x3", 0.5) - start_s == Approx(2 * (average_s(two, "3x3", 0) - start_s)).margin(3));
+  CHECK(average_s("a,0,app,4,32\n", "3x3", 0.5) == average_s("a,0,app,4,32\n", "3x3", 0));  // beside nobody
+  CHECK(average_s(two, "2x4", 0.5) == average_s(two, "2x4", 0));                            // each on a node of its own
+}
+
 TEST_CASE("every policy of the table finishes a small workload, twice with the same digest") {
   for (const char* policy : {"fifo", "las", "optimus", "srtf", "tidal", "tiresias"}) {
     SimOptions setup = options("a,0,app,2,16\nb,30,app,1,8\nc,200,app,2,32\nd,210,app,1,16\n", "2x1");
