@@ -143,7 +143,9 @@ class PoliciesInDaemon(unittest.TestCase):
         for number, (code, body) in enumerate(HOSTILE.items()):
             with self.subTest(code):
                 name = f"hostile{number}"
-                self.upload(cluster, name, lua(body))
+                # Roomy in time: each is to end by the bound that it breaks, also on a busy machine.
+                self.upload(cluster, name, lua(body),
+                            manifest={"name": name, "budgets": {"memory_mib": 4, "wall": "10s"}})
                 cluster.call("POST", f"/v1/policies/{name}/activate", {})
                 jobs = []
                 for round_ in range(3):  # each job is a new question
