@@ -64,6 +64,7 @@ class Kkt {
     weights_ = weights;
     const Eigen::Index columns = rows_.cols();
     std::vector<Entry> entries;
+    entries.reserve(static_cast<std::size_t>(columns + rows_.nonZeros() + weights.size()));
     for (Eigen::Index i = 0; i < columns; ++i) entries.emplace_back(i, i, kRegular);
     for (Eigen::Index column = 0; column < columns; ++column) {
       for (Sparse::InnerIterator entry(rows_, column); entry; ++entry) {
