@@ -27,9 +27,10 @@ Lines of_price(const Reason& why, double slots_short) {
   const double worth = why.number("worth");
   const double price = why.number("price");
   Lines lines;
-  if (worth > 0 && worth < price) {
+  const bool outbid = worth < price && three_digits(worth) != three_digits(price);  // else it is first in line
+  if (worth > 0 && outbid) {
     lines.push_back("a price of a slot below " + three_digits(worth) + "; it is " + three_digits(price));
-  } else if (worth >= price && slots_short > 0) {
+  } else if (!outbid && slots_short > 0) {
     lines.push_back(counted(slots_short, "more free slot"));
   }
   const Lines rival = of_rival(why);
