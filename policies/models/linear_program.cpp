@@ -74,7 +74,10 @@ LinearAnswer maximize(const LinearProgram& program, Optimum optimum) {
   if (optimum == Optimum::kPathEnd) {
     const auto values = maximize_by_embedding(program);
     if (values) return answer_of(program, Solved::kOptimal, values->data());
-    optimum = Optimum::kCorner;  // the simplex method says what is wrong with the program
+    // The simplex method says what is wrong with the program; if nothing is, the path was too hard to walk.
+    LinearAnswer corner = maximize(program, Optimum::kCorner);
+    if (corner.solved != Solved::kOptimal) return corner;
+    optimum = Optimum::kCentre;
   }
   const Compressed problem(program);
   const std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)> model(Clp_newModel(), &Clp_deleteModel);
