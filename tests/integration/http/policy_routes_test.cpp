@@ -136,7 +136,7 @@ TEST_CASE("a policy that is not known, a version that is not, and a built-in one
   CHECK(api.post("/v1/policies/capped/activate", {{"version", "abc"}}, 404).at("hint") ==
         "give at least the first 6 digits");
   CHECK(api.post("/v1/policies/capped/activate", {{"version", "zzzzzz"}}, 404).at("code") == "UnknownPolicyVersion");
-  CHECK(api.post("/v1/policies/tidal/activate", json::object(), 409).at("code") == "BuiltInPolicy");
+  CHECK(api.post("/v1/policies/fixed/activate", json::object(), 409).at("code") == "BuiltInPolicy");
   CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
   CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");
 }
