@@ -14,8 +14,9 @@ using Entry = Eigen::Triplet<double>;
 
 // ECOS's tolerances and step rules.
 constexpr double kTolerance = 1e-8;
-constexpr double kStepBack = 0.99;  // of the way to the nearest bound
-constexpr double kLongest = 0.999;  // step
+constexpr double kCloseEnough = 1e-6;  // where the numbers go no further
+constexpr double kStepBack = 0.99;     // of the way to the nearest bound
+constexpr double kLongest = 0.999;     // step
 constexpr double kLeastCentring = 1e-4;
 // Makes the systems solvable by a factorization without pivoting; refinement takes its effect out again.
 constexpr double kRegular = 1e-9;
@@ -121,12 +122,14 @@ class Walk {
   explicit Walk(const Standard& program) : program_(program), kkt_(program.rows) {}
 
   std::optional<Vector> run() {
-    if (!start()) return std::nullopt;
+    std::optional<Vector> close;
+    if (!start()) return close;
     for (int step = 0; step < kEmbeddedStepsMax; ++step) {
       measure();
-      if (!std::isfinite(mean_)) return std::nullopt;
-      if (arrived()) return at_.x / at_.scale;
-      if (!kkt_.factorize(at_.slack.cwiseQuotient(at_.price))) return std::nullopt;
+      if (!std::isfinite(mean_)) return close;
+      if (arrived(kTolerance)) return at_.x / at_.scale;
+      if (arrived(kCloseEnough)) close = at_.x / at_.scale;
+      if (!kkt_.factorize(at_.slack.cwiseQuotient(at_.price))) return close;
       along_ = kkt_.solve(-program_.cost, program_.limits);
       const Vector both = -at_.slack.cwiseProduct(at_.price);
       const Place straight = step_for(0, both, -at_.scale * at_.gap);
@@ -135,7 +138,7 @@ class Walk {
       move(step_for(centring, (both - bend).array() + centring * mean_,
                     centring * mean_ - at_.scale * at_.gap - straight.scale * straight.gap));
     }
-    return std::nullopt;
+    return close;
   }
 
  private:
@@ -161,12 +164,12 @@ class Walk {
     mean_ = (at_.slack.dot(at_.price) + at_.scale * at_.gap) / static_cast<double>(at_.slack.size() + 1);
   }
 
-  [[nodiscard]] bool arrived() const {
+  [[nodiscard]] bool arrived(double tolerance) const {
     const double primal = primal_off_.norm() / at_.scale / std::max(1.0, program_.limits.norm());
     const double dual = dual_off_.norm() / at_.scale / std::max(1.0, program_.cost.norm());
     const double gap = at_.slack.dot(at_.price) / at_.scale / at_.scale;
     const double worth = std::abs(program_.cost.dot(at_.x)) / at_.scale;
-    return primal < kTolerance && dual < kTolerance && (gap < kTolerance || gap < kTolerance * worth);
+    return primal < tolerance && dual < tolerance && (gap < tolerance || gap < tolerance * worth);
   }
 
   // The step that takes the residuals to `centring` times what they are, and the products slack x price and scale x
