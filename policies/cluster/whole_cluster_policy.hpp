@@ -34,8 +34,8 @@ class RowPlanner : public core::ClusterPlanner {
 [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner_of(std::shared_ptr<const AllocationPolicy> policy,
                                                                RowStyle style = RowStyle::kAllSizes);
 
-// What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish or
-// its own policy.
+// What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish
+// or its own policy.
 [[nodiscard]] core::Allotment claim_of(const core::Job& job);
 
 class WholeClusterPolicy : public core::Policy {

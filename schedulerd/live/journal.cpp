@@ -55,16 +55,8 @@ Status prepare_schema(Database& database, const std::string& path) {
   if (version == 0) {
     TP_TRY(database.execute("BEGIN IMMEDIATE"));
     TP_TRY(database.execute(kSchema));
-    TP_TRY(database.execute(kPolicyTables));
     TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
-  }
-  if (version == kSchemaVersion - 1) {
-    TP_TRY(database.execute("BEGIN IMMEDIATE"));
-    TP_TRY(database.execute(kPolicyTables));
-    TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
-    TP_TRY(database.execute("COMMIT"));
-    version = kSchemaVersion;
   }
   if (version != kSchemaVersion) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +

@@ -1,22 +1,12 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 4 has policy files; a file of version 3 is
-// brought up to it when it is opened. Version 3 has plans for
-// the whole cluster, shares of a step and measured nodes in them; version 2 has parking, checkpoints and stuck workers
-// in them; version 1 was never released and is not read.
+// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 4 has policy files, and what each decision
+// weighed; version 3 has plans for the whole cluster, shares of a step and measured nodes; version 2 has parking,
+// checkpoints and stuck workers. None of the earlier ones was released, and none is read.
 #pragma once
 
 namespace tidepool::live {
 
 inline constexpr int kSchemaVersion = 4;
-
-// What a file of version 3 lacks.
-inline constexpr const char* kPolicyTables = R"sql(
-CREATE TABLE policy_versions(
-  name TEXT NOT NULL, version TEXT NOT NULL, ordinal INTEGER NOT NULL, created_at TEXT NOT NULL,
-  created_by TEXT NOT NULL, manifest TEXT NOT NULL, source TEXT NOT NULL, tests TEXT NOT NULL, checks TEXT,
-  PRIMARY KEY(name, version)) WITHOUT ROWID;
-CREATE TABLE shadow_report(id INTEGER PRIMARY KEY CHECK(id = 1), body TEXT NOT NULL);
-)sql";
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
@@ -49,6 +39,11 @@ CREATE TABLE idempotency(
   unix_s INTEGER NOT NULL, PRIMARY KEY(token, key)) WITHOUT ROWID;
 CREATE INDEX idempotency_by_age ON idempotency(unix_s);
 CREATE TABLE placements(worker INTEGER PRIMARY KEY, node INTEGER NOT NULL);
+CREATE TABLE policy_versions(
+  name TEXT NOT NULL, version TEXT NOT NULL, ordinal INTEGER NOT NULL, created_at TEXT NOT NULL,
+  created_by TEXT NOT NULL, manifest TEXT NOT NULL, source TEXT NOT NULL, tests TEXT NOT NULL, checks TEXT,
+  PRIMARY KEY(name, version)) WITHOUT ROWID;
+CREATE TABLE shadow_report(id INTEGER PRIMARY KEY CHECK(id = 1), body TEXT NOT NULL);
 )sql";
 
 }  // namespace tidepool::live
