@@ -17,9 +17,8 @@ using sim::SimSetup;
 
 TEST_CASE("a daemon that dies again and again, among failing nodes and workers, still keeps every promise") {
   std::int64_t crashes = 0;
-  for_each_seed("many crashes", kSeeds, [&](std::uint64_t seed, Rng&) {
-    crashes += run_soundly(troubled(small_world(seed), seed)).crashes;
-  });
+  for_each_seed("many crashes", kSeeds,
+                [&](std::uint64_t seed, Rng&) { crashes += run_soundly(troubled(small_world(seed), seed)).crashes; });
   WARN(crashes << " crashes survived");
 }
 
