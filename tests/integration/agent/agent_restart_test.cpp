@@ -226,7 +226,7 @@ TEST_CASE("a process that has a former worker's pid is neither taken for it nor 
   std::ofstream(path) << record;
 
   auto second = node.agent();
-  CHECK(node.daemon.welcome().running.empty());
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});  // to be heard of as ended
   CHECK(node.daemon.exit_of(kW1).exit_code == -1);
   CHECK(process_lives(other->pid));
   ::kill(other->pid, SIGKILL);

@@ -181,7 +181,10 @@ TEST_CASE("a daemon of another cluster ends the workers that belong to nobody, a
   node.daemon.rise();
   CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
   eventually("the old worker to end", [&] { return !test::process_lives(pid); });
-  CHECK(node.daemon.welcome().running.empty());
+  // Whoever has ended unheard is in one more hello, which the agent takes back.
+  auto hello = node.daemon.welcome();
+  if (!hello.running.empty()) hello = node.daemon.welcome();
+  CHECK(hello.running.empty());
   CHECK_THAT(node.agent.output(), Catch::Contains("belong to nobody here"));
   node.start(kW1, 1);
   CHECK_THAT(node.daemon.log_with(kW1, "steps from"), Catch::Contains("steps from 0"));

@@ -153,7 +153,8 @@ TEST_CASE("a worker slowed to three times its compute is named, and a newcomer t
   const double after = job_of(client)["progress"]["samples_per_second"];
   std::printf("samples/s before %.0f, after the replacement %.0f\n", before, after);
   std::vector<std::string> members;
-  for (const auto& worker : client.get("/v1/jobs/job-1/workers").json()["items"]) {
+  const auto listed = client.get("/v1/jobs/job-1/workers").json();
+  for (const auto& worker : listed["items"]) {
     if (!worker["rank"].is_null()) members.push_back(worker["id"]);
   }
   CHECK(members.size() == 2);
