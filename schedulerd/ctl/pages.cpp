@@ -134,7 +134,8 @@ std::string why_page(const json& explanation, const Style& style) {
   };
   section("Evidence", bullets(list_at(explanation, "/evidence"), style));
   const json chosen = explanation.value("chosen", json());
-  if (chosen.is_object()) section("Its policy wants", bullets(json::array({weighed_text(chosen)}), style));
+  const bool news = chosen.is_object() && text_at(chosen, "/reason/text") != text_at(explanation, "/summary");
+  if (news) section("Its policy wants", bullets(json::array({weighed_text(chosen)}), style));
   json others = json::array();
   for (const auto& alternative : list_at(explanation, "/alternatives")) others.push_back(weighed_text(alternative));
   section("Considered and not taken", bullets(others, style));

@@ -49,7 +49,8 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   CHECK(evidence != std::string::npos);
   CHECK(change != std::string::npos);
   CHECK(evidence < change);
-  CHECK(text.find("  - 3 workers: 3 workers add too little\n") != std::string::npos);
+  CHECK(text.find("  - 3 workers (score 0.04): 3 workers add too little\n") != std::string::npos);
+  CHECK(text.find("Its policy wants") == std::string::npos);  // it says what the first line says
   CHECK(text.find("Goes first") == std::string::npos);
 }
 

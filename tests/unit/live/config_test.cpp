@@ -94,10 +94,13 @@ TEST_CASE("all errors of command line and file are told at once") {
   CHECK(text.find("loud is none of") != std::string::npos);
 }
 
-TEST_CASE("a policy file is refused with the names of the built-in policies") {
-  const auto reading = read({"--policy", "./mine.lua"});
-  REQUIRE(reading.errors.size() == 1);
-  CHECK(reading.errors[0].find("autoscaling_engine, fifo, fixed") != std::string::npos);
+TEST_CASE("an unknown policy is refused with the names of the built-in ones, and a file that is not there as missing") {
+  const auto unknown = read({"--policy", "mine"});
+  REQUIRE(unknown.errors.size() == 1);
+  CHECK(unknown.errors[0].find("autoscaling_engine, fifo, fixed") != std::string::npos);
+  const auto missing = read({"--policy", "./mine.lua"});
+  REQUIRE(missing.errors.size() == 1);
+  CHECK(missing.errors[0].find("./mine.lua is not there") != std::string::npos);
   CHECK(read({"--policy", "fifo"}).config.policy == "fifo");
 }
 
