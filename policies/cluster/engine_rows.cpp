@@ -60,12 +60,15 @@ void set_work(const core::Job& job, JobRow& row) {
   row.useful_left = row.steps_left;
 }
 
-// By the fitted curve: whether going from the first size, which was measured, to the second would pay.
+// By the fitted curve: whether going from the first size, which was measured, to the second would pay, and by more than
+// the noise of a measurement (as ScalingEvidence judges from below).
 bool expected_to_pay(const core::Job& job, const JobSpeed& speed, int from, int to) {
   const int each = job.spec.gpus_per_worker;
   const double before = speed.goodput({.nodes = 1, .size = from * each});
   const double after = speed.goodput({.nodes = 1, .size = to * each});
-  return (after - before) / (to - from) > job.spec.scaling.efficiency_threshold * before / from;
+  const double asked =
+      job.spec.scaling.efficiency_threshold + ScalingEvidence::kNoise * double(from) / double(to - from);
+  return (after - before) / (to - from) > asked * before / from;
 }
 
 }  // namespace

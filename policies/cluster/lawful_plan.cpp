@@ -147,8 +147,9 @@ class Plan {
     core::Reason reason = allocation_.grants[row].reason;
     std::erase_if(reason.numbers, [](const auto& number) { return number.name == "from" || number.name == "to"; });
     const int each = job(row).slots_per_worker;
-    reason.numbers.insert(reason.numbers.begin(),
-                          {{"from", double(size_of(job(row).placement) / each)}, {"to", double(sizes_[row] / each)}});
+    const int from = size_of(job(row).placement) / each;
+    const int to = sizes_[row] / each;
+    reason.numbers.insert(reason.numbers.begin(), {{"from", double(from)}, {"to", double(to)}});
     return reason;
   }
 
