@@ -162,7 +162,8 @@ class ElasticTest(unittest.TestCase):
     def test_a_worker_whose_script_raises_costs_the_job_only_that_worker(self):
         self.start(2, "--epochs", "60")
         at = self.wait_steps(2, 10)
-        victim = next(line for line in self.lines() if line["rank"] == 1 and line["step"] == at)
+        victim = self.wait_for(f"the other's step {at}", lambda: next(
+            (line for line in self.lines() if line["rank"] == 1 and line["step"] == at), None))
         os.kill(victim["pid"], signal.SIGINT)  # Python raises KeyboardInterrupt in the loop
         self.wait_for("the loss of a worker", lambda: self.cluster.events("worker.lost"))
         self.wait_steps(2, 10, self.wait_steps(1, 1, at))
