@@ -102,10 +102,14 @@ class PoliciesInDaemon(unittest.TestCase):
 
         text = self.schedctl(cluster, "policy", "shadow", capped)
         self.assertIn("beside it is asked capped", text)
-        cluster.call("POST", f"/v1/jobs/{job_id}/resize", {"size": 3})  # something to decide
-        cluster.call("POST", f"/v1/jobs/{job_id}/resize", {"size": 0})
-        report = eventually(lambda: (lambda r: r if r["rounds_different"] else None)(
-            cluster.call("GET", "/v1/policies/capped/shadow-report")))
+
+        def differs():
+            for size in (3, 0):  # something to decide, until a round finds the job free to change
+                cluster.call("POST", f"/v1/jobs/{job_id}/resize", {"size": size})
+            found = cluster.call("GET", "/v1/policies/capped/shadow-report")
+            return found if found["rounds_different"] else None
+
+        report = eventually(differs, every=0.5)
         self.assertTrue(report, cluster.logs())
         self.assertEqual(report["differences"][0]["candidate"], 2)
         self.assertEqual(report["differences"][0]["reason"]["word"], "Capped")
