@@ -60,6 +60,8 @@ using ReadYaml = std::function<Result<nlohmann::json>(const std::string& text)>;
 // Errors name the file and what to change.
 [[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path, const ReadYaml& read_yaml);
 
+inline constexpr std::size_t kTestBytesMax = 1U << 20U;  // of one file of tests beside a policy
+
 // A regular file's content, at most `bytes_max` of it.
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::size_t bytes_max);
 

@@ -20,9 +20,6 @@ namespace {
 namespace host = policies::host;
 using nlohmann::json;
 
-constexpr std::size_t kTestBytesMax = 1U << 20U;
-constexpr std::size_t kVersionShown = 12;
-
 Result<json> read_yaml(const std::string& text) {
   FieldLines lines;
   return parse_job_text(text, lines);
@@ -85,7 +82,7 @@ int validate(const std::string& path, const Settings& settings) {
 
 // The tests of one file. Throws Failure that names the line of the first finding.
 std::vector<host::PolicyTest> tests_of(const std::filesystem::path& path) {
-  const auto text = host::read_whole_file(path, kTestBytesMax);
+  const auto text = host::read_whole_file(path, host::kTestBytesMax);
   if (!text) fail(kExitUsage, text.error().message);
   FieldLines lines;
   const auto parsed = parse_job_text(*text, lines);

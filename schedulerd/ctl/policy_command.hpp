@@ -8,6 +8,8 @@
 
 namespace tidepool::ctl {
 
+inline constexpr std::size_t kVersionShown = 12;  // of the 64 digits of a version
+
 // Adds to the group `policy`, which must be there already.
 void add_policy_file_commands(CLI::App& app, Chosen& chosen);
 

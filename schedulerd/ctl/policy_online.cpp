@@ -18,9 +18,6 @@ namespace {
 namespace host = policies::host;
 using nlohmann::json;
 
-constexpr std::size_t kTestBytesMax = 1U << 20U;
-constexpr std::size_t kVersionShown = 12;
-
 // What the command line says.
 struct Asked {
   std::string policy;   // a path, or a name that the daemon knows
@@ -46,7 +43,7 @@ json upload_of(const host::PolicyFile& file) {
   const bool native = file.manifest.engine == host::EngineKind::kNative;
   body[native ? "library" : "source"] = native ? base64(file.source) : file.source;
   for (const auto& path : file.tests) {
-    const auto text = host::read_whole_file(path, kTestBytesMax);
+    const auto text = host::read_whole_file(path, host::kTestBytesMax);
     if (!text) fail(kExitUsage, text.error().message);
     FieldLines lines;
     auto list = parse_job_text(*text, lines);

@@ -59,13 +59,6 @@ MetricPoint metric_at(const Row& row) {
   return point;
 }
 
-PolicyVersion policy_at(const Row& row) {
-  PolicyVersion version{row.text(0), row.text(1), row.text(2), row.text(3),
-                        row.text(4), row.text(5), row.text(6), std::nullopt};
-  if (!row.is_null(7)) version.checks = checks_from_json(json_at(row, 7));
-  return version;
-}
-
 void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
 }

@@ -32,14 +32,6 @@ std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
   return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
 }
 
-PolicyVersion policy_at(const Row& row) {
-  PolicyVersion version{row.text(0), row.text(1), row.text(2), row.text(3),
-                        row.text(4), row.text(5), row.text(6), std::nullopt};
-  if (const auto checks = parse_json(row.text(7)); checks && !row.is_null(7))
-    version.checks = checks_from_json(*checks);
-  return version;
-}
-
 std::string to_text(const std::vector<double>& numbers) {
   return canonical_json(nlohmann::json(numbers));
 }

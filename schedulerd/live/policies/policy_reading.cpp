@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kTestBytesMax = 1U << 20U;
-
 template <class Number>
 std::optional<json> number_of(const std::string& text) {
   Number number = 0;
@@ -69,7 +67,7 @@ Result<PolicyVersion> read_policy_version(const std::string& path) {
   if (!file) return file.error();
   json tests = json::object();
   for (const auto& each : file->tests) {
-    const auto text = host::read_whole_file(each, kTestBytesMax);
+    const auto text = host::read_whole_file(each, host::kTestBytesMax);
     if (!text) return text.error();
     auto list = read_yaml(*text);
     if (!list) return invalid_argument(each.string() + ": " + list.error().message);

@@ -1,6 +1,7 @@
 #include "schedulerd/live/policies/policy_version.hpp"
 
 #include "base/json.hpp"
+#include "schedulerd/live/sqlite.hpp"
 
 namespace tidepool::live {
 
@@ -20,6 +21,14 @@ PolicyChecks checks_from_json(const json& value) {
   checks.failed = value.value("failed", std::int64_t{0});
   checks.at = value.value("at", "");
   return checks;
+}
+
+PolicyVersion policy_at(const Row& row) {
+  PolicyVersion version{row.text(0), row.text(1), row.text(2), row.text(3),
+                        row.text(4), row.text(5), row.text(6), std::nullopt};
+  if (row.is_null(7)) return version;
+  if (const auto checks = parse_json(row.text(7))) version.checks = checks_from_json(*checks);
+  return version;
 }
 
 Result<policies::host::PolicyFile> file_of(const PolicyVersion& version) {

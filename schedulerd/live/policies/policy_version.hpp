@@ -13,6 +13,8 @@
 
 namespace tidepool::live {
 
+class Row;
+
 // What came of looking a version over in a real host. Canonical JSON in the journal.
 struct PolicyChecks {
   bool runs = false;  // the host took it
@@ -35,6 +37,8 @@ struct PolicyVersion {
   std::string tests;                   // canonical JSON: an object of file names and lists of tests
   std::optional<PolicyChecks> checks;  // none = never looked over
 };
+// Of a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
+[[nodiscard]] PolicyVersion policy_at(const Row& row);
 
 // Requires: a stored version. An error says that it was damaged.
 [[nodiscard]] Result<policies::host::PolicyFile> file_of(const PolicyVersion& version);
