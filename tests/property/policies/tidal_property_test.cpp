@@ -85,19 +85,23 @@ Allocation decide(const View& view) {
   return Tidal().allocate(view, budget);
 }
 
+void check_laws(const View& view, const Allocation& allocation) {
+  const Status sizes = check_allocation(view, allocation);
+  INFO((sizes.ok() ? "" : sizes.error().message));
+  REQUIRE(sizes.ok());
+  const Status laid = check_placements(view, allocation, allocation.placements);
+  INFO((laid.ok() ? "" : laid.error().message));
+  REQUIRE(laid.ok());
+  CHECK(allocation.worth <= allocation.bound);
+}
+
 }  // namespace
 
 TEST_CASE("sizes and places keep the laws, a frozen job keeps its own, and the worth is at most the bound") {
   test::for_each_seed("tidal laws", 300, [](std::uint64_t, Rng& rng) {
     const World world = random_world(rng);
     const Allocation allocation = decide(world.view);
-    const Status sizes = check_allocation(world.view, allocation);
-    INFO((sizes.ok() ? "" : sizes.error().message));
-    REQUIRE(sizes.ok());
-    const Status laid = check_placements(world.view, allocation, allocation.placements);
-    INFO((laid.ok() ? "" : laid.error().message));
-    REQUIRE(laid.ok());
-    CHECK(allocation.worth <= allocation.bound);
+    check_laws(world.view, allocation);
     for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
       const JobRow& job = world.view.jobs[row];
       if (job.frozen) CHECK(allocation.placements[row] == job.placement);
@@ -137,13 +141,7 @@ TEST_CASE("on several types sizes and places keep the laws, and the worth is at 
       if (std::any_of(job.placement.begin(), job.placement.end(), other)) job.placement.clear();
     }
     const Allocation allocation = decide(world.view);
-    const Status sizes = check_allocation(world.view, allocation);
-    INFO((sizes.ok() ? "" : sizes.error().message));
-    REQUIRE(sizes.ok());
-    const Status laid = check_placements(world.view, allocation, allocation.placements);
-    INFO((laid.ok() ? "" : laid.error().message));
-    REQUIRE(laid.ok());
-    CHECK(allocation.worth <= allocation.bound);
+    check_laws(world.view, allocation);
     for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
       const JobRow& job = world.view.jobs[row];
       if (job.frozen && !job.placement.empty()) CHECK(allocation.placements[row] == job.placement);
