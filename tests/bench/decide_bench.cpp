@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
@@ -19,6 +16,7 @@
 #include "schedulerd/sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_engine.hpp"
+#include "tests/bench/decide_figures.hpp"
 #include "tests/bench/decide_sia.hpp"
 #include "tests/bench/decide_tidal.hpp"
 #include "tests/bench/percentiles.hpp"
@@ -35,13 +33,6 @@ struct Scale {
 };
 constexpr Scale kFull{1'000, 5'000};
 constexpr Scale kHalf{500, 2'500};
-
-// Time of this thread on a processor, so that what else the machine does stays out of the figures.
-double now_us() {
-  timespec spent{};
-  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
-  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
-}
 
 // An engine on a busy cluster: most jobs run and have been measured, the rest wait for slots.
 class BusyCluster {
@@ -75,7 +66,7 @@ class BusyCluster {
   // A report of eight steps of one job, and what follows from it, in microseconds.
   double one_event(Rng& rng) {
     const JobId job = running_[rng.below(running_.size())];
-    const core::StepsMeasured report = report_of(job);
+    const core::StepsMeasured report = report_of(*engine_.view().find_job(job));
     const double begin = now_us();
     learn(report);
     accept(engine_.decide(now_));
@@ -101,21 +92,7 @@ class BusyCluster {
     (void)engine_.accept(decision);
   }
   void settle() { accept(engine_.decide(now_)); }
-  void measure(JobId job) { learn(report_of(job)); }
-
-  [[nodiscard]] core::StepsMeasured report_of(JobId id) const {
-    constexpr std::int64_t kSteps = 8;
-    const core::Job& job = *engine_.view().find_job(id);
-    core::StepsMeasured report{.job = id,
-                               .generation = job.generation,
-                               .last_step = job.last_step + kSteps,
-                               .steps = kSteps,
-                               .elapsed = Duration::millis(800),
-                               .samples = kSteps * job.spec.batch.global,
-                               .loss = 1};
-    report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
-    return report;
-  }
+  void measure(JobId job) { learn(report_of(*engine_.view().find_job(job))); }
 
   core::Engine engine_;
   Instant now_;
@@ -135,12 +112,6 @@ Measured measure(Scale scale) {
   std::vector<double> events(5'000);
   for (double& time : events) time = cluster.one_event(rng);
   return {percentiles(std::move(replans)), percentiles(std::move(events))};
-}
-
-void print(const std::string& metric, double value, double baseline) {
-  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
-                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
-  std::printf("%s\n", line.dump().c_str());
 }
 
 }  // namespace

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
@@ -17,6 +14,7 @@
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
+#include "tests/bench/decide_figures.hpp"
 #include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
@@ -31,12 +29,6 @@ struct Scale {
 };
 constexpr Scale kFull{1'250, 20'000};
 constexpr Scale kHalf{625, 10'000};
-
-double now_us() {
-  timespec spent{};
-  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
-  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
-}
 
 // A cluster without a free slot, with about as many jobs that wait as jobs that run and have been measured.
 class FullCluster {
@@ -62,7 +54,7 @@ class FullCluster {
   // A report of eight steps, which says nothing new.
   double report(Rng& rng) {
     const JobId job = pick(rng);
-    return timed([&] { learn(report_of(job)); });
+    return timed([&] { learn(report_of(*engine_.view().find_job(job))); });
   }
   double arrival() {
     return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), arrivals_.at(next_++).spec}); });
@@ -131,24 +123,10 @@ class FullCluster {
       const core::Job& job = *engine_.view().find_job(id);
       const bool first = job.last_step == 0;
       learn(core::GenerationSwitched{.job = id, .generation = job.generation, .switch_step = job.last_step + 1});
-      for (int i = 0; i < 4; ++i) learn(report_of(id));
+      for (int i = 0; i < 4; ++i) learn(report_of(*engine_.view().find_job(id)));
       if (first) running_.push_back(id);
     }
     settle();
-  }
-
-  [[nodiscard]] core::StepsMeasured report_of(JobId id) const {
-    constexpr std::int64_t kSteps = 8;
-    const core::Job& job = *engine_.view().find_job(id);
-    core::StepsMeasured report{.job = id,
-                               .generation = job.generation,
-                               .last_step = job.last_step + kSteps,
-                               .steps = kSteps,
-                               .elapsed = Duration::millis(800),
-                               .samples = kSteps * job.spec.batch.global,
-                               .loss = 1};
-    report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
-    return report;
   }
 
   core::Engine engine_;
@@ -187,13 +165,7 @@ Measured measure(Scale scale) {
           percentiles(std::move(arrivals)), percentiles(std::move(ends))};
 }
 
-void print(const std::string& metric, double value, double baseline) {
-  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
-                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
-  std::printf("%s\n", line.dump().c_str());
-}
-
-void print(const std::string& metric, const Times& full, const Times& half) {
+void print_times(const std::string& metric, const Times& full, const Times& half) {
   print("engine_tidal_" + metric + "_p50_1250x8_20000_jobs_vs_half", full.p50, half.p50);
   print("engine_tidal_" + metric + "_p99_1250x8_20000_jobs_vs_half", full.p99, half.p99);
 }
@@ -203,11 +175,11 @@ void print(const std::string& metric, const Times& full, const Times& half) {
 void print_engine_decisions() {
   const Measured half = measure(kHalf);
   const Measured full = measure(kFull);
-  print("plan_anew", full.anew, half.anew);
-  print("regular_plan", full.regular, half.regular);
-  print("report", full.report, half.report);
-  print("arrival", full.arrival, half.arrival);
-  print("end", full.end, half.end);
+  print_times("plan_anew", full.anew, half.anew);
+  print_times("regular_plan", full.regular, half.regular);
+  print_times("report", full.report, half.report);
+  print_times("arrival", full.arrival, half.arrival);
+  print_times("end", full.end, half.end);
 }
 
 }  // namespace tidepool

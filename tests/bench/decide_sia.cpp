@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/sia.hpp"
+#include "tests/bench/decide_figures.hpp"
 
 namespace tidepool {
 namespace {
@@ -36,12 +36,6 @@ class PowerLaw final : public cluster::SpeedModel {
   double power_;
   double across_;
 };
-
-double now_us() {
-  timespec spent{};
-  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
-  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
-}
 
 void print(const std::string& metric, double value) {
   const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric}, {"value", value}, {"unit", "us"}};

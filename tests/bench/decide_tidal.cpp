@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <deque>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "tests/bench/decide_figures.hpp"
 #include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
@@ -31,12 +29,6 @@ struct Scale {
 };
 constexpr Scale kFull{1'250, 20'000};
 constexpr Scale kHalf{625, 10'000};
-
-double now_us() {
-  timespec spent{};
-  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
-  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
-}
 
 // Amdahl's law with a price for leaving a node.
 class Curve final : public cluster::SpeedModel {
@@ -121,12 +113,6 @@ Measured measure(Scale scale) {
     time = now_us() - begin;
   }
   return {percentiles(std::move(replans)), percentiles(std::move(events))};
-}
-
-void print(const std::string& metric, double value, double baseline) {
-  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
-                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
-  std::printf("%s\n", line.dump().c_str());
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "tests/bench/decide_figures.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+
+namespace tidepool {
+
+double now_us() {
+  timespec spent{};
+  TP_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0, "the system has a clock per thread");
+  return static_cast<double>(spent.tv_sec) * 1e6 + static_cast<double>(spent.tv_nsec) * 1e-3;
+}
+
+void print(const std::string& metric, double value, double baseline) {
+  const nlohmann::ordered_json line{{"bench", "decide"}, {"metric", metric},     {"value", value},
+                                    {"unit", "us"},      {"baseline", baseline}, {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+core::StepsMeasured report_of(const core::Job& job) {
+  constexpr std::int64_t kSteps = 8;
+  core::StepsMeasured report{.job = job.id,
+                             .generation = job.generation,
+                             .last_step = job.last_step + kSteps,
+                             .steps = kSteps,
+                             .elapsed = Duration::millis(800),
+                             .samples = kSteps * job.spec.batch.global,
+                             .loss = 1};
+  report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
+  return report;
+}
+
+}  // namespace tidepool
