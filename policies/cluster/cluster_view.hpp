@@ -89,6 +89,7 @@ struct JobRow {
   int size_max = 1;         // above it a worker would get less than its smallest batch
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
+  std::vector<int> types;    // indices of View::types that it may be on; empty = all
   int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
   int priority = 0;          // higher goes first; `weight` already counts it in
   bool preemptible = true;   // else it keeps size_min once it has started
@@ -121,6 +122,7 @@ struct View {
   std::vector<SlotType> types;             // the fastest first; empty = all slots are alike
   Mark mark;                               // the policy's own note on the cluster
   std::vector<double> ended_slot_seconds;  // what each job that has ended took, in any order
+  bool explained = true;                   // false: nobody reads scores and losing sizes, so none need be worked out
 
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;

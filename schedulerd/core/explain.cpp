@@ -99,13 +99,19 @@ void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-// Jobs that go first: those that wait with a higher priority, or as high and submitted earlier.
+// Whether `other` goes first: in the order of the plan for the whole cluster, if there is one that counts with both;
+// else by priority, then by submission.
+bool goes_first(const Job& other, const Job& job) {
+  if (other.allotted && job.allotted) return other.allotted->allotment.place < job.allotted->allotment.place;
+  if (other.spec.priority != job.spec.priority) return other.spec.priority > job.spec.priority;
+  return other.id < job.id;
+}
+
+// Jobs that wait and go first.
 void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || !claims_free_slots(*other)) continue;
-    const bool first =
-        other->spec.priority > job.spec.priority || (other->spec.priority == job.spec.priority && id < job.id);
-    if (first) out.ahead.push_back(id);
+    if (goes_first(*other, job)) out.ahead.push_back(id);
   }
 }
 
@@ -139,8 +145,11 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
   const FreeSlots free(state);
-  const int fits = free.room_for(slots);
-  suggest_victims(state, needed - free.free(), out);
+  const auto& types = job.spec.slot_types;
+  GangRequest any{.slots_per_worker = slots, .avoid = {}};
+  any.slot_types = types;
+  const int fits = free.room_for(any);
+  suggest_victims(state, needed - free.free_of(types), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
@@ -183,7 +192,8 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   switch (why.code) {
     case ReasonCode::kWaitingForSlots:
-    case ReasonCode::kBehindOlderJob: suggest_room(state, job, out); break;
+    case ReasonCode::kBehindOlderJob:
+    case ReasonCode::kTurnWait: suggest_room(state, job, out); break;
     case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
     default: break;
   }
@@ -226,7 +236,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
     const auto record = job.sizes.find(job.size());
     const double seen = record == job.sizes.end() ? 0 : static_cast<double>(record->second.steps);
     update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
-  } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob) {
+  } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob ||
+             reason.code == ReasonCode::kTurnWait) {
     update("free", state.slots_free());
   } else if (speaks_of_straggler(reason.code)) {
     const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));

@@ -12,7 +12,7 @@ namespace tidepool::core {
 enum class ReasonCode {
   // why a job waits
   kWaitingForSlots,  // needed, free
-  kNeverFits,        // needed, cluster: more than the whole cluster has
+  kNeverFits,        // needed, cluster: more than the whole cluster has; typed = 1: of slots of the types it asks for
   kBehindOlderJob,   // ahead (count), needed, free
   kSuspendedByUser,
   kNoNodes,
@@ -20,7 +20,9 @@ enum class ReasonCode {
   kPriceWait,      // needed, worth, price, and perhaps rival, rival_worth: what a slot is worth to it, and the price
   kPolicyFailed,   // the policy's answer was dropped before it named the job
   kMeritWait,      // needed, free, merit, asked: what a size brings by its policy's measure, and what would be enough
-  kDeadlineLost,   // needed: by its deadline it cannot end any more, whatever it is given
+  kDeadlineLost,   // needed, late_s, alone_late_s: it cannot end by its deadline, but so much later beside what others
+                   // were promised, and so much later with all slots (0 = in time; -1 = not known)
+  kTurnWait,       // needed, free, and the numbers of its measure (measure.hpp): others come first by it
   // what a policy file says
   kAwaitsPolicy,  // size: the policy file has not been asked about it yet, or its answer is on its way
   kPolicyWord,    // from, to, and the policy's own numbers: it says `word`
@@ -47,6 +49,7 @@ enum class ReasonCode {
   kUnclaimed,             // size: its policy gives it nothing, and nobody needs its slots
   kMeritHold,             // size, next, merit, asked: what the next size brings by its policy's measure, and the bar
   kNoRoomTogether,        // size, next: it is to have more, and no nodes have so many slots together
+  kTurnHold,              // size, and the numbers of its measure (measure.hpp): it comes before others by it
   // why a job starts, grows, shrinks, is replaced
   kStarted,          // size
   kExploreUp,        // from, to: only one size measured
@@ -98,7 +101,9 @@ struct ReasonNumber {
 struct Reason {
   ReasonCode code = ReasonCode::kMeasuring;
   std::vector<ReasonNumber> numbers;
-  std::string word = {};  // of kPolicyWord: the policy's own, letters and digits
+  // Letters and digits. Of kPolicyWord: the policy's own. Of a reason of the kinds Merit and Turn, and of kStarted: by
+  // which measure its policy judges (measure.hpp); empty = by one of its own.
+  std::string word = {};
 
   // The number called `name`, or `fallback`.
   [[nodiscard]] double number(std::string_view name, double fallback = 0) const {

@@ -3,6 +3,7 @@
 
 #include "base/overloaded.hpp"
 #include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/measure.hpp"
 #include "schedulerd/core/node_speed.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
 #include "schedulerd/core/wording.hpp"
@@ -32,6 +33,8 @@ class Words {
     const int slots = whole("free");
     return slots == 0 ? "none is free" : number("free") + (slots == 1 ? " is free" : " are free");
   }
+  // By which measure its policy judges; empty if it names none.
+  [[nodiscard]] std::string measure() const { return measure::clause(reason_); }
   [[nodiscard]] std::string from_to() const { return number("from") + " -> " + number("to"); }
 
  private:
@@ -51,7 +54,9 @@ std::string waiting_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPriceWait:
       return "waits: a slot is worth " + w.rate("worth") + " to it, and the price of a slot is " + w.rate("price");
     case ReasonCode::kPolicyFailed: return "waits: its policy failed before it gave the job a size";
+    case ReasonCode::kTurnWait: return "waits for " + w.slots("needed") + "; " + w.free() + w.measure();
     case ReasonCode::kMeritWait:
+      if (const std::string by = w.measure(); !by.empty()) return "waits" + by;
       return "waits: by its policy's measure starting it brings " + w.rate("merit") + ", and " + w.rate("asked") +
              " would be enough";
     case ReasonCode::kDeadlineLost: return "waits: whatever it is given, it cannot end by its deadline any more";
@@ -110,7 +115,9 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
              " to it, and the price of a slot is " + w.rate("price");
     case ReasonCode::kUnclaimed:
       return "keeps " + w.workers("size") + ": others come first, but nobody needs its slots now";
+    case ReasonCode::kTurnHold: return "keeps " + w.workers("size") + w.measure();
     case ReasonCode::kMeritHold:
+      if (const std::string by = w.measure(); !by.empty()) return "keeps " + w.workers("size") + by;
       return "keeps " + w.workers("size") + ": by its policy's measure the next size brings " + w.rate("merit") +
              ", and more than " + w.rate("asked") + " is asked for";
     case ReasonCode::kNoRoomTogether:
@@ -142,7 +149,7 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
   const std::string shrinking = "shrinking " + w.from_to() + ": ";
   const std::string trade = w.money("utility_gain") + " in utility for " + w.money("cost_gain") + " in cost";
   switch (code) {
-    case ReasonCode::kStarted: return "started with " + w.workers("size");
+    case ReasonCode::kStarted: return "started with " + w.workers("size") + w.measure();
     case ReasonCode::kResumed: return "started again with " + w.workers("size");
     case ReasonCode::kResumedElsewhere:
       return "started again with " + w.workers("size") + " away from " +
@@ -169,9 +176,11 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
       return shrinking + "each slot given up is worth " + w.rate("worth") + " to it, and the price of a slot is " +
              w.rate("price");
     case ReasonCode::kMeritGrow:
+      if (const std::string by = w.measure(); !by.empty()) return "growing " + w.from_to() + by;
       return growing + "by its policy's measure that brings " + w.rate("merit") + ", more than the " + w.rate("asked") +
              " asked for";
     case ReasonCode::kMeritShrink:
+      if (const std::string by = w.measure(); !by.empty()) return "shrinking " + w.from_to() + by;
       return shrinking + "by its policy's measure the larger size brought " + w.rate("merit") + ", less than the " +
              w.rate("asked") + " asked for";
     case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedulerd/core/measure.hpp"
 #include "schedulerd/core/wording.hpp"
 
 namespace tidepool::core {
@@ -38,6 +39,35 @@ Lines of_price(const Reason& why, double slots_short) {
   return lines;
 }
 
+// A size that does not bring enough by a measure that is named; by one of the policy's own only the numbers are told.
+Lines of_merit(const Reason& why) {
+  const double merit = why.number("merit");
+  const double asked = why.number("asked");
+  if (why.word == measure::kPromise) return {};
+  if (why.word.empty()) {
+    return {"a gain above " + three_digits(asked) + " by its policy's measure; it is " + three_digits(merit)};
+  }
+  Lines lines;
+  if (merit < asked) {
+    lines.push_back("a slot that brings it more than " + measure::amount(why.word, asked) + "; it is " +
+                    three_digits(merit));
+  }
+  if (why.number("rival") != 0)
+    lines.push_back("the end of " + job_called(why, "rival") + ", to which a slot brings least");
+  return lines;
+}
+
+// Others come first in line.
+Lines of_turn(const Reason& why) {
+  Lines lines;
+  if (why.number("rival") != 0) {
+    lines.push_back("the end of " + job_called(why, "rival") + ", the last that is served before it");
+  }
+  if (why.word == measure::kDeadline) lines.emplace_back("an earlier deadline");
+  if (why.word == measure::kTimeLeft && why.number("own") < 0) lines.emplace_back("say how long it is: work.samples");
+  return lines;
+}
+
 Lines of_waiting(const Reason& why) {
   switch (why.code) {
     case ReasonCode::kPriceWait: {
@@ -46,12 +76,10 @@ Lines of_waiting(const Reason& why) {
       return lines;
     }
     case ReasonCode::kWaitingForSlots: return of_rival(why);
-    case ReasonCode::kMeritWait: {
-      const double asked = why.number("asked");
-      if (why.number("merit") >= asked) return {};
-      return {"a gain above " + three_digits(asked) + " by its policy's measure; it is " +
-              three_digits(why.number("merit"))};
-    }
+    case ReasonCode::kMeritWait:
+      if (why.word.empty() && why.number("merit") >= why.number("asked")) return {};
+      return of_merit(why);
+    case ReasonCode::kTurnWait: return of_turn(why);
     case ReasonCode::kDeadlineLost: return {"a later deadline, or less work"};
     case ReasonCode::kPolicyFailed:
       return {"see the event policy.error, and choose another policy: schedulerd --policy NAME"};
@@ -71,9 +99,7 @@ Lines of_policy_size(const Reason& why) {
       return of_price(why, why.number("next") - why.number("size"));
     case ReasonCode::kPriceShrink: return of_price(why, 0);
     case ReasonCode::kMeritHold:
-    case ReasonCode::kMeritShrink:
-      return {"a gain above " + three_digits(why.number("asked")) + " by its policy's measure; it is " +
-              three_digits(why.number("merit"))};
+    case ReasonCode::kMeritShrink: return of_merit(why);
     case ReasonCode::kNoRoomTogether:
       return {counted(why.number("next") - why.number("size"), "more free slot") + " beside those that it has"};
     case ReasonCode::kUnclaimed: return {"a higher priority"};
@@ -121,10 +147,12 @@ std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
 }
 
 std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost) {
-  if (lost.empty() || chosen.score == 0) return "";
+  if (lost.empty() || (chosen.score == 0 && lost.front().score == 0)) return "";
   const auto size = [](int workers) { return workers == 0 ? "holding nothing" : counted(workers, "worker"); };
-  return "score by its policy's measure: " + size(chosen.size) + " " + three_digits(chosen.score) + ", " +
-         size(lost.front().size) + " " + three_digits(lost.front().score);
+  const std::string& word = chosen.reason.word.empty() ? lost.front().reason.word : chosen.reason.word;
+  const std::string unit = measure::unit(word);
+  return (unit.empty() ? "score by its policy's measure: " : "score in " + unit + ": ") + size(chosen.size) + " " +
+         three_digits(chosen.score) + ", " + size(lost.front().size) + " " + three_digits(lost.front().score);
 }
 
 }  // namespace tidepool::core

@@ -14,8 +14,8 @@ namespace tidepool::core {
 // commands.
 [[nodiscard]] std::vector<std::string> unblocks_of(const Reason& reason, JobId job);
 
-// The chosen size against the best that lost: "score by its policy's measure: 2 workers 1.9, 4 workers 1.2". Empty
-// where nothing lost, or the policy gives the chosen size no score of its own.
+// The chosen size against the best that lost: "score in speed-up: 2 workers 1.9, 4 workers 1.2". Empty where nothing
+// lost, or the policy gives sizes no scores.
 [[nodiscard]] std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost);
 
 }  // namespace tidepool::core

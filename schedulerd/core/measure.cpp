@@ -1,0 +1,145 @@
+#include "schedulerd/core/measure.hpp"
+
+#include <cmath>
+
+#include "base/ids.hpp"
+#include "schedulerd/core/wording.hpp"
+
+namespace tidepool::core::measure {
+namespace {
+
+std::string rival_of(const Reason& why) {
+  return JobId(static_cast<std::uint64_t>(std::llround(why.number("rival")))).text();
+}
+
+bool is_waiting(const Reason& why) {
+  return why.code < ReasonCode::kMeasuring;
+}
+
+// "; job-4, the last that is served before it, "
+std::string other_side(const Reason& why) {
+  return "; " + rival_of(why) +
+         (is_waiting(why) ? ", the last that is served before it, " : ", the first that waits, ");
+}
+
+// One end of the line; `own` says how the measure reads.
+std::string value_in_words(std::string_view word, double value) {
+  if (word == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
+  if (word == kTimeLeft) return value < 0 ? "does not say how long it is" : "has " + waiting_time(value) + " left";
+  if (word == kQueue) return "is in queue " + grouped(value);
+  if (word == kIndex) return "has the index " + three_digits(value) + " per slot-hour";
+  if (word == kDeadline) {
+    if (value == -1) return "has no deadline";
+    return value < 0 ? "missed its deadline " + waiting_time(-value) + " ago"
+                     : "has its deadline in " + waiting_time(value);
+  }
+  return "";
+}
+
+std::string by_share(const Reason& why) {
+  std::string text =
+      "it has run " + percent(why.number("received")) + " of the time and is to run " + percent(why.number("target"));
+  if (why.number("rival") == 0) return text;
+  return text + "; " + rival_of(why) +
+         (is_waiting(why) ? ", the last that is served before it, is further behind"
+                          : ", the first that waits, is less far behind");
+}
+
+std::string by_line(const Reason& why) {
+  const bool alone = why.number("rival") == 0;
+  if (why.word == kTimeShare) return by_share(why);
+  if (why.word == kLease) return "its lease ends in " + waiting_time(why.number("own"));
+  if (why.word == kSlices) {
+    const double ahead = why.number("ahead");
+    return ahead == 0 ? "it is its turn" : "jobs take turns, and " + counted(ahead, "job") + " come before it";
+  }
+  if (why.word == kArrival) {
+    if (alone) return is_waiting(why) ? "nobody is before it" : "nobody waits behind it";
+    return is_waiting(why) ? rival_of(why) + " came before it" : "it came before " + rival_of(why) + ", which waits";
+  }
+  const double own = why.number("own");
+  const double bar = why.number("bar");
+  const std::string text = "it " + value_in_words(why.word, own);
+  if (alone) return text + (is_waiting(why) ? "; nobody is before it" : "; nobody waits behind it");
+  const bool same = own == bar;
+  return text + other_side(why) +
+         (same ? (is_waiting(why) ? "too, and came there first" : "too, and came there later")
+               : value_in_words(why.word, bar));
+}
+
+std::string figure(std::string_view word, double value) {
+  return word == kShortening ? percent(value) : three_digits(value);
+}
+
+std::string by_merit(const Reason& why) {
+  const double merit = why.number("merit");
+  const double asked = why.number("asked");
+  const bool rival = why.number("rival") != 0;
+  std::string each = "each slot ";
+  switch (why.code) {
+    case ReasonCode::kMeritWait: each += "would bring it "; break;
+    case ReasonCode::kMeritHold: each += "of " + grouped(why.number("next")) + " would bring it "; break;
+    case ReasonCode::kMeritShrink: each += "given up brought it "; break;
+    case ReasonCode::kMeritGrow: each += "more brings it "; break;
+    default: each += "brings it "; break;
+  }
+  std::string text = each + amount(why.word, merit);
+  if (rival) return text + "; the least that a slot brings is " + figure(why.word, asked) + ", to " + rival_of(why);
+  return asked > 0 ? text + "; " + figure(why.word, asked) + " is asked for" : text;
+}
+
+std::string by_promise(const Reason& why) {
+  const double spare = why.number("spare_s", NAN);
+  std::string text;
+  if (why.code == ReasonCode::kMeritWait)
+    text = "it is planned to start in " + waiting_time(why.number("starts_s")) + "; ";
+  if (why.code == ReasonCode::kMeritHold && why.number("next") > 0) {
+    text = "with " + grouped(why.number("next")) + " it would save " + three_digits(why.number("merit") / 3600) +
+           " slot-hours a slot, and none is free; ";
+  }
+  text += "it ends in " + waiting_time(why.number("ends_s"));
+  if (std::isnan(spare)) return text;
+  return text + (spare < 0 ? ", " + waiting_time(-spare) + " after its deadline"
+                           : ", " + waiting_time(spare) + " before its deadline");
+}
+
+bool is_of_merit(std::string_view word) {
+  return word == kSpeedup || word == kShortening || word == kTimeSaved || word == kFairness || word == kGoodput;
+}
+
+}  // namespace
+
+std::string clause(const Reason& why) {
+  if (why.word.empty()) return "";
+  if (why.word == kPromise) return ": " + by_promise(why);
+  if (is_of_merit(why.word)) return ": " + by_merit(why);
+  const std::string line = by_line(why);
+  return line.size() > 3 ? ": " + line : "";
+}
+
+std::string amount(std::string_view word, double value) {
+  const std::string number = figure(word, value);
+  if (word == kSpeedup) return number + " of speed-up";
+  if (word == kShortening) return number + " of its remaining time";
+  if (word == kTimeSaved) return number + " s of its remaining time";
+  if (word == kFairness) return number + " of fairness";
+  return number + " of goodput";
+}
+
+std::string unit(std::string_view word) {
+  if (word == kService) return "slot-hours of service";
+  if (word == kTimeLeft) return "hours left";
+  if (word == kIndex) return "its index per slot-hour";
+  if (word == kDeadline) return "hours to the deadline";
+  if (word == kQueue || word == kArrival || word == kSlices) return "places in line";
+  if (word == kTimeShare) return "its policy's priority";
+  if (word == kSpeedup) return "speed-up";
+  if (word == kShortening) return "shares of its remaining time";
+  if (word == kTimeSaved) return "seconds of its remaining time";
+  if (word == kFairness) return "the logarithm of fairness";
+  if (word == kGoodput) return "goodput";
+  if (word == kPromise) return "slot-hours";
+  return "";
+}
+
+}  // namespace tidepool::core::measure
