@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "policies/order/order.hpp"
@@ -23,6 +24,9 @@ class ComposedPolicy final : public core::Policy {
 
   [[nodiscard]] std::string_view name() const override { return stages_.name; }
   [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override;
+  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override {
+    return stages_.order->rank(job);
+  }
   [[nodiscard]] bool strict_order() const override { return stages_.strict_order; }
   [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
                                     core::StepBudget& budget) const override;

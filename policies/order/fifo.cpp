@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
+#include <utility>
 
 namespace tidepool::policies {
 
 std::vector<JobId> Fifo::order(const core::ClusterView& view, core::StepBudget& budget) const {
-  std::vector<std::tuple<std::int64_t, Instant, JobId>> waiting;
-  const auto add = [&](JobId id, const core::Job& job) {
-    waiting.emplace_back(-std::int64_t{job.spec.priority}, job.submitted_at, id);
-  };
+  std::vector<std::pair<core::QueueRank, JobId>> waiting;
+  const auto add = [&](JobId id, const core::Job& job) { waiting.emplace_back(*rank(job), id); };
   if (view.pending != nullptr) {
     for (const JobId id : *view.pending) add(id, *view.state.find_job(id));
   } else {
@@ -22,8 +20,12 @@ std::vector<JobId> Fifo::order(const core::ClusterView& view, core::StepBudget& 
   std::sort(waiting.begin(), waiting.end());
   std::vector<JobId> ids;
   ids.reserve(waiting.size());
-  for (const auto& entry : waiting) ids.push_back(std::get<JobId>(entry));
+  for (const auto& entry : waiting) ids.push_back(entry.second);
   return ids;
+}
+
+std::optional<core::QueueRank> Fifo::rank(const core::Job& job) const {
+  return core::QueueRank{.number = -std::int64_t{job.spec.priority}, .since = job.submitted_at};
 }
 
 }  // namespace tidepool::policies

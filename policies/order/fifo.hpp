@@ -9,6 +9,7 @@ namespace tidepool::policies {
 class Fifo final : public OrderStage {
  public:
   [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override;
+  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override;
 };
 
 }  // namespace tidepool::policies

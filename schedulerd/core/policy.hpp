@@ -7,6 +7,7 @@
 // (plan_grounds.hpp).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,13 @@ struct ClusterView {
   const ClusterState& state;
   Instant now;
   const std::set<JobId>* pending = nullptr;  // the jobs that wait, if the caller has them at hand; else look
+};
+
+// A place in the queue that follows from the job alone: the lower one starts first, equals go by their ids.
+struct QueueRank {
+  std::int64_t number = 0;  // such as the priority, negated
+  Instant since;
+  auto operator<=>(const QueueRank&) const = default;
 };
 
 // The size a job should have; 0 = should hold nothing now.
@@ -85,6 +93,11 @@ class Policy {
 
   // The jobs that wait, in the order in which they should start. Every pending job appears once.
   [[nodiscard]] virtual std::vector<JobId> order(const ClusterView& view, StepBudget& budget) const = 0;
+
+  // What order() sorts by, where that follows from each job alone and neither from time nor from other jobs: the engine
+  // then keeps the queue in order and looks only at jobs that an event can help (waiting_line.hpp). None: order() is
+  // asked each time. Either for all jobs or for none.
+  [[nodiscard]] virtual std::optional<QueueRank> rank(const Job& /*job*/) const { return std::nullopt; }
 
   // Whether a job that does not fit keeps the ones behind it waiting (strict queue).
   [[nodiscard]] virtual bool strict_order() const = 0;
