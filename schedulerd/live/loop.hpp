@@ -113,6 +113,9 @@ class Loop {
   std::optional<Awaited> awaited_;
   std::shared_ptr<const RunnablePolicy> active_file_, shadow_file_;  // as last asked
   std::shared_ptr<const ShadowReport> shadow_;
+  bool shadow_due_ = false;   // there is something new to ask it about
+  bool shadow_busy_ = false;  // its answer is on the way
+  Instant shadow_asked_at_;
   bool more_to_decide_ = true;  // the last turn ran out of rounds, or this is the first
 };
 

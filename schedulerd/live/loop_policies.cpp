@@ -12,6 +12,8 @@
 namespace tidepool::live {
 namespace {
 
+constexpr Duration kShadowEvery = Duration::seconds(30);
+
 core::PolicyRound failure(std::int64_t number, Instant at, const std::string& code, const std::string& message) {
   core::PolicyRound round{.number = number, .asked_at = at};
   round.fault = code;
@@ -66,15 +68,23 @@ void Loop::ask_policies(const Turn& turn) {
   awaited_ = {*number, is_asked ? now + links_.asker->patience_with(*policy) : now};
 }
 
-// Beside whoever decides: asked about the state that a decision has just led to.
+// Beside whoever decides: asked about the state that a decision has led to, and again when a job has come to rest,
+// because nobody resizes one that is changing its size, and after a while, because time alone frees others.
 void Loop::ask_shadow(const Turn& turn) {
   const core::PolicyDesk& desk = engine_.view().desk;
-  if (!desk.shadow || !turn.planned) return;
+  if (!desk.shadow) return;
+  const Instant now = std::max(turn.now, engine_.view().now);
+  const auto rests = [](const core::Event& event) { return event.type == "generation.switched"; };
+  shadow_due_ = shadow_due_ || turn.planned || now - shadow_asked_at_ >= kShadowEvery ||
+                std::any_of(turn.events.begin(), turn.events.end(), rests);
+  // One that is still busy with the round before is asked when that is done: its answer begins a turn.
+  if (!shadow_due_ || shadow_busy_) return;
   const auto policy = runnable(*desk.shadow, shadow_file_);
   if (!policy) return;
-  const Instant now = std::max(turn.now, engine_.view().now);
-  // One that is still busy with a round before leaves this one out.
-  (void)links_.asker->compare(policy, {.state = engine_.view(), .now = now, .file = *desk.shadow, .number = 1});
+  shadow_busy_ =
+      links_.asker->compare(policy, {.state = engine_.view(), .now = now, .file = *desk.shadow, .number = 1});
+  shadow_due_ = false;
+  shadow_asked_at_ = now;
 }
 
 Status Loop::give_up_late_round(Turn& turn) {
@@ -107,6 +117,7 @@ Status Loop::on_round(PolicyRoundItem item, Turn& turn) {
 }
 
 Status Loop::on_compared(const PolicyComparedItem& item, Turn& turn) {
+  shadow_busy_ = false;
   if (engine_.view().desk.shadow != item.file) return ok_status();
   auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
   report->file = item.file;
