@@ -406,6 +406,10 @@ std::string read_name(ObjectReader& in, const RunSpec& run) {
 void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   ObjectReader work(in.raw("work"), "/work", errors);
   if (work.has("samples")) spec.work_samples = work.integer("samples", 1, {.low = 1, .high = kSamplesMax});
+  spec.deadline = optional_duration(work, "deadline");
+  if (spec.deadline && !spec.work_samples) {
+    work.fail("deadline", "Invalid", "needs samples beside it: how much there is to do says whether it can be kept");
+  }
   work.finish();
   ObjectReader checkpoint(in.raw("checkpoint"), "/checkpoint", errors);
   if (const auto every = optional_duration(checkpoint, "every")) spec.checkpoint_every = to_text(*every);
@@ -528,7 +532,7 @@ json effective_document(const JobSpecV1& spec) {
             {"on_resize", spec.batch.on_resize}}},
           {"scaling", scaling_document(spec.scaling)},
           {"straggler", {{"detector", spec.straggler_detector}}},
-          {"work", {{"samples", samples}}},
+          {"work", {{"samples", samples}, {"deadline", or_null(spec.deadline)}}},
           {"priority", spec.priority},
           {"preemptible", spec.preemptible},
           {"checkpoint",

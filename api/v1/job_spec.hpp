@@ -70,7 +70,8 @@ struct JobSpecV1 {
   ScalingFields scaling;
   std::string straggler_detector = "default";  // straggler: {detector}; "none" = the job is not judged
   std::optional<std::int64_t> work_samples;
-  int priority = 0;  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
+  std::optional<Duration> deadline;  // work: {deadline}, from submission; only beside work_samples
+  int priority = 0;                  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
   bool preemptible = true;
   std::string checkpoint_every;  // time between two checkpoints; empty = only when asked for and at parking
   std::string checkpoint_dir;    // a folder that every node sees; relative to the workdir; empty = the node's own

@@ -100,6 +100,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("priority", spec.priority);
   archive("preemptible", spec.preemptible);
   archive("gpus_per_worker", spec.gpus_per_worker);
+  archive("slot_types", spec.slot_types);
   archive("pack_node", spec.pack_node);
   archive("shared_checkpoints", spec.shared_checkpoints);
   archive("resize", spec.resize);
@@ -108,6 +109,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("scaling", spec.scaling);
   archive("straggler_detector", spec.straggler_detector);
   archive("work_samples", spec.work_samples);
+  archive("deadline", spec.deadline);
   archive("max_duration", spec.max_duration);
   archive("max_restarts", spec.max_restarts);
   archive("document", spec.document);

@@ -127,9 +127,9 @@ FreeSlots& DecisionDraft::free_slots() {
   return *free_;
 }
 
-int DecisionDraft::capacity(int slots_per_worker) {
-  const auto [found, is_new] = capacity_.try_emplace(slots_per_worker, 0);
-  if (is_new) found->second = empty_cluster_capacity(state_, slots_per_worker);
+int DecisionDraft::capacity(const Job& job) {
+  const auto [found, is_new] = capacity_.try_emplace({job.spec.gpus_per_worker, job.spec.slot_types}, 0);
+  if (is_new) found->second = empty_cluster_capacity(state_, job.spec.gpus_per_worker, job.spec.slot_types);
   return found->second;
 }
 
@@ -160,6 +160,7 @@ std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(cons
     const Money left = *cap - price_per_hour(state_, job);
     request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
   }
+  request.slot_types = job.spec.slot_types;
   return free_slots().take(std::move(request), next_worker_);
 }
 

@@ -63,11 +63,12 @@ class DecisionDraft {
   [[nodiscard]] int reserved() const { return reserved_; }
   [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
-  // Workers of this many slots that an empty cluster would hold.
-  [[nodiscard]] int capacity(int slots_per_worker);
+  // Workers of the job that an empty cluster would hold.
+  [[nodiscard]] int capacity(const Job& job);
+  [[nodiscard]] int capacity(int slots_per_worker) { return empty_cluster_capacity(state_, slots_per_worker); }
 
-  // Places more workers of the job if there is room that its price cap allows: what the cap leaves is
-  // shared out evenly among the new slots, and dearer nodes are left alone.
+  // Places more workers of the job if there is room of a type that it may be on and that its price cap allows: what
+  // the cap leaves is shared out evenly among the new slots, and dearer nodes are left alone.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
   // Why `more` workers are too dear wherever they went, if they are.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
@@ -91,7 +92,7 @@ class DecisionDraft {
   Decision decision_;
   std::optional<FreeSlots> free_;
   std::set<WorkerId> stopped_;
-  std::map<int, int> capacity_;
+  std::map<std::pair<int, std::vector<std::string>>, int> capacity_;
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;

@@ -167,7 +167,9 @@ void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) 
   const int fits = static_cast<int>(reason.number("cluster")) / slots;
   if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   const double short_by = reason.number("needed") - reason.number("cluster");
-  out.unblocks.push_back("add a node with " + counted(short_by, "slot"));
+  const bool is_typed = reason.number("typed") > 0;
+  out.unblocks.push_back("add a node with " + counted(short_by, "slot") +
+                         (is_typed ? " of a type that it asks for" : ""));
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 

@@ -79,7 +79,9 @@ struct JobSpec {
   std::string tenant = "default";
   int priority = 0;  // higher goes first
   bool preemptible = true;
-  int gpus_per_worker = 1;          // slots that one worker holds, all on one node
+  int gpus_per_worker = 1;  // slots that one worker holds, all on one node
+  // It runs only on nodes whose slots are of one of these types (core::Node::slot_type); empty = any.
+  std::vector<std::string> slot_types;
   bool pack_node = false;           // prefer all workers on one node
   bool shared_checkpoints = false;  // it names a checkpoint folder, which every node is taken to see
   ResizeMode resize = ResizeMode::kLive;
@@ -88,6 +90,7 @@ struct JobSpec {
   ScalingSpec scaling;
   std::string straggler_detector = "default";  // name in the engine's table, or kNoDetector; "default" = the daemon's
   std::optional<std::int64_t> work_samples;    // declared total work, in samples
+  std::optional<Duration> deadline;            // from submission: when its user wants that work to be done
   std::optional<Duration> max_duration;        // from the first start
   int max_restarts = 3;                        // how often the job may lose workers it did not give up by itself
   std::string document;                        // canonical JSON of the whole effective spec (api/v1/job_spec.hpp)

@@ -27,24 +27,44 @@ FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
   }
 }
 
-int FreeSlots::room_for(int slots_per_worker, std::optional<Money> price_max) const {
-  std::size_t workers = 0;
-  for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
-    const auto& nodes = nodes_with_[free];
-    const auto usable_nodes =
-        price_max ? static_cast<std::size_t>(
-                        std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return affordable(id, price_max); }))
-                  : nodes.size();
-    workers += usable_nodes * (free / static_cast<std::size_t>(slots_per_worker));
-  }
-  return static_cast<int>(workers);
+int FreeSlots::room_for(int slots_per_worker) const {
+  return room_for({.slots_per_worker = slots_per_worker});
 }
 
 int FreeSlots::room_for(const GangRequest& gang) const {
-  const int room = room_for(gang.slots_per_worker, gang.price_max);
+  const bool is_picky = gang.price_max || !gang.slot_types.empty();
+  std::size_t workers = 0;
+  for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
+    const auto& nodes = nodes_with_[free];
+    const auto open = is_picky ? static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(),
+                                                                        [&](NodeId id) { return suits(id, gang); }))
+                               : nodes.size();
+    workers += open * (free / static_cast<std::size_t>(gang.slots_per_worker));
+  }
+  const int room = static_cast<int>(workers);
   const Node* avoided = gang.avoid_always ? state_.find_node(gang.avoid) : nullptr;
-  if (avoided == nullptr || !usable(*avoided) || !affordable(gang.avoid, gang.price_max)) return room;
+  if (avoided == nullptr || !usable(*avoided) || !suits(gang.avoid, gang)) return room;
   return room - static_cast<int>(free_on(gang.avoid)) / gang.slots_per_worker;
+}
+
+void FreeSlots::close(const std::vector<std::string>& slot_types) {
+  for (std::size_t slots = 0; slots < nodes_with_.size(); ++slots) {
+    std::erase_if(nodes_with_[slots], [&](NodeId id) {
+      if (!is_of_type(*state_.find_node(id), slot_types)) return false;
+      free_ -= static_cast<int>(slots);
+      closed_.insert(id);
+      return true;
+    });
+  }
+}
+
+int FreeSlots::free_of(const std::vector<std::string>& slot_types) const {
+  if (slot_types.empty()) return free_;
+  std::size_t free = 0;
+  for (std::size_t slots = 1; slots < nodes_with_.size(); ++slots) {
+    for (const NodeId id : nodes_with_[slots]) free += is_of_type(*state_.find_node(id), slot_types) ? slots : 0;
+  }
+  return static_cast<int>(free);
 }
 
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
@@ -75,13 +95,13 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   if (workers_left == gang.workers && gang.first_on) {
     const Node* node = state_.find_node(gang.first_on);
-    const bool open = node != nullptr && usable(*node) && affordable(gang.first_on, gang.price_max);
+    const bool open = node != nullptr && usable(*node) && suits(gang.first_on, gang);
     if (open && free_on(gang.first_on) >= need) return gang.first_on;
   }
   if (gang.pack) {
     for (const NodeId id : gang.prefer) {
       const Node* node = state_.find_node(id);
-      const bool open = node != nullptr && usable(*node) && id != gang.avoid && affordable(id, gang.price_max);
+      const bool open = node != nullptr && usable(*node) && id != gang.avoid && suits(id, gang);
       if (open && free_on(id) >= need) return id;
     }
     // The smallest node that takes all that is left, else the emptiest one.
@@ -101,17 +121,18 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
 
 NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
   for (const NodeId id : nodes_with_[slots]) {
-    if (id != gang.avoid && affordable(id, gang.price_max)) return id;
+    if (id != gang.avoid && suits(id, gang)) return id;
   }
   return {};
 }
 
-bool FreeSlots::affordable(NodeId node, std::optional<Money> price_max) const {
-  return !price_max || state_.find_node(node)->price_per_slot_hour <= *price_max;
+bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
+  const Node& node = *state_.find_node(id);
+  return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {
-  if (!usable(*state_.find_node(node))) return 0;
+  if (!usable(*state_.find_node(node)) || closed_.contains(node)) return 0;
   const auto taken = taken_on_.find(node);
   return free_in(*state_.find_node(node)) - (taken == taken_on_.end() ? 0 : taken->second.size());
 }
@@ -123,10 +144,16 @@ void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
   free_ += static_cast<int>(to) - static_cast<int>(from);
 }
 
-int empty_cluster_capacity(const ClusterState& state, int slots_per_worker) {
+bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
+  return slot_types.empty() || std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
+}
+
+int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
+                           const std::vector<std::string>& slot_types) {
   int workers = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (usable(node)) workers += static_cast<int>(node.owners.size()) / slots_per_worker;
+    if (usable(node) && is_of_type(node, slot_types))
+      workers += static_cast<int>(node.owners.size()) / slots_per_worker;
   }
   return workers;
 }

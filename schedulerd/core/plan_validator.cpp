@@ -7,6 +7,7 @@
 
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/placement.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -177,6 +178,9 @@ class PlanCheck {
     const Node* node = state_.find_node(placement.node);
     if (node == nullptr || node->state != NodeState::kUp || node->cordoned) {
       return breaks("NodeIsUsable", placement.worker.text() + " on " + placement.node.text());
+    }
+    if (!is_of_type(*node, job.spec.slot_types)) {
+      return breaks("SlotsAreOfTheTypeAskedFor", job.id.text() + " on " + node->id.text() + ", " + node->slot_type);
     }
     if (placement.slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) {
       return breaks("GangIsWhole", placement.worker.text() + " has the wrong number of slots");

@@ -15,7 +15,9 @@ class Words {
  public:
   explicit Words(const Reason& reason) : reason_(reason) {}
 
-  [[nodiscard]] double value(std::string_view name) const { return reason_.number(name); }
+  [[nodiscard]] double value(std::string_view name, double fallback = 0) const {
+    return reason_.number(name, fallback);
+  }
   [[nodiscard]] int whole(std::string_view name) const { return static_cast<int>(std::lround(value(name))); }
   [[nodiscard]] std::string number(std::string_view name) const { return grouped(value(name)); }
   [[nodiscard]] std::string share(std::string_view name) const { return percent(value(name)); }
@@ -41,10 +43,24 @@ class Words {
   const Reason& reason_;
 };
 
+std::string lost_deadline(const Words& w) {
+  const double late = w.value("late_s", -1);
+  if (late < 0) return "whatever it is given, it cannot end by its deadline any more";
+  if (late == 0) return "it could end by its deadline only if others missed theirs";
+  if (w.value("alone_late_s") == 0) {
+    return "beside what is promised to others it cannot end by its deadline, but " + w.time("late_s") + " later";
+  }
+  return "it cannot end by its deadline any more, but " + w.time("late_s") + " later";
+}
+
 std::string waiting_sentence(ReasonCode code, const Words& w) {
   switch (code) {
     case ReasonCode::kWaitingForSlots: return "waits for " + w.slots("needed") + "; " + w.free();
     case ReasonCode::kNeverFits:
+      if (w.value("typed") > 0) {
+        return "cannot start: it needs " + w.slots("needed") +
+               " of a type that it asks for, and the whole cluster has " + w.number("cluster") + " of these";
+      }
       return "cannot start: it needs " + w.slots("needed") + ", and the whole cluster has room for " +
              w.number("cluster");
     case ReasonCode::kBehindOlderJob:
@@ -59,7 +75,8 @@ std::string waiting_sentence(ReasonCode code, const Words& w) {
       if (const std::string by = w.measure(); !by.empty()) return "waits" + by;
       return "waits: by its policy's measure starting it brings " + w.rate("merit") + ", and " + w.rate("asked") +
              " would be enough";
-    case ReasonCode::kDeadlineLost: return "waits: whatever it is given, it cannot end by its deadline any more";
+    case ReasonCode::kDeadlineLost:
+      return "waits: " + lost_deadline(w) + "; without a promise it starts when there is room";
     case ReasonCode::kWaitsForState:
       return "waits for room on " + NodeId(static_cast<std::uint64_t>(w.whole("node"))).text() +
              ", where its state of step " + w.number("step") + " lies, for at most " + w.time("seconds_left") +

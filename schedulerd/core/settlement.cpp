@@ -54,9 +54,16 @@ class Room {
 
   void add(const Worker& worker) {
     const Node& node = *draft_.state().find_node(worker.node);
-    if (node.state != NodeState::kUp || node.cordoned) return;
+    if (node.state != NodeState::kUp || node.cordoned || draft_.free_slots().is_closed(node.id)) return;
     coming_[worker.node] += static_cast<int>(worker.slots.size());
     all_coming_ += static_cast<int>(worker.slots.size());
+  }
+
+  // What comes free there is for somebody else.
+  void close(const std::vector<std::string>& slot_types) {
+    for (auto& [id, slots] : coming_) {
+      if (is_of_type(*draft_.state().find_node(id), slot_types)) all_coming_ -= std::exchange(slots, 0);
+    }
   }
 
   // Keeps room for the claim, if there is any.
@@ -139,6 +146,7 @@ class Settlement {
     const Claim claim{.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker};
     // Dearer nodes may be all there is: nobody waits, or is preempted, for a job that they do not suit.
     if (barred || job.spec.scaling.price_cap) return take(entry, starts);
+    if (!job.spec.slot_types.empty()) return take_typed(entry, starts);
     if (may_take(claim) && fits_now(claim)) {
       take(entry, starts);
       if (draft_.changed(job.id) || !starts) return;
@@ -169,11 +177,19 @@ class Settlement {
       plan_size(draft_, job, wished);
     } else if (!start_waiting(draft_, job, wished)) {
       const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-      draft_.find(
-          job,
-          {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(std::max(0, draft_.usable()))}}},
-          weighed(wished));
+      const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
+      draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}},
+                  weighed(wished));
     }
+  }
+
+  // What it does not get, it waits for where its types are; others may have what is elsewhere.
+  void take_typed(const Entry& entry, bool starts) {
+    const Job& job = *entry.job;
+    take(entry, starts);
+    if (draft_.changed(job.id) || !starts) return;
+    draft_.free_slots().close(job.spec.slot_types);
+    if (room_) room_->close(job.spec.slot_types);
   }
 
   // Preempts as few as the claim needs, the last in the plan's order first; nobody if all of them were not enough.

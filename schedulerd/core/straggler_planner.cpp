@@ -73,6 +73,7 @@ bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows f
   GangRequest request{1, job.spec.gpus_per_worker, job.spec.pack_node, {}, slow.node};
   for (const WorkerId id : job.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = follows == Follows::kNode;
+  request.slot_types = job.spec.slot_types;
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
   if (!spare) return false;
   draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},

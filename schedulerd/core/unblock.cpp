@@ -68,6 +68,17 @@ Lines of_turn(const Reason& why) {
   return lines;
 }
 
+// What would let its policy promise the deadline.
+Lines of_lost_deadline(const Reason& why) {
+  const double late = why.number("late_s", -1);
+  Lines lines;
+  if (late > 0) lines.push_back("set work.deadline at least " + waiting_time(late) + " later");
+  if (late < 0) lines.emplace_back("a later deadline");
+  if (why.number("alone_late_s", -1) == 0) lines.emplace_back("the end of a job that has been promised its deadline");
+  if (late != 0) lines.emplace_back("less work");
+  return lines;
+}
+
 Lines of_waiting(const Reason& why) {
   switch (why.code) {
     case ReasonCode::kPriceWait: {
@@ -80,7 +91,7 @@ Lines of_waiting(const Reason& why) {
       if (why.word.empty() && why.number("merit") >= why.number("asked")) return {};
       return of_merit(why);
     case ReasonCode::kTurnWait: return of_turn(why);
-    case ReasonCode::kDeadlineLost: return {"a later deadline, or less work"};
+    case ReasonCode::kDeadlineLost: return of_lost_deadline(why);
     case ReasonCode::kPolicyFailed:
       return {"see the event policy.error, and choose another policy: schedulerd --policy NAME"};
     case ReasonCode::kAwaitsPolicy: return {"see whether the policy answers: schedctl policy ls"};

@@ -51,15 +51,16 @@ inline core::Engine::Parts restless_parts(bool strict) {
           {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
 }
 
+// In every third world slots are of two types, some jobs ask for one of them, and some have a deadline.
 class SimulatedWorld {
  public:
   SimulatedWorld(std::uint64_t seed, bool faults)
-      : rng_(seed), faults_(faults), engine_(restless_parts(rng_.chance(0.5))) {
+      : rng_(seed), faults_(faults), typed_(seed % 3 == 0), engine_(restless_parts(rng_.chance(0.5))) {
     add_nodes();
   }
   // One job in five asks for one of the policies in `parts` by name, and one in ten may not be preempted.
   SimulatedWorld(std::uint64_t seed, bool faults, core::Engine::Parts parts)
-      : rng_(seed), faults_(faults), policies_(names_of(parts)), engine_(std::move(parts)) {
+      : rng_(seed), faults_(faults), typed_(seed % 3 == 0), policies_(names_of(parts)), engine_(std::move(parts)) {
     add_nodes();
   }
 
@@ -104,7 +105,8 @@ class SimulatedWorld {
       if (core::is_final(job->state)) continue;
       if (job->suspend_requested) learn(core::JobResumeRequested{id});
       // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
-      const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap;
+      const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap ||
+                               !job->spec.slot_types.empty();
       if (may_not_fit) learn(core::JobCancelRequested{id});
     }
   }
@@ -153,6 +155,7 @@ class SimulatedWorld {
     std::string name;
     int slots = 0;
     bool connected = true;
+    std::string slot_type;
     std::vector<core::Fact> unsent;  // exits to report once the connection is back
   };
   struct Process {
@@ -184,8 +187,9 @@ class SimulatedWorld {
     const std::string name = "n" + std::to_string(agents_.size() + 1);
     const NodeId id = engine_.node_id_for(name);
     const int slots = static_cast<int>(rng_.between(2, 6));
-    agents_[id] = {name, slots, true, {}};
-    learn(core::NodeJoined{id, name, slots, "cpu", Money::micros(rng_.between(1, 3'000'000)), {}});
+    const std::string type = typed_ && rng_.chance(0.5) ? "slow" : "fast";
+    agents_[id] = {name, slots, true, type, {}};
+    learn(core::NodeJoined{id, name, slots, type, Money::micros(rng_.between(1, 3'000'000)), {}});
   }
 
   void submit() {
@@ -211,6 +215,11 @@ class SimulatedWorld {
     if (!policies_.empty()) {
       if (rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
       spec.preemptible = !rng_.chance(0.1);
+    }
+    if (typed_ && rng_.chance(0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
+    if (typed_ && rng_.chance(0.3)) {
+      spec.work_samples = rng_.between(1, 100) * spec.batch.global;
+      spec.deadline = Duration::seconds(rng_.between(1, 600));
     }
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -288,7 +297,7 @@ class SimulatedWorld {
     for (const auto& [worker, process] : processes_) {
       if (process.node == id) running.push_back(worker);
     }
-    REQUIRE(learn(core::NodeJoined{id, agent.name, agent.slots, "cpu", Money::micros(1'000'000), running}));
+    REQUIRE(learn(core::NodeJoined{id, agent.name, agent.slots, agent.slot_type, Money::micros(1'000'000), running}));
     for (const WorkerId stranger : core::strangers(state(), id, running)) processes_.erase(stranger);
     // Starts that had not arrived are sent again.
     std::vector<core::WorkerPlacement> again;
@@ -421,6 +430,7 @@ class SimulatedWorld {
 
   Rng rng_;
   bool faults_;
+  bool typed_;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);

@@ -1,5 +1,7 @@
 #include "schedulerd/live/http/translate.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace tidepool::live::http {
@@ -41,6 +43,8 @@ core::JobSpec to_core(const api::v1::JobSpecV1& from) {
   spec.priority = from.priority;
   spec.preemptible = from.preemptible;
   spec.gpus_per_worker = from.resources.gpus_per_worker;
+  const auto& types = from.resources.gpu_types;
+  if (std::find(types.begin(), types.end(), "any") == types.end()) spec.slot_types = types;
   spec.pack_node = from.pack_node;
   spec.resize = from.run.restart ? core::ResizeMode::kRestart : core::ResizeMode::kLive;
   spec.shared_checkpoints = !from.checkpoint_dir.empty();
@@ -51,6 +55,7 @@ core::JobSpec to_core(const api::v1::JobSpecV1& from) {
   spec.scaling = to_core_scaling(from.scaling);
   spec.straggler_detector = from.straggler_detector;
   spec.work_samples = from.work_samples;
+  spec.deadline = from.deadline;
   spec.max_duration = from.max_duration;
   spec.max_restarts = from.max_restarts;
   spec.document = canonical_json(api::v1::effective_document(from));

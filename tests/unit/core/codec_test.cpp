@@ -14,6 +14,8 @@ core::JobSpec full_spec() {
   spec.scaling.linear_utility = core::LinearUtility{12.5, Duration::seconds(60)};
   spec.scaling.piecewise_utility = core::PiecewiseUtility{{{Duration::seconds(1), 3}, {Duration::seconds(2), 1}}};
   spec.work_samples = 1'000'000;
+  spec.deadline = Duration::seconds(7200);
+  spec.slot_types = {"h100", "h200"};
   spec.preemptible = false;
   return spec;
 }

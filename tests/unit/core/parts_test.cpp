@@ -87,12 +87,35 @@ TEST_CASE("Nodes that are too dear are left alone, whatever holes they have") {
   core::GangRequest gang{2, 1, false, {}, {}};
   gang.price_max = Money::micros(2'000'000);
   CHECK(free.room_for(1) == 5);
-  CHECK(free.room_for(1, gang.price_max) == 4);
+  CHECK(free.room_for(gang) == 4);
   const auto placed = free.take(gang, next);
   REQUIRE(placed);
   for (const auto& placement : *placed) CHECK(placement.node == NodeId(2));
   gang.workers = 3;
   CHECK_FALSE(free.take(gang, next));
+}
+
+TEST_CASE("A gang goes only where slots are of a type that its job asks for") {
+  Story story;
+  story.learn(core::NodeJoined{NodeId(1), "old", 4, "v100", Money(), {}});
+  story.learn(core::NodeJoined{NodeId(2), "new", 4, "h100", Money(), {}});
+  core::FreeSlots free(story.state());
+  std::uint64_t next = 1;
+  core::GangRequest gang{2, 1, false, {}, {}};
+  gang.slot_types = {"a100", "h100"};
+  CHECK(free.room_for(gang) == 4);
+  CHECK(free.free_of(gang.slot_types) == 4);
+  CHECK(free.free_of({}) == 8);
+  CHECK(core::empty_cluster_capacity(story.state(), 2, gang.slot_types) == 2);
+  const auto placed = free.take(gang, next);
+  REQUIRE(placed);
+  for (const auto& placement : *placed) CHECK(placement.node == NodeId(2));
+  gang.prefer = {NodeId(1)};
+  gang.first_on = NodeId(1);
+  gang.pack = true;
+  CHECK(free.take(gang, next)->front().node == NodeId(2));
+  CHECK_FALSE(free.take(gang, next));
+  CHECK(free.free_of(gang.slot_types) == 0);
 }
 
 TEST_CASE("A node to avoid is used only when nothing else has room") {
