@@ -89,12 +89,12 @@ struct JobRow {
   int size_max = 1;         // above it a worker would get less than its smallest batch
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
-  std::vector<int> types;    // indices of View::types that it may be on; empty = all
-  int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
-  int priority = 0;          // higher goes first; `weight` already counts it in
-  bool preemptible = true;   // else it keeps size_min once it has started
-  int pinned = 0;            // the size that its user insists on; 0 = none
-  bool frozen = false;       // its size must not change now
+  std::optional<std::vector<int>> nodes;  // indices of View::nodes that it may be on; none = all
+  int slots_per_worker = 1;               // a worker's slots are on one node; sizes and shares are multiples of it
+  int priority = 0;                       // higher goes first; `weight` already counts it in
+  bool preemptible = true;                // else it keeps size_min once it has started
+  int pinned = 0;                         // the size that its user insists on; 0 = none
+  bool frozen = false;                    // its size must not change now
   TransitionCosts costs;
   std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
   double steps_done = 0;              // at the declared batch

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -39,8 +41,9 @@ class Plan {
   std::vector<core::Allotment> make() {
     for (const JobRow& job : view_.jobs) left_ -= least_kept(job);
     for (const std::size_t row : allocation_.order) share_out(row);
-    if (std::any_of(view_.jobs.begin(), view_.jobs.end(), [](const JobRow& job) { return job.slots_per_worker > 1; })) {
-      lay_out_gangs();
+    if (std::any_of(view_.jobs.begin(), view_.jobs.end(),
+                    [](const JobRow& job) { return job.slots_per_worker > 1 || job.nodes; })) {
+      lay_out_particular();
     }
     std::vector<core::Allotment> plan(sizes_.size());
     for (std::size_t i = 0; i < allocation_.order.size(); ++i) {
@@ -67,8 +70,9 @@ class Plan {
     left_ -= sizes_[row];
   }
 
-  // Workers of several slots need them on one node: cuts the gangs that would find no node. Workers that stay, stay.
-  void lay_out_gangs() {
+  // Workers of several slots need them on one node, and some jobs may be on some nodes only: cuts those that would find
+  // no room. Workers that stay, stay.
+  void lay_out_particular() {
     std::vector<int> free;
     free.reserve(view_.nodes.size());
     for (const NodeRow& node : view_.nodes) free.push_back(node.slots);
@@ -80,32 +84,33 @@ class Plan {
         stays -= slots;
       }
     }
-    std::vector<std::size_t> order = allocation_.order;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(-job(a).slots_per_worker, place_of(a)) < std::pair(-job(b).slots_per_worker, place_of(b));
-    });
-    for (const std::size_t row : order) {
+    std::vector<std::tuple<int, bool, std::size_t, std::size_t>> order;  // gangs first, then those that are bound
+    for (std::size_t i = 0; i < allocation_.order.size(); ++i) {
+      const std::size_t row = allocation_.order[i];
+      order.emplace_back(-job(row).slots_per_worker, !job(row).nodes, i, row);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [slots, is_free, place, row] : order) {
       const int held = std::min(sizes_[row], size_of(job(row).placement));
       int found = held;
-      while (found < sizes_[row] && take(free, job(row).slots_per_worker)) found += job(row).slots_per_worker;
+      while (found < sizes_[row] && take(free, job(row))) found += job(row).slots_per_worker;
       if (found < sizes_[row]) sizes_[row] = std::max(held, largest_size(job(row), found));
     }
   }
 
-  [[nodiscard]] std::size_t place_of(std::size_t row) const {
-    return static_cast<std::size_t>(std::find(allocation_.order.begin(), allocation_.order.end(), row) -
-                                    allocation_.order.begin());
-  }
-
-  // From the fullest node with room.
-  static bool take(std::vector<int>& free, int slots) {
-    auto best = free.end();
-    for (auto node = free.begin(); node != free.end(); ++node) {
-      if (*node >= slots && (best == free.end() || *node < *best)) best = node;
+  // One more worker's slots, from the fullest node with room.
+  static bool take(std::vector<int>& free, const JobRow& job) {
+    std::optional<std::size_t> best;
+    const auto consider = [&](std::size_t node) {
+      if (free[node] >= job.slots_per_worker && (!best || free[node] < free[*best])) best = node;
+    };
+    if (job.nodes) {
+      for (const int node : *job.nodes) consider(static_cast<std::size_t>(node));
+    } else {
+      for (std::size_t node = 0; node < free.size(); ++node) consider(node);
     }
-    if (best == free.end()) return false;
-    *best -= slots;
-    return true;
+    if (best) free[*best] -= job.slots_per_worker;
+    return best.has_value();
   }
 
   [[nodiscard]] core::Allotment allotment(std::size_t row, std::int64_t place) const {

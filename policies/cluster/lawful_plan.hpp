@@ -1,6 +1,7 @@
 // What a policy's answer becomes before the engine follows it. The policy may know nothing of allowed sizes, of jobs
-// that may not be preempted or of workers that need several slots of a node; here its sizes are cut to what can be
-// carried out, never raised above what it granted but for jobs that must keep what they have.
+// that may not be preempted, of workers that need several slots of a node or of jobs that may be on some nodes only;
+// here its sizes are cut to what can be carried out, never raised above what it granted but for jobs that must keep
+// what they have.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"

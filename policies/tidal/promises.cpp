@@ -16,7 +16,8 @@ using cluster::JobRow;
 using cluster::SlotProfile;
 using cluster::View;
 
-constexpr std::int64_t kSlot = 60;  // seconds: plans change sizes at its multiples
+constexpr std::int64_t kSlot = 60;                      // seconds: plans change sizes at its multiples
+constexpr std::int64_t kLatenessMost = 365LL * 86'400;  // seconds; beyond it nobody wants to know
 
 bool has_promise(const JobRow& job) {
   return job.deadline && job.useful_left;
@@ -33,6 +34,7 @@ class Planner {
     promises_ = {.sizes = std::vector<int>(rows, 0),
                  .accepted = std::vector<bool>(rows, false),
                  .declined = std::vector<bool>(rows, false),
+                 .late = std::vector<Lateness>(rows),
                  .change = std::nullopt};
     demands_.resize(rows);
     plans_.resize(rows);
@@ -64,6 +66,7 @@ class Planner {
     }
     plan_all(rows);
     for (const std::size_t row : rows) promise(row);
+    measure_lateness(rows);
     return std::move(promises_);
   }
 
@@ -134,6 +137,38 @@ class Planner {
       kept.push_back(row);
     }
     return kept;
+  }
+
+  void measure_lateness(const std::vector<std::size_t>& promised) {
+    SlotProfile left(room_);
+    for (const std::size_t row : promised) left.take(plans_[row].stretches, plans_[row].frees_s);
+    for (std::size_t row = 0; row < demands_.size(); ++row) {
+      if (!promises_.declined[row] || demands_[row].levels.empty()) continue;
+      promises_.late[row] = {.beside_s = lateness(demands_[row], left),
+                             .alone_s = lateness(demands_[row], SlotProfile(room_))};
+    }
+  }
+
+  // By the earliest deadline that there is a plan for, to a slot.
+  [[nodiscard]] double lateness(Demand demand, const SlotProfile& free) {
+    const std::int64_t asked_s = demand.deadline_s;
+    const auto in_time = [&](std::int64_t late_s) {
+      budget_.spend(static_cast<std::int64_t>(free.steps().size()));
+      demand.deadline_s = asked_s + late_s;
+      return plan_for(demand, free, kSlot).in_time;
+    };
+    if (in_time(0)) return 0;
+    std::int64_t enough = kSlot;
+    while (!in_time(enough)) {
+      if (enough > kLatenessMost) return -1;
+      enough *= 2;
+    }
+    std::int64_t short_of = enough / 2;
+    while (enough - short_of > kSlot) {
+      const std::int64_t middle = (short_of + enough) / 2;
+      (in_time(middle) ? enough : short_of) = middle;
+    }
+    return double(enough) / (1 - settings_.deadline_margin);
   }
 
   void promise(std::size_t row) {

@@ -18,10 +18,17 @@ namespace tidepool::policies::tidal {
 
 inline constexpr int kAccepted = 1;  // Mark::level
 
+// How long after its deadline a job that is declined could end at the earliest; -1 = nobody knows.
+struct Lateness {
+  double beside_s = -1;  // with what is promised to nobody
+  double alone_s = -1;   // with everything that can be promised; 0 = in time
+};
+
 struct Promises {
   std::vector<int> sizes;         // per row: what it has at any price; 0 = nothing was promised for now
   std::vector<bool> accepted;     // per row: its deadline is planned for
   std::vector<bool> declined;     // per row: it comes too late, or the cluster is too full for it
+  std::vector<Lateness> late;     // per row, of those declined
   std::optional<Instant> change;  // when a plan changes a size next
 
   [[nodiscard]] bool none() const { return accepted.empty(); }

@@ -56,10 +56,11 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
   return allocation;
 }
 
-Grant declined(const JobRow& job) {
+Grant declined(const JobRow& job, const Lateness& late) {
   return {.size = 0,
           .declined = true,
-          .reason = {core::ReasonCode::kDeadlineLost, {{"needed", double(job.size_max)}}},
+          .reason = {core::ReasonCode::kDeadlineLost,
+                     {{"needed", double(job.size_max)}, {"late_s", late.beside_s}, {"alone_late_s", late.alone_s}}},
           .lost = {},
           .mark = job.mark};
 }
@@ -79,7 +80,9 @@ Allocation decide_with_promises(const View& view, const Promises& promises, cons
   }
   Allocation part = decide(bidders, promised, settings, budget);
   Allocation allocation{.grants = {}, .order = {}, .worth = part.worth, .bound = part.bound, .wake = promises.change};
-  for (const JobRow& job : view.jobs) allocation.grants.push_back(declined(job));
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    allocation.grants.push_back(declined(view.jobs[row], promises.late[row]));
+  }
   allocation.placements.resize(view.jobs.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Grant& grant = allocation.grants[rows[i]] = std::move(part.grants[i]);
