@@ -101,6 +101,21 @@ function seedHistory(world, job, straggler) {
   }
 }
 
+// The demo's waiting job as a policy for the whole cluster explains it; and behind what changed something, decisions that
+// only weighed anew.
+export function pricedWorld({ quiet = 90 } = {}) {
+  const world = demoWorld();
+  const waits = reasonOf("PriceWait", "waits: a slot is worth 0.0041 to it, and the price of a slot is 4.18", { needed: 2, worth: 0.0041, price: 4.18, rival: 1, rival_worth: 4.26 });
+  const job = world.jobs.get("job-2");
+  job.reason = waits;
+  world.explanations.set(job.id, { ...example("explain"), job: job.id, state: "pending", summary: waits.text, reason: waits,
+    evidence: ["score by its policy's measure: holding nothing 0, 2 workers -8.35"], chosen: { size: 0, score: 0, reason: waits },
+    alternatives: [{ size: 2, score: -8.3518, reason: waits }, { size: 4, score: -16.7, reason: waits }], ahead: ["job-1"], as_of_seq: world.seq,
+    unblocks: ["a price of a slot below 0.0041; it is 4.18", "the end of job-1, to which a slot is worth 4.26, the least of all that hold one"] });
+  for (let n = 0; n < quiet; ++n) world.decisions.unshift({ ...example("decision"), id: `dec-${n + 20}`, at: at(150 + n * 0.1), intents: [], verdicts: [], allotments: [] });
+  return world;
+}
+
 // A thousand nodes of eight slots with a few hundred jobs; one node in fifty is lost or cordoned.
 export function bigWorld({ nodes = 1000, slots = 8 } = {}) {
   const world = new World();
@@ -181,7 +196,11 @@ function answer(world, url, request, response) {
   if (what === "events") return send(response, 200, world.page(world.events.filter((event) => event.seq > after)));
   if (what === "nodes") return send(response, 200, world.page(world.nodes));
   if (what === "policies") return send(response, 200, world.page([example("policy")]));
-  if (what === "decisions") return send(response, 200, world.page(world.decisions));
+  if (what === "decisions") {
+    const [from, limit] = [Number(url.searchParams.get("cursor") ?? 0), Number(url.searchParams.get("limit") ?? 100)];
+    const rest = from + limit < world.decisions.length ? String(from + limit) : null;
+    return send(response, 200, { ...world.page(world.decisions.slice(from, from + limit)), next_cursor: rest });
+  }
   if (what !== "jobs") return problem(404, "NotFound", `there is no ${url.pathname}`);
   if (id === undefined) return send(response, 200, world.page([...world.jobs.values()].map(({ spec, ...listed }) => listed)));
   const job = world.jobs.get(id);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openTab, shoot } from "./browser.mjs";
-import { bigWorld, demoWorld, kSecret, serve } from "./fixture_server.mjs";
+import { bigWorld, demoWorld, kSecret, pricedWorld, serve } from "./fixture_server.mjs";
 
 const dist = process.env.TIDEPOOL_WEBUI_DIST;
 let browser;
@@ -137,13 +137,37 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   assert.equal(await page.locator(".job-table tbody").count(), 1);
 }));
 
+const lines = (page, title) => page.locator(".why-part", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("li").allInnerTexts();
+
+test("the why panel has the size chosen first, each other with its score and reason, and what would help", () => {
+  const world = pricedWorld();
+  return onPage(world, { hash: "#/jobs/job-2", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    const why = world.explanations.get("job-2");
+    assert.equal(await page.locator('[data-testid="why-summary"]').innerText(), why.summary);
+    const rows = await page.locator('[data-testid="why-sizes"] tbody tr').evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.innerText.replace(/\s+/g, " ").trim())));
+    assert.deepEqual(rows, [["0 chosen", "0", why.reason.text], ["2", "-8.35", why.reason.text], ["4", "-16.7", why.reason.text]]);
+    assert.deepEqual(await lines(page, "Evidence"), why.evidence);
+    assert.deepEqual(await lines(page, "What would change it"), why.unblocks);
+    assert.ok(await noSidewaysScroll(page), "the why panel is wider than a phone");
+    await page.locator(".why-part a", { hasText: "job-1" }).click();
+    await page.getByRole("heading", { name: "charlm-demo" }).waitFor();
+  });
+});
+
+test("what was changed stays in the feed behind decisions that only weighed anew", () => onPage(pricedWorld(), {}, async (page) => {
+  await loaded(page);
+  await page.locator('[data-testid="decisions"] .feed-line').nth(2).waitFor();
+  assert.equal(await page.locator('[data-testid="decisions"] .feed-line').count(), 3);
+}));
+
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
     test(`pictures, ${size} and ${theme}: nothing is wider than the screen`, async () => {
-      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["big", bigWorld(), "#/", loaded]]) {
+      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["job-waiting", pricedWorld(), "#/jobs/job-2", jobLoaded], ["big", bigWorld(), "#/", loaded]]) {
         await onPage(world, { hash, size, theme }, async (page) => {
           await ready(page);
-          await page.locator("canvas, .cell").first().waitFor();
+          await page.locator("canvas, .cell, .why-part").first().waitFor();
           await page.locator(".link-state.live").waitFor();
           assert.ok(await noSidewaysScroll(page), `${name} scrolls sideways at ${size}`);
           await shoot(page, `fixture-${name}-${size}-${theme}`);

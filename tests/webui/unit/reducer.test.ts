@@ -78,6 +78,12 @@ test("a decision shows at once from its event and is replaced by the stored one"
   expect(stored.jobs.get("job-1")?.reason?.code).toBe("EfficientUp");
 });
 
+test("decisions that only weighed anew do not push out those that changed something", () => {
+  const quiet = Array.from({ length: 80 }, (_, i) => ({ ...decision(), id: `dec-${100 + i}`, at: "2026-11-20T22:00:00.000Z", intents: [], verdicts: [] }));
+  const stored = reduce(listed(), { type: "decisions", decisions: [...quiet, decision()] });
+  expect(stored.decisions.map((line) => line.id)).toEqual(["dec-100", "dec-7"]);
+});
+
 test("the open job's points hold each report once", () => {
   const opened = reduce(reduce(listed(), { type: "open", job: "job-1" }), { type: "metrics", metrics: metrics() });
   const repeated = apply({ ...opened, seq: 80 }, event(81, "job.progressed", progress));

@@ -115,7 +115,9 @@ export class Client {
   workers(job: string): Promise<Page<Worker>> { return this.all<Worker>(`/v1/jobs/${encodeURIComponent(job)}/workers`); }
   metrics(job: string): Promise<JobMetrics> { return this.get<JobMetrics>(`/v1/jobs/${encodeURIComponent(job)}/metrics?limit=1000`); }
   explain(job: string): Promise<Explanation> { return this.get<Explanation>(`/v1/jobs/${encodeURIComponent(job)}/explain`); }
-  decisions(limit: number): Promise<Page<Decision>> { return this.get<Page<Decision>>(`/v1/decisions?limit=${limit}`); }
+  decisions(limit: number, cursor: string | null = null): Promise<Page<Decision>> {
+    return this.get<Page<Decision>>(`/v1/decisions?limit=${limit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+  }
   jobEvents(job: string, after: number): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events?after=${after}`); }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
 

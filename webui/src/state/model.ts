@@ -16,6 +16,11 @@ export interface DecisionLine {
   intents: { kind: string; job: string | null; text: string }[];
 }
 
+// A switch carries out what an earlier decision has said; told, it would say everything twice.
+export function isTold(intent: { kind: string }): boolean {
+  return intent.kind !== "switch";
+}
+
 export type Link =
   | { kind: "loading" }
   | { kind: "live" }

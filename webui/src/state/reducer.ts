@@ -4,7 +4,7 @@ import type {
 } from "../api/types";
 import { intents } from "./event_data";
 import {
-  type DecisionLine, emptyDetail, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
+  type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
 import { patchDetail } from "./reduce_detail";
 import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
@@ -126,7 +126,7 @@ function applyToNodes(draft: State, event: TideEvent): void {
 function applyDecision(draft: State, event: TideEvent): void {
   const id = event.decision ?? `event-${event.seq}`;
   const line: DecisionLine = { id, at: event.at, policy: String(event.data.policy ?? ""), intents: intents(event) };
-  draft.decisions = [line, ...draft.decisions.filter((known) => known.id !== id)].slice(0, kMostDecisions);
+  draft.decisions = worthKeeping([line, ...draft.decisions.filter((known) => known.id !== id)]);
   const jobs = draft.needs.jobs as Set<string>;
   for (const intent of line.intents) if (intent.job !== null) jobs.add(intent.job);
   draft.needs = { ...draft.needs, decisions: true };
@@ -172,12 +172,17 @@ function listed(state: State, action: Extract<Action, { type: "listed" }>): Stat
   return withDecisions(base, action.decisions);
 }
 
+// Most decisions of a policy for the whole cluster only weigh anew; they must not push out those that changed something.
+function worthKeeping(lines: readonly DecisionLine[]): readonly DecisionLine[] {
+  return lines.filter((line, index) => index === 0 || line.intents.some(isTold)).slice(0, kMostDecisions);
+}
+
 // Stored decisions replace lines from events, and the newest verdict on a job is its reason.
 function withDecisions(state: State, decisions: readonly Decision[]): State {
   const stored = decisions.map(lineOf);
   const known = new Set(stored.map((line) => line.id));
-  const lines = [...stored, ...state.decisions.filter((line) => !known.has(line.id))]
-    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, kMostDecisions);
+  const lines = worthKeeping([...stored, ...state.decisions.filter((line) => !known.has(line.id))]
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
   const jobs = new Map(state.jobs);
   const seen = new Set<string>();
   for (const decision of decisions) {

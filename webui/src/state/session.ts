@@ -2,8 +2,8 @@
 // One at a time; stop() ends everything it started.
 import { ApiError, type Client } from "../api/client";
 import { EventStream } from "../api/event_stream";
-import type { TideEvent } from "../api/types";
-import { kNoNeeds } from "./model";
+import type { Decision, Page, TideEvent } from "../api/types";
+import { isTold, kNoNeeds } from "./model";
 import type { Store } from "./store";
 
 const kBatchMs = 80; // events are shown together, at most twelve times a second
@@ -12,7 +12,10 @@ const kProgressMs = 3_000; // the same where jobs have only made steps
 const kProgressedJobs = 20; // read at most so many of those at once; the others have their turn next
 const kRelistMs = 5_000; // the pause before a failed first list is tried again
 const kRecentEvents = 500;
-const kDecisionsShown = 40;
+const kDecisionsRead = 40;
+const kDecisionsToTell = 12; // of those that changed something; under a policy for the whole cluster few do
+const kDecisionsPage = 200;
+const kDecisionPages = 5; // and so many larger pages are read back for them at most
 const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
 
 export class Session {
@@ -58,13 +61,13 @@ export class Session {
     this.listed = false;
     try {
       const [jobs, nodes, policies, decisions] = await Promise.all([
-        this.client.jobs(), this.client.nodes(), this.client.policies(), this.client.decisions(kDecisionsShown),
+        this.client.jobs(), this.client.nodes(), this.client.policies(), this.decisionsToTell(),
       ]);
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
       const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
       if (this.stopped) return;
       this.store.dispatch({
-        type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions: decisions.items,
+        type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions,
         recent: recent.items.filter((event) => event.seq <= seq),
       });
       this.listed = true;
@@ -138,6 +141,21 @@ export class Session {
     this.refetch = setTimeout(() => { void this.fetchNeeds(); }, at - Date.now());
   }
 
+  // Back from the newest decision until enough of them changed something.
+  private async decisionsToTell(): Promise<Decision[]> {
+    const decisions: Decision[] = [];
+    let told = 0;
+    let cursor: string | null = null;
+    for (let page = 0; page < kDecisionPages && told < kDecisionsToTell; page += 1) {
+      const found: Page<Decision> = await this.client.decisions(page === 0 ? kDecisionsRead : kDecisionsPage, cursor);
+      decisions.push(...found.items);
+      told += found.items.filter((decision) => decision.intents.some(isTold)).length;
+      cursor = found.next_cursor;
+      if (cursor === null) break;
+    }
+    return decisions;
+  }
+
   private async fetchNeeds(): Promise<void> {
     const { needs, detail } = this.store.state;
     this.fetching = true;
@@ -149,7 +167,7 @@ export class Session {
     const work: Promise<void>[] = [...new Set([...needs.jobs, ...progressed])].map((id) => this.fetchJob(id));
     if (needs.nodes) work.push(this.client.nodes().then((page) => this.put({ type: "nodes", nodes: page.items })));
     if (needs.decisions) {
-      work.push(this.client.decisions(kDecisionsShown).then((page) => this.put({ type: "decisions", decisions: page.items })));
+      work.push(this.client.decisions(kDecisionsRead).then((page) => this.put({ type: "decisions", decisions: page.items })));
     }
     if (job !== undefined && (needs.explanation || progressed.includes(job))) work.push(this.fetchExplanation(job));
     if (job !== undefined && needs.workers) work.push(this.fetchWorkers(job));

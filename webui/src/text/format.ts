@@ -17,6 +17,7 @@ export function quantity(value: number | null | undefined): string {
   if (!known(value)) return kDash;
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return whole.format(value);
+  if (size < 0.01) return Number(value.toPrecision(3)).toString();
   return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 

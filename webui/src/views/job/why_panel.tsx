@@ -37,7 +37,7 @@ function Weighed({ why }: { why: Explanation }) {
       <tbody>
         {rows.map((size) => (
           <tr key={size.size} class={size === why.chosen ? "chosen" : undefined}>
-            <th scope="row">{count(size.size)}{size === why.chosen && <span class="tag">chosen</span>}</th>
+            <th scope="row">{count(size.size)}{size === why.chosen && <> <span class="tag">chosen</span></>}</th>
             <td class="number">{quantity(size.score)}</td>
             <td>{size.reason.text || size.reason.code}</td>
           </tr>

@@ -2,7 +2,7 @@
 import { jobColour } from "../../palette";
 import { When } from "../../parts/when";
 import { jobHref } from "../../router";
-import type { DecisionLine } from "../../state/model";
+import { type DecisionLine, isTold } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { useDark } from "../../theme";
 
@@ -21,9 +21,8 @@ export function DecisionFeed() {
   );
 }
 
-// A switch carries out what an earlier decision has said; in the feed it would say everything twice.
 function tellable(decision: DecisionLine): DecisionLine {
-  return { ...decision, intents: decision.intents.filter((intent) => intent.kind !== "switch") };
+  return { ...decision, intents: decision.intents.filter(isTold) };
 }
 
 // The engine's sentence without the job's name in front, which stands above it.

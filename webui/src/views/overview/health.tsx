@@ -18,7 +18,7 @@ export function Health() {
       <header class="card-head"><h2 id="health-title">Engine</h2></header>
       <dl class="pairs">
         <dt>Event stream</dt><dd>{link === "live" ? "connected" : link === "down" ? "disconnected" : "connecting"}</dd>
-        <dt>Last event</dt><dd><When at={lastEventAt} /> <span class="quiet">no. {count(seq)}</span></dd>
+        <dt>Last event</dt><dd><When at={lastEventAt} /><span class="quiet">, no. {count(seq)}</span></dd>
         <dt>Events a second</dt><dd>{eventRate(arrivals, now).toFixed(1)} <span class="quiet">over a minute</span></dd>
         <dt>Last decision</dt><dd>{last ? <When at={last.at} /> : <span class="quiet">none yet</span>}</dd>
         <dt>Policy</dt><dd>{policy ? <span title={policy.summary}>{policy.name}</span> : <span class="quiet">unknown</span>}</dd>
