@@ -12,6 +12,7 @@ namespace {
 // Enough for a worker's messages over some minutes without a daemon; the oldest are dropped first,
 // because every later `ready` and `steps` supersedes them.
 constexpr std::size_t kOutboxMax = 10'000;
+constexpr std::size_t kAuditsRepeated = 256;
 
 // Waking so much later than due means that the agent stood still, not the workers.
 constexpr Duration kOwnPause = Duration::seconds(3);
@@ -101,13 +102,18 @@ void AgentState::on(WorkerSaid& fact) {
     if (!welcomed()) return;
   }
   api::FromWorkerReport report{.worker = fact.worker, .message = std::move(fact.message)};
-  if (welcomed()) {
-    workers_were_heard_ = true;
-    act(SendToDaemon{std::move(report)});
-    return;
-  }
+  if (welcomed()) return pass_on(std::move(report));
   if (outbox_.size() >= kOutboxMax) outbox_.erase(outbox_.begin(), outbox_.begin() + kOutboxMax / 10);
   outbox_.push_back(std::move(report));
+}
+
+void AgentState::pass_on(api::FromWorkerReport report) {
+  workers_were_heard_ = true;
+  if (std::holds_alternative<api::EpochAuditedMessage>(report.message)) {
+    audits_.push_back(report);
+    if (audits_.size() > kAuditsRepeated) audits_.pop_front();
+  }
+  act(SendToDaemon{std::move(report)});
 }
 
 void AgentState::on(const WorkerPulsed& fact) {
@@ -220,6 +226,7 @@ bool AgentState::belongs_to(const std::string& cluster) {
     act(ForgetRecords{history_.cluster});
     const std::string before = std::exchange(history_, {}).cluster;
     finished_.clear();
+    audits_.clear();
     outbox_.clear();
     if (told_ended_) {
       act(CloseLink{"the ends of workers of cluster " + before + " were told to cluster " + cluster +
@@ -243,10 +250,8 @@ void AgentState::obey(api::AgentWelcome& order) {
   act(TellKeptJobs{});
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;
-  for (auto& report : std::exchange(outbox_, {})) {
-    workers_were_heard_ = true;
-    act(SendToDaemon{std::move(report)});
-  }
+  for (const auto& audit : audits_) act(SendToDaemon{audit});
+  for (auto& report : std::exchange(outbox_, {})) pass_on(std::move(report));
   for (const auto& [worker, finished] : finished_) {
     act(SendToDaemon{api::FromWorkerReport{.worker = worker, .message = finished}});
   }
@@ -304,6 +309,7 @@ void AgentState::obey(api::ReportAck& order) {
   for (const WorkerId worker : history_.unacknowledged) {
     if (history_.exits.at(worker).report != order.report) continue;
     finished_.erase(worker);
+    std::erase_if(audits_, [&](const api::FromWorkerReport& audit) { return audit.worker == worker; });
     act(RecordAck{worker});
     history_.unacknowledged.erase(worker);
     return;

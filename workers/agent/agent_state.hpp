@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -212,6 +213,7 @@ class AgentState {
   void forgive_own_pause(Instant now);
   void take_steps(WorkerId worker, const Seat::Steps& steps);
   void say(WorkerId worker, api::FromWorker message);
+  void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
   void end_process(WorkerId worker, Duration grace);
   void end(const WorkerEnded& outcome);
@@ -230,6 +232,9 @@ class AgentState {
   // Repeated after each reconnect until the worker's exit is acknowledged: a daemon that died before it
   // was durable would otherwise train the whole job again.
   std::map<WorkerId, api::FinishedMessage> finished_;
+  // The newest that a daemon was sent, oldest first: repeated after each reconnect before anything newer, because what
+  // the daemon that died had not made durable is lost, and an audit that comes after a later one no longer counts.
+  std::deque<api::FromWorkerReport> audits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
   bool workers_were_heard_ = false;          // by a daemon, on an earlier or this link

@@ -292,6 +292,35 @@ TEST_CASE("what workers say while no daemon listens is kept, in order, and then 
   CHECK(std::holds_alternative<CloseWorkerLinks>(actions.back()));
 }
 
+TEST_CASE(
+    "audits that a dead daemon may have lost are repeated before newer ones, until the worker's exit is acknowledged") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  const auto epochs_of = [](const std::vector<Action>& actions) {
+    std::vector<std::int64_t> epochs;
+    for (const auto& sent : all<SendToDaemon>(actions)) {
+      const auto* report = std::get_if<api::FromWorkerReport>(&sent.message);
+      const auto* audit = report == nullptr ? nullptr : std::get_if<api::EpochAuditedMessage>(&report->message);
+      if (audit != nullptr) epochs.push_back(audit->epoch);
+    }
+    return epochs;
+  };
+  using Epochs = std::vector<std::int64_t>;
+  CHECK(epochs_of(bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 1}})) == Epochs{1});
+  CHECK(epochs_of(bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 2}})) == Epochs{2});
+  (void)bench.tell(LinkClosed{"gone"});
+  (void)bench.tell(WorkerSaid{kW1, api::EpochAuditedMessage{.epoch = 3}});
+  CHECK(epochs_of(bench.join()) == Epochs{1, 2, 3});
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(epochs_of(bench.join()) == Epochs{1, 2, 3});
+
+  (void)bench.tell(ended(kW1, 0));
+  (void)bench.order(api::ReportAck{.report = 1});
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(epochs_of(bench.join()).empty());
+}
+
 TEST_CASE("that a worker has finished is repeated, before its exit, until the exit is acknowledged") {
   Bench bench;
   (void)bench.join();
