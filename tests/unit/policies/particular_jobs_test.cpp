@@ -1,0 +1,203 @@
+// Jobs that ask for a type of slot and jobs with a deadline, inside the engine under policies for the whole cluster.
+#include <catch2/catch.hpp>
+
+#include "policies/cluster/lawful_plan.hpp"
+#include "policies/cluster/registry.hpp"
+#include "policies/registry.hpp"
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/unblock.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+// An engine under one policy, at one time after another; every decision is lawful, and is carried out as far as the
+// engine's own books go.
+class Scene {
+ public:
+  explicit Scene(const std::string& policy)
+      : engine_({make_policies(policy).value(), std::make_shared<test::PlainDetector>(), {}}) {}
+
+  void node(const std::string& type, int slots) {
+    const std::string name = "n" + std::to_string(state().next_node);
+    learn(core::NodeJoined{engine_.node_id_for(name), name, slots, type, Money(), {}});
+  }
+  JobId submit(std::vector<int> sizes, const std::function<void(core::JobSpec&)>& change = {}) {
+    core::JobSpec spec = test::job_spec({.min = sizes.front(), .max = sizes.back(), .sizes = sizes});
+    spec.elastic.preferred = sizes.back();
+    if (change) change(spec);
+    const JobId id = engine_.next_job_id();
+    learn(core::JobSubmitted{id, std::move(spec)});
+    return id;
+  }
+  void learn(core::Fact fact) {
+    const auto events = engine_.step({now_, std::move(fact)});
+    INFO((events.ok() ? std::string() : events.error().message));
+    REQUIRE(events.ok());
+  }
+  void decide() {
+    const core::Decision decision = engine_.decide(now_);
+    REQUIRE(test::Story::text_of(decision) == test::Story::text_of(engine_.decide_anew(now_)));
+    const Status valid = engine_.validate(decision);
+    INFO((valid.ok() ? "" : valid.error().message));
+    REQUIRE(valid.ok());
+    (void)engine_.accept(decision);
+    REQUIRE(test::Story::text_of(engine_.decide(now_)) == "");
+  }
+  void pass(Duration time) { now_ = now_ + time; }
+
+  [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
+  [[nodiscard]] const core::Job& job(JobId id) const { return *state().find_job(id); }
+  [[nodiscard]] core::ReasonCode why(JobId id) const { return job(id).verdict.reason.code; }
+  // The types of the slots that the job holds, one entry per worker.
+  [[nodiscard]] std::vector<std::string> types(JobId id) const {
+    std::vector<std::string> types;
+    for (const WorkerId worker : job(id).workers) {
+      types.push_back(state().find_node(state().find_worker(worker)->node)->slot_type);
+    }
+    return types;
+  }
+
+ private:
+  core::Engine engine_;
+  Instant now_ = Instant::from_micros(1);
+};
+
+const auto kWantsNew = [](core::JobSpec& spec) { spec.slot_types = {"new"}; };
+
+std::vector<std::string> live_policies() {
+  std::vector<std::string> names = {"fifo", "fixed", "autoscaling_engine"};
+  for (const AllocationPreset& preset : kAllocationPresets) {
+    if (runs_live(preset) && preset.name != "fifo") names.emplace_back(preset.name);
+  }
+  return names;
+}
+
+// So many steps of the job's batch; before anything is measured, one worker is taken to do one a second.
+auto due(std::int64_t steps, std::int64_t seconds) {
+  return [=](core::JobSpec& spec) {
+    spec.work_samples = steps * spec.batch.global;
+    spec.deadline = Duration::seconds(seconds);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("under every policy a job that asks for a type of slot is on such slots or waits") {
+  for (const std::string& policy : live_policies()) {
+    INFO(policy);
+    Scene scene(policy);
+    scene.node("old", 4);
+    scene.node("new", 2);
+    const JobId any = scene.submit({1, 2});
+    const JobId picky = scene.submit({1, 2}, kWantsNew);
+    const JobId also = scene.submit({2}, kWantsNew);
+    const JobId never = scene.submit({4}, kWantsNew);
+    for (int round = 0; round < 5; ++round) {
+      scene.decide();
+      scene.pass(Duration::seconds(61));
+    }
+    CHECK(scene.types(any).size() > 0);
+    int on_new = 0;
+    for (const JobId id : {picky, also, never}) {
+      for (const std::string& type : scene.types(id)) {
+        CHECK(type == "new");
+        ++on_new;
+      }
+    }
+    CHECK(on_new > 0);
+    CHECK(scene.types(never).empty());
+    CHECK(scene.why(never) == core::ReasonCode::kNeverFits);
+    CHECK(scene.job(never).verdict.reason.number("cluster") == 2);
+  }
+}
+
+TEST_CASE(
+    "while a job waits for a type of slot, nobody behind it takes what comes free there, and others go elsewhere") {
+  Scene scene("las");
+  scene.node("old", 2);
+  scene.node("new", 2);
+  const JobId first = scene.submit({1}, kWantsNew);
+  scene.decide();
+  const JobId picky = scene.submit({2}, kWantsNew);
+  const JobId behind = scene.submit({1}, kWantsNew);
+  const JobId elsewhere = scene.submit({2});
+  scene.decide();
+  CHECK(scene.types(first) == std::vector<std::string>{"new"});
+  CHECK(scene.types(picky).empty());
+  CHECK(scene.why(picky) == core::ReasonCode::kWaitingForSlots);
+  CHECK(scene.types(behind).empty());
+  CHECK(scene.types(elsewhere) == std::vector<std::string>{"old", "old"});
+}
+
+TEST_CASE("a plan gives jobs that are bound to nodes no more than there is room for on these") {
+  View view;
+  for (int i = 1; i <= 2; ++i) view.nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(i)), .slots = 4});
+  Allocation allocation;
+  for (int i = 1; i <= 3; ++i) {
+    JobRow row;
+    row.id = JobId(static_cast<std::uint64_t>(i));
+    row.size_max = 4;
+    if (i > 1) row.nodes = {1};
+    view.jobs.push_back(row);
+    allocation.order.push_back(allocation.grants.size());
+    allocation.grants.push_back({.size = i == 1 ? 2 : 3, .reason = {core::ReasonCode::kStarted, {}}});
+  }
+  const auto plan = lawful_plan(view, allocation, 8);
+  CHECK(plan[0].size == 2);
+  CHECK(plan[1].size == 3);
+  CHECK(plan[2].size == 1);
+}
+
+TEST_CASE(
+    "a job whose deadline cannot be promised waits as best effort, and says how late it would be and what helps") {
+  Scene scene("tidal");
+  scene.node("any", 4);
+  const JobId promised = scene.submit({4}, due(1900, 600));  // 546 s on four workers
+  scene.decide();
+  REQUIRE(scene.job(promised).workers.size() == 4);
+  const JobId late = scene.submit({1, 2}, due(500, 300));  // 262 s on two
+  scene.decide();
+  CHECK(scene.job(late).state == core::JobState::kPending);
+  const core::Reason why = scene.job(late).verdict.reason;
+  REQUIRE(why.code == core::ReasonCode::kDeadlineLost);
+  CHECK(why.number("late_s") > 300);
+  CHECK(why.number("late_s") < 900);
+  CHECK(why.number("alone_late_s") == 0);
+  CHECK(core::sentence(why).find("beside what is promised to others it cannot end by its deadline, but") !=
+        std::string::npos);
+  CHECK(core::unblocks_of(why, late).front().find("set work.deadline at least") == 0);
+  // With a deadline that can be kept it is promised, and waits for its turn.
+  core::JobSpec spec = scene.job(late).spec;
+  spec.deadline = Duration::seconds(3'600);
+  scene.learn(core::JobChanged{late, spec});
+  scene.decide();
+  CHECK(scene.job(late).state == core::JobState::kPending);
+  CHECK(scene.why(late) != core::ReasonCode::kDeadlineLost);
+  CHECK(scene.job(late).allotted->allotment.mark.level == 1);
+}
+
+TEST_CASE("a job whose deadline is lost runs at once where nobody else needs the slots") {
+  Scene scene("tidal");
+  scene.node("any", 4);
+  const JobId late = scene.submit({1, 2, 4}, due(10'000, 60));
+  scene.decide();
+  CHECK(scene.job(late).workers.size() > 0);
+  CHECK(scene.job(late).allotted->allotment.mark.level == 0);
+}
+
+TEST_CASE("a job that is declined and fits nowhere else says whether the cluster or its own length is in the way") {
+  Scene scene("tidal");
+  scene.node("any", 4);
+  (void)scene.submit({4}, due(1900, 600));
+  scene.decide();
+  const JobId hopeless = scene.submit({1, 2}, due(10'000, 60));
+  scene.decide();
+  const core::Reason why = scene.job(hopeless).verdict.reason;
+  REQUIRE(why.code == core::ReasonCode::kDeadlineLost);
+  CHECK(why.number("alone_late_s") > 5'000);
+  CHECK(why.number("late_s") >= why.number("alone_late_s"));
+  CHECK(core::sentence(why).find("cannot end by its deadline any more, but") != std::string::npos);
+}
+
+}  // namespace tidepool::policies::cluster
