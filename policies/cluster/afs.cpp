@@ -1,10 +1,12 @@
 #include "policies/cluster/afs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/size_grants.hpp"
 
 namespace tidepool::policies::cluster {
@@ -55,6 +57,30 @@ Rival rival_of(const View& view, std::size_t row) {
   return rival;
 }
 
+// What of the time that its smallest size would take a larger one saves.
+Weighing by_shortening(const std::vector<Rival>& rivals) {
+  return {.measure = core::measure::kShortening, .worth = [&rivals](std::size_t row, int size) {
+            const Rival& rival = rivals[row];
+            const bool runs = size >= rival.size_min && size < static_cast<int>(rival.speedup.size()) &&
+                              rival.speed(size) > 0 && rival.speed(rival.size_min) > 0;
+            return runs ? 1 - rival.speed(rival.size_min) / rival.speed(size)
+                        : -std::numeric_limits<double>::infinity();
+          }};
+}
+
+// The line of those that hold nothing: the least work first.
+Line by_work(const std::vector<Rival>& rivals) {
+  Line line{.measure = core::measure::kTimeLeft};
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (const Rival& rival : rivals) {
+    line.own.push_back(std::isfinite(rival.work) ? rival.work : -1);
+    ranked.emplace_back(rival.work, rival.row);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  for (const auto& [work, row] : ranked) line.order.push_back(row);
+  return line;
+}
+
 }  // namespace
 
 Allocation Afs::allocate(const View& view, core::StepBudget& budget) const {
@@ -70,11 +96,13 @@ Allocation Afs::allocate(const View& view, core::StepBudget& budget) const {
     }
     if (best == nullptr) break;
     Rival& grown = rivals[best->row];
-    chosen[grown.row] = {.size = grown.next(), .gain = grown.gain()};
+    chosen[grown.row].size = grown.next();
     free -= grown.next() - grown.size;
     grown.size = grown.next();
   }
-  return grant_sizes(view, chosen);
+  Allocation allocation = grant_sizes(view, chosen, by_shortening(rivals));
+  explain_line(view, by_work(rivals), allocation, Told::kWaiting);
+  return allocation;
 }
 
 }  // namespace tidepool::policies::cluster

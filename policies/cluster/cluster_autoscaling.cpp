@@ -6,6 +6,7 @@
 #include <queue>
 #include <utility>
 
+#include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/size_grants.hpp"
 #include "policies/size/utility.hpp"
 
@@ -50,6 +51,7 @@ class Climber {
     return size > 0 ? size : std::max(size_, largest_size(job_, job_.size_max));
   }
   void climb() { size_ = next(); }
+  [[nodiscard]] bool by_utility() const { return job_.scaling != nullptr && has_utility(*job_.scaling); }
 
   // Of the next rung; nothing at the top, and one rung above what was measured.
   [[nodiscard]] std::optional<Condition> condition() {
@@ -66,8 +68,6 @@ class Climber {
   [[nodiscard]] double step_seconds(int size) const {
     return job_.speed->step_seconds(packed(size, view_.slots_per_node()));
   }
-  [[nodiscard]] bool by_utility() const { return job_.scaling != nullptr && has_utility(*job_.scaling); }
-
   [[nodiscard]] double efficiency(double now, double then) const {
     return ((1 / then - 1 / now) / (next() - size_)) / (1 / now / size_);
   }
@@ -100,17 +100,51 @@ struct Bid {
   }
 };
 
+using Conditions = std::vector<std::optional<Condition>>;
+
+// Speed-ups of the sizes that were measured, in the words of one job's engine where that says more.
+Allocation explained(const View& view, const std::vector<Climber>& climbers, const Conditions& conditions) {
+  std::vector<ChosenSize> chosen(climbers.size());
+  std::vector<std::vector<double>> tables(climbers.size());
+  int free = view.slots();
+  for (std::size_t row = 0; row < climbers.size(); ++row) {
+    const JobRow& job = view.jobs[row];
+    chosen[row].size = climbers[row].size();
+    free -= chosen[row].size;
+    if (view.explained)
+      tables[row] = speedup_table(job, view.slots_per_node(), std::min(job.largest_seen, job.size_max));
+  }
+  Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
+  explain_line(view, by_arrival(view), allocation, Told::kWaiting);
+  for (std::size_t row = 0; row < climbers.size(); ++row) {
+    const double size = chosen[row].size;
+    const double next = climbers[row].next();
+    core::Reason& reason = allocation.grants[row].reason;
+    if (!conditions[row] || reason.code != core::ReasonCode::kMeritHold || next == size) continue;
+    if (conditions[row]->passes()) {
+      reason = {core::ReasonCode::kNoSlotsToGrow, {{"wanted", next - size}, {"free", double(free)}}};
+    } else if (!climbers[row].by_utility()) {
+      reason = {core::ReasonCode::kEfficiencySettled,
+                {{"size", size},
+                 {"next", next},
+                 {"efficiency", conditions[row]->score},
+                 {"threshold", conditions[row]->bar}}};
+    }
+  }
+  return allocation;
+}
+
 }  // namespace
 
 Allocation ClusterAutoscaling::allocate(const View& view, core::StepBudget& budget) const {
   std::vector<Climber> climbers;
-  std::vector<ChosenSize> chosen(view.jobs.size());
+  Conditions conditions(view.jobs.size());  // of the rung above what a job has
   std::priority_queue<Bid> bids;
   int free = view.slots();
   const auto bid = [&](std::size_t row) {
     const auto condition = climbers[row].condition();
     if (!condition) return;
-    chosen[row].bar = condition->bar;
+    conditions[row] = *condition;
     if (condition->passes()) bids.push({.score = condition->score, .row = row});
   };
   for (const JobRow& job : view.jobs) climbers.emplace_back(view, job, settings_);
@@ -128,11 +162,10 @@ Allocation ClusterAutoscaling::allocate(const View& view, core::StepBudget& budg
     if (more > free) continue;
     free -= more;
     climber.climb();
-    chosen[best.row].gain = best.score;
+    conditions[best.row].reset();
     bid(best.row);
   }
-  for (std::size_t row = 0; row < climbers.size(); ++row) chosen[row].size = climbers[row].size();
-  return grant_sizes(view, chosen);
+  return explained(view, climbers, conditions);
 }
 
 }  // namespace tidepool::policies::cluster

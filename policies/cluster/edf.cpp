@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/size_levels.hpp"
 
 namespace tidepool::policies::cluster {
@@ -23,12 +24,15 @@ Allocation EarliestDeadline::allocate(const View& view, core::StepBudget& budget
     Grant& grant = allocation.grants[row];
     grant.mark = job.mark;
     grant.size = level_within(levels_of(job, view.slots(), view.slots_per_node()), free).size;
-    grant.reason = grant.size > 0
-                       ? core::Reason{core::ReasonCode::kFixedSize, {{"size", double(grant.size)}}}
-                       : core::Reason{core::ReasonCode::kWaitingForSlots, {{"needed", 1}, {"free", double(free)}}};
+    grant.reason = {core::ReasonCode::kTurnWait, {{"needed", double(job.size_min)}, {"free", double(free)}}};
     free -= grant.size;
     allocation.order.push_back(row);
   }
+  Line line{.measure = core::measure::kDeadline};
+  for (const JobRow& job : view.jobs) {
+    line.own.push_back(job.deadline ? (*job.deadline - view.now).to_seconds() : -1);
+  }
+  explain_line(view, line, allocation);
   return allocation;
 }
 

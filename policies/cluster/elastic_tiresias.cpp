@@ -46,12 +46,14 @@ class Expansion {
       }
       if (who == chosen_.size()) return;
       resize(who, next_size(who));
-      chosen_[who].gain = std::get<0>(best);
     }
   }
 
   [[nodiscard]] Allocation result() && {
-    Allocation allocation = grant_sizes(view_, chosen_);
+    Allocation allocation = grant_sizes(view_, chosen_, by_speedup(speedup_));
+    Line line = line_of_queues(queues_.marks);
+    line.order = queues_.order;
+    explain_line(view_, line, allocation, Told::kWaiting);
     for (std::size_t row = 0; row < chosen_.size(); ++row) allocation.grants[row].mark = queues_.marks[row];
     return allocation;
   }

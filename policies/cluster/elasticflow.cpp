@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policies/cluster/deadline_plan.hpp"
+#include "schedulerd/core/measure.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -110,11 +111,76 @@ class Planner {
     }
   }
 
-  [[nodiscard]] core::Reason reason_for(std::size_t row, int size) const {
-    if (size > 0) return {core::ReasonCode::kFixedSize, {{"size", double(size)}}};
-    const double free = free_.free_now();
-    if (demands_[row].levels.empty()) return {core::ReasonCode::kNeverFits, {{"needed", 1}, {"cluster", free}}};
-    return {core::ReasonCode::kWaitingForSlots, {{"needed", 1}, {"free", free}}};
+  // A reason with what a plan promises: when the job ends by it, and how long before its deadline.
+  [[nodiscard]] core::Reason promised(core::Reason reason, std::size_t row, const DeadlinePlan& plan) const {
+    reason.word = core::measure::kPromise;
+    reason.numbers.push_back({"ends_s", double(plan.ends_s)});
+    if (view_.jobs[row].deadline) {
+      reason.numbers.push_back({"spare_s", double(demands_[row].deadline_s - plan.ends_s)});
+    }
+    return reason;
+  }
+
+  [[nodiscard]] core::Reason reason_for(std::size_t row) const {
+    const DeadlinePlan& plan = plans_[row];
+    const int size = plan.size_now();
+    const int held = size_of(view_.jobs[row].placement);
+    const double to = size;
+    if (size == 0) {
+      const bool starts = plan.stretches.size() > 1;
+      return promised({core::ReasonCode::kMeritWait,
+                       {{"needed", double(starts ? plan.stretches[1].size : demands_[row].levels.front().size)},
+                        {"free", double(free_.free_now())},
+                        {"starts_s", starts ? double(plan.stretches[1].from_s) : 0}}},
+                      row, plan);
+    }
+    if (held == 0) return promised({core::ReasonCode::kStarted, {{"size", to}}}, row, plan);
+    if (held == size) return promised({core::ReasonCode::kMeritHold, {{"size", to}}}, row, plan);
+    const auto code = size > held ? core::ReasonCode::kMeritGrow : core::ReasonCode::kMeritShrink;
+    return promised({code, {{"from", double(held)}, {"to", to}}}, row, plan);
+  }
+
+  // The same job with the level beside the present one from now on, its plan's slots given back first. A score is the
+  // slot time that a plan takes, in hours and below 0.
+  void tell_levels(std::size_t row, Grant& grant) const {
+    const auto score = [](const DeadlinePlan& plan) { return -slot_seconds(plan.stretches, plan.frees_s) / 3'600; };
+    const DeadlinePlan& plan = plans_[row];
+    grant.score = score(plan);
+    SlotProfile without = free_;
+    without.give(plan.stretches, plan.frees_s);
+    const int size = plan.size_now();
+    const int below = level_within(demands_[row].levels, size - 1).size;
+    const auto above = std::find_if(demands_[row].levels.begin(), demands_[row].levels.end(),
+                                    [&](const Level& level) { return level.size > size; });
+    std::vector<int> others;
+    if (size > 0) others.push_back(below);
+    if (above != demands_[row].levels.end()) others.push_back(above->size);
+    for (const int other : others) {
+      // More than is free is what others were promised; such a plan would have to be made in an empty cluster.
+      const bool fits = other <= without.free_now();
+      const DeadlinePlan plan_then =
+          plan_for(demands_[row], fits ? without : SlotProfile(view_.slots()), ElasticFlow::kSlot, other);
+      core::Reason why{core::ReasonCode::kMeritHold, {{"size", double(other)}}};
+      if (other == 0) why = {core::ReasonCode::kMeritWait, {{"needed", double(size)}}};
+      grant.lost.push_back({.size = other, .score = score(plan_then), .reason = promised(why, row, plan_then)});
+      if (!fits)
+        grant.lost.back().reason = {core::ReasonCode::kNoSlotsToGrow,
+                                    {{"wanted", double(other - size)}, {"free", double(free_.free_now())}}};
+    }
+    std::sort(grant.lost.begin(), grant.lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
+      return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
+    });
+  }
+
+  void explain(std::size_t row, bool planned, Grant& grant) const {
+    if (demands_[row].levels.empty()) {
+      grant.reason = {core::ReasonCode::kNeverFits, {{"needed", 1}, {"cluster", double(view_.slots())}}};
+    } else if (!planned) {
+      grant.reason = {core::ReasonCode::kDeadlineLost, {{"needed", double(demands_[row].levels.front().size)}}};
+    } else {
+      grant.reason = reason_for(row);
+      if (view_.explained) tell_levels(row, grant);
+    }
   }
 
   [[nodiscard]] Allocation answer() const {
@@ -130,7 +196,7 @@ class Planner {
         grant.size = plans_[row].size_now();
         if (plans_[row].stretches.size() > 1) changes_s = std::min(changes_s, plans_[row].stretches[1].from_s);
       }
-      grant.reason = reason_for(row, grant.size);
+      explain(row, planned, grant);
       largest_first.emplace_back(-grant.size, row);
     }
     std::sort(largest_first.begin(), largest_first.end());

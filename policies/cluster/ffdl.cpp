@@ -1,10 +1,11 @@
 #include "policies/cluster/ffdl.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "policies/cluster/best_sizes.hpp"
+#include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/size_grants.hpp"
 
 namespace tidepool::policies::cluster {
@@ -23,14 +24,16 @@ Allocation Ffdl::allocate(const View& view, core::StepBudget& budget) const {
     std::fill_n(worth.back().begin(), job.size_min, -std::numeric_limits<double>::infinity());
   }
   std::vector<ChosenSize> chosen(view.jobs.size());
+  std::vector<std::vector<double>> tables(view.jobs.size());
   const auto sizes = best_sizes(worth, slots, budget);
   for (std::size_t i = 0; i < served.size(); ++i) {
     const int size = sizes ? (*sizes)[i] : view.jobs[served[i]].size_min;
-    const auto held = static_cast<std::size_t>(size_of(view.jobs[served[i]].placement));
-    const double before = held < worth[i].size() && std::isfinite(worth[i][held]) ? worth[i][held] : 0;
-    chosen[served[i]] = {.size = size, .gain = worth[i][static_cast<std::size_t>(size)] - before};
+    chosen[served[i]].size = size;
+    tables[served[i]] = std::move(worth[i]);
   }
-  return grant_sizes(view, chosen);
+  Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
+  explain_line(view, by_arrival(view), allocation, Told::kWaiting);
+  return allocation;
 }
 
 }  // namespace tidepool::policies::cluster

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "policies/cluster/queue_grants.hpp"
+
 namespace tidepool::policies::cluster {
 namespace {
 
@@ -40,17 +42,39 @@ class Slicing {
       Grant& grant = allocation.grants[row];
       const double wanted = view_.jobs[row].size_wanted;
       grant.mark = {.level = 1, .since = view_.now, .numbers = {}};
-      grant.reason = grant.size > 0
-                         ? core::Reason{core::ReasonCode::kFixedSize, {{"size", wanted}}}
-                         : core::Reason{core::ReasonCode::kWaitingForSlots, {{"needed", wanted}, {"free", 0}}};
+      grant.reason = {core::ReasonCode::kTurnWait, {{"needed", wanted}, {"free", 0}}};
       allocation.order.push_back(row);
     }
+    explain_turns(allocation);
     allocation.mark = written();
     allocation.wake = view_.now + Gandiva::kSlice;
     return allocation;
   }
 
  private:
+  // Jobs of a group come one after another; those that found no group come last.
+  void explain_turns(Allocation& allocation) const {
+    Line line{.measure = core::measure::kSlices};
+    std::vector<bool> in_group(view_.jobs.size(), false);
+    const auto stands = [&](std::size_t row, std::size_t ahead) {
+      in_group[row] = true;
+      line.order.push_back(row);
+      allocation.grants[row].reason.numbers.push_back({"ahead", double(ahead)});
+    };
+    for (const auto& [size, groups] : by_size_) {
+      for (const Group& group : groups) {
+        for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+          stands(rows_.at(group.jobs[i]), i < at_once(group) ? 0 : i + 1 - at_once(group));
+        }
+      }
+    }
+    const std::size_t grouped = line.order.size();
+    for (std::size_t row = 0; row < in_group.size(); ++row) {
+      if (!in_group[row]) stands(row, line.order.size() - grouped + 1);
+    }
+    explain_line(view_, line, allocation);
+  }
+
   // How many jobs run at a time.
   [[nodiscard]] std::size_t at_once(const Group& group) const {
     return group.nodes.size() * static_cast<std::size_t>(per_node_) / static_cast<std::size_t>(group.size);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/rng.hpp"
+#include "policies/cluster/queue_grants.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -84,9 +85,40 @@ std::vector<std::size_t> order_of_types(std::size_t types, const View& view, boo
   return order;
 }
 
-core::Reason reason_for(const JobRow& job, int size, double free) {
-  if (size > 0) return {core::ReasonCode::kFixedSize, {{"size", double(size)}}};
-  return {core::ReasonCode::kWaitingForSlots, {{"needed", double(job.size_wanted)}, {"free", free}}};
+// How far behind its share a job is on a type: above 1 it has had less than half a round of it.
+double priority_of(const Ledger& ledger, std::size_t type) {
+  return ledger.share[type] / (0.5 + ledger.run_s[type] / GavelPolicy::kRound.to_seconds());
+}
+
+// The line of all jobs by what they are furthest behind with, and what each is to have and has had.
+void explain(const View& view, const std::vector<Ledger>& ledgers, Instant since, Allocation& allocation) {
+  Line line{.measure = core::measure::kTimeShare};
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (std::size_t row = 0; row < ledgers.size(); ++row) {
+    double most = 0;
+    for (std::size_t type = 0; type < ledgers[row].share.size(); ++type) {
+      most = std::max(most, priority_of(ledgers[row], type));
+    }
+    line.own.push_back(most);
+    ranked.emplace_back(-most, row);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  for (const auto& [priority, row] : ranked) line.order.push_back(row);
+  explain_line(view, line, allocation);
+  const double elapsed_s = std::max(GavelPolicy::kRound.to_seconds(), (view.now - since).to_seconds());
+  for (std::size_t row = 0; row < ledgers.size(); ++row) {
+    const auto sum = [](const std::vector<double>& by_type) {
+      return std::accumulate(by_type.begin(), by_type.end(), 0.0);
+    };
+    Grant& grant = allocation.grants[row];
+    const auto tell = [&](core::Reason& reason) {
+      if (reason.word != core::measure::kTimeShare) return;
+      reason.numbers.push_back({"target", sum(ledgers[row].share)});
+      reason.numbers.push_back({"received", sum(ledgers[row].run_s) / elapsed_s});
+    };
+    tell(grant.reason);
+    for (core::Alternative& lost : grant.lost) tell(lost.reason);
+  }
 }
 
 }  // namespace
@@ -144,8 +176,9 @@ Allocation GavelPolicy::allocate(const View& view, core::StepBudget& budget) con
     if (!served[row]) allocation.order.push_back(row);
     if (!view.types.empty() && grant.type < 0) grant.type = 0;
     grant.mark = ledgers[row].mark(view.now);
-    grant.reason = reason_for(view.jobs[row], grant.size, left);
+    grant.reason = {core::ReasonCode::kTurnWait, {{"needed", double(view.jobs[row].size_wanted)}, {"free", left}}};
   }
+  if (view.explained) explain(view, ledgers, allocation.mark.since, allocation);
   return allocation;
 }
 

@@ -10,6 +10,11 @@
 #include "policies/cluster/tiresias.hpp"
 
 namespace tidepool::policies::cluster {
+namespace {
+
+constexpr double kSlotHour = 3'600;  // slot-seconds
+
+}  // namespace
 
 EndedServices::EndedServices(std::vector<double> services) : services_(std::move(services)), sums_(1, 0) {
   std::sort(services_.begin(), services_.end());
@@ -47,7 +52,12 @@ Allocation Gittins::allocate(const View& view, core::StepBudget& budget) const {
   }
   std::sort(ranked.begin(), ranked.end());
   for (std::size_t place = 0; place < ranked.size(); ++place) queues.order[place] = std::get<3>(ranked[place]);
-  Allocation allocation = grant_in_order(view, std::move(queues.order), Overtaking::kAllowed);
+  Line line = line_of_queues(queues.marks);
+  if (services.count() >= kEndedMin) {
+    line = {.measure = core::measure::kIndex, .own = {}};
+    for (const double value : index) line.own.push_back(value * kSlotHour);
+  }
+  Allocation allocation = grant_in_order(view, std::move(queues.order), Overtaking::kAllowed, line);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) allocation.grants[row].mark = queues.marks[row];
   return allocation;
 }

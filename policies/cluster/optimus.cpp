@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <utility>
+
+#include "policies/cluster/queue_grants.hpp"
+#include "policies/cluster/size_grants.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -17,27 +20,28 @@ double gain_of_one_more(const JobRow& job, int size, int slots_per_node) {
   return (now - next) * job.steps_left.value_or(1);
 }
 
-core::Reason reason_for(const JobRow& job, const Grant& grant, double gain, int free) {
-  const auto size = double(grant.size);
-  if (grant.size == 0) return {core::ReasonCode::kWaitingForSlots, {{"needed", 1}, {"free", 0}}};
-  if (grant.size == job.size_max) return {core::ReasonCode::kAtMax, {{"size", size}}};
-  if (free == 0 && gain > 0) return {core::ReasonCode::kNoSlotsToGrow, {{"wanted", size + 1}, {"free", 0}}};
-  return {core::ReasonCode::kEfficiencySettled,
-          {{"size", size}, {"next", size + 1}, {"efficiency", gain}, {"threshold", 0}}};
+// Hours sooner than on one worker; a job that holds nothing is not weighed, all have one before anybody has two.
+Weighing by_time_saved(const View& view) {
+  const int slots_per_node = view.slots_per_node();
+  return {.measure = core::measure::kTimeSaved, .worth = [&view, slots_per_node](std::size_t row, int size) {
+            const JobRow& job = view.jobs[row];
+            if (size == 0) return -std::numeric_limits<double>::infinity();
+            const double alone = job.speed->step_seconds(packed(1, slots_per_node));
+            return (alone - job.speed->step_seconds(packed(size, slots_per_node))) * job.steps_left.value_or(1) / 3'600;
+          }};
 }
 
 }  // namespace
 
 Allocation Optimus::allocate(const View& view, core::StepBudget& budget) const {
-  Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}};
+  std::vector<ChosenSize> chosen(view.jobs.size());
   std::vector<double> gain(view.jobs.size(), 0);
   const int slots_per_node = view.slots_per_node();
   int free = view.slots();
   const auto grow = [&](std::size_t row) {
-    Grant& grant = allocation.grants[row];
-    ++grant.size;
+    const int size = ++chosen[row].size;
     --free;
-    gain[row] = free > 0 ? gain_of_one_more(view.jobs[row], grant.size, slots_per_node) : 0;
+    gain[row] = free > 0 ? gain_of_one_more(view.jobs[row], size, slots_per_node) : 0;
   };
   for (std::size_t row = 0; row < view.jobs.size() && free > 0; ++row) grow(row);
   while (free > 0 && budget.spend(static_cast<std::int64_t>(gain.size()))) {
@@ -45,11 +49,8 @@ Allocation Optimus::allocate(const View& view, core::StepBudget& budget) const {
     if (best == gain.end() || *best <= 0) break;
     grow(static_cast<std::size_t>(best - gain.begin()));
   }
-  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-    allocation.grants[row].reason = reason_for(view.jobs[row], allocation.grants[row], gain[row], free);
-  }
-  allocation.order.resize(view.jobs.size());
-  std::iota(allocation.order.begin(), allocation.order.end(), 0);
+  Allocation allocation = grant_sizes(view, chosen, by_time_saved(view));
+  explain_line(view, by_arrival(view), allocation, Told::kWaiting);
   std::sort(allocation.order.begin(), allocation.order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(allocation.grants[a].size, a) < std::pair(allocation.grants[b].size, b);
   });

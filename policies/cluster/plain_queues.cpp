@@ -1,6 +1,7 @@
 #include "policies/cluster/plain_queues.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -10,13 +11,14 @@
 namespace tidepool::policies::cluster {
 namespace {
 
-// Rows by `urgency`, least first; equal ones in order of submission.
-template <class Urgency>
-std::vector<std::size_t> queue_by(const View& view, core::StepBudget& budget, Urgency urgency) {
-  budget.spend(static_cast<std::int64_t>(view.jobs.size()));
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+// Rows by their urgency, least first; equal ones in order of submission.
+std::vector<std::size_t> queue_by(const std::vector<double>& urgency, core::StepBudget& budget) {
+  budget.spend(static_cast<std::int64_t>(urgency.size()));
   std::vector<std::pair<double, std::size_t>> ranked;
-  ranked.reserve(view.jobs.size());
-  for (std::size_t row = 0; row < view.jobs.size(); ++row) ranked.emplace_back(urgency(view.jobs[row]), row);
+  ranked.reserve(urgency.size());
+  for (std::size_t row = 0; row < urgency.size(); ++row) ranked.emplace_back(urgency[row], row);
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::size_t> queue;
   queue.reserve(ranked.size());
@@ -27,21 +29,27 @@ std::vector<std::size_t> queue_by(const View& view, core::StepBudget& budget, Ur
 }  // namespace
 
 Allocation StrictFifo::allocate(const View& view, core::StepBudget& budget) const {
-  return grant_in_order(view, queue_by(view, budget, [](const JobRow&) { return 0; }), Overtaking::kNever);
+  const std::vector<double> equal(view.jobs.size(), 0);
+  return grant_in_order(view, queue_by(equal, budget), Overtaking::kNever);
 }
 
 Allocation ShortestRemaining::allocate(const View& view, core::StepBudget& budget) const {
   const int slots_per_node = view.slots_per_node();
-  const auto remaining = [&](const JobRow& job) {
-    if (!job.steps_left) return std::numeric_limits<double>::infinity();
-    return *job.steps_left * job.speed->step_seconds(packed(job.size_wanted, slots_per_node));
-  };
-  return grant_in_order(view, queue_by(view, budget, remaining), Overtaking::kAllowed);
+  std::vector<double> remaining;
+  Line line{.measure = core::measure::kTimeLeft};
+  for (const JobRow& job : view.jobs) {
+    const double seconds =
+        job.steps_left ? *job.steps_left * job.speed->step_seconds(packed(job.size_wanted, slots_per_node)) : kUnknown;
+    remaining.push_back(seconds);
+    line.own.push_back(std::isfinite(seconds) ? seconds : -1);
+  }
+  return grant_in_order(view, queue_by(remaining, budget), Overtaking::kAllowed, line);
 }
 
 Allocation LeastAttained::allocate(const View& view, core::StepBudget& budget) const {
-  return grant_in_order(view, queue_by(view, budget, [](const JobRow& job) { return job.slot_seconds; }),
-                        Overtaking::kAllowed);
+  Line line{.measure = core::measure::kService};
+  for (const JobRow& job : view.jobs) line.own.push_back(job.slot_seconds);
+  return grant_in_order(view, queue_by(line.own, budget), Overtaking::kAllowed, line);
 }
 
 }  // namespace tidepool::policies::cluster

@@ -46,6 +46,8 @@ class PolluxFitness {
   [[nodiscard]] double burden(std::size_t row, std::span<const int> slots) const;
   [[nodiscard]] double burden(std::size_t row, Shape shape, bool changed) const;
   [[nodiscard]] double fitness(const SlotMatrix& matrix) const;
+  // s_j. Requires: at most most() workers, or as many as the job holds, on no more nodes than workers.
+  [[nodiscard]] double speedup(std::size_t row, Shape shape) const;
 
   // No node overfull, no job above its largest size, and at most one job of several nodes on each node (section 4.2.1,
   // "interference avoidance").
@@ -60,7 +62,6 @@ class PolluxFitness {
     // By nodes and size; below 0 = not asked yet. The same questions get the same answers with and without it.
     mutable std::vector<double> speedup;
   };
-  [[nodiscard]] double speedup(std::size_t row, Shape shape) const;
 
   const View& view_;
   SlotMatrix held_;

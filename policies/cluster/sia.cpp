@@ -75,6 +75,18 @@ std::vector<Configuration> configurations_of(const View& view, const JobRow& job
   return found;
 }
 
+// What a configuration is worth: the best of those of a size, on whichever type.
+Weighing by_goodput(const ChoiceProgram& program) {
+  return {.measure = core::measure::kGoodput, .worth = [&program](std::size_t row, int size) {
+            if (size == 0) return 0.0;
+            double best = -std::numeric_limits<double>::infinity();
+            for (const ChoiceProgram::Option& option : program.jobs[row]) {
+              if (option.slots == size) best = std::max(best, -option.cost);
+            }
+            return best;
+          }};
+}
+
 }  // namespace
 
 ChoiceProgram Sia::program_of(const View& view) {
@@ -103,10 +115,10 @@ Allocation Sia::allocate(const View& view, core::StepBudget& budget) const {
   for (std::size_t row = 0; row < chosen.size(); ++row) {
     budget.spend(static_cast<std::int64_t>(program.jobs[row].size()));
     if (const auto option = answer.chosen[row]) {
-      chosen[row] = {.size = program.jobs[row][*option].slots, .gain = -program.jobs[row][*option].cost};
+      chosen[row].size = program.jobs[row][*option].slots;
     }
   }
-  Allocation allocation = grant_sizes(view, chosen);
+  Allocation allocation = grant_sizes(view, chosen, by_goodput(program));
   for (std::size_t row = 0; row < chosen.size() && !view.types.empty(); ++row) {
     const auto option = answer.chosen[row];
     allocation.grants[row].type = option ? static_cast<int>(program.jobs[row][*option].kind) : 0;

@@ -2,39 +2,215 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace tidepool::policies::cluster {
 namespace {
 
-core::Reason reason_for(const JobRow& job, const ChosenSize& chosen, int free) {
-  const int held = size_of(job.placement);
-  const double size = chosen.size;
-  if (chosen.size == 0) {
-    return {core::ReasonCode::kWaitingForSlots, {{"needed", 1}, {"free", double(free)}}};
+using core::Reason;
+using core::ReasonCode;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLookedAt = 8;  // sizes above the present one, or as many again: which of them comes next
+
+// What each slot brings a job: of those that it would give up first, or would take next.
+struct Slots {
+  double brings = 0;
+  std::size_t row = 0;
+};
+
+// What a row would have to beat.
+struct Bar {
+  double merit = 0;
+  JobId rival;  // to whom slots bring that; none = to nobody
+};
+
+class Weigher {
+ public:
+  Weigher(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing)
+      : view_(view), chosen_(chosen), weighing_(weighing), free_(view.slots()) {
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      const int size = chosen[row].size;
+      free_ -= size;
+      next_.push_back(next_above(row, size));
+      if (size > 0) given_.push_back({.brings = brings(row, below(row, size), size), .row = row});
+      if (next_[row] > 0) wanted_.push_back({.brings = -brings(row, size, next_[row]), .row = row});
+    }
+    keep_first(given_);
+    keep_first(wanted_);
   }
-  if (held == 0) return {core::ReasonCode::kStarted, {{"size", size}}};
-  if (chosen.size == held && held == job.size_max) return {core::ReasonCode::kAtMax, {{"size", size}}};
-  if (chosen.size == held) {
-    return {core::ReasonCode::kUtilitySettled,
-            {{"size", size}, {"next", size + 1}, {"utility_gain", chosen.gain}, {"cost_gain", chosen.bar}}};
+
+  void tell(std::size_t row, Grant& grant) const {
+    const int size = chosen_[row].size;
+    grant.reason = reason(row);
+    for (const int other : std::set<int>{0, below(row, size), next_[row], held(row)}) {
+      const double more = worth_of(row, other) - worth_of(row, size);
+      if (other == size || !std::isfinite(more)) continue;
+      const double each = other > size ? asked_of(row, other - size).merit : offered_of(row).merit;
+      Reason why = other > size ? not_more(row, other) : change(row, {other, size});
+      grant.lost.push_back({.size = other, .score = more - each * (other - size), .reason = std::move(why)});
+    }
+    std::sort(grant.lost.begin(), grant.lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
+      return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
+    });
   }
-  const auto code = chosen.size > held ? core::ReasonCode::kUtilityUp : core::ReasonCode::kUtilityDown;
-  return {code, {{"from", double(held)}, {"to", size}, {"utility_gain", chosen.gain}, {"cost_gain", chosen.bar}}};
-}
+
+ private:
+  [[nodiscard]] int held(std::size_t row) const { return size_of(view_.jobs[row].placement); }
+  [[nodiscard]] double worth_of(std::size_t row, int size) const { return weighing_.worth(row, size); }
+  [[nodiscard]] double brings(std::size_t row, int smaller, int larger) const {
+    return (worth_of(row, larger) - worth_of(row, smaller)) / (larger - smaller);
+  }
+
+  // The next smaller size that is weighed; 0 = none but holding nothing.
+  [[nodiscard]] int below(std::size_t row, int size) const {
+    const JobRow& job = view_.jobs[row];
+    for (int other = size > 0 ? largest_size(job, size - 1) : 0; other > 0; other = largest_size(job, other - 1)) {
+      if (std::isfinite(worth_of(row, other))) return other;
+    }
+    return 0;
+  }
+
+  // The larger size whose added slots bring most each; 0 = none is weighed.
+  [[nodiscard]] int next_above(std::size_t row, int size) const {
+    const JobRow& job = view_.jobs[row];
+    const int most = std::min({job.size_max, std::max(2 * size, job.size_min + kLookedAt), view_.slots()});
+    const double now = worth_of(row, size);
+    int best = 0;
+    double most_brought = -kInfinity;
+    for (int other = smallest_size(job, size + 1); other > 0 && other <= most; other = smallest_size(job, other + 1)) {
+      const double worth = worth_of(row, other);
+      if (!std::isfinite(worth)) continue;
+      const double each = std::isfinite(now) ? (worth - now) / (other - size) : 0;
+      if (best != 0 && each <= most_brought) continue;
+      best = other;
+      most_brought = each;
+    }
+    return best;
+  }
+
+  // Of two jobs: nobody is his own rival.
+  static void keep_first(std::vector<Slots>& all) {
+    std::erase_if(all, [](const Slots& slots) { return !std::isfinite(slots.brings); });
+    std::sort(all.begin(), all.end(),
+              [](const Slots& a, const Slots& b) { return std::pair(a.brings, a.row) < std::pair(b.brings, b.row); });
+    if (all.size() > 2) all.resize(2);
+  }
+  [[nodiscard]] static const Slots* first_of_others(const std::vector<Slots>& all, std::size_t row) {
+    for (const Slots& slots : all) {
+      if (slots.row != row) return &slots;
+    }
+    return nullptr;
+  }
+
+  // What so many slots more would have to bring: the least that those bring which others have, while none are free.
+  [[nodiscard]] Bar asked_of(std::size_t row, int slots) const {
+    const Bar own{.merit = chosen_[row].bar, .rival = {}};
+    const Slots* least = free_ >= slots ? nullptr : first_of_others(given_, row);
+    if (least == nullptr || least->brings < own.merit) return own;
+    return {.merit = least->brings, .rival = view_.jobs[least->row].id};
+  }
+  // The most that slots given up would bring another.
+  [[nodiscard]] Bar offered_of(std::size_t row) const {
+    const Slots* most = free_ > 0 ? nullptr : first_of_others(wanted_, row);
+    if (most == nullptr || most->brings >= 0) return {};
+    return {.merit = -most->brings, .rival = view_.jobs[most->row].id};
+  }
+
+  // Nothing is known of one of the two sizes.
+  [[nodiscard]] static Reason unweighed(Reason reason) {
+    switch (reason.code) {
+      case ReasonCode::kMeritWait: reason.code = ReasonCode::kWaitingForSlots; break;
+      case ReasonCode::kMeritHold: reason.code = ReasonCode::kFixedSize; break;
+      case ReasonCode::kMeritGrow:
+      case ReasonCode::kMeritShrink: reason.code = ReasonCode::kGatherEvidence; break;
+      default: break;
+    }
+    return reason;
+  }
+
+  [[nodiscard]] Reason weighed(Reason reason, double merit, const Bar& bar) const {
+    if (!std::isfinite(merit)) return unweighed(std::move(reason));
+    reason.word = weighing_.measure;
+    reason.numbers.push_back({"merit", merit});
+    reason.numbers.push_back({"asked", bar.merit});
+    if (bar.rival) reason.numbers.push_back({"rival", double(bar.rival.number())});
+    return reason;
+  }
+
+  [[nodiscard]] Reason reason(std::size_t row) const {
+    const int size = chosen_[row].size;
+    const int from = held(row);
+    const int next = next_[row];
+    const JobRow& job = view_.jobs[row];
+    if (size == 0) return not_more(row, next == 0 ? job.size_min : next);
+    if (from == 0) {
+      return weighed({ReasonCode::kStarted, {{"size", double(size)}}}, brings(row, 0, size), offered_of(row));
+    }
+    if (from != size) return change(row, {from, size});
+    if (job.frozen) return {ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}};
+    return next != 0 ? not_more(row, next) : at_the_top(job, size);
+  }
+
+  [[nodiscard]] Reason not_more(std::size_t row, int next) const {
+    const int size = chosen_[row].size;
+    const double free = std::max(0, free_);
+    Reason reason{ReasonCode::kMeritHold, {{"size", double(size)}, {"next", double(next)}, {"free", free}}};
+    if (size == 0) reason = {ReasonCode::kMeritWait, {{"needed", double(next)}, {"free", free}}};
+    return weighed(std::move(reason), brings(row, size, next), asked_of(row, next - size));
+  }
+
+  [[nodiscard]] Reason change(std::size_t row, std::pair<int, int> from_to) const {
+    const auto [from, to] = from_to;
+    const auto code = to > from ? ReasonCode::kMeritGrow : ReasonCode::kMeritShrink;
+    const double merit = brings(row, std::min(from, to), std::max(from, to));
+    return weighed({code, {{"from", double(from)}, {"to", double(to)}}}, merit, offered_of(row));
+  }
+
+  const View& view_;
+  const std::vector<ChosenSize>& chosen_;
+  const Weighing& weighing_;
+  int free_;
+  std::vector<int> next_;      // by row: the larger size that comes next; 0 = none
+  std::vector<Slots> given_;   // that bring least
+  std::vector<Slots> wanted_;  // that would bring most; negative
+};
 
 }  // namespace
 
-Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen) {
-  int free = view.slots();
-  for (const ChosenSize& choice : chosen) free -= choice.size;
+Reason at_the_top(const JobRow& job, int size) {
+  const double held = size;
+  // Larger sizes are weighed once this one has been measured.
+  if (size < job.size_max && size > job.largest_seen && job.scaling != nullptr) {
+    return {ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job.scaling->every_steps)}}};
+  }
+  if (size < job.size_max || size >= job.largest_seen || job.scaling == nullptr) {
+    return {ReasonCode::kAtMax, {{"size", held}}};
+  }
+  // It has been larger, and that did not pay: such sizes are not among those that it may have now.
+  const double now = job.speed->goodput(packed(size, size));
+  const double more = job.speed->goodput(packed(job.largest_seen, job.largest_seen)) - now;
+  return {ReasonCode::kEfficiencySettled,
+          {{"size", held},
+           {"next", double(job.largest_seen)},
+           {"efficiency", now > 0 ? more / (job.largest_seen - size) / (now / size) : 0},
+           {"threshold", job.scaling->efficiency_threshold}}};
+}
+
+Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing) {
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}};
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     Grant& grant = allocation.grants[row];
     grant.size = chosen[row].size;
     grant.mark = view.jobs[row].mark;
-    grant.reason = reason_for(view.jobs[row], chosen[row], free);
+    grant.reason = {ReasonCode::kFixedSize, {{"size", double(grant.size)}}};
+  }
+  if (view.explained) {
+    const Weigher weigher(view, chosen, weighing);
+    for (std::size_t row = 0; row < view.jobs.size(); ++row) weigher.tell(row, allocation.grants[row]);
   }
   allocation.order.resize(view.jobs.size());
   std::iota(allocation.order.begin(), allocation.order.end(), 0);
@@ -54,6 +230,15 @@ std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int mos
     table.push_back(runs ? alone / seconds : 0);
   }
   return table;
+}
+
+Weighing by_speedup(const std::vector<std::vector<double>>& tables) {
+  return {.measure = core::measure::kSpeedup, .worth = [&tables](std::size_t row, int size) {
+            const auto& table = tables[row];
+            const auto at = static_cast<std::size_t>(size);
+            if (size == 0) return table.empty() ? -kInfinity : 0.0;
+            return at < table.size() && table[at] > 0 ? table[at] : -kInfinity;
+          }};
 }
 
 }  // namespace tidepool::policies::cluster

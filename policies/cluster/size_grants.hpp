@@ -2,24 +2,42 @@
 // first in the order of placement, because only they need whole nodes.
 #pragma once
 
+#include <functional>
+#include <string_view>
 #include <vector>
 
 #include "policies/cluster/allocation_policy.hpp"
+#include "schedulerd/core/measure.hpp"
 
 namespace tidepool::policies::cluster {
 
 struct ChosenSize {
   int size = 0;
-  double gain = 0;  // what the policy's objective gains by this size over the one that the job holds
-  double bar = 0;   // what that had to beat
+  double bar = 0;  // what each slot has to bring, whatever the others have
 };
 
-// `chosen`: one per row of view.jobs. Marks are left as they are.
-[[nodiscard]] Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen);
+// What sizes are worth to a job by the policy's own measure, so that what a slot brings can be told, and which size
+// comes next. A score is by how much a size is better than the chosen one, whose score is 0: what it is worth more,
+// less what the slots for it bring those who have them, or what slots given up for it would bring those who want them.
+struct Weighing {
+  std::string_view measure;  // one of merit (core::measure)
+  // Of a row at a size that it may have, or at 0 = holding nothing; -infinity where the policy does not weigh it.
+  std::function<double(std::size_t row, int size)> worth;
+};
+
+// `chosen`: one per row of view.jobs. Marks are left as they are. `weighing` is asked only where view.explained.
+[[nodiscard]] Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing);
+
+// Why a job that has the largest of its sizes gets no more: it may not, or larger ones are yet to be weighed, or have
+// been measured and did not pay.
+[[nodiscard]] core::Reason at_the_top(const JobRow& job, int size);
 
 // One worker more after another, up to `most`: how much faster a step is than on one worker, on as few nodes as
 // possible; 0 where the job cannot run. Index = size, [0] = 0. A job that is too large for one worker is measured
 // against the smallest size m at which it can run, which counts as m.
 [[nodiscard]] std::vector<double> speedup_table(const JobRow& job, int slots_per_node, int most);
+
+// The speed-ups themselves are the worth. The tables outlive it; an empty one is of a row that is not weighed.
+[[nodiscard]] Weighing by_speedup(const std::vector<std::vector<double>>& tables);
 
 }  // namespace tidepool::policies::cluster

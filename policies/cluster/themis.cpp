@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "policies/cluster/best_sizes.hpp"
@@ -32,13 +34,14 @@ class Fairness {
   // Of waiting for one lease and then running as wished.
   [[nodiscard]] double without() const { return rho(job_.size_wanted, Themis::kLease.to_seconds()); }
 
-  // By size: the logarithm of how much better rho is than without. 0 where that is nothing, or not known.
+  // The logarithm of how much better rho is than without. 0 where that is nothing, or not known.
+  [[nodiscard]] double bid(int size) const {
+    return size < job_.size_min ? 0 : std::max(0.0, std::log(without() / rho(size, 0)));
+  }
+  // By size, from 0.
   [[nodiscard]] std::vector<double> bids(int free) const {
     std::vector<double> bids{0};
-    for (int size = 1; size <= std::min(job_.size_wanted, free); ++size) {
-      const double bid = size < job_.size_min ? 0 : std::log(without() / rho(size, 0));
-      bids.push_back(std::max(0.0, bid));
-    }
+    for (int size = 1; size <= std::min(job_.size_wanted, free); ++size) bids.push_back(bid(size));
     return bids;
   }
 
@@ -55,6 +58,24 @@ class Fairness {
 
 bool lease_runs(const JobRow& job, Instant now) {
   return job.mark.level > 0 && job.mark.level == size_of(job.placement) && now - job.mark.since < Themis::kLease;
+}
+
+Weighing by_fairness(const View& view) {
+  return {.measure = core::measure::kFairness, .worth = [&view](std::size_t row, int size) {
+            const JobRow& job = view.jobs[row];
+            const bool bids = size == 0 || (size >= job.size_min && size <= job.size_wanted);
+            return bids ? Fairness(view, job).bid(size) : -std::numeric_limits<double>::infinity();
+          }};
+}
+
+// Who has a lease bids for nothing.
+void tell_lease(const View& view, std::size_t row, Grant& grant) {
+  const JobRow& job = view.jobs[row];
+  if (!lease_runs(job, view.now)) return;
+  const Duration left = Themis::kLease - (view.now - job.mark.since);
+  grant.reason = {core::ReasonCode::kTurnHold,
+                  {{"size", double(grant.size)}, {"own", left.to_seconds()}},
+                  std::string(core::measure::kLease)};
 }
 
 }  // namespace
@@ -80,18 +101,19 @@ Allocation Themis::allocate(const View& view, core::StepBudget& budget) const {
   if (const auto won = best_sizes(bids, free, budget)) {
     for (std::size_t i = 0; i < invited; ++i) {
       const auto size = (*won)[i];
-      chosen[askers[i].second] = {.size = size, .gain = bids[i][static_cast<std::size_t>(size)]};
+      chosen[askers[i].second].size = size;
       free -= size;
     }
   }
   for (const auto& [rho, row] : askers) {
     const JobRow& job = view.jobs[row];
     if (chosen[row].size > 0 || free < job.size_min) continue;
-    chosen[row] = {.size = std::min(job.size_wanted, free), .gain = -rho};
+    chosen[row].size = std::min(job.size_wanted, free);
     free -= chosen[row].size;
   }
-  Allocation allocation = grant_sizes(view, chosen);
+  Allocation allocation = grant_sizes(view, chosen, by_fairness(view));
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    tell_lease(view, row, allocation.grants[row]);
     Mark& mark = allocation.grants[row].mark;
     if (!lease_runs(view.jobs[row], view.now)) mark = {.level = chosen[row].size, .since = view.now};
   }

@@ -4,8 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "policies/cluster/queue_grants.hpp"
-
 namespace tidepool::policies::cluster {
 namespace {
 
@@ -31,10 +29,17 @@ TwoQueues two_queues(const View& view) {
   return queues;
 }
 
+Line line_of_queues(const std::vector<Mark>& marks) {
+  Line line{.measure = core::measure::kQueue};
+  for (const Mark& mark : marks) line.own.push_back(mark.level + 1);
+  return line;
+}
+
 Allocation Tiresias::allocate(const View& view, core::StepBudget& budget) const {
   budget.spend(static_cast<std::int64_t>(view.jobs.size()));
   TwoQueues queues = two_queues(view);
-  Allocation allocation = grant_in_order(view, std::move(queues.order), Overtaking::kAllowed);
+  Allocation allocation =
+      grant_in_order(view, std::move(queues.order), Overtaking::kAllowed, line_of_queues(queues.marks));
   for (std::size_t row = 0; row < view.jobs.size(); ++row) allocation.grants[row].mark = queues.marks[row];
   return allocation;
 }

@@ -6,7 +6,7 @@
 // came there.
 #pragma once
 
-#include "policies/cluster/allocation_policy.hpp"
+#include "policies/cluster/queue_grants.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -17,6 +17,9 @@ struct TwoQueues {
   std::vector<std::size_t> order;
 };
 [[nodiscard]] TwoQueues two_queues(const View& view);
+
+// The line that goes by the queues which marks name as their level, from 0.
+[[nodiscard]] Line line_of_queues(const std::vector<Mark>& marks);
 
 class Tiresias final : public AllocationPolicy {
  public:

@@ -51,7 +51,9 @@ Allocation TiresiasDlas::allocate(const View& view, core::StepBudget& budget) co
   std::vector<Place> places;
   places.reserve(view.jobs.size());
   for (const JobRow& job : view.jobs) places.push_back(place_of(job));
-  Allocation allocation = grant_in_order(view, queue_of(view, places), Overtaking::kAllowed);
+  Line line{.measure = core::measure::kQueue};
+  for (const Place& place : places) line.own.push_back(place.queue + 1);
+  Allocation allocation = grant_in_order(view, queue_of(view, places), Overtaking::kAllowed, line);
   std::vector<std::tuple<int, bool, std::size_t, std::size_t>> next;  // queue, waits, place now, row
   for (std::size_t at = 0; at < allocation.order.size(); ++at) {
     const std::size_t row = allocation.order[at];

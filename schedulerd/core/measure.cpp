@@ -27,6 +27,7 @@ std::string value_in_words(std::string_view word, double value) {
   if (word == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
   if (word == kTimeLeft) return value < 0 ? "does not say how long it is" : "has " + waiting_time(value) + " left";
   if (word == kQueue) return "is in queue " + grouped(value);
+  if (word == kRounds) return "is to run in " + counted(value, "more round") + " of its policy's plan";
   if (word == kIndex) return "has the index " + three_digits(value) + " per slot-hour";
   if (word == kDeadline) {
     if (value == -1) return "has no deadline";
@@ -68,7 +69,19 @@ std::string by_line(const Reason& why) {
 }
 
 std::string figure(std::string_view word, double value) {
+  if (word == kTimeSaved) return (value < 0 ? "-" : "") + waiting_time(std::fabs(value) * 3600);
   return word == kShortening ? percent(value) : three_digits(value);
+}
+
+// "its goodput is 1.8 times that of its fair share, with 4 it would be 1.9 times"
+std::string goodputs(const Reason& why) {
+  const double next = why.number("next_goodput");
+  const double now = why.number("goodput");
+  std::string text;
+  if (now > 0) text = "its goodput is " + three_digits(now) + " times that of its fair share";
+  if (next <= 0) return text;
+  const double size = why.number("next", why.number("needed"));
+  return text + (text.empty() ? "" : ", ") + "with " + grouped(size) + " it would be " + three_digits(next) + " times";
 }
 
 std::string by_merit(const Reason& why) {
@@ -84,19 +97,22 @@ std::string by_merit(const Reason& why) {
     default: each += "brings it "; break;
   }
   std::string text = each + amount(why.word, merit);
+  if (why.word == kFitness) text = goodputs(why) + "; " + text;
+  const bool taken =
+      why.code == ReasonCode::kMeritGrow || why.code == ReasonCode::kMeritShrink || why.code == ReasonCode::kStarted;
+  if (rival && taken) {
+    return text + "; the most that one would bring another is " + figure(why.word, asked) + ", to " + rival_of(why);
+  }
   if (rival) return text + "; the least that a slot brings is " + figure(why.word, asked) + ", to " + rival_of(why);
-  return asked > 0 ? text + "; " + figure(why.word, asked) + " is asked for" : text;
+  if (asked > 0) return text + "; " + figure(why.word, asked) + " is asked for";
+  const double short_by = why.number("next", why.number("needed")) - why.number("size") - why.number("free");
+  return !taken && merit > 0 && short_by > 0 ? text + "; too few slots are free" : text;
 }
 
 std::string by_promise(const Reason& why) {
   const double spare = why.number("spare_s", NAN);
   std::string text;
-  if (why.code == ReasonCode::kMeritWait)
-    text = "it is planned to start in " + waiting_time(why.number("starts_s")) + "; ";
-  if (why.code == ReasonCode::kMeritHold && why.number("next") > 0) {
-    text = "with " + grouped(why.number("next")) + " it would save " + three_digits(why.number("merit") / 3600) +
-           " slot-hours a slot, and none is free; ";
-  }
+  if (why.number("starts_s") > 0) text = "it is planned to start in " + waiting_time(why.number("starts_s")) + "; ";
   text += "it ends in " + waiting_time(why.number("ends_s"));
   if (std::isnan(spare)) return text;
   return text + (spare < 0 ? ", " + waiting_time(-spare) + " after its deadline"
@@ -104,7 +120,8 @@ std::string by_promise(const Reason& why) {
 }
 
 bool is_of_merit(std::string_view word) {
-  return word == kSpeedup || word == kShortening || word == kTimeSaved || word == kFairness || word == kGoodput;
+  return word == kSpeedup || word == kShortening || word == kTimeSaved || word == kFairness || word == kGoodput ||
+         word == kFitness;
 }
 
 }  // namespace
@@ -120,10 +137,20 @@ std::string clause(const Reason& why) {
 std::string amount(std::string_view word, double value) {
   const std::string number = figure(word, value);
   if (word == kSpeedup) return number + " of speed-up";
-  if (word == kShortening) return number + " of its remaining time";
-  if (word == kTimeSaved) return number + " s of its remaining time";
+  if (word == kShortening) return "a " + number + " shorter time";
+  if (word == kTimeSaved) return "an end " + number + " sooner";
+  if (word == kFitness) return number + " of fitness";
   if (word == kFairness) return number + " of fairness";
   return number + " of goodput";
+}
+
+std::optional<double> lead(std::string_view word, double own, double bar) {
+  constexpr double kHour = 3600;
+  const bool unknown = (word == kTimeLeft || word == kDeadline) && (own == -1 || bar == -1);
+  if (unknown) return 0;
+  if (word == kService || word == kTimeLeft || word == kDeadline) return (bar - own) / kHour;
+  if (word == kIndex || word == kTimeShare) return own - bar;
+  return std::nullopt;
 }
 
 std::string unit(std::string_view word) {
@@ -131,11 +158,12 @@ std::string unit(std::string_view word) {
   if (word == kTimeLeft) return "hours left";
   if (word == kIndex) return "its index per slot-hour";
   if (word == kDeadline) return "hours to the deadline";
-  if (word == kQueue || word == kArrival || word == kSlices) return "places in line";
+  if (word == kQueue || word == kArrival || word == kSlices || word == kRounds) return "places in line";
   if (word == kTimeShare) return "its policy's priority";
   if (word == kSpeedup) return "speed-up";
-  if (word == kShortening) return "shares of its remaining time";
-  if (word == kTimeSaved) return "seconds of its remaining time";
+  if (word == kShortening) return "shares of its smallest size's time";
+  if (word == kTimeSaved) return "hours sooner";
+  if (word == kFitness) return "fitness";
   if (word == kFairness) return "the logarithm of fairness";
   if (word == kGoodput) return "goodput";
   if (word == kPromise) return "slot-hours";

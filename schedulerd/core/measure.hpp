@@ -4,12 +4,12 @@
 // A measure is of one of two kinds:
 //   of turns   jobs stand in line. Numbers: own = what the job's place goes by; rival = the next job on the other side
 //              of the line between those that are served and those that wait, 0 = there is none; bar = the rival's own.
-//   of merit   sizes are weighed. Numbers: merit = what each slot of a change, or of the next size, brings; asked =
-//   what
-//              it had to bring, the least of what the slots given out bring or a bar of the policy's; rival = the job
-//              that holds the slots that bring least, 0 = slots are free.
+//   of merit   sizes are weighed. Numbers: merit = what each slot of a change, or of the next size, brings; rival = the
+//              job that it is held against, 0 = none; asked = of a size that is not taken, the least that a slot brings
+//              anybody else, to the rival, or a bar of the policy's; of a change, the most that one would bring him.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,13 +26,15 @@ inline constexpr std::string_view kIndex = "gittins_index";   // the largest fir
 inline constexpr std::string_view kDeadline = "deadline";     // the earliest first [s from now; -1 = none]
 inline constexpr std::string_view kTimeShare = "time_share";  // [priority]; and target, received: shares of the time
 inline constexpr std::string_view kSlices = "slices";         // turns in a group; ahead: jobs that come before it
+inline constexpr std::string_view kRounds = "rounds";         // the most rounds of a plan first [number]
 inline constexpr std::string_view kLease = "lease";           // own = seconds until the lease ends, no rival
 // Of merit.
 inline constexpr std::string_view kSpeedup = "speedup";        // over one worker
-inline constexpr std::string_view kShortening = "shortening";  // share of its remaining time
-inline constexpr std::string_view kTimeSaved = "time_saved";   // [s] of its remaining time
+inline constexpr std::string_view kShortening = "shortening";  // share of the time that its smallest size would take
+inline constexpr std::string_view kTimeSaved = "time_saved";   // [h] of its remaining time
 inline constexpr std::string_view kFairness = "fairness";      // logarithm of how much fairer its finish is
-inline constexpr std::string_view kGoodput = "goodput";        // against its smallest size, or its fair share
+inline constexpr std::string_view kGoodput = "goodput";        // against its smallest size
+inline constexpr std::string_view kFitness = "fitness";  // Pollux's; and goodput, next_goodput: against its fair share
 // Of promises; numbers: ends_s, and spare_s where it has a deadline (below 0 = late); of a job that waits also
 // starts_s.
 inline constexpr std::string_view kPromise = "promise";
@@ -43,6 +45,10 @@ inline constexpr std::string_view kPromise = "promise";
 
 // "0.3 of speed-up", "12 % of its remaining time": a merit in words.
 [[nodiscard]] std::string amount(std::string_view word, double value);
+
+// Of turns: how far `own` is ahead of `bar`, in the unit of scores; 0 if one of the two is not known. None where the
+// measure tells places only.
+[[nodiscard]] std::optional<double> lead(std::string_view word, double own, double bar);
 
 // "slot-hours of service": what a score by this measure is in; empty if that is not known here.
 [[nodiscard]] std::string unit(std::string_view word);

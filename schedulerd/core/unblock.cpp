@@ -50,7 +50,7 @@ Lines of_merit(const Reason& why) {
   Lines lines;
   if (merit < asked) {
     lines.push_back("a slot that brings it more than " + measure::amount(why.word, asked) + "; it is " +
-                    three_digits(merit));
+                    measure::amount(why.word, merit));
   }
   if (why.number("rival") != 0)
     lines.push_back("the end of " + job_called(why, "rival") + ", to which a slot brings least");

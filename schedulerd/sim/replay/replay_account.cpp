@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "policies/cluster/allocation_check.hpp"
+#include "schedulerd/core/explain.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -56,7 +57,8 @@ cluster::View ReplayAccount::view(double now_s) {
                      .jobs = {},
                      .types = setup_.types,
                      .mark = mark_,
-                     .ended_slot_seconds = ended_};
+                     .ended_slot_seconds = ended_,
+                     .explained = setup_.keep_decisions};
   shown_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (!jobs_[i].visible || jobs_[i].ended) continue;
@@ -113,6 +115,12 @@ void ReplayAccount::note(double now_s, const Job& job, const cluster::Grant& gra
   for (const cluster::Share& share : placement) line["nodes"].push_back({share.node, share.slots});
   line["reason"] = core::to_text(grant.reason.code);
   for (const core::ReasonNumber& number : grant.reason.numbers) line["numbers"][number.name] = number.value;
+  line["why"] = core::sentence(grant.reason);
+  if (!grant.lost.empty()) {
+    const core::Alternative& best = grant.lost.front();
+    line["score"] = grant.score;
+    line["lost"] = {{"size", best.size}, {"score", best.score}, {"why", core::sentence(best.reason)}};
+  }
   lines_.push_back(line.dump());
 }
 

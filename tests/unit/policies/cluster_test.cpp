@@ -69,7 +69,7 @@ TEST_CASE("tiresias: a job that was given 16 GPU-hours goes behind those that we
   const Allocation after = decide(Tiresias(), view);
   CHECK(sizes_of(after) == std::vector<int>{0, 4});
   CHECK(after.grants[0].mark == Mark{.level = 1, .since = view.now});
-  CHECK(after.grants[0].reason.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(after.grants[0].reason.code == core::ReasonCode::kTurnWait);
 }
 
 TEST_CASE("tiresias: within the second queue the job that came there first is first, whatever its age") {

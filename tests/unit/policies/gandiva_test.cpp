@@ -57,7 +57,7 @@ TEST_CASE("gandiva: who finds neither nodes nor a group of its size waits until 
   View view = of_sizes(1, {4, 2});
   Allocation now = test::decide(Gandiva(), view);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});
-  CHECK(now.grants[1].reason.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(now.grants[1].reason.code == core::ReasonCode::kTurnWait);
   now = after(view, now, 60);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});
   view.jobs.erase(view.jobs.begin());  // the first has ended
