@@ -15,12 +15,13 @@ let daemon;
 let ready;
 let browser;
 let job;
+const late = []; // jobs that wait behind it
 
 // The daemon's promise: one line "ready {…}" when it serves.
 async function startDaemon() {
   const program = join(bin, "schedulerd");
   assert.ok(existsSync(program), `${program} is missing: build the target schedulerd`);
-  daemon = spawn(program, ["--dev", "--listen", "127.0.0.1:0", "--local-slots", "4"], { stdio: ["ignore", "pipe", "pipe"] });
+  daemon = spawn(program, ["--dev", "--listen", "127.0.0.1:0", "--local-slots", "4", "--policy", "tidal"], { stdio: ["ignore", "pipe", "pipe"] });
   let complaint = "";
   daemon.stderr.on("data", (text) => { complaint = (complaint + text).slice(-4000); });
   const lines = createInterface({ input: daemon.stdout });
@@ -67,7 +68,11 @@ before(async () => {
 });
 
 after(async () => {
-  if (ready && job && (await api("GET", `/v1/jobs/${job}`)).finished_at === null) await api("DELETE", `/v1/jobs/${job}`);
+  // A daemon leaves its agent alone while a job runs, so that it can come back to it.
+  for (const id of ready ? [...late, job].filter(Boolean) : []) {
+    if ((await api("GET", `/v1/jobs/${id}`)).finished_at === null) await api("DELETE", `/v1/jobs/${id}`);
+    await eventually("the end of the jobs", async () => (await api("GET", `/v1/jobs/${id}`)).finished_at !== null);
+  }
   await browser?.close();
   if (daemon && daemon.exitCode === null) {
     daemon.kill("SIGTERM");
@@ -114,6 +119,26 @@ test("the job page marks each resize and says why in the engine's words", () => 
   const bubble = await page.locator(".bubble").innerText();
   assert.ok(sentences.some((sentence) => bubble.includes(sentence)), `${bubble} holds none of ${sentences}`);
 }));
+
+test("a job that waits says what a slot is worth to it, and what came nearest", async () => {
+  const waiting = (await api("POST", "/v1/jobs", {
+    name: "charlm-late", tenant: "demo", priority: "low",
+    run: { trainer: "charlm", args: { data: [join(source, "README.md")], steps: 100_000, hidden: 64 } },
+    resources: { gpus_per_worker: 1 }, elastic: { min: 4, max: 4, preferred: 4 }, batch: { global: 256, per_worker_max: 256 },
+  })).id;
+  late.push(waiting);
+  const explained = () => api("GET", `/v1/jobs/${waiting}/explain`);
+  await onPage({ hash: `#/jobs/${waiting}` }, async (page) => {
+    await eventually("a plan that gives the job nothing", async () => { const why = await explained(); return why.state === "pending" && why.chosen?.size === 0 && why.alternatives.length > 0; });
+    await eventually("the panel to show what the API says", async () => {
+      const why = await explained();
+      const shown = await page.locator('[data-testid="why-sizes"] tbody tr').evaluateAll((rows) => rows.map((row) => [row.children[0].innerText.replace(/\s*chosen$/, " chosen"), row.children[2].innerText.trim()]));
+      const told = [["0 chosen", why.chosen.reason.text], ...why.alternatives.map((other) => [String(other.size), other.reason.text])];
+      return JSON.stringify(shown) === JSON.stringify(told);
+    });
+    await page.getByRole("heading", { name: "What would change it" }).waitFor();
+  });
+});
 
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {

@@ -15,6 +15,13 @@ export function hue(index: number, dark: boolean): string {
 // A stroke of its own beside the colour, for whoever cannot tell colours apart.
 const kDashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 2, 2]];
 
+// Marks of a logarithmic time axis at times that people say, where powers of ten would be 16.7 minutes.
+const kLogTimes = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000];
+const kRoundTimes: Partial<uPlot.Axis> = {
+  splits: (_, __, min, max) => kLogTimes.filter((time) => time >= min && time <= max),
+  filter: (_, splits) => splits,
+};
+
 interface Curve { name: string; index: number; values: number[] }
 
 // Shares (0 to 100 %) over values: each curve has as many quantiles as the others.
@@ -37,11 +44,14 @@ export function Distribution({ curves, log, unit, label }: { curves: Curve[]; lo
   const options = useMemo(() => {
     const ink = inkOf();
     return {
-      height: 280, padding: [8, 16, 0, 0] as uPlot.Padding, legend: { show: false },
+      height: 280, padding: [8, 24, 0, 0] as uPlot.Padding, legend: { show: false },
       cursor: { points: { size: 7 }, drag: { x: false, y: false } },
       scales: { x: { time: false, distr: log ? 3 as const : 1 as const }, y: { range: [0, 100] as uPlot.Range.MinMax } },
       axes: [
-        axis(ink, { size: 28, space: 70, grid: { show: false }, values: (_, values) => values.map((v) => (v === null ? "" : unit === "time" ? timeText(v) : String(v))) }),
+        axis(ink, {
+          size: 28, space: 70, grid: { show: false }, values: (_, values) => values.map((v) => (v === null ? "" : unit === "time" ? timeText(v) : String(v))),
+          ...(log && unit === "time" ? kRoundTimes : {}),
+        }),
         axis(ink, { size: kLeftAxis, space: 40, values: (_, values) => values.map((v) => `${v} %`) }),
       ],
       series: [{}, ...curves.map((curve) => ({
