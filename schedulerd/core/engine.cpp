@@ -16,6 +16,7 @@
 #include "schedulerd/core/size_planner.hpp"
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
+#include "schedulerd/core/waiting_line.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -43,10 +44,12 @@ struct Engine::Impl {
   Parts parts;
   ClusterState state;
 
-  Touched unseen;             // changed since the last accept
-  std::set<JobId> pending;    // jobs that wait
-  std::set<JobId> claiming;   // those of them that slots would help
-  std::set<JobId> held_back;  // running jobs that free slots would let change
+  Touched unseen;                   // changed since the last accept
+  std::set<JobId> pending;          // jobs that wait
+  std::optional<WaitingLine> line;  // they in order, where each job's place follows from it alone
+  bool nodes_changed = false;       // since the last accept
+  std::set<JobId> claiming;         // those of them that slots would help
+  std::set<JobId> held_back;        // running jobs that free slots would let change
   std::set<std::pair<Instant, JobId>> due;
   std::map<JobId, Instant> due_of;
 
@@ -66,6 +69,9 @@ struct Engine::Impl {
     planned_by = parts.name_in_charge(state);
     planner = default_policy().plans_cluster() ? default_policy().planner() : nullptr;
     TP_CHECK(!default_policy().plans_cluster() || planner, "a policy that plans for the whole cluster has a planner");
+    line.reset();
+    if (!planner && default_policy().rank(Job{})) line.emplace(default_policy().strict_order());
+    nodes_changed = true;
     counted.clear();
     off_plan.clear();
     giving.clear();
@@ -74,27 +80,33 @@ struct Engine::Impl {
     unseen.capacity = true;
     for (const auto& [id, job] : state.jobs) {
       unseen.jobs.insert(id);
-      index(id, state.now);
+      index(id, {.until = state.now});
     }
   }
 
-  void index(JobId id, Instant seen_until) {
+  // Up to when a job's times have been looked at, and whether its newest verdict is of all that is known.
+  struct Seen {
+    Instant until;
+    bool decided = false;
+  };
+  void index(JobId id, Seen seen) {
     const Job& job = *state.find_job(id);
     put(pending, id, job.state == JobState::kPending);
+    if (line) line->follow(job, *default_policy().rank(job), seen.decided);
     put(claiming, id, claims_free_slots(job));
     put(held_back, id, waits_for_capacity(job));
     if (planner) {
-      put(counted, id, job.allotted || counts(job, seen_until));
+      put(counted, id, job.allotted || counts(job, seen.until));
       put(giving, id, gives_slots(state, job));
       put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
-      put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen_until));
+      put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen.until));
       planner->follow(state, id);
     }
     if (const auto old = due_of.find(id); old != due_of.end()) {
       due.erase({old->second, id});
       due_of.erase(old);
     }
-    if (const auto when = tidepool::core::next_due(state, job, parts.config, seen_until)) {
+    if (const auto when = tidepool::core::next_due(state, job, parts.config, seen.until)) {
       due.emplace(*when, id);
       due_of.emplace(id, *when);
     }
@@ -138,24 +150,34 @@ struct Engine::Impl {
     return settle(draft, {.off_plan = off, .giving = giving});
   }
 
-  [[nodiscard]] Decision decide(std::set<JobId> jobs, bool queue_changed, Instant now, ClusterPlanner* with) const {
+  // What a decision looks at.
+  struct Scope {
+    std::set<JobId> jobs;
+    bool queue = false;                 // free slots, or who waits for them, have changed
+    const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
+    ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
+  };
+  [[nodiscard]] Decision decide(Scope scope, Instant now) const {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!claiming.empty());
+    std::set<JobId>& jobs = scope.jobs;
     for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       const bool leaves_queue = pending.contains(id) && is_ending(job, now);
       const auto held_until = state_wait_ends(job);
-      queue_changed = queue_changed || leaves_queue || (held_until && now >= *held_until);
+      scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
     }
     std::set<JobId> dealt_with;
-    if (with != nullptr) {
-      dealt_with = follow_plan(draft, jobs, *with);
-    } else if (queue_changed) {
+    if (scope.planner != nullptr) {
+      dealt_with = follow_plan(draft, jobs, *scope.planner);
+    } else if (scope.queue && scope.line != nullptr) {
+      plan_queue(draft, *scope.line);
+    } else if (scope.queue) {
       plan_queue(draft, pending);
     }
-    if (queue_changed || with != nullptr) jobs.insert(held_back.begin(), held_back.end());
+    if (scope.queue || scope.planner != nullptr) jobs.insert(held_back.begin(), held_back.end());
     for (const JobId id : jobs) {
       if (!dealt_with.contains(id)) plan_size(draft, *state.find_job(id));
     }
@@ -203,15 +225,22 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts));
   impl_->state.now = fact.at;
   impl_->unseen.add(change.touched());
-  if (impl_->planner && speaks_of_node(fact.fact)) impl_->nodes = digest_of_nodes(impl_->state);
-  for (const JobId id : change.touched().jobs) impl_->index(id, fact.at);
+  if (speaks_of_node(fact.fact)) {
+    impl_->nodes_changed = true;
+    if (impl_->planner) impl_->nodes = digest_of_nodes(impl_->state);
+  }
+  for (const JobId id : change.touched().jobs) impl_->index(id, {.until = fact.at});
   if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state)) impl_->follow_policy();
   impl_->check_books(change.touched().jobs);
   return change.take_events();
 }
 
 Decision Engine::decide(Instant now) const {
-  return impl_->decide(impl_->to_look_at(now), impl_->unseen.capacity, now, impl_->planner.get());
+  return impl_->decide({.jobs = impl_->to_look_at(now),
+                        .queue = impl_->unseen.capacity,
+                        .line = impl_->line && !impl_->nodes_changed ? &*impl_->line : nullptr,
+                        .planner = impl_->planner.get()},
+                       now);
 }
 
 Decision Engine::decide_anew(Instant now) const {
@@ -224,7 +253,7 @@ Decision Engine::decide_anew(Instant now) const {
     TP_CHECK(impl_->nodes == digest_of_nodes(impl_->state), "what is kept of the nodes follows from the state");
     for (const auto& [id, job] : impl_->state.jobs) planner->follow(impl_->state, id);
   }
-  return impl_->decide(std::move(jobs), true, now, planner.get());
+  return impl_->decide({.jobs = std::move(jobs), .queue = true, .planner = planner.get()}, now);
 }
 
 Status Engine::validate(const Decision& decision) const {
@@ -237,7 +266,8 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   apply_decision(change, decision);
   looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
   impl_->unseen = {};
-  for (const JobId id : looked_at) impl_->index(id, decision.at);
+  impl_->nodes_changed = false;
+  for (const JobId id : looked_at) impl_->index(id, {.until = decision.at, .decided = true});
   if (impl_->planner && decision.replan) impl_->planner->booked();
   impl_->check_books(change.touched().jobs);
   return change.take_events();

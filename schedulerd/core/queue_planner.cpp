@@ -1,6 +1,8 @@
 #include "schedulerd/core/queue_planner.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
@@ -41,12 +43,14 @@ class Queue {
     const int min = job.spec.elastic.sizes.front();
     if (no_nodes_) return draft_.find(job, {ReasonCode::kNoNodes, {}});
     const auto needed = static_cast<double>(min) * slots;
-    if (draft_.capacity(slots) < min) {
-      const auto cluster = static_cast<double>(draft_.capacity(slots)) * slots;
-      return draft_.find(job, {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", cluster}}});
+    const auto& types = job.spec.slot_types;
+    if (draft_.capacity(job) < min) {
+      Reason reason{ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(draft_.capacity(job)) * slots}}};
+      if (!types.empty()) reason.numbers.push_back({"typed", 1});
+      return draft_.find(job, reason);
     }
-    const auto free = static_cast<double>(draft_.free_slots().free());
-    if (strict_ && waiting_ > 0) {
+    const auto free = static_cast<double>(draft_.free_slots().free_of(types));
+    if (blocked()) {
       const Reason reason{ReasonCode::kBehindOlderJob,
                           {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
       return draft_.find(job, reason);
@@ -70,6 +74,11 @@ class Queue {
     }
   }
 
+  // So many jobs come next in line of whom nothing else would be said than what was said before: they wait.
+  void pass_by(std::size_t jobs) { waiting_ += static_cast<int>(jobs); }
+
+  // Nobody behind may start.
+  [[nodiscard]] bool blocked() const { return strict_ && waiting_ > 0; }
   [[nodiscard]] bool waits() const { return !left_.empty() || waiting_ > 0; }
 
  private:
@@ -83,7 +92,7 @@ class Queue {
   DecisionDraft& draft_;
   bool strict_;
   bool no_nodes_;
-  int waiting_ = 0;                                  // who holds up those behind in a strict order
+  int waiting_ = 0;                                  // who hold up those behind them in a strict order
   std::vector<std::pair<const Job*, Reason>> left_;  // who could not start, with the reason if it is but for room
 };
 
@@ -92,6 +101,31 @@ class Queue {
 void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending) {
   Queue queue(draft);
   for (const JobId id : queue_of(draft, pending)) queue.consider(*draft.state().find_job(id));
+  queue.tell_left();
+  draft.set_queue_waits(queue.waits());
+}
+
+void plan_queue(DecisionDraft& draft, const WaitingLine& line) {
+  using Place = WaitingLine::Place;
+  Queue queue(draft);
+  const auto fits = [&](const WaitingLine::Need& need) {
+    if (draft.usable() < need.workers * need.slots_per_worker) return false;
+    GangRequest any{.slots_per_worker = need.slots_per_worker, .avoid = {}};
+    any.slot_types = need.slot_types;
+    return draft.free_slots().room_for(any) >= need.workers;
+  };
+  const auto next = [&](const std::optional<Place>& after) {
+    if (queue.blocked()) return line.next_open(after);
+    return draft.default_policy().strict_order() ? line.next(after) : line.next_helped(after, fits);
+  };
+  std::size_t seen = 0;  // in line up to here
+  for (std::optional<Place> place = next({}); place; place = next(place)) {
+    const std::size_t before = line.before(*place);
+    queue.pass_by(before - std::exchange(seen, before + 1));
+    const Job& job = *draft.state().find_job(place->second);
+    if (!is_ending(job, draft.now())) queue.consider(job);
+  }
+  queue.pass_by(line.size() - seen);
   queue.tell_left();
   draft.set_queue_waits(queue.waits());
 }
@@ -113,7 +147,9 @@ Reason in_words_of(const Reason& wished, Reason of_start, std::size_t size) {
 bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
-  const int room = std::min(draft.free_slots().room_for(slots), draft.usable() / slots);
+  GangRequest any{.slots_per_worker = slots, .avoid = {}};
+  any.slot_types = job.spec.slot_types;
+  const int room = std::min(draft.free_slots().room_for(any), draft.usable() / slots);
   if (room < smallest) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {

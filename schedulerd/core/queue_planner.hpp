@@ -4,12 +4,16 @@
 #include <set>
 
 #include "schedulerd/core/decision_draft.hpp"
+#include "schedulerd/core/waiting_line.hpp"
 
 namespace tidepool::core {
 
 // `pending` = ids of the jobs in state pending. Tells the draft whether any of them goes on waiting for
 // slots that the cluster has.
 void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending);
+// The same of those who stand in the line, looking only at whom there is room for and at whom must be looked at.
+// Requires: the nodes are as they were when the line's settled jobs were judged.
+void plan_queue(DecisionDraft& draft, const WaitingLine& line);
 
 // Starts a waiting job at the largest allowed size up to the wish that there is room for and that its price cap allows.
 // False if it cannot start now.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ class RestlessPolicy final : public core::Policy {
     std::vector<JobId> ids;
     for (const auto& [rank, id] : waiting) ids.push_back(id);
     return ids;
+  }
+  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override {
+    return core::QueueRank{.number = -job.spec.priority, .since = {}};
   }
   [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
     Digest digest;
