@@ -9,7 +9,7 @@ namespace {
 Job waiting(std::uint64_t id, int workers, ReasonCode said) {
   Job job;
   job.id = JobId(id);
-  job.spec.elastic = {.min = workers, .preferred = workers, .max = workers, .sizes = {workers}};
+  job.spec.elastic = {.min = workers, .max = workers, .preferred = workers, .sizes = {workers}};
   job.verdict = {.job = job.id, .reason = {said, {}}};
   return job;
 }
