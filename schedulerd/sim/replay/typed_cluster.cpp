@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 namespace tidepool::sim {
@@ -49,9 +50,10 @@ Result<TypedCluster::Part> parse_part(std::string_view word) {
   if (at == std::string_view::npos) return part;
   const std::string_view price = type.substr(at + 1);
   const auto [end, error] = std::from_chars(price.data(), price.data() + price.size(), part.price_per_hour);
-  if (error != std::errc{} || end != price.data() + price.size() || !(part.price_per_hour > 0)) {
+  const bool is_price = std::isfinite(part.price_per_hour) && part.price_per_hour > 0;
+  if (error != std::errc{} || end != price.data() + price.size() || !is_price) {
     return invalid_argument("\"" + std::string(word) +
-                            "\": the price of a slot for an hour follows the @, such as @1.46");
+                            "\": the price of a slot for an hour, a number above 0, follows the @, such as @1.46");
   }
   return part;
 }

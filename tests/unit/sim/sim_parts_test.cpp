@@ -8,6 +8,7 @@
 #include "schedulerd/sim/fault_mix.hpp"
 #include "schedulerd/sim/job_model.hpp"
 #include "schedulerd/sim/memory_journal.hpp"
+#include "schedulerd/sim/replay/typed_cluster.hpp"
 #include "schedulerd/sim/scoreboard.hpp"
 #include "schedulerd/sim/training_run.hpp"
 #include "schedulerd/sim/workload.hpp"
@@ -239,6 +240,19 @@ TEST_CASE("the printed object has every field of the contract, in its order") {
 TEST_CASE("a job that never started leaves its times empty in the rows") {
   const std::string csv = per_job_csv({{.name = "late", .application = "a", .tenant = "t", .submitted_s = 2.5}});
   CHECK(csv.substr(csv.find('\n') + 1) == "late,a,t,pending,2.5,,,,,0,0,0,0,\n");
+}
+
+TEST_CASE("the price of a type of slot is a finite number above 0") {
+  const auto cluster = parse_typed_cluster("8x1:v100@2.48,16x1:p100");
+  REQUIRE(cluster.ok());
+  CHECK(cluster->parts[0].price_per_hour == 2.48);
+  CHECK(cluster->parts[1].price_per_hour == 0);
+  for (const char* price : {"inf", "nan", "-1", "0", "1e999", "1.4.6", ""}) {
+    INFO(price);
+    const auto refused = parse_typed_cluster(std::string("8x1:v100@") + price);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message.find("a number above 0") != std::string::npos);
+  }
 }
 
 }  // namespace
