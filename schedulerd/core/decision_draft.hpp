@@ -65,7 +65,6 @@ class DecisionDraft {
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
   // Workers of the job that an empty cluster would hold.
   [[nodiscard]] int capacity(const Job& job);
-  [[nodiscard]] int capacity(int slots_per_worker) { return empty_cluster_capacity(state_, slots_per_worker); }
 
   // Places more workers of the job if there is room of a type that it may be on and that its price cap allows: what
   // the cap leaves is shared out evenly among the new slots, and dearer nodes are left alone.

@@ -208,6 +208,17 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
   }
 }
 
+TEST_CASE("a deadline is a time after submission, and needs to know how much work there is") {
+  const auto due = read_job_spec(with("/work", {{"samples", 2'000'000}, {"deadline", "90m"}}));
+  REQUIRE(due.errors.empty());
+  CHECK(due.spec.deadline == Duration::seconds(5'400));
+  CHECK(effective_document(due.spec)["work"]["deadline"] == "90m");
+  CHECK(read_job_spec(effective_document(due.spec)).spec.deadline == due.spec.deadline);
+  CHECK_FALSE(read_job_spec(full_document()).spec.deadline);
+  CHECK(has_finding(read_job_spec(with("/work", {{"deadline", "90m"}})), "/work/deadline", "Invalid"));
+  CHECK(has_finding(read_job_spec(with("/work", {{"samples", 1}, {"deadline", 90}})), "/work/deadline", "WrongType"));
+}
+
 TEST_CASE("priority is a word or a number") {
   CHECK(read_job_spec(with("/priority", "high")).spec.priority == 10);
   CHECK(read_job_spec(with("/priority", "low")).spec.priority == -10);
