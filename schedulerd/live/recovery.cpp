@@ -11,12 +11,12 @@
 namespace tidepool::live {
 namespace {
 
-struct Start {
+struct Footing {
   core::Engine engine;
   std::uint64_t seq = 0;
 };
 
-Result<Start> start_of(Journal& journal, const core::Engine::Parts& parts) {
+Result<Footing> footing_of(Journal& journal, const core::Engine::Parts& parts) {
   auto snapshots = journal.snapshots();
   if (!snapshots.ok()) return snapshots.error();
   for (const auto& snapshot : *snapshots) {
@@ -31,9 +31,9 @@ Result<Start> start_of(Journal& journal, const core::Engine::Parts& parts) {
       return io_error("snapshot " + std::to_string(snapshot.seq) + " cannot be read (" + state.error().message +
                       "); start the version that wrote it");
     }
-    return Start{core::Engine(parts, *std::move(state)), snapshot.seq};
+    return Footing{core::Engine(parts, *std::move(state)), snapshot.seq};
   }
-  return Start{core::Engine(parts), 0};
+  return Footing{core::Engine(parts), 0};
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Status apply_row(core::Engine& engine, const JournalRow& row) {
 }
 
 Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
-  auto start = start_of(journal, parts);
+  auto start = footing_of(journal, parts);
   if (!start.ok()) return start.error();
   auto clock = journal.clock();
   if (!clock.ok()) return clock.error();

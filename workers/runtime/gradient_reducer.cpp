@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "workers/runtime/control_word.hpp"
+#include "workers/runtime/numerics/noise_scale.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::size_t kLineFloats = 16;  // gradients begin at a multiple of thi
 
 std::size_t word_room() {
   return (control_word_floats(kRanksMax) + kLineFloats - 1) / kLineFloats * kLineFloats;
-}
-
-double square_of(std::span<const float> values) {
-  double sum = 0;
-  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
-  return sum;
 }
 
 }  // namespace

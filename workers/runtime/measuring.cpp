@@ -8,16 +8,6 @@
 namespace tidepool::runtime {
 namespace {
 
-double dot_product(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
-
-double square_of(std::span<const float> values) {
-  return dot_product(values, values);
-}
-
 // The program's own rule answers on rank 0; whatever it says, all ranks hear the same.
 Result<BatchChoice> ask_program(Comm& comm, const SessionOptions& options, const BatchQuestion& question) {
   BatchChoice choice;

@@ -107,9 +107,9 @@ Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   lay_out();
   ahead_comm_ = nullptr;
   bytes_ahead_ = 0;
-  enum Word : std::size_t { kHasState, kStandsStill, kBytes, kWords };
-  std::array<std::int64_t, kWords> line{};
-  line[kHasState] = mine.has_state ? 1 : 0;
+  enum Word : std::size_t { kHolds, kStandsStill, kBytes, kLineWords };
+  std::array<std::int64_t, kLineWords> line{};
+  line[kHolds] = mine.has_state ? 1 : 0;
   line[kStandsStill] = mine.has_state && !mine.trains ? 1 : 0;
   line[kBytes] = replica_.bytes();
   const auto all = comm.allgather(line);
@@ -117,8 +117,8 @@ Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   had_state_.clear();
   bool useful = true;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.size()); ++rank) {
-    const std::int64_t* words = all->data() + rank * kWords;
-    had_state_.push_back(words[kHasState] != 0);
+    const std::int64_t* words = all->data() + rank * kLineWords;
+    had_state_.push_back(words[kHolds] != 0);
     // Unequal sizes are told at the handover.
     useful = useful && words[kStandsStill] == 0 && words[kBytes] == line[kBytes];
   }

@@ -7,7 +7,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr const char* kVariable = "TIDEPOOL_NCCL_LIBRARY";
+constexpr const char* kPathVariable = "TIDEPOOL_NCCL_LIBRARY";
 constexpr int kOldest = 21'800;
 
 void resolve(DynamicLibrary& library, NcclLibrary& nccl) {
@@ -45,9 +45,9 @@ std::string text_of_version(int code) {
 
 Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::load() {
   set_defaults();
-  const std::string remedy = std::string("install NCCL 2.18 or later, or set ") + kVariable + " to its libnccl.so.2";
+  const std::string remedy = std::string("install NCCL 2.18 or later, or set ") + kPathVariable + " to its libnccl.so.2";
   auto library = DynamicLibrary::open({.what = "NCCL",
-                                       .variable = kVariable,
+                                       .variable = kPathVariable,
                                        .names = {"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2"},
                                        .remedy = remedy});
   if (!library.ok()) return library.error();

@@ -14,6 +14,17 @@ std::optional<NoiseSample> if_finite(const NoiseSample& sample) {
 
 }  // namespace
 
+double dot_product(std::span<const float> a, std::span<const float> b) {
+  TP_CHECK(a.size() == b.size(), "both gradients have all parameters");
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+double square_of(std::span<const float> values) {
+  return dot_product(values, values);
+}
+
 double rank_term(double gradient_square, std::uint64_t samples) {
   return samples == 0 ? 0 : gradient_square / static_cast<double>(samples);
 }

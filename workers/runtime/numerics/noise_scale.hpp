@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace tidepool::runtime {
 
@@ -20,6 +21,10 @@ struct NoiseSample {
 
   bool operator==(const NoiseSample&) const = default;
 };
+
+// Of gradients: summed in double, in their order. Spans of the same length.
+[[nodiscard]] double dot_product(std::span<const float> a, std::span<const float> b);
+[[nodiscard]] double square_of(std::span<const float> values);
 
 // Sums over the ranks of one step. G_r is the sum of the gradients of rank r's b_r samples.
 struct RankGradients {
