@@ -1,6 +1,10 @@
 # The only CMake logic of the project: one folder = one library, one test program = one label.
 set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers for everything, such as address;undefined or thread")
 
+# Eight sources of a library are compiled as one, because most of the time goes into the headers that they share. An
+# edit then costs eight files, so it is for builds from nothing. Names without a linkage are unique within a library.
+option(TIDEPOOL_UNITY "Compile libraries several sources at a time: faster from nothing, slower after an edit" OFF)
+
 add_library(tidepool_options INTERFACE)
 target_compile_features(tidepool_options INTERFACE cxx_std_20)
 target_compile_options(tidepool_options INTERFACE
@@ -36,7 +40,7 @@ function(tidepool_library name)
   add_library(tidepool::${name} ALIAS tidepool_${name})
   target_sources(tidepool_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
   set_target_properties(tidepool_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX
-    POSITION_INDEPENDENT_CODE ON)
+    POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${TIDEPOOL_UNITY})
   target_compile_features(tidepool_${name} PUBLIC cxx_std_20)
   target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
   if(ARG_IO_BOUND)
