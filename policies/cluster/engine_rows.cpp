@@ -6,9 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "policies/size/scaling_evidence.hpp"
+#include "policies/cluster/reach.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/placement.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
+#include "schedulerd/core/queue_planner.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -55,46 +57,13 @@ TransitionCosts costs_of(const core::Job& job) {
 void set_work(const core::Job& job, JobRow& row) {
   const double batch = double(job.spec.batch.global);
   row.steps_done = double(job.samples_done) / batch;
+  if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
   if (!job.spec.work_samples) return;
   row.steps_left = std::max(0.0, double(*job.spec.work_samples - job.samples_done) / batch);
   row.useful_left = row.steps_left;
 }
 
-// By the fitted curve: whether going from the first size, which was measured, to the second would pay, and by more than
-// the noise of a measurement (as ScalingEvidence judges from below).
-bool expected_to_pay(const core::Job& job, const JobSpeed& speed, int from, int to) {
-  const int each = job.spec.gpus_per_worker;
-  const double before = speed.goodput({.nodes = 1, .size = from * each});
-  const double after = speed.goodput({.nodes = 1, .size = to * each});
-  const double asked =
-      job.spec.scaling.efficiency_threshold + ScalingEvidence::kNoise * double(from) / double(to - from);
-  return (after - before) / (to - from) > asked * before / from;
-}
-
 }  // namespace
-
-std::vector<int> sizes_in_reach(const core::ClusterState& state, const core::Job& job, const SizeLadder& ladder,
-                                const JobSpeed& speed) {
-  const core::ClusterView then{state, job.last_report_at.value_or(job.submitted_at)};
-  const ScalingEvidence evidence(then, job, ladder);
-  const auto& pairs = evidence.pairs();
-  const auto failure = std::find_if(pairs.begin(), pairs.end(), [&](const PairVerdict& pair) {
-    return !pair.passed && evidence.find(pair.large)->steps > 0;
-  });
-  const int tried = evidence.sizes().empty() ? 0 : evidence.sizes().back().size;
-  const bool is_dear = job.spec.resize == core::ResizeMode::kRestart;
-  const int first = is_dear ? ladder.start_size(job.spec.elastic.preferred) : ladder.sizes.front();
-  const int most = tried == 0 ? first : std::max(2 * tried, ladder.up(tried, 1).value_or(tried));
-  std::vector<int> sizes;
-  for (const int size : ladder.sizes) {
-    const bool beyond = failure != pairs.end() && size >= failure->large;
-    const bool between = failure != pairs.end() && size > failure->small && size < failure->large;
-    const bool in_reach = size <= most && !beyond && (!between || expected_to_pay(job, speed, failure->small, size));
-    if (in_reach || size == job.size()) sizes.push_back(size);
-  }
-  if (sizes.empty()) sizes.push_back(ladder.sizes.front());
-  return sizes;
-}
 
 bool is_claim(const core::Job& job, bool own_way) {
   return holds_slots(job) && (job.pinned_size > 0 || own_way);
@@ -150,7 +119,7 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
   const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
   if (!terms.own_way && job.pinned_size == 0 && !tells_nothing) {
     if (style_ == RowStyle::kAllSizes) return std::move(ladder.sizes);
-    return sizes_in_reach(state, job, ladder, *kept(state, job).speed);
+    return Reach(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
   if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
   const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
@@ -159,16 +128,36 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
   JobRow row = kept(view.state, job).row;
-  for (const int size : sizes_of(view.state, job, terms)) row.sizes.push_back(size * row.slots_per_worker);
+  row.frozen = core::size_is_frozen(job, view.now);
+  std::vector<int> sizes = sizes_of(view.state, job, terms);
+  const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
+  // It may have what it cannot give up now.
+  const bool keeps = row.frozen && core::allowed_size(job, job.size()) == job.size();
+  if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());
+  for (const int size : sizes) row.sizes.push_back(size * row.slots_per_worker);
+  if (!job.spec.slot_types.empty()) keep_to_types(view.state, job, row);
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
   if (row.pinned > 0) row.pinned = row.size_max;  // or as much of it as there is
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
-  row.frozen = core::size_is_frozen(job, view.now);
   row.scaling = &job.spec.scaling;
   return row;
+}
+
+// No size beyond what there is of the types that it asks for, but for what it holds.
+void EngineRows::keep_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const {
+  int slots = 0;
+  row.nodes.emplace();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const core::Node& node = *state.find_node(nodes_[i]);
+    if (!core::is_of_type(node, job.spec.slot_types)) continue;
+    row.nodes->push_back(static_cast<int>(i));
+    if (!node.cordoned) slots += static_cast<int>(node.owners.size());
+  }
+  slots = std::max(slots, size_of(row.placement));
+  while (row.sizes.size() > 1 && row.sizes.back() > slots) row.sizes.pop_back();
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
@@ -223,6 +212,15 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.
       if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->cordoned) slots_on(share) += share.slots;
+    }
+    const auto& types = job.spec.slot_types;
+    const int each = job.spec.gpus_per_worker;
+    if (!types.empty() && held.empty()) {
+      const int fits = core::empty_cluster_capacity(state, each, types);
+      if (fits < job.spec.elastic.sizes.front()) {
+        rows.misfits.emplace_back(id, fits * each);
+        continue;
+      }
     }
     if (!is_claim(job, own_way)) {
       order.emplace_back(job.submitted_at, id);

@@ -7,16 +7,16 @@
 // has pinned their size) are taken off their nodes and the jobs left out while they run; while they wait they are rows
 // with one size. Attained service is as of the job's newest fact, so that it follows from the state. A job of which
 // nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight
-// 2^p. All slots are taken to be alike.
+// 2^p. All slots are taken to be alike, but a job that asks for a type of slot has no size beyond what there is of it.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
-#include "policies/size/size_limits.hpp"
 #include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
@@ -24,18 +24,8 @@ namespace tidepool::policies::cluster {
 // How the policy meets sizes that a job has never had.
 enum class RowStyle {
   kAllSizes,     // it may choose from all that the job allows
-  kExperiments,  // in steps: sizes_in_reach()
+  kExperiments,  // in small steps (reach.hpp)
 };
-
-// The sizes that a job may have now, when each new one is a small experiment. Of `ladder`:
-//   the smallest, while nothing has been measured; those up to the one its user prefers, if a change restarts it;
-//   those up to twice the largest measured one, and at least the next one, afterwards;
-//   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
-//   condition of scaling_evidence.hpp, and none between the two that would not by the fitted curve.
-// So what its user calls worth a worker is a bound to every price. Judged as of the job's newest report; the size that
-// it holds is always there.
-[[nodiscard]] std::vector<int> sizes_in_reach(const core::ClusterState& state, const core::Job& job,
-                                              const SizeLadder& ladder, const JobSpeed& speed);
 
 class EngineRows {
  public:
@@ -47,6 +37,8 @@ class EngineRows {
   struct Rows {
     View view;
     std::vector<JobId> claims;
+    // Jobs that wait for slots of a type of which there are never enough, with how many there are: in neither.
+    std::vector<std::pair<JobId, int>> misfits;
     int capacity = 0;  // slots of nodes that take jobs, claims or not
   };
   [[nodiscard]] Rows rows(const core::PlanRequest& request);
@@ -68,6 +60,7 @@ class EngineRows {
     std::unique_ptr<JobSpeed> speed;
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
+  void keep_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const;
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 

@@ -1,11 +1,13 @@
 #include "policies/cluster/whole_cluster_policy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
+#include "policies/cluster/reach.hpp"
 #include "policies/order/fifo.hpp"
 #include "schedulerd/core/queue_planner.hpp"
 
@@ -22,6 +24,35 @@ Allocation nothing(const View& view) {
   }
   allocation.mark = view.mark;
   return allocation;
+}
+
+// What is asked in the second place, where deadlines were declined: those jobs without them, everybody else as before.
+// No jobs: nothing was declined.
+View without_lost_deadlines(const View& view, const Allocation& allocation) {
+  const auto& grants = allocation.grants;
+  if (std::none_of(grants.begin(), grants.end(), [](const Grant& grant) { return grant.declined; })) return {};
+  View easier = view;
+  for (std::size_t row = 0; row < grants.size(); ++row) {
+    if (grants[row].declined) easier.jobs[row].deadline.reset();
+  }
+  return easier;
+}
+
+// A job that waits with a lost deadline says so, whatever else keeps it waiting; it is declined no more.
+void tell_of_lost_deadlines(const Allocation& promised, Allocation& allocation) {
+  for (std::size_t row = 0; row < promised.grants.size(); ++row) {
+    Grant& grant = allocation.grants[row];
+    if (!promised.grants[row].declined) continue;
+    grant.mark = promised.grants[row].mark;
+    if (grant.size == 0) grant.reason = promised.grants[row].reason;
+  }
+}
+
+core::Allotment misfit(const core::Job& job, int cluster) {
+  const double needed = double(job.spec.elastic.sizes.front()) * job.spec.gpus_per_worker;
+  return {.reason = {core::ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(cluster)}, {"typed", 1}}},
+          .lost = {},
+          .mark = {}};
 }
 
 class Planner final : public RowPlanner {
@@ -41,11 +72,26 @@ class Planner final : public RowPlanner {
 
 Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
   const EngineRows::Rows rows = rows_.rows(request);
-  const Allocation allocation = rows.view.slots() > 0 ? allocate(request, rows.view, budget) : nothing(rows.view);
+  const auto ask = [&](const View& view) { return view.slots() > 0 ? allocate(request, view, budget) : nothing(view); };
+  Allocation allocation = ask(rows.view);
   if (Status lawful = check_allocation(rows.view, allocation); !lawful) return lawful.error();
+  if (const View easier = without_lost_deadlines(rows.view, allocation); !easier.jobs.empty()) {
+    const Allocation promised = std::exchange(allocation, ask(easier));
+    if (Status lawful = check_allocation(easier, allocation); !lawful) return lawful.error();
+    tell_of_lost_deadlines(promised, allocation);
+  }
   const std::vector<core::Allotment> plan = lawful_plan(rows.view, allocation, rows.capacity);
   core::PlanAnswer answer{.allotments = {}, .mark = allocation.mark, .wake = allocation.wake};
-  for (std::size_t row = 0; row < plan.size(); ++row) answer.allotments.emplace(rows.view.jobs[row].id, plan[row]);
+  for (std::size_t row = 0; row < plan.size(); ++row) {
+    const JobId id = rows.view.jobs[row].id;
+    core::Allotment& allotment = answer.allotments.emplace(id, plan[row]).first->second;
+    if (style_ == RowStyle::kExperiments) {
+      tell_by_measurements(request.view.state, *request.view.state.find_job(id), allotment);
+    }
+  }
+  for (const auto& [id, cluster] : rows.misfits) {
+    answer.allotments.emplace(id, misfit(*request.view.state.find_job(id), cluster));
+  }
   for (const JobId id : rows.claims) answer.allotments.emplace(id, claim_of(*request.view.state.find_job(id)));
   return answer;
 }

@@ -16,9 +16,12 @@
 namespace tidepool::policies::cluster {
 
 // Plans by rows made of the engine's records; whoever derives says what the jobs should have.
+//
+// A job that the policy declines, because its deadline cannot be kept, is asked about again as one without a deadline:
+// best effort. It says so while it waits. Declined for now only: the next plan asks about the deadline anew.
 class RowPlanner : public core::ClusterPlanner {
  public:
-  explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : rows_(style) {}
+  explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : style_(style), rows_(style) {}
   void follow(const core::ClusterState& state, JobId job) final { rows_.follow(state, job); }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) final;
 
@@ -27,6 +30,7 @@ class RowPlanner : public core::ClusterPlanner {
   [[nodiscard]] virtual Allocation allocate(const core::PlanRequest& request, const View& view,
                                             core::StepBudget& budget) const = 0;
 
+  RowStyle style_;
   EngineRows rows_;
 };
 

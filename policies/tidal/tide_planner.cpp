@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "policies/cluster/reach.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tidal.hpp"
 #include "schedulerd/core/membership.hpp"
@@ -42,18 +43,18 @@ TidePlanner::TidePlanner(const Settings& settings)
 
 void TidePlanner::follow(const core::ClusterState& state, JobId id) {
   const core::Job& job = *state.find_job(id);
-  const bool is_gang = job.spec.gpus_per_worker > 1 && !core::is_final(job.state);
-  if (is_gang) {
-    gangs_.insert(id);
+  const bool is_particular = job.spec.gpus_per_worker > 1 || job.spec.deadline || !job.spec.slot_types.empty();
+  if (is_particular && !core::is_final(job.state)) {
+    particular_.insert(id);
   } else {
-    gangs_.erase(id);
+    particular_.erase(id);
   }
   whole_->follow(state, id);
   followed_.insert(id);
 }
 
 Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
-  if (!gangs_.empty()) {
+  if (!particular_.empty()) {
     tide_.reset();
     return whole_->plan(request, budget);
   }
@@ -82,7 +83,9 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   core::PlanAnswer answer{.allotments = {}, .whole = false, .mark = {}, .wake = {}};
   for (const JobId id : unbooked_) {
     if (!parts_.contains(id)) continue;
-    answer.allotments.emplace_hint(answer.allotments.end(), id, allotment(*request.view.state.find_job(id), terms));
+    const core::Job& job = *request.view.state.find_job(id);
+    const auto at = answer.allotments.emplace_hint(answer.allotments.end(), id, allotment(job, terms));
+    if (parts_.at(id).sized) cluster::tell_by_measurements(request.view.state, job, at->second);
   }
   return answer;
 }

@@ -2,8 +2,8 @@
 // Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same plan.
 //
 // Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
-// is given what it bought. While any job has workers of several slots, which need them on one node, everybody is
-// planned anew each time and laid out (whole_cluster_policy.hpp).
+// is given what it bought. While any job has workers of several slots, a deadline or a wish for a type of slot,
+// everybody is planned anew each time and laid out (whole_cluster_policy.hpp).
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,11 @@ class TidePlanner final : public core::ClusterPlanner {
 
   Settings settings_;
   std::unique_ptr<core::ClusterPlanner> whole_;
-  std::set<JobId> gangs_;  // jobs that have not ended with workers of several slots
+  // Jobs that have not ended and that a market of single, equal slots cannot serve: their workers need several slots
+  // of one node, they have a deadline, or they ask for a type of slot.
+  std::set<JobId> particular_;
 
-  std::unique_ptr<Tide> tide_;  // none until the first plan, and while there are gangs
+  std::unique_ptr<Tide> tide_;  // none until the first plan, and while there are such jobs
   cluster::EngineRows rows_;
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs

@@ -40,11 +40,6 @@ Allocation grants(std::vector<int> sizes) {
   return allocation;
 }
 
-std::vector<int> reach(const JobWorld& world) {
-  const JobSpeed speed(world.job);
-  return sizes_in_reach(world.state, world.job, ladder_of(world.state, world.job), speed);
-}
-
 }  // namespace
 
 TEST_CASE("a job's speed is what was measured, and a stated guess where nothing was") {
@@ -67,37 +62,6 @@ TEST_CASE("a job that has had one size is expected to lose less than half its sp
   CHECK(speed.goodput({.nodes = 1, .size = 8}) * 4'096 == Approx(800));
   CHECK(speed.goodput({.nodes = 1, .size = 4}) * 4'096 == Approx(800 * (4 / 1.15) / (8 / 1.35)));
   CHECK(speed.goodput({.nodes = 1, .size = 1}) * 4'096 == Approx(800 / (8 / 1.35)));
-}
-
-TEST_CASE("a job of which nothing is known begins small, and then may have twice what was measured") {
-  JobWorld world({1, 2, 3, 4, 8, 16}, 3);
-  CHECK(reach(world) == std::vector<int>{1});
-  world.job.spec.resize = core::ResizeMode::kRestart;
-  CHECK(reach(world) == std::vector<int>{1, 2, 3});  // each change would cost it a restart
-  world.job.spec.resize = core::ResizeMode::kLive;
-  world.at(3).measured(3, 300);
-  CHECK(reach(world) == std::vector<int>{1, 2, 3, 4});  // 6 is none of its sizes
-  world.measured(4, 390);
-  CHECK(reach(world) == std::vector<int>{1, 2, 3, 4, 8});
-  JobWorld far({1, 8});
-  far.at(1).measured(1, 100);
-  CHECK(reach(far) == std::vector<int>{1, 8});  // the next one is always in reach
-}
-
-TEST_CASE("sizes that did not pay by the job's own scale condition are out of reach until the evidence is stale") {
-  JobWorld world({1, 2, 3, 4, 8});
-  world.at(4).measured(2, 200).measured(4, 205);
-  world.job.last_report_at = world.now;
-  CHECK(reach(world) == std::vector<int>{1, 2, 4});  // it holds 4; 3 is not expected to pay either
-  world.at(2);
-  CHECK(reach(world) == std::vector<int>{1, 2});
-  world.job.spec.scaling.efficiency_threshold = 0.01;  // 205 / 200 is 2.5 % for two workers more
-  CHECK(reach(world).back() == 2);                     // and the noise of a measurement is 2 %
-  world.measured(4, 230);
-  CHECK(reach(world).back() == 8);
-  world.measured(4, 205);
-  world.job.last_report_at = world.now + Duration::seconds(41'000);
-  CHECK(reach(world).back() == 8);
 }
 
 TEST_CASE("noise makes a larger batch worth less, and a worker of two slots counts as one") {

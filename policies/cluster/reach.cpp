@@ -1,0 +1,162 @@
+#include "policies/cluster/reach.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidepool::policies::cluster {
+namespace {
+
+using core::Reason;
+using core::ReasonCode;
+
+// By the fitted curve: whether going from the first size, which was measured, to the second would pay, and by more than
+// the noise of a measurement (as ScalingEvidence judges from below).
+bool expected_to_pay(const core::Job& job, const JobSpeed& speed, int from, int to) {
+  const int each = job.spec.gpus_per_worker;
+  const double before = speed.goodput({.nodes = 1, .size = from * each});
+  const double after = speed.goodput({.nodes = 1, .size = to * each});
+  const double asked =
+      job.spec.scaling.efficiency_threshold + ScalingEvidence::kNoise * double(from) / double(to - from);
+  return (after - before) / (to - from) > asked * before / from;
+}
+
+std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
+  const auto& pairs = evidence.pairs();
+  const auto failure = std::find_if(pairs.begin(), pairs.end(), [&](const PairVerdict& pair) {
+    return !pair.passed && evidence.find(pair.large)->steps > 0;
+  });
+  return failure == pairs.end() ? std::nullopt : std::optional(*failure);
+}
+
+// The reason with what the step between two sizes has brought.
+Reason by(const ScalingEvidence& evidence, const PairVerdict& pair, Reason reason) {
+  if (evidence.by_utility()) {
+    reason.numbers.push_back({"utility_gain", pair.gain});
+    reason.numbers.push_back({"cost_gain", pair.cost});
+  } else {
+    reason.numbers.push_back({"efficiency", pair.efficiency});
+    reason.numbers.push_back({"threshold", pair.asked});
+  }
+  return reason;
+}
+
+Reason moving(ReasonCode code, int from, int to) {
+  return {code, {{"from", double(from)}, {"to", double(to)}}};
+}
+
+}  // namespace
+
+Reach::Reach(const core::ClusterState& state, const core::Job& job, SizeLadder ladder)
+    : job_(&job),
+      ladder_(std::move(ladder)),
+      evidence_(core::ClusterView{state, job.last_report_at.value_or(job.submitted_at)}, job, ladder_),
+      failure_(first_failure(evidence_)),
+      tried_(evidence_.sizes().empty() ? 0 : evidence_.sizes().back().size),
+      look_below_(lower_to_look_at()) {}
+
+// The size below the failing step that is worth a visit; 0 = none.
+int Reach::lower_to_look_at() const {
+  if (!failure_ || failure_->small != evidence_.sizes().front().size) return 0;
+  if (failure_->small <= ladder_.sizes.front()) return 0;
+  const int lower = ladder_.start_size(failure_->small / 2);
+  const double visit =
+      evidence_.stall_seconds(failure_->small, lower) + evidence_.stall_seconds(lower, failure_->small);
+  return evidence_.best_gain_seconds(failure_->small, lower) > visit ? lower : 0;
+}
+
+// Whether the way back to the last size that pays would cost more than it brings.
+bool Reach::keeps_what_it_holds() const {
+  const int held = job_->size();
+  if (!failure_ || held < failure_->large || evidence_.find(held) == nullptr) return false;
+  return evidence_.gain_seconds(held, failure_->small) <= evidence_.stall_seconds(held, failure_->small);
+}
+
+int Reach::largest() const {
+  if (tried_ == 0) return ladder_.start_size(job_->spec.elastic.preferred);
+  if (look_below_ > 0) return look_below_;
+  const int next = ladder_.up(tried_, 1).value_or(tried_);
+  const bool nothing_below = evidence_.sizes().size() == 1 && tried_ > ladder_.sizes.front();
+  return std::max(next, nothing_below ? tried_ + tried_ / 2 : 2 * tried_);
+}
+
+std::vector<int> Reach::sizes(const JobSpeed& speed) const {
+  const int most = largest();
+  const int held = job_->size();
+  const bool keeps = !failure_ || held < failure_->large || keeps_what_it_holds();
+  std::vector<int> sizes;
+  for (const int size : ladder_.sizes) {
+    const bool beyond = failure_ && size >= failure_->large;
+    const bool between = failure_ && size > failure_->small && size < failure_->large;
+    const bool pays = !beyond && (!between || expected_to_pay(*job_, speed, failure_->small, size));
+    if ((size <= most && pays) || (size == held && keeps && look_below_ == 0)) sizes.push_back(size);
+  }
+  if (sizes.empty()) sizes.push_back(ladder_.sizes.front());
+  return sizes;
+}
+
+std::optional<Reason> Reach::ground_of(const core::Allotment& allotment, bool priced) const {
+  const int held = job_->size();
+  if (held == 0 || allotment.size == 0) return std::nullopt;
+  if (allotment.size == held) return ground_to_hold();
+  return allotment.size > held ? ground_to_grow(allotment.size, priced) : ground_to_shrink(allotment.size);
+}
+
+// Of a job that has the largest size in its reach.
+std::optional<Reason> Reach::ground_to_hold() const {
+  const int held = job_->size();
+  const auto number = [](std::int64_t steps) { return static_cast<double>(steps); };
+  if (evidence_.find(held) == nullptr) {
+    const auto record = job_->sizes.find(held);
+    const std::int64_t steps = record == job_->sizes.end() ? 0 : record->second.steps;
+    return Reason{ReasonCode::kMeasuring, {{"steps", number(steps)}, {"of", number(job_->spec.scaling.every_steps)}}};
+  }
+  if (failure_ && held >= failure_->large) {
+    Reason dear = moving(ReasonCode::kTransitionTooDear, held, failure_->small);
+    dear.numbers.push_back({"gain_s", evidence_.gain_seconds(held, failure_->small)});
+    dear.numbers.push_back({"stall_s", evidence_.stall_seconds(held, failure_->small)});
+    return dear;
+  }
+  if (failure_ && held == failure_->small) {
+    const auto code = evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled;
+    return by(evidence_, *failure_, {code, {{"size", double(held)}, {"next", double(failure_->large)}}});
+  }
+  if (ladder_.cut_short && held == ladder_.sizes.back()) return ladder_.cut;
+  return std::nullopt;
+}
+
+std::optional<Reason> Reach::ground_to_grow(int to, bool priced) const {
+  if (priced || tried_ == 0) return std::nullopt;
+  const int held = job_->size();
+  if (evidence_.sizes().size() == 1) return moving(ReasonCode::kExploreUp, held, to);
+  // Into a size that was measured, or beyond all that were, which the last step was worth.
+  const PairVerdict* pair = to > tried_ ? &evidence_.pairs().back() : evidence_.into(to);
+  if (pair == nullptr || !pair->passed) return std::nullopt;
+  const auto code = evidence_.by_utility() ? ReasonCode::kUtilityUp : ReasonCode::kEfficientUp;
+  return by(evidence_, *pair, moving(code, held, to));
+}
+
+std::optional<Reason> Reach::ground_to_shrink(int to) const {
+  if (!failure_) return std::nullopt;
+  const int held = job_->size();
+  if (to == look_below_) {
+    const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kExploreDown;
+    return by(evidence_, *failure_, moving(code, held, to));
+  }
+  if (held < failure_->large || to != failure_->small) return std::nullopt;
+  const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kInefficientDown;
+  return by(evidence_, *failure_, moving(code, held, to));
+}
+
+void tell_by_measurements(const core::ClusterState& state, const core::Job& job, core::Allotment& allotment) {
+  const ReasonCode code = allotment.reason.code;
+  const bool by_size = code == ReasonCode::kAtMax || code == ReasonCode::kMeasuring;
+  const bool by_price = code == ReasonCode::kPriceGrow || code == ReasonCode::kPriceShrink;
+  if (!by_size && !by_price) return;
+  SizeLadder ladder = ladder_of(state, job);
+  if (ladder.sizes.empty() || job.pinned_size > 0) return;
+  const bool priced = by_price && allotment.reason.number("price") > 0;
+  auto ground = Reach(state, job, std::move(ladder)).ground_of(allotment, priced);
+  if (ground) allotment.reason = *std::move(ground);
+}
+
+}  // namespace tidepool::policies::cluster

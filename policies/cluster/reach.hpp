@@ -1,0 +1,58 @@
+// Which sizes a job may have next when each new one is a small experiment, and what its measurements say of that in
+// words. Judged as of the job's newest report, so that it follows from the state. Pure.
+//
+// Rules. Of the sizes that batch and price cap leave (size_limits.hpp):
+//   while nothing has been measured, those up to the one that its user prefers, which is the smallest if he says
+//   nothing; afterwards those up to twice the largest measured one, and at least the next one; but only half as many
+//   again while
+//     a job that began above its smallest size has been measured at no other: its user has said where to look;
+//   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
+//     condition of scaling_evidence.hpp, and none between the two that would not by the fitted curve. What the job
+//     holds is no exception, unless giving it up would stall it for longer than that brings;
+//   where that step was the first one measured, none above half of its smaller size, until that is measured, too:
+//     nobody knows yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
+// So what its user calls worth a worker is a bound to every price. Evidence that has grown stale bounds nothing.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "policies/cluster/job_speed.hpp"
+#include "policies/size/scaling_evidence.hpp"
+#include "policies/size/size_limits.hpp"
+#include "schedulerd/core/plan.hpp"
+
+namespace tidepool::policies::cluster {
+
+class Reach {
+ public:
+  // `job` is read during the life of the reach. Requires: the ladder has sizes.
+  Reach(const core::ClusterState& state, const core::Job& job, SizeLadder ladder);
+
+  // In workers, ascending, never empty.
+  [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
+
+  // Why the job has the size that an allotment gives it, where its measurements are the ground and not the price; else
+  // nothing. `priced`: somebody is outbid, so that a slot costs something.
+  [[nodiscard]] std::optional<core::Reason> ground_of(const core::Allotment& allotment, bool priced) const;
+
+ private:
+  [[nodiscard]] int largest() const;
+  [[nodiscard]] int lower_to_look_at() const;
+  [[nodiscard]] bool keeps_what_it_holds() const;
+  [[nodiscard]] std::optional<core::Reason> ground_to_hold() const;
+  [[nodiscard]] std::optional<core::Reason> ground_to_grow(int to, bool priced) const;
+  [[nodiscard]] std::optional<core::Reason> ground_to_shrink(int to) const;
+
+  const core::Job* job_;
+  SizeLadder ladder_;
+  ScalingEvidence evidence_;
+  std::optional<PairVerdict> failure_;  // the first measured step that does not pay
+  int tried_ = 0;                       // the largest measured size; 0 = none
+  int look_below_ = 0;                  // the size to be measured before the one under the failure is trusted; 0 = none
+};
+
+// Puts what the job's measurements say in the place of a price that is none. Sizes and scores stay as they are.
+void tell_by_measurements(const core::ClusterState& state, const core::Job& job, core::Allotment& allotment);
+
+}  // namespace tidepool::policies::cluster

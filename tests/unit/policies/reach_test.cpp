@@ -1,0 +1,135 @@
+// Which sizes a job may have next, and what its measurements say of the one it has.
+#include "policies/cluster/reach.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/job_records.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+using core::ReasonCode;
+using test::JobWorld;
+
+Reach reach_of(const JobWorld& world) {
+  return {world.state, world.job, ladder_of(world.state, world.job)};
+}
+
+std::vector<int> sizes(const JobWorld& world) {
+  return reach_of(world).sizes(JobSpeed(world.job));
+}
+
+// What is told of an allotment of this size; the price of a slot is in its reason.
+core::Reason told(const JobWorld& world, int size, ReasonCode code, double price = 0) {
+  core::Allotment allotment{.size = size, .place = 0, .reason = {code, {{"worth", 1}, {"price", price}}}, .mark = {}};
+  tell_by_measurements(world.state, world.job, allotment);
+  return allotment.reason;
+}
+
+}  // namespace
+
+TEST_CASE("a job begins at the size that its user prefers, which is the smallest if he says nothing") {
+  JobWorld world({1, 2, 3, 4, 8, 16}, 3);
+  CHECK(sizes(world) == std::vector<int>{1, 2, 3});  // and below, where a slot is dear
+  CHECK(sizes(JobWorld({1, 2, 3})) == std::vector<int>{1});
+}
+
+TEST_CASE("afterwards it may have twice what was measured, and at least the next size") {
+  JobWorld world({1, 2, 3, 4, 8, 16});
+  world.at(1).measured(1, 100);
+  CHECK(sizes(world) == std::vector<int>{1, 2});
+  world.at(2).measured(2, 190);
+  CHECK(sizes(world) == std::vector<int>{1, 2, 3, 4});
+  JobWorld far({1, 8});
+  far.at(1).measured(1, 100);
+  CHECK(sizes(far) == std::vector<int>{1, 8});
+}
+
+TEST_CASE("a job that began where its user wanted it first tries half as many workers again") {
+  JobWorld world({1, 2, 3, 4, 5, 6, 7, 8}, 4);
+  world.at(4).measured(4, 390);
+  CHECK(sizes(world).back() == 6);
+  world.at(6).measured(6, 570);
+  CHECK(sizes(world).back() == 8);
+}
+
+TEST_CASE("sizes that did not pay by the job's own scale condition are out of reach until the evidence is stale") {
+  JobWorld world({1, 2, 3, 4, 8});
+  world.at(2).measured(1, 178).measured(2, 200).measured(4, 205);
+  world.job.last_report_at = world.now;
+  CHECK(sizes(world) == std::vector<int>{1, 2});       // 3 is not expected to pay either
+  world.job.spec.scaling.efficiency_threshold = 0.01;  // 205 / 200 is 2.5 % for two workers more
+  CHECK(sizes(world).back() < 4);                      // and the noise of a measurement is 2 %
+  world.measured(4, 230);
+  CHECK(sizes(world).back() == 8);
+  world.measured(4, 205);
+  world.job.last_report_at = world.now + Duration::seconds(41'000);
+  CHECK(sizes(world).back() == 8);
+}
+
+TEST_CASE("what a job holds is given up when it did not pay, unless that stalls it for longer than it brings") {
+  JobWorld world({1, 2, 4});
+  world.at(4).measured(1, 100).measured(2, 190).measured(4, 200);  // faster, but not by a tenth of a worker
+  world.job.last_report_at = world.now;
+  CHECK(sizes(world) == std::vector<int>{1, 2});
+  CHECK(told(world, 2, ReasonCode::kPriceShrink).code == ReasonCode::kInefficientDown);
+  world.job.spec.work_samples = 100;  // half a second of work
+  CHECK(sizes(world) == std::vector<int>{1, 2, 4});
+  CHECK(told(world, 4, ReasonCode::kAtMax).code == ReasonCode::kTransitionTooDear);
+}
+
+TEST_CASE("where the first step up does not pay, half the size is measured before it is kept") {
+  JobWorld world({1, 2, 3, 4}, 2);
+  world.at(3).measured(2, 200).measured(3, 190);
+  world.job.last_report_at = world.now;
+  CHECK(sizes(world) == std::vector<int>{1});
+  const core::Reason down = told(world, 1, ReasonCode::kPriceShrink);
+  CHECK(down.code == ReasonCode::kExploreDown);
+  CHECK(down.number("efficiency") == Approx(-0.1));
+
+  SECTION("it goes back up if the workers between pay") {
+    world.at(1).measured(1, 120);
+    CHECK(sizes(world) == std::vector<int>{1, 2});
+    const core::Reason up = told(world, 2, ReasonCode::kPriceGrow);
+    CHECK(up.code == ReasonCode::kEfficientUp);
+    CHECK(up.number("efficiency") == Approx(80.0 / 120));
+    world.at(2);
+    CHECK(sizes(world) == std::vector<int>{1, 2});
+    const core::Reason kept = told(world, 2, ReasonCode::kAtMax);
+    CHECK(kept.code == ReasonCode::kEfficiencySettled);
+    CHECK(kept.number("next") == 3);
+    CHECK(kept.number("efficiency") == Approx(-0.1));
+  }
+  SECTION("it stays there if they do not") {
+    world.at(1).measured(1, 195);
+    CHECK(sizes(world) == std::vector<int>{1});
+    CHECK(told(world, 1, ReasonCode::kAtMax).number("next") == 2);
+  }
+  SECTION("it does not look if the two stalls take longer than that could bring") {
+    world.job.spec.work_samples = 200;
+    CHECK(sizes(world).back() >= 2);
+  }
+  SECTION("a step that paid before it is evidence enough") {
+    world.measured(1, 110);
+    CHECK(sizes(world).back() == 2);
+  }
+}
+
+TEST_CASE("while a slot costs something, its price is what is told") {
+  JobWorld world({1, 2, 4});
+  world.at(1).measured(1, 100);
+  CHECK(told(world, 2, ReasonCode::kPriceGrow).code == ReasonCode::kExploreUp);
+  CHECK(told(world, 2, ReasonCode::kPriceGrow, 0.5).code == ReasonCode::kPriceGrow);
+  CHECK(told(world, 1, ReasonCode::kPriceHold).code == ReasonCode::kPriceHold);
+}
+
+TEST_CASE("a size is measured for as long as its user asks before anything is concluded from it") {
+  JobWorld world({1, 2, 4});
+  world.at(1).measured(1, 100, 7);
+  const core::Reason reason = told(world, 1, ReasonCode::kAtMax);
+  CHECK(reason.code == ReasonCode::kMeasuring);
+  CHECK(reason.number("steps") == 7);
+  CHECK(reason.number("of") == 20);
+}
+
+}  // namespace tidepool::policies::cluster
