@@ -45,7 +45,8 @@ std::string text_of_version(int code) {
 
 Result<std::shared_ptr<const NcclLibrary>> NcclLibrary::load() {
   set_defaults();
-  const std::string remedy = std::string("install NCCL 2.18 or later, or set ") + kPathVariable + " to its libnccl.so.2";
+  const std::string remedy =
+      std::string("install NCCL 2.18 or later, or set ") + kPathVariable + " to its libnccl.so.2";
   auto library = DynamicLibrary::open({.what = "NCCL",
                                        .variable = kPathVariable,
                                        .names = {"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2"},
