@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "policies/cluster/size_grants.hpp"
+
 namespace tidepool::policies::tidal {
 namespace {
 
@@ -58,11 +60,7 @@ Reason waiting(const JobRow& job, const Curve& curve, const Terms& terms) {
 Reason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   if (job.frozen) return priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}}, job, 0, terms);
   const Choice* next = steepest_above(curve, size);
-  // Larger sizes are weighed once this one has been measured.
-  if (next == nullptr && size < job.size_max && size > job.largest_seen && job.scaling != nullptr) {
-    return {ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job.scaling->every_steps)}}};
-  }
-  if (size >= job.size_max || next == nullptr) return {ReasonCode::kAtMax, {{"size", double(size)}}};
+  if (size >= job.size_max || next == nullptr) return cluster::at_the_top(job, size);
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;
   return priced({worth > terms.price && room ? ReasonCode::kNoRoomTogether : ReasonCode::kPriceHold,

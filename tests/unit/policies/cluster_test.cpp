@@ -8,6 +8,7 @@
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/queue_grants.hpp"
 #include "policies/cluster/registry.hpp"
+#include "policies/cluster/size_grants.hpp"
 #include "policies/cluster/tiresias.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
@@ -78,6 +79,63 @@ TEST_CASE("tiresias: within the second queue the job that came there first is fi
   view.jobs[0].mark = {.level = 1, .since = Instant::from_micros(500)};
   view.jobs[1].mark = {.level = 1, .since = Instant::from_micros(400)};
   CHECK(sizes_of(decide(Tiresias(), view)) == std::vector<int>{0, 4});
+}
+
+TEST_CASE("a line tells everybody who is next on its other side, and how far away he is") {
+  View view = view_of(1, 4, 3);
+  for (JobRow& job : view.jobs) job.size_wanted = 2;
+  view.jobs[0].slot_seconds = 7'200;
+  view.jobs[1].slot_seconds = 3'600;
+  const Allocation allocation = decide(LeastAttained(), view);
+  CHECK(sizes_of(allocation) == std::vector<int>{0, 2, 2});
+  const Grant& waits = allocation.grants[0];
+  CHECK(waits.reason.number("rival") == 2);  // the last that is served before it
+  CHECK(waits.reason.number("bar") == 3'600);
+  REQUIRE(waits.lost.size() == 1);
+  CHECK(waits.lost[0].size == 2);
+  CHECK(waits.lost[0].score == Approx(-1));  // slot-hours
+  CHECK(allocation.grants[1].reason.number("rival") == 1);
+  CHECK(allocation.grants[1].score == Approx(1));
+  CHECK(allocation.grants[2].score == Approx(2));
+  view.explained = false;
+  CHECK(decide(LeastAttained(), view).grants[0].lost.empty());
+}
+
+TEST_CASE("a size is held against what its slots bring others, taken or given up") {
+  View view = view_of(1, 3, 2);
+  const std::vector<std::vector<double>> worth{{0, 1, 1.8, 2}, {0, 1, 1.1, 1.2}};
+  for (JobRow& job : view.jobs) job.size_max = 3;
+  const Allocation allocation = grant_sizes(view, {{.size = 2}, {.size = 1}}, by_speedup(worth));
+  const auto score = [&](std::size_t row, int size) {
+    for (const core::Alternative& lost : allocation.grants[row].lost) {
+      if (lost.size == size) return lost.score;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  CHECK(score(0, 3) == Approx(0.2 - 1));     // the third slot would be the other's only one
+  CHECK(score(0, 1) == Approx(-0.8 + 0.1));  // and the second would bring the other less
+  CHECK(score(1, 2) == Approx(0.1 - 0.8));
+  CHECK(allocation.grants[0].lost.front().size == 1);
+  CHECK(allocation.grants[1].lost.front().reason.number("rival") == 1);
+}
+
+TEST_CASE("a job that has been larger, to no use, is told so instead of that it may not have more") {
+  const Table speed({1.0, 1 / 1.04});
+  const core::ScalingSpec scaling;
+  JobRow job;
+  job.size_max = 1;  // of the sizes that it may have now
+  job.largest_seen = 2;
+  job.speed = &speed;
+  job.scaling = &scaling;
+  const core::Reason settled = at_the_top(job, 1);
+  CHECK(settled.code == core::ReasonCode::kEfficiencySettled);
+  CHECK(settled.number("next") == 2);
+  CHECK(settled.number("efficiency") == Approx(0.04));
+  CHECK(settled.number("threshold") == scaling.efficiency_threshold);
+  job.largest_seen = 1;
+  CHECK(at_the_top(job, 1).code == core::ReasonCode::kAtMax);
+  job.size_max = 4;
+  CHECK(at_the_top(job, 2).code == core::ReasonCode::kMeasuring);
 }
 
 TEST_CASE("a queue with overtaking passes over what does not fit; a strict one stops there") {
