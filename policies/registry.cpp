@@ -50,6 +50,11 @@ Result<Policies> make_policies(std::string_view default_name) {
   Policies policies = all_policies();
   const auto chosen = policies.find(std::string(default_name));
   if (chosen == policies.end()) {
+    if (cluster::find_allocation_preset(default_name)) {
+      return not_found("the policy \"" + std::string(default_name) +
+                       "\" reads the true speed of every job, which no daemon knows: it is for replays, such as "
+                       "schedctl sim run --semantics pollux; schedctl sim ls says which policies run live");
+    }
     std::string known;
     for (const auto& [name, policy] : policies) known += (known.empty() ? "" : ", ") + name;
     return not_found("there is no policy \"" + std::string(default_name) + "\"; choose one of " + known);

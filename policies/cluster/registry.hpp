@@ -22,6 +22,7 @@
 #include "policies/cluster/optimus.hpp"
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/pollux.hpp"
+#include "policies/cluster/shockwave.hpp"
 #include "policies/cluster/sia.hpp"
 #include "policies/cluster/themis.hpp"
 #include "policies/cluster/tiresias.hpp"
@@ -110,6 +111,9 @@ inline constexpr std::array kAllocationPresets{
     AllocationPreset{"pollux", "the placement with the best harmonic mean of speed-ups in goodput",
                      "Qiao et al.: Pollux, OSDI 2021", make_part<AllocationPolicy, Pollux>, make_part<PlaceStage, Pack>,
                      Knowledge::kLearntByJob},
+    AllocationPreset{"shockwave", "a window of rounds with the largest welfare, fair finish times and a short makespan",
+                     "Zheng et al.: Shockwave, NSDI 2023", make_part<AllocationPolicy, Shockwave>,
+                     make_part<PlaceStage, MostFree>, Knowledge::kOracle},
     AllocationPreset{"sia", "a binary program over jobs and configurations, by normalized goodput",
                      "Jayaram Subramanya et al.: Sia, SOSP 2023", make_part<AllocationPolicy, Sia>,
                      make_part<PlaceStage, Regroup>, Knowledge::kLearntByJob},

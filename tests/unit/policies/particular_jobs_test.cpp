@@ -200,4 +200,12 @@ TEST_CASE("a job that is declined and fits nowhere else says whether the cluster
   CHECK(core::sentence(why).find("cannot end by its deadline any more, but") != std::string::npos);
 }
 
+TEST_CASE("a policy that needs to know what no daemon knows is refused as such") {
+  for (const std::string name : {"shockwave", "elasticflow", "gavel_las"}) {
+    const auto policies = make_policies(name);
+    REQUIRE_FALSE(policies.ok());
+    CHECK(policies.error().message.starts_with("the policy \"" + name + "\" reads the true speed of every job"));
+  }
+}
+
 }  // namespace tidepool::policies::cluster
