@@ -7,7 +7,8 @@ namespace {
 
 TEST_CASE("a job file reaches the engine with every field in its place") {
   const auto document = nlohmann::json::parse(R"({
-    "name": "n", "tenant": "t", "run": {"trainer": "charlm"}, "resources": {"gpus_per_worker": 2, "gpu": {"type": ["h100", "h200"]}},
+    "name": "n", "tenant": "t", "run": {"trainer": "charlm"},
+    "resources": {"gpus_per_worker": 2, "gpu": {"type": ["h100", "h200"]}},
     "elastic": {"min": 2, "max": 8, "preferred": 4, "sizes": [2, 4, 8],
                 "min_runtime": "1s", "cooldown": "2s", "grace": "3s"},
     "batch": {"global": 640, "per_worker_max": 64, "on_resize": "sqrt"},
