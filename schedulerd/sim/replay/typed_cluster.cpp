@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace tidepool::sim {
@@ -37,6 +38,8 @@ ClusterShape TypedCluster::whole() const {
 
 namespace {
 
+constexpr std::int64_t kSlotsMost = 102'400'000;  // as many as the largest part may have
+
 // "16x1:p100@1.46"
 Result<TypedCluster::Part> parse_part(std::string_view word) {
   const std::size_t colon = word.find(':');
@@ -69,6 +72,12 @@ Result<TypedCluster> parse_typed_cluster(std::string_view text) {
     const auto same = [&](const TypedCluster::Part& other) { return other.type == part->type; };
     if (std::any_of(cluster.parts.begin(), cluster.parts.end(), same)) {
       return invalid_argument("\"" + std::string(text) + "\": two parts have the same slot type; write each type once");
+    }
+    // So that the sum of all slots is an int.
+    const std::int64_t all = std::int64_t{cluster.slots()} + part->shape.slots();
+    if (all > kSlotsMost) {
+      return invalid_argument("\"" + std::string(text) + "\": a cluster has at most " + std::to_string(kSlotsMost) +
+                              " slots; this one has more");
     }
     cluster.parts.push_back(*std::move(part));
     if (comma == std::string_view::npos) break;

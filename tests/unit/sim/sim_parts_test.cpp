@@ -242,6 +242,13 @@ TEST_CASE("a job that never started leaves its times empty in the rows") {
   CHECK(csv.substr(csv.find('\n') + 1) == "late,a,t,pending,2.5,,,,,0,0,0,0,\n");
 }
 
+TEST_CASE("the slots of all parts of a cluster together are bounded") {
+  REQUIRE(parse_typed_cluster("50000x1024:v100,50000x1024:p100").ok());
+  const auto refused = parse_typed_cluster("100000x1024:v100,1x1:p100");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("at most 102400000 slots") != std::string::npos);
+}
+
 TEST_CASE("the price of a type of slot is a finite number above 0") {
   const auto cluster = parse_typed_cluster("8x1:v100@2.48,16x1:p100");
   REQUIRE(cluster.ok());
