@@ -3,9 +3,9 @@
 // call: ratio = t(2n) / t(n). Work that grows with the cluster shows 2, work that follows the change shows 1.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -38,7 +38,7 @@ constexpr Scale kHalf{500, 2'500};
 class BusyCluster {
  public:
   explicit BusyCluster(Scale scale)
-      : engine_({.policies = policies::make_policies().value(),
+      : engine_({.policies = policies::make_policies("autoscaling_engine").value(),
                  .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}) {
     for (int i = 1; i <= scale.nodes; ++i) {
       const std::string name = "node-" + std::to_string(i);
@@ -114,11 +114,7 @@ Measured measure(Scale scale) {
   return {percentiles(std::move(replans)), percentiles(std::move(events))};
 }
 
-}  // namespace
-}  // namespace tidepool
-
-int main() {
-  using namespace tidepool;
+void print_single_job_decisions() {
   const Measured half = measure(kHalf);
   const Measured full = measure(kFull);
   print("full_replan_p50_1000x8_5000_jobs_vs_half", full.replan.p50, half.replan.p50);
@@ -126,8 +122,21 @@ int main() {
   print("single_event_p50_1000x8_5000_jobs_vs_half", full.event.p50, half.event.p50);
   print("single_event_p99_1000x8_5000_jobs_vs_half", full.event.p99, half.event.p99);
   print("single_event_p50_vs_full_replan_p50", full.event.p50, full.replan.p50);
-  print_tidal_decisions();
-  print_engine_decisions();
-  print_sia_decisions();
+}
+
+}  // namespace
+}  // namespace tidepool
+
+// Which figures: "job" (autoscaling_engine, which sizes one job at a time), "tidal", "engine", "sia"; none = all.
+int main(int argc, char** argv) {
+  using namespace tidepool;
+  const std::vector<std::string> asked(argv + 1, argv + argc);
+  const std::vector<std::pair<std::string, void (*)()>> parts{{"job", print_single_job_decisions},
+                                                              {"tidal", print_tidal_decisions},
+                                                              {"engine", print_engine_decisions},
+                                                              {"sia", print_sia_decisions}};
+  for (const auto& [name, print_part] : parts) {
+    if (asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end()) print_part();
+  }
   return 0;
 }

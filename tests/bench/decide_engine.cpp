@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kSlotsPerNode = 8;
 constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
+constexpr int kRoundsMax = 20;  // until all who were told to start or leave have done so
 
 struct Scale {
   int nodes;
@@ -48,7 +49,7 @@ class FullCluster {
     const auto workload = sim::generate_workload({.seed = 1, .jobs = scale.jobs, .size_max = 8});
     for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), job.spec});
     settle();
-    for (int round = 0; round < 3; ++round) boot();
+    come_to_rest();
   }
 
   // A report of eight steps, which says nothing new.
@@ -71,7 +72,8 @@ class FullCluster {
     }
     std::erase(running_, job);
     const double took = timed([&] { learn(core::WorkerExited{.worker = workers.back(), .exit_code = 0}); });
-    boot();
+    settle();
+    come_to_rest();
     return took;
   }
   [[nodiscard]] double plan_anew() const {
@@ -96,7 +98,13 @@ class FullCluster {
     accept(engine_.decide(now_));
     return now_us() - begin;
   }
-  JobId pick(Rng& rng) const { return running_[rng.below(running_.size())]; }
+  // A job that steps now; who has been preempted does not.
+  JobId pick(Rng& rng) const {
+    for (;;) {
+      const JobId job = running_[rng.below(running_.size())];
+      if (engine_.view().find_job(job)->switched) return job;
+    }
+  }
   void learn(core::Fact fact) {
     now_ = now_ + Duration::micros(kEveryUs);
     TP_CHECK(engine_.step({.at = now_, .fact = std::move(fact)}).ok(), "the benchmark tells the engine what is so");
@@ -107,14 +115,20 @@ class FullCluster {
   }
   void settle() { accept(engine_.decide(now_)); }
 
-  // Who was told to start is ready, switches and is measured.
-  void boot() {
+  // Until nobody is on the way any more: who was told to start is ready, switches and is measured, and who was told to
+  // leave goes.
+  void come_to_rest() {
+    for (int round = 0; work_a_round() && round < kRoundsMax; ++round) settle();
+  }
+  bool work_a_round() {
     std::vector<WorkerId> booting;
+    std::vector<WorkerId> leaving;
     for (const auto& [id, worker] : engine_.view().workers) {
       if (worker.phase == core::WorkerPhase::kStarting) booting.push_back(id);
+      if (worker.phase == core::WorkerPhase::kLeaving && (worker.stop_due || worker.kill_at)) leaving.push_back(id);
     }
     for (const WorkerId worker : booting) learn(core::WorkerReady{worker});
-    settle();
+    for (const WorkerId worker : leaving) learn(core::WorkerExited{.worker = worker, .exit_code = 0});
     std::vector<JobId> switching;
     for (const auto& [id, job] : engine_.view().jobs) {
       if (!job->members.empty() && !job->switched) switching.push_back(id);
@@ -126,7 +140,7 @@ class FullCluster {
       for (int i = 0; i < 4; ++i) learn(report_of(*engine_.view().find_job(id)));
       if (first) running_.push_back(id);
     }
-    settle();
+    return !booting.empty() || !leaving.empty() || !switching.empty();
   }
 
   core::Engine engine_;
@@ -148,17 +162,17 @@ Measured measure(Scale scale) {
   FullCluster cluster(scale);
   std::fprintf(stderr, "%zu of %d jobs run\n", cluster.running(), scale.jobs);
   Rng rng(7);
-  std::vector<double> anew(20);
+  std::vector<double> anew(10);
   for (double& time : anew) time = cluster.plan_anew();
   std::vector<double> reports(5'000);
   for (double& time : reports) time = cluster.report(rng);
-  std::vector<double> arrivals(1'000);
+  std::vector<double> arrivals(500);
   for (double& time : arrivals) time = cluster.arrival();
-  std::vector<double> ends(300);
+  std::vector<double> ends(200);
   for (double& time : ends) time = cluster.end(rng);
-  std::vector<double> regular(20);
+  std::vector<double> regular(10);
   for (double& time : regular) {
-    for (int i = 0; i < scale.jobs / 10; ++i) (void)cluster.report(rng);
+    for (int i = 0; i < scale.jobs / 20; ++i) (void)cluster.report(rng);
     time = cluster.regular_plan();
   }
   return {percentiles(std::move(anew)), percentiles(std::move(regular)), percentiles(std::move(reports)),
