@@ -1,21 +1,21 @@
-// Names workers whose time has shifted by a tenth or more: a change is suspected, then verified on the steps that
+// Names workers whose time has shifted by a twelfth or more: a change is suspected, then verified on the steps that
 // follow, and only then named.
-// Safe rule: suspicion and verification use different steps, so that a burst of noise has to come twice; and the bar
-// rises with the noise that this worker has shown at the same length of window, so that a loud machine is not accused.
+// Safe rule: an alarm asks for evidence in proportion to the noise that the crew itself has shown over windows of the
+// same length; slowness that is being judged, or has been named, never counts as noise.
 //
-// After FALCON (arXiv 2410.12588, section 4): change points found first are verified by comparing the means before
-// and after, and count from a difference of 10 %. Three departures:
-//   * medians instead of means: one stalled step in ten says nothing about a worker's pace;
-//   * instead of Bayesian run lengths (Adams and MacKay 2007), whose cost grows with the run, windows of three lengths,
-//     each for a size of shift that it can carry (kScales). A large shift is named in 9 steps, 10 % in about 45;
-//   * what counts as noise is measured per worker and window: D is the mean distance of its window medians from the
-//     level, and at least what the spread of the newest 32 steps would give if they were independent. A window adds at
-//     most 3 D to that mean, so that a shift is named long before it could pass for noise.
-//
-// With `level` the worker's usual relative time, and M(n) the median of its newest n:
-//   bar = level (1 + max(shift, 6 D))        per scale
-//   suspected when M(suspect) > bar;  `verify` steps later named when M(verify) > bar, otherwise forgotten
-//   named for as long as M(30) > level (1 + shift / 2) of the scale that named it
+// After FALCON (arXiv 2410.12588, section 4): change points found first are verified on what follows, and count from
+// a difference of about 10 %. Instead of Bayesian run lengths (Adams and MacKay 2007), whose cost grows with the run,
+// windows of growing length (kScales), each for a size of shift that it can carry. With r a step's multiple of the
+// others' time (relative_times.hpp):
+//   x = 2 (r - 1) / (r + 1)              the difference over the mean of both: log r to 1 % up to r = 1.4, odd, below 2
+//   M(n) = mean of the newest n of x - level, each clipped to max(1.5 shift, 3.7 MAD)      `level`: the usual x
+//   bar(n) = max(shift, 5.5 S(n) sqrt(1 + 20 / (50 + steps learned)))
+//   suspected when M(window) > bar(window); `verify` steps later named when M(verify) > 3/4 bar(window)
+//   named for as long as M(max(30, window)) > shift / 2
+// S(n)^2, the variance of M(n): measured on the overlapping windows of the worker and of the whole crew, whichever is
+// more, so that noise which lasts for many steps counts as much as it weighs; it starts at 1.5 times what independent
+// steps would give, worth eight windows. S(n) falls no faster than 1 / sqrt(n) from one length to the next. A window
+// counts at most 3 S (2 S on the slow side), and only 128 to 256 steps after it ended, if nobody was named meanwhile.
 #pragma once
 
 #include <array>
@@ -27,15 +27,21 @@ namespace tidepool::straggler {
 class ChangePointDetector final : public Detector {
  public:
   struct Scale {
-    std::int64_t suspect = 0;  // steps of the window that raises suspicion
-    std::int64_t verify = 0;   // steps after it that must confirm
-    double shift = 0;          // smallest shift, as a share of the level
+    std::int64_t window = 0;  // steps that raise suspicion
+    std::int64_t verify = 0;  // steps after them that must confirm
+    double shift = 0;         // smallest shift of x
   };
-  // The last bar is a little below a tenth: the median of a shift of exactly a tenth lies below it half of the time.
-  static constexpr std::array<Scale, 3> kScales{{{4, 5, 0.35}, {9, 13, 0.18}, {21, 31, 0.085}}};
-  static constexpr double kDeviations = 6;              // of window medians, that a shift must exceed
-  static constexpr double kLevelMin = 0.97;             // what a worker's usual time may be, over the others': one
-  static constexpr double kLevelMax = 1.05;             // that has long waited for a straggler is not slow without it
+  static constexpr std::array<Scale, 8> kScales{{{5, 4, 0.24},
+                                                 {8, 4, 0.24},
+                                                 {12, 5, 0.13},
+                                                 {18, 7, 0.13},
+                                                 {27, 10, 0.08},
+                                                 {40, 14, 0.08},
+                                                 {60, 21, 0.08},
+                                                 {90, 31, 0.08}}};
+  static constexpr double kDeviations = 5.5;            // S, that a shift must exceed
+  static constexpr double kLevelMin = -0.015;           // what a worker's usual x may be: one that has long waited for
+  static constexpr double kLevelMax = 0.05;             // a straggler is not slow without it
   static constexpr std::int64_t kStepsForVerdict = 20;  // steps a verdict must rest on
 
   [[nodiscard]] std::string_view name() const override { return "change_point"; }

@@ -28,6 +28,14 @@ class RecentTimes {
 
   // Of the newest `steps`. Requires: 1 <= steps <= count().
   [[nodiscard]] double median(std::int64_t steps) const { return median_of(values(0, steps)); }
+  // Mean distance from `center` of the newest `steps`, each counted as at most `clip`.
+  [[nodiscard]] double clipped_mean(std::int64_t steps, double center, double clip) const {
+    double sum = 0;
+    for (std::int64_t i = seen_ - steps; i < seen_; ++i) sum += std::clamp(ring_[place(i)] - center, -clip, clip);
+    return sum / static_cast<double>(steps);
+  }
+  // Median distance from `center`. Requires: count() >= 1.
+  [[nodiscard]] double distance(double center) const { return distance_from(center, values(0, count())); }
   // Median distance from the median, of the older and of the newer half, whichever is less: a shift inside one of
   // them is no spread. Requires: count() >= 1.
   [[nodiscard]] double spread() const {
@@ -49,6 +57,9 @@ class RecentTimes {
   }
   [[nodiscard]] static double distance_of(std::vector<double> values) {
     const double center = median_of(values);
+    return distance_from(center, std::move(values));
+  }
+  [[nodiscard]] static double distance_from(double center, std::vector<double> values) {
     for (double& value : values) value = value < center ? center - value : value - center;
     return median_of(std::move(values));
   }

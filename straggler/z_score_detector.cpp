@@ -23,7 +23,7 @@ double take(Memory& memory, double relative) {
     memory.assign(kPlaces, 0);
     memory[kMark] = kMarkOfRule;
   }
-  RecentTimes recent(std::span(memory).subspan(kRing), static_cast<std::int64_t>(memory[kSteps]));
+  RecentTimes recent(std::span<double>(memory).subspan(kRing), static_cast<std::int64_t>(memory[kSteps]));
   recent.push(relative);
   ++memory[kSteps];
   memory[kTypical] = recent.median(std::min(recent.count(), ZScoreDetector::kOwnSteps));

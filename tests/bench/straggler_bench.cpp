@@ -1,6 +1,8 @@
 // How soon the straggler detectors name a slow worker, what they name in noise alone, and how much throughput comes
 // back when the named worker is replaced by the scheduler's rule. On compute times recorded in real runs (tests/data),
 // played back in random order; the paper's rule is the baseline of the others.
+// usage: straggler_bench [oracle]     oracle: only how soon somebody could who knows the recording
+// (straggler_oracle.hpp)
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "straggler/registry.hpp"
+#include "tests/bench/straggler_oracle.hpp"
 #include "tests/support/judged_crew.hpp"
 #include "tests/support/recorded_noise.hpp"
 
@@ -22,13 +25,18 @@ using tidepool::test::ComputeTimes;
 using tidepool::test::JudgedCrew;
 using tidepool::test::RecordedNoise;
 
-constexpr const char* kRecordings[] = {"compute_us_2_ranks_calm", "compute_us_4_ranks_calm", "compute_us_2_ranks_busy",
-                                       "compute_us_4_ranks_busy"};
+constexpr const char* kRecordings[] = {"compute_us_2_ranks_calm",       "compute_us_4_ranks_calm",
+                                       "compute_us_2_ranks_busy",       "compute_us_4_ranks_busy",
+                                       "compute_us_2_ranks_busier",     "compute_us_3_ranks_busier",
+                                       "compute_us_4_ranks_busier",     "compute_us_2_ranks_busy_again",
+                                       "compute_us_3_ranks_busy_again", "compute_us_4_ranks_busy_again"};
 constexpr double kSlowness[] = {1.1, 1.25, 1.5, 2, 4};
 constexpr int kNoiseSteps = 100'000;
 constexpr int kHealthySteps = 300;  // before a worker turns slow
 constexpr int kSlowSteps = 2'000;   // for so long
 constexpr int kRuns = 100;
+constexpr int kOracleSteps = 60;
+constexpr int kStepsAsked = 10;  // within which a worker 1.5 times slower should be named
 
 // What a replacement costs in this model: the trainer's boot and pause as measured on processes.
 constexpr double kBootSeconds = 1;
@@ -204,11 +212,33 @@ void run_recording(const char* recording) {
   }
 }
 
+// The fewest steps after which the oracle tells so many of the onsets apart; null = not within kOracleSteps.
+void run_oracle(const char* recording) {
+  const ComputeTimes recorded = tidepool::test::read_compute_times(recording);
+  for (const double slowness : {1.1, 1.5}) {
+    nlohmann::json line = {{"bench", "straggler"}, {"detector", "oracle"}, {"recording", recording},
+                           {"slowness", slowness}, {"steps_p50", nullptr}, {"steps_p90", nullptr}};
+    for (int steps = 1; steps <= kOracleSteps && line["steps_p90"].is_null(); steps += steps < 20 ? 1 : 5) {
+      const double told = tidepool::test::share_told_apart(recorded, slowness, steps);
+      if (steps == kStepsAsked) line["told_within_10"] = told;
+      if (told >= 0.5 && line["steps_p50"].is_null()) line["steps_p50"] = steps;
+      if (told >= 0.9) line["steps_p90"] = steps;
+    }
+    std::printf("%s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  const std::string mode = count > 1 ? arguments[1] : "";
+  if (count > 2 || (count == 2 && mode != "oracle")) {
+    std::fprintf(stderr, "straggler_bench: the only argument there is is oracle\n");
+    return 2;
+  }
   try {
-    for (const char* recording : kRecordings) run_recording(recording);
+    for (const char* recording : kRecordings) mode == "oracle" ? run_oracle(recording) : run_recording(recording);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "straggler_bench: %s\n", error.what());
     return 1;
