@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSlotsPerNode = 8;
 constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
-constexpr int kRoundsMax = 20;  // until all who were told to start or leave have done so
+constexpr int kRoundsMax = 20;            // until all who were told to start or leave have done so
 
 struct Scale {
   int nodes;
