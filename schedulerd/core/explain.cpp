@@ -240,7 +240,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
     update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
   } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob ||
              reason.code == ReasonCode::kTurnWait) {
-    update("free", state.slots_free());
+    const auto& types = job.spec.slot_types;
+    update("free", types.empty() ? state.slots_free() : FreeSlots(state).free_of(types));
   } else if (speaks_of_straggler(reason.code)) {
     const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));
     const Worker* worker = state.find_worker(slow);

@@ -89,8 +89,8 @@ TEST_CASE("under every policy a job that asks for a type of slot is on such slot
     Scene scene(policy);
     scene.node("old", 4);
     scene.node("new", 2);
-    const JobId any = scene.submit({1, 2});
     const JobId picky = scene.submit({1, 2}, kWantsNew);
+    const JobId any = scene.submit({1, 2});
     const JobId also = scene.submit({2}, kWantsNew);
     const JobId never = scene.submit({4}, kWantsNew);
     for (int round = 0; round < 5; ++round) {
@@ -115,7 +115,7 @@ TEST_CASE("under every policy a job that asks for a type of slot is on such slot
 TEST_CASE(
     "while a job waits for a type of slot, nobody behind it takes what comes free there, and others go elsewhere") {
   Scene scene("las");
-  scene.node("old", 2);
+  scene.node("old", 4);
   scene.node("new", 2);
   const JobId first = scene.submit({1}, kWantsNew);
   scene.decide();
