@@ -150,13 +150,12 @@ std::string policies_table(const json& policies, const Style& style) {
                    {.title = "SIZES"},
                    {.title = "WHAT IT DOES", .flexible = true}});
   for (const auto& policy : policies) {
-    table.add({policy.value("active", false)   ? "*"
-               : policy.value("shadow", false) ? "s"
-                                               : " ",
+    const std::string standing = policy.value("active", false) ? "*" : policy.value("shadow", false) ? "s" : "";
+    table.add({standing + (policy.value("default", false) ? "d" : ""),
                text_at(policy, "/name"), text_at(policy, "/kind"),
                text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job", text_at(policy, "/summary")});
   }
-  return table.text(style);
+  return table.text(style) + "* decides   d the default, which a rollback ends at   s asked beside it, as a shadow\n";
 }
 
 std::string tokens_table(const json& tokens, const Style& style) {

@@ -197,7 +197,10 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
   app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
   app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
-  app.add_option("--policy", flags.policy, "The policy that decides: a name, or a file or folder with a policy");
+  app.add_option(
+      "--policy", flags.policy,
+      "The policy that decides: a name, or a file or folder with a policy (that which decided here before, or "
+      "tidal)");
   app.add_flag("--allow-native-policies", flags.allow_native_policies, "Run policy files that are libraries, too");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
   app.allow_extras();

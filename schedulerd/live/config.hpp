@@ -27,9 +27,10 @@ struct Config {
   bool dev = false;
   int local_slots = 0;  // 0 = no agent of its own
   Money local_price = Money::micros(1'000'000);
-  std::string policy_file;                // a file or folder that decides in its place; empty = none
-  bool allow_native_policies = false;     // else files with a library are refused
-  std::string policy;                     // name of the daemon's default policy; empty = the built-in default
+  std::string policy_file;             // a file or folder that decides in its place; empty = none
+  bool allow_native_policies = false;  // else files with a library are refused
+  std::string
+      policy;  // that decides, by name; empty = the one that did before in this state directory, else the default
   std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);

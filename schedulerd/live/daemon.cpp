@@ -28,6 +28,26 @@ sigset_t awaited_signals() {
   return set;
 }
 
+// Where nobody has asked for a policy, the one that has decided in this state directory stays.
+Status keep_policy(Journal& journal, Daemon::Setup& setup) {
+  if (!setup.config.policy.empty()) return ok_status();
+  const auto before = journal.own_policy();
+  if (!before.ok()) return before.error();
+  if (!*before || **before == setup.active_policy) return ok_status();
+  const auto known = setup.parts.policies.find(**before);
+  if (known == setup.parts.policies.end()) {
+    spdlog::warn("event=policy_unknown policy={} instead={}", **before, setup.active_policy);
+    return ok_status();
+  }
+  spdlog::info(
+      "event=policy_kept policy={} why=\"it made the newest decisions in this state directory\" next=\"--policy "
+      "{} chooses the present default\"",
+      **before, setup.active_policy);
+  setup.parts.policies["default"] = known->second;
+  setup.active_policy = **before;
+  return ok_status();
+}
+
 }  // namespace
 
 int exit_code_of(const Error& error) {
@@ -57,6 +77,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   if (!state_dir.ok()) return state_dir.error();
   auto journal = Journal::open(state_dir->file("journal.db"), {});
   if (!journal.ok()) return journal.error();
+  TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);
   if (!recovered.ok()) return recovered.error();
   spdlog::info("event=recovered state_dir={} snapshot={} rows={} jobs={}", state_dir->path(), recovered->snapshot_seq,

@@ -34,6 +34,8 @@ class Daemon final : public Service {
   struct Setup {
     Config config;
     core::Engine::Parts parts;
+    // What the parts call "default". Where the configuration names no policy, a state directory goes on with the one
+    // that decided in it last, so that a newer version with another default changes nothing that runs.
     std::string active_policy;
     std::string host_program = {};  // tidepool-policy-host
   };

@@ -389,6 +389,17 @@ Result<std::vector<StoredSnapshot>> Journal::snapshots() {
   return found;
 }
 
+Result<std::optional<std::string>> Journal::own_policy() {
+  // A file is named with its version, as in capped@0123456789ab (core::short_name).
+  auto query = impl_->database.prepare(
+      "SELECT json_extract(body,'$.policy') AS policy FROM decisions "
+      "WHERE policy NOT LIKE '%@%' ORDER BY id DESC LIMIT 1");
+  if (!query.ok()) return query.error();
+  std::optional<std::string> name;
+  TP_TRY(query->each([&](const Row& row) { name = row.text(0); }));
+  return name;
+}
+
 Status Journal::replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row) {
   auto query = impl_->database.prepare("SELECT seq,at_us,kind,body,digest FROM journal WHERE seq>?1 ORDER BY seq");
   if (!query.ok()) return query.error();

@@ -152,7 +152,7 @@ export function bigWorld({ nodes = 1000, slots = 8 } = {}) {
       reason: reasonOf("WaitingForSlots", `waits for 8 slots together: ${n % 7} are free, and ${n} jobs are ahead`), cost: { ...template.cost, amount: "0", per_hour: "0" },
       progress: { ...template.progress, step: 0, fraction: 0, loss: null, samples_per_second: 0 } });
   }
-  world.emit("policy.activated", {}, { name: "autoscaling_engine" });
+  world.emit("policy.activated", {}, { policy: "tidal" });
   return world;
 }
 

@@ -242,7 +242,7 @@ class SchedctlTest(unittest.TestCase):
         self.daemon.routes["GET", "/v1/tokens"] = (200, listed(
             [{"id": "tok-1", "name": "me", "role": "admin", "tenant": "", "created_at": "2026-11-20T21:53:24Z",
               "expires_at": None, "revoked": False}]))
-        for args, words in [(["nodes"], "node-1"), (["policy", "ls"], "autoscaling_engine"),
+        for args, words in [(["nodes"], "node-1"), (["policy", "ls"], "*d  tidal"),
                             (["decisions"], "growing 2 -> 3"), (["token", "ls"], "tok-1")]:
             code, out, err = self.run_ctl(*args)
             self.assertEqual((code, err), (0, ""))

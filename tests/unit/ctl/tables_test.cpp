@@ -65,9 +65,13 @@ TEST_CASE("decisions are told in words within the width") {
   CHECK(decisions_text(json::array({kept}), {}).find("keep:") != std::string::npos);
 }
 
-TEST_CASE("the active policy is marked") {
-  const std::string text = policies_table(json::array({example("policy.json")}), {.width = 80});
-  CHECK(text.find("*  autoscaling_engine  builtin") != std::string::npos);
+TEST_CASE("the active policy and the default are marked, and the marks explained") {
+  json policy = example("policy.json");
+  const std::string text = policies_table(json::array({policy}), {.width = 80});
+  CHECK(text.find("*d  tidal   builtin") != std::string::npos);
+  CHECK(text.find("d the default") != std::string::npos);
+  policy["active"] = false;  // a file decides in its place
+  CHECK(policies_table(json::array({policy}), {.width = 80}).find("d   tidal") != std::string::npos);
   CHECK(widest_line(text) <= 80);
 }
 

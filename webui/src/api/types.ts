@@ -207,6 +207,7 @@ export interface Policy {
   kind: string;
   scope: string;
   active: boolean;
+  default: boolean;  // the daemon's own: it decides unless a file does
   summary: string;
   source: string;
 }
