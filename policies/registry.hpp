@@ -38,7 +38,7 @@ inline constexpr std::array kPresets{
            make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, true},
 };
 
-inline constexpr std::string_view kDefaultPreset = "autoscaling_engine";
+inline constexpr std::string_view kDefaultPreset = "tidal";
 
 // What a daemon can run, by name. A name in both tables means the policy of this one.
 struct KnownPolicy {

@@ -40,7 +40,6 @@ std::uint64_t seed_of(const std::string& text) {
 int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
-  if (options.policy.empty()) options.policy = options.semantics == "live" ? policies::kDefaultPreset : "tidal";
   require_policy(options.policy, options.semantics);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
@@ -114,9 +113,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   sim::SimOptions& options = asked->sim.options;
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
   run->add_option("--workload", options.workload, "CSV file, generated, or generated:SEED")->capture_default_str();
-  options.policy.clear();
-  run->add_option("--policy", options.policy,
-                  "see: schedctl sim ls; if not given autoscaling_engine, in replays tidal");
+  run->add_option("--policy", options.policy, "see: schedctl sim ls")->capture_default_str();
   run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");

@@ -38,7 +38,7 @@ struct SimOptions {
   int generated_jobs = 100;                 // 1 .. 1,000,000; without a file
   Duration generated_interarrival = Duration::seconds(60);
   std::string cluster = "16x4";
-  std::string policy = "autoscaling_engine";
+  std::string policy = "tidal";
   // pollux: decides instead of a policy of the table; `policy` is then only its name. Outlives the run.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).

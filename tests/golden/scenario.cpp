@@ -62,7 +62,8 @@ std::vector<T> list_of(const std::string& text, Parse parse) {
   return values;
 }
 
-core::Engine::Parts real_parts(std::string_view policy = policies::kDefaultPreset) {
+// What a job does by itself is told best by a policy that sizes one at a time; `policy NAME` chooses another.
+core::Engine::Parts real_parts(std::string_view policy = "autoscaling_engine") {
   auto table = policies::make_policies(policy);
   return {table.value(), std::make_shared<PlainDetector>(), {}};
 }

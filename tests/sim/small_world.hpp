@@ -14,7 +14,7 @@
 
 namespace tidepool::test {
 
-inline core::Engine::Parts engine_parts(std::string_view policy = policies::kDefaultPreset) {
+inline core::Engine::Parts engine_parts(std::string_view policy = "autoscaling_engine") {
   return {.policies = policies::make_policies(policy).value(),
           .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()};
 }

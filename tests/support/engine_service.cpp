@@ -16,8 +16,10 @@
 namespace tidepool::test {
 namespace {
 
+constexpr const char* kPolicy = "autoscaling_engine";
+
 core::Engine::Parts make_parts() {
-  auto policies = policies::make_policies();
+  auto policies = policies::make_policies(kPolicy);
   TP_CHECK(policies.ok(), "the built-in policies exist");
   return {
       .policies = std::move(policies).value(),
@@ -81,7 +83,7 @@ void EngineService::publish(const std::vector<core::Event>& made) {
   picture->clock.unix_us_at_zero = 1'790'000'000'000'000;
   picture->now = now_;
   picture->shadow = shadow_;
-  picture->active_policy = std::string(policies::kDefaultPreset);
+  picture->active_policy = kPolicy;
   published_ = std::move(picture);
   const auto listeners = listeners_;
   for (const auto& [id, listener] : listeners) {

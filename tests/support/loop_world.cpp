@@ -15,8 +15,11 @@
 
 namespace tidepool::test {
 
+// It sizes one job at a time, and tries sizes by itself.
+constexpr const char* kPolicy = "autoscaling_engine";
+
 core::Engine::Parts engine_parts() {
-  auto policies = policies::make_policies();
+  auto policies = policies::make_policies(kPolicy);
   TP_CHECK(policies.ok(), "the built-in policies are there");
   return {.policies = *std::move(policies),
           .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
@@ -161,7 +164,7 @@ bool LoopWorld::boot(const std::string& folder) {
   journal_ = std::make_unique<live::Journal>(*std::move(journal));
   daemon_clock_ = std::make_unique<live::DaemonClock>(clock, recovered->clock);
   inbox_ = std::make_unique<live::Inbox>(10'000);
-  loop_ = std::make_unique<live::Loop>(*std::move(recovered), "autoscaling_engine",
+  loop_ = std::make_unique<live::Loop>(*std::move(recovered), kPolicy,
                                        live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher});
   return true;
 }

@@ -198,7 +198,7 @@ class PoliciesInDaemon(unittest.TestCase):
         self.wait_size(cluster, job_id, 1)
         desk = cluster.call("GET", "/v1/policy-desk")
         self.assertEqual(desk["active"]["name"], "capped")
-        self.assertEqual(desk["builtin"], "autoscaling_engine")
+        self.assertEqual(desk["builtin"], "tidal")
 
     def test_a_policy_that_cannot_run_stops_the_start_with_a_sentence(self):
         path = self.folder() / "broken.lua"

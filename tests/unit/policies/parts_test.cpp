@@ -148,7 +148,8 @@ TEST_CASE("the table gives every policy under its name and the chosen one as the
     CHECK(policies->at(std::string(preset.name))->strict_order() == preset.strict_order);
   }
   CHECK(policies->at("default")->name() == "fifo");
-  CHECK((*make_policies()).at("default")->name() == "autoscaling_engine");
+  CHECK((*make_policies()).at("default")->name() == kDefaultPreset);
+  CHECK(kDefaultPreset == "tidal");
 }
 
 TEST_CASE("policies for the whole cluster that need no oracle are known beside those for single jobs") {
