@@ -8,6 +8,9 @@ namespace {
 
 constexpr double kStep = 1.05;
 constexpr int kExact = 16;
+constexpr double kGate = 6;       // levelling comes on between three quarters and four thirds of the half
+constexpr double kLevels = 16;    // levelling is told in so many parts
+constexpr double kPlace = 0.618;  // by which the place where levelling is rounded moves on from class to class
 
 double rounded(int count) {
   if (count <= kExact) return std::max(1, count);
@@ -30,6 +33,29 @@ std::vector<double> Standing::behind() const {
     behind[at] = rounded(count);
   }
   return behind;
+}
+
+double Standing::long_jobs() const {
+  double jobs = 0;
+  double share = 0;  // of the longest, of a job in this class; 0 = nobody was met yet
+  for (Class at = kClasses; at-- > 0;) {
+    if (share == 0 && counts_[at] > 0) share = 1;
+    jobs += share * counts_[at];
+    share /= kStep;
+  }
+  return jobs;
+}
+
+std::vector<Others> Standing::others(double long_jobs_half) const {
+  const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
+  const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
+  const std::vector<double> behind = this->behind();
+  std::vector<Others> others(kClasses);
+  for (Class at = 0; at < kClasses; ++at) {
+    const double place = kPlace * double(at);
+    others[at] = {.behind = behind[at], .levelling = std::floor(levels + place - std::floor(place)) / kLevels};
+  }
+  return others;
 }
 
 }  // namespace tidepool::policies::tidal

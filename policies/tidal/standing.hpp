@@ -1,6 +1,7 @@
-// How many jobs have at least as much left to do as a given one: what a job's weight depends on beside its own row.
-// Counted by classes of time left (each a twentieth above the one before) and told in few different numbers (exact to
-// 16, then in steps of a sixteenth), so that a job that comes or goes changes the weight of few others.
+// How many jobs have at least as much left to do as a given one, and whether what all have left is the work of many
+// long ones: what a job's weight depends on beside its own row. Counted by classes of time left (each a twentieth above
+// the one before) and told in few different numbers (exact to 16, then in steps of a sixteenth), so that a job that
+// comes or goes changes the weight of few others.
 #pragma once
 
 #include <array>
@@ -8,6 +9,13 @@
 #include <vector>
 
 namespace tidepool::policies::tidal {
+
+// What a job's weight depends on beside its own row.
+struct Others {
+  double behind = 1;     // how many jobs have at least as much left to do as this one, itself included; >= 1
+  double levelling = 0;  // how far the weights of long jobs are levelled, 0 to 1 (README.md, "The end of all")
+  bool operator==(const Others&) const = default;
+};
 
 class Standing {
  public:
@@ -20,6 +28,11 @@ class Standing {
   void remove(Class of) { --counts_.at(of); }
   // Jobs in this class or a higher one, rounded; at least 1. By class; O(classes).
   [[nodiscard]] std::vector<double> behind() const;
+  // What all have left, in jobs as long as the longest; 0 where there is nobody. O(classes).
+  [[nodiscard]] double long_jobs() const;
+  // By class; levelling is a half where there are so many long jobs. It is told in sixteenths, which every class rounds
+  // at a place of its own, so that a job that comes or goes moves few classes. O(classes).
+  [[nodiscard]] std::vector<Others> others(double long_jobs_half) const;
 
  private:
   std::array<int, kClasses> counts_{};

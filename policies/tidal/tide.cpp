@@ -14,7 +14,7 @@ Instant next_eighth(const cluster::JobRow& job, Instant now, const Settings& set
 }  // namespace
 
 Tide::Tide(const Ground& ground, const Settings& settings)
-    : settings_(settings), ground_(ground), behind_(Standing::kClasses, 0), market_(ground.slots) {}
+    : settings_(settings), ground_(ground), others_(Standing::kClasses), market_(ground.slots) {}
 
 void Tide::set_ground(const Ground& ground) {
   ground_ = ground;
@@ -54,11 +54,11 @@ void Tide::leave(JobId job) {
 std::set<JobId> Tide::to_be_weighed(Instant now) {
   std::set<JobId> jobs = std::move(put_);
   put_.clear();
-  std::vector<double> behind = standing_.behind();
+  std::vector<Others> others = standing_.others(settings_.long_jobs);
   for (const auto& [standing, members] : in_class_) {
-    if (behind[standing] != behind_[standing]) jobs.insert(members.begin(), members.end());
+    if (others[standing] != others_[standing]) jobs.insert(members.begin(), members.end());
   }
-  behind_ = std::move(behind);
+  others_ = std::move(others);
   while (!due_.empty() && due_.begin()->first <= now) {
     const JobId job = due_.begin()->second;
     due_.erase(due_.begin());
@@ -74,7 +74,7 @@ const Worth& Tide::weigh(Entry& entry, Instant now) const {
   Ground ground = ground_;
   // One that holds slots does not wait: its row says for how long it did.
   ground.now = entry.row.placement.empty() ? now : entry.at;
-  entry.worth = std::make_unique<const Worth>(entry.row, ground, behind_[entry.standing], settings_);
+  entry.worth = std::make_unique<const Worth>(entry.row, ground, others_[entry.standing], settings_);
   return *entry.worth;
 }
 

@@ -1,7 +1,7 @@
 // Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
 // Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
 // same as that of a new tide with the same rows. A row is re-read when it is put again, when the number of jobs behind
-// it changes by a step, and when it has waited for another eighth of the patience.
+// it or its levelling changes by a step, and when it has waited for another eighth of the patience.
 #pragma once
 
 #include <map>
@@ -55,7 +55,7 @@ class Tide {
   Ground ground_;
   std::map<JobId, Entry> entries_;
   Standing standing_;
-  std::vector<double> behind_;  // by class, as of the last settlement
+  std::vector<Others> others_;  // by class, as of the last settlement
   std::map<Standing::Class, std::set<JobId>> in_class_;
   std::set<std::pair<Instant, JobId>> due_;  // when a waiting job's weight rises next
   std::set<JobId> put_;                      // since the last settlement

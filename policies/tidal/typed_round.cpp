@@ -66,7 +66,7 @@ class TypedRound {
       const int held = type_held(view_, view_.jobs[row]);
       for (std::size_t type = 0; type < grounds_.size(); ++type) {
         worths.emplace_back(view_.jobs[row], Worth::Types{.grounds = grounds_, .of = type, .held_type = held},
-                            behind[classes[row]], settings_);
+                            Others{.behind = behind[classes[row]], .levelling = 0}, settings_);
       }
     }
   }

@@ -111,10 +111,10 @@ std::vector<int> sizes_weighed(const JobRow& job, const Ground& ground, const Se
   return sizes;
 }
 
-Worth::Worth(const JobRow& job, const Ground& ground, double behind, const Settings& settings)
-    : Worth(job, {.grounds = std::span(&ground, 1), .of = 0, .held_type = ground.type}, behind, settings) {}
+Worth::Worth(const JobRow& job, const Ground& ground, const Others& others, const Settings& settings)
+    : Worth(job, {.grounds = std::span(&ground, 1), .of = 0, .held_type = ground.type}, others, settings) {}
 
-Worth::Worth(const JobRow& job, const Types& types, double behind, const Settings& settings)
+Worth::Worth(const JobRow& job, const Types& types, const Others& others, const Settings& settings)
     : job_(&job),
       settings_(&settings),
       ground_(types.grounds[types.of]),
@@ -125,7 +125,7 @@ Worth::Worth(const JobRow& job, const Types& types, double behind, const Setting
       left_s_(seconds_left(job, types.grounds, settings)) {
   double slots = 0;  // in slots of the first type
   for (const Ground& ground : types.grounds) slots += ground.slots * ground.pace;
-  const double price = settings.pressure * behind / std::max(1.0, slots);
+  const double price = settings.pressure * others.behind / std::max(1.0, slots);
   double cheapest = 0;
   for (const Ground& ground : types.grounds) {
     const Reading reading = reading_of(job, ground, types.grounds);
@@ -135,6 +135,10 @@ Worth::Worth(const JobRow& job, const Types& types, double behind, const Setting
       if (speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
     }
   }
+  // A job that can be promised its deadline has that; the end of all is not its concern.
+  const bool levelled = cheapest > 0 && !(job.deadline && job.useful_left);
+  const double levelling = levelled ? others.levelling : 0;
+  cheapest += levelling * std::max(0.0, settings.level - cheapest);
   const double first = job.pinned > 0 ? kPinned : 1;
   weight_ = first * job.weight * cheapest * (1 + static_cast<double>(eighths_waited(job, ground_.now, settings)) / 8);
 }

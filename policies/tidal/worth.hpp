@@ -9,11 +9,15 @@
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
+#include "policies/tidal/standing.hpp"
 
 namespace tidepool::policies::tidal {
 
 struct Settings {
-  double pressure = 3;         // c: the price that a job reckons with, in units of jobs per slot
+  double pressure = 3;  // c: the price that a job reckons with, in units of jobs per slot
+  // Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
+  double long_jobs = 5;
+  double level = 1.25;
   double horizon_s = 600;      // a change of size must pay within this time, or before the job ends
   double patience_s = 28'800;  // a job that waited for so long counts twice
   int growth = 4;              // a size is tried up to so many times the largest that was measured
@@ -59,9 +63,8 @@ struct Reading {
 
 class Worth {
  public:
-  // `behind`: how many jobs have at least as much left to do as this one, itself included; >= 1. `job` and its speed
-  // model are read during the life of the worth.
-  Worth(const cluster::JobRow& job, const Ground& ground, double behind, const Settings& settings);
+  // `job` and its speed model are read during the life of the worth.
+  Worth(const cluster::JobRow& job, const Ground& ground, const Others& others, const Settings& settings);
 
   // Of slots of one type among several. Its weight is the same on each of them.
   struct Types {
@@ -69,7 +72,7 @@ class Worth {
     std::size_t of = 0;               // index into them
     int held_type = -1;               // of the slots that the job holds; -1 = none
   };
-  Worth(const cluster::JobRow& job, const Types& types, double behind, const Settings& settings);
+  Worth(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
 
   // Of holding this shape from now on; `stays`: it is what the job holds already. 0 = it cannot run.
   [[nodiscard]] double in(cluster::Shape shape, bool stays) const;

@@ -79,12 +79,12 @@ TEST_CASE("the worked example: two jobs, four slots") {
   view.jobs[1].useful_left = 1'200;
 
   const Settings settings;
-  const Worth first(view.jobs[0], ground_of(view), 2, settings);
+  const Worth first(view.jobs[0], ground_of(view), {.behind = 2}, settings);
   REQUIRE(first.curve().size() == 4);
   CHECK(first.curve()[1].worth == Approx(2));
   CHECK(first.curve()[2].worth == Approx(4));
   CHECK(first.curve()[3].worth == Approx(6));
-  const Worth second(view.jobs[1], ground_of(view), 1, settings);
+  const Worth second(view.jobs[1], ground_of(view), {.behind = 1}, settings);
   CHECK(second.curve()[1].worth == Approx(5 / 3.0));
   CHECK(second.curve()[2].worth == Approx(5 / 2.0));
   CHECK(second.curve()[3].worth == Approx(10 / 3.0));
@@ -102,6 +102,38 @@ TEST_CASE("the worked example: two jobs, four slots") {
   CHECK(sizes_of(allocation) == std::vector<int>{2, 2});
   CHECK(allocation.worth == Approx(6.5));
   CHECK(allocation.bound == Approx(20 / 3.0));
+}
+
+TEST_CASE("levelling comes on with the number of long jobs, and lifts only what lies below the level") {
+  Standing standing;
+  CHECK(standing.long_jobs() == 0);
+  const Standing::Class longest = Standing::class_of(100'000);
+  const Standing::Class tenth = Standing::class_of(10'000);
+  standing.add(longest);
+  for (int i = 0; i < 10; ++i) standing.add(tenth);
+  CHECK(standing.long_jobs() == Approx(2).epsilon(0.05));
+  CHECK(standing.others(5)[longest].levelling <= 1 / 16.0);
+  for (int i = 0; i < 3; ++i) standing.add(longest);
+  CHECK(standing.others(5)[longest].levelling == Approx(0.5).margin(1 / 16.0));
+  CHECK(standing.others(5)[tenth].behind == 14);
+  for (int i = 0; i < 40; ++i) standing.add(longest);
+  CHECK(standing.others(5)[longest].levelling == 1);
+
+  // Of 64 slots a job with nobody behind it reckons with next to no price, so it puts little value on its speed.
+  View view = view_of(16, {&kGood});
+  JobRow& job = view.jobs[0];
+  job.useful_left = 600;
+  const Settings settings;
+  const auto weight = [&](const Others& others) {
+    return Worth(job, ground_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
+  };
+  const double low = weight({.behind = 1});
+  CHECK(low < settings.level);
+  CHECK(weight({.behind = 1, .levelling = 0.5}) == Approx((low + settings.level) / 2));
+  CHECK(weight({.behind = 1, .levelling = 1}) == Approx(settings.level));
+  CHECK(weight({.behind = 60, .levelling = 1}) == weight({.behind = 60}));
+  job.deadline = view.now + Duration::seconds(3'600);
+  CHECK(weight({.behind = 1, .levelling = 1}) == Approx(low));
 }
 
 TEST_CASE("a hull has the corners at which the worth per slot falls, and no others") {
@@ -149,7 +181,7 @@ TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up ever
   job.useful_left = 1e9;
   job.placement = {{.node = 0, .slots = 2}};
   const auto worth_of = [&](int size) {
-    const Curve curve = Worth(job, ground_of(view), 1, Settings()).curve();
+    const Curve curve = Worth(job, ground_of(view), {.behind = 1}, Settings()).curve();
     return std::find_if(curve.begin(), curve.end(), [&](const Choice& choice) { return choice.size == size; })->worth;
   };
   const double two = worth_of(2);

@@ -81,7 +81,7 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   CHECK(seconds_left(view.jobs[0], grounds, {}) == Approx(1'000));
   CHECK(seconds_left(view.jobs[1], grounds, {}) == Approx(2'000));
   const Settings settings;
-  const Worth first(view.jobs[0], {.grounds = grounds, .of = 0, .held_type = -1}, 2, settings);
+  const Worth first(view.jobs[0], {.grounds = grounds, .of = 0, .held_type = -1}, {.behind = 2}, settings);
   CHECK(first.curve().back() == Choice{.size = 1, .worth = first.in({}, false)});
   CHECK(first.curve().back().worth == Approx(5.8));
 
