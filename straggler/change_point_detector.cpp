@@ -149,7 +149,8 @@ void Worker::test(std::size_t scale, double bar) {
     if (--left > 0 || mean(rule.verify, rule) <= kConfirmShare * bar) return;
     memory_[kNamedBy] = static_cast<double>(scale + 1);
     // The window crossed its bar when about half of it was slow.
-    memory_[kStepsSlow] = static_cast<double>(rule.window / 2 + rule.verify);
+    const std::int64_t since_half = rule.window / 2;
+    memory_[kStepsSlow] = static_cast<double>(since_half + rule.verify);
     return;
   }
   if (recent().count() < rule.window ||
