@@ -56,6 +56,7 @@ PolluxFitness::PolluxFitness(const View& view)
 
 double PolluxFitness::speedup(std::size_t row, Shape shape) const {
   const Job& job = jobs_[row];
+  if (job.speedup.empty()) return 0;  // a cluster without slots
   double& kept =
       job.speedup[static_cast<std::size_t>(shape.nodes) * job.columns + static_cast<std::size_t>(shape.size)];
   if (kept < 0) kept = std::max(0.0, view_.jobs[row].speed->goodput(shape) / job.base);
