@@ -158,9 +158,11 @@ std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
 }
 
 std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost) {
-  if (lost.empty() || (chosen.score == 0 && lost.front().score == 0)) return "";
+  if (lost.empty()) return "";
   const auto size = [](int workers) { return workers == 0 ? "holding nothing" : counted(workers, "worker"); };
   const std::string& word = chosen.reason.word.empty() ? lost.front().reason.word : chosen.reason.word;
+  // Without a measure a score of 0 is that of a policy that gives the chosen size none.
+  if (chosen.score == 0 && (word.empty() || lost.front().score == 0)) return "";
   const std::string unit = measure::unit(word);
   return (unit.empty() ? "score by its policy's measure: " : "score in " + unit + ": ") + size(chosen.size) + " " +
          three_digits(chosen.score) + ", " + size(lost.front().size) + " " + three_digits(lost.front().score);
