@@ -151,11 +151,11 @@ std::string policies_table(const json& policies, const Style& style) {
                    {.title = "WHAT IT DOES", .flexible = true}});
   for (const auto& policy : policies) {
     const std::string standing = policy.value("active", false) ? "*" : policy.value("shadow", false) ? "s" : "";
-    table.add({standing + (policy.value("default", false) ? "d" : ""),
-               text_at(policy, "/name"), text_at(policy, "/kind"),
-               text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job", text_at(policy, "/summary")});
+    table.add({standing + (policy.value("default", false) ? "d" : ""), text_at(policy, "/name"),
+               text_at(policy, "/kind"), text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job",
+               text_at(policy, "/summary")});
   }
-  return table.text(style) + "* decides   d the default, which a rollback ends at   s asked beside it, as a shadow\n";
+  return table.text(style) + "* decides   d the default, where rollbacks end   s a shadow, asked beside it\n";
 }
 
 std::string tokens_table(const json& tokens, const Style& style) {

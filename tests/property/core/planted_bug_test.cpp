@@ -52,6 +52,7 @@ TEST_CASE("A slot given twice is caught by the validator, in every life") {
         const auto refused = world.engine().validate(spoilt);
         REQUIRE_FALSE(refused.ok());
         REQUIRE((refused.error().message.starts_with("SlotHasOneOwner") ||
+                 refused.error().message.starts_with("SlotsAreOfTheTypeAskedFor") ||
                  refused.error().message.starts_with("NodeIsUsable")));
         ++caught;
       }

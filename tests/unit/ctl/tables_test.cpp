@@ -71,7 +71,7 @@ TEST_CASE("the active policy and the default are marked, and the marks explained
   CHECK(text.find("*d  tidal   builtin") != std::string::npos);
   CHECK(text.find("d the default") != std::string::npos);
   policy["active"] = false;  // a file decides in its place
-  CHECK(policies_table(json::array({policy}), {.width = 80}).find("d   tidal") != std::string::npos);
+  CHECK(policies_table(json::array({policy}), {.width = 80}).find("d  tidal") != std::string::npos);
   CHECK(widest_line(text) <= 80);
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("optimus: everybody gets one before anybody gets two, and nobody more 
   view.jobs[0].size_max = 3;
   const Allocation allocation = decide(Optimus(), view);
   CHECK(sizes_of(allocation) == std::vector<int>{3});
-  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kAtMax);
+  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kStarted);
 }
 
 TEST_CASE("optimus: a size of which nothing is known is not taken") {

@@ -179,7 +179,7 @@ TEST_CASE("a size that the user has pinned goes before what the policy would cho
   const auto policies = make_policies();
   JobWorld world({1, 2, 4});
   world.job.pinned_size = 4;
-  const auto& policy = *policies->at("default");
+  const auto& policy = *policies->at("autoscaling_engine");
   const auto resized = world.at(2).measured(2, 100).ask(policy);
   CHECK(resized.size == 4);
   CHECK(resized.reason.code == ReasonCode::kResizedByUser);
