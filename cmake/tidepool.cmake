@@ -2,7 +2,8 @@
 set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers for everything, such as address;undefined or thread")
 
 # Eight sources of a library are compiled as one, because most of the time goes into the headers that they share. An
-# edit then costs eight files, so it is for builds from nothing. Names without a linkage are unique within a library.
+# edit then costs eight files, so it is for builds from nothing. Names that a source keeps to itself are then unique
+# within its library, but for one that is marked SEPARATE.
 option(TIDEPOOL_UNITY "Compile libraries several sources at a time: faster from nothing, slower after an edit" OFF)
 
 add_library(tidepool_options INTERFACE)
@@ -33,14 +34,17 @@ function(tidepool_compile_fast target)
   endif()
 endfunction()
 
-# tidepool_library(NAME [IO_BOUND] HEADERS ... SOURCES ... DEPS ...): every header must compile on its own.
+# tidepool_library(NAME [IO_BOUND] [SEPARATE] HEADERS ... SOURCES ... DEPS ...): every header must compile on its own.
 function(tidepool_library name)
-  cmake_parse_arguments(ARG "IO_BOUND" "" "HEADERS;SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "IO_BOUND;SEPARATE" "" "HEADERS;SOURCES;DEPS" ${ARGN})
   add_library(tidepool_${name} STATIC ${ARG_SOURCES})
   add_library(tidepool::${name} ALIAS tidepool_${name})
   target_sources(tidepool_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
   set_target_properties(tidepool_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX
-    POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${TIDEPOOL_UNITY})
+    POSITION_INDEPENDENT_CODE ON)
+  if(TIDEPOOL_UNITY AND NOT ARG_SEPARATE)
+    set_target_properties(tidepool_${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   target_compile_features(tidepool_${name} PUBLIC cxx_std_20)
   target_link_libraries(tidepool_${name} PUBLIC ${ARG_DEPS} PRIVATE tidepool_options)
   if(ARG_IO_BOUND)

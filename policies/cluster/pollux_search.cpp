@@ -12,7 +12,7 @@ namespace tidepool::policies::cluster {
 namespace {
 
 using Rows = std::vector<std::size_t>;
-using Slots = std::vector<int>;
+using SlotCounts = std::vector<int>;
 
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 constexpr double kBetter = 1e-9;  // a smaller gain is rounding
@@ -136,16 +136,16 @@ class Search {
 
   // Gives a job the best that is free up to a size, if that is better than what it has.
   void regrow(std::size_t row, int up_to) {
-    const Slots before(matrix_.job(row).begin(), matrix_.job(row).end());
+    const SlotCounts before(matrix_.job(row).begin(), matrix_.job(row).end());
     const double burden = fitness_.burden(row, before);
     clear(row);
-    Slots best = best_free(row, up_to);
+    SlotCounts best = best_free(row, up_to);
     if (fitness_.burden(row, best) > burden - kBetter) best = before;
     put(row, best);
   }
 
   // What the job holds or, of the sizes up to `up_to`, the best, on as few nodes as the free slots allow.
-  [[nodiscard]] Slots best_free(std::size_t row, int up_to) const {
+  [[nodiscard]] SlotCounts best_free(std::size_t row, int up_to) const {
     std::vector<std::pair<int, std::size_t>> nodes;  // most free first
     for (std::size_t node = 0; node < free_.size(); ++node) {
       if (free_[node] > 0 && owner_[node] == kNobody) nodes.emplace_back(-free_[node], node);
@@ -171,8 +171,8 @@ class Search {
   }
 
   // On the fullest node with room, or on the emptiest ones and the fullest one with room for the rest.
-  [[nodiscard]] Slots laid_out(int size, int single, const std::vector<std::pair<int, std::size_t>>& nodes) const {
-    Slots slots(free_.size(), 0);
+  [[nodiscard]] SlotCounts laid_out(int size, int single, const std::vector<std::pair<int, std::size_t>>& nodes) const {
+    SlotCounts slots(free_.size(), 0);
     if (size <= single) {
       if (size > 0) slots[fullest_with(size, slots, false)] = size;
       return slots;
@@ -187,7 +187,7 @@ class Search {
   }
 
   // Of the nodes not yet taken. `unshared`: only those without a job of several nodes.
-  [[nodiscard]] std::size_t fullest_with(int size, const Slots& taken, bool unshared) const {
+  [[nodiscard]] std::size_t fullest_with(int size, const SlotCounts& taken, bool unshared) const {
     std::size_t best = kNobody;
     for (std::size_t node = 0; node < free_.size(); ++node) {
       if (free_[node] < size || taken[node] > 0 || (unshared && owner_[node] != kNobody)) continue;

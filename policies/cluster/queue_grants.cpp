@@ -29,7 +29,7 @@ bool waits_in_line(const Grant& grant) {
 }
 
 // The next job on the other side of the line between those that are served and those that wait.
-struct Rival {
+struct Opposite {
   std::size_t row = kNobody;
   int apart = 0;  // places; of a job that waits: all that are served before it
 };
@@ -57,7 +57,7 @@ class Teller {
 
  private:
   void find_rivals(const std::vector<std::size_t>& order) {
-    Rival served;
+    Opposite served;
     for (const std::size_t row : order) {
       if (allocation_.grants[row].size > 0) {
         served = {.row = row, .apart = served.apart + 1};
@@ -84,7 +84,7 @@ class Teller {
   }
 
   [[nodiscard]] double margin(std::size_t row) const {
-    const Rival& rival = rivals_[row];
+    const Opposite& rival = rivals_[row];
     if (rival.row == kNobody) return 0;
     if (!line_.own.empty()) {
       if (const auto ahead = core::measure::lead(line_.measure, line_.own[row], line_.own[rival.row])) return *ahead;
@@ -95,7 +95,7 @@ class Teller {
   const View& view_;
   const Line& line_;
   Allocation& allocation_;
-  std::vector<Rival> rivals_;
+  std::vector<Opposite> rivals_;
 };
 
 }  // namespace

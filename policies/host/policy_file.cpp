@@ -58,7 +58,7 @@ std::string type_of(const ParamValue& value) {
                     value);
 }
 
-std::string shown(double number) {
+std::string written(double number) {
   return std::trunc(number) == number && std::fabs(number) < 1e15 ? std::to_string(static_cast<std::int64_t>(number))
                                                                   : json(number).dump();
 }
@@ -66,8 +66,8 @@ std::string shown(double number) {
 // Why `value` does not suit; nothing if it does.
 std::optional<std::string> unsuitable(const ParamRule& rule, const ParamValue& value) {
   if (const auto* number = std::get_if<double>(&value)) {
-    if (rule.low && *number < *rule.low) return "must be at least " + shown(*rule.low);
-    if (rule.high && *number > *rule.high) return "must be at most " + shown(*rule.high);
+    if (rule.low && *number < *rule.low) return "must be at least " + written(*rule.low);
+    if (rule.high && *number > *rule.high) return "must be at most " + written(*rule.high);
   }
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (text->size() >= kTextBytes) return "has at most " + std::to_string(kTextBytes - 1) + " bytes";

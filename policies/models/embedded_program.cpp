@@ -13,7 +13,7 @@ using Sparse = Eigen::SparseMatrix<double>;
 using Entry = Eigen::Triplet<double>;
 
 // ECOS's tolerances and step rules.
-constexpr double kTolerance = 1e-8;
+constexpr double kArrived = 1e-8;
 constexpr double kCloseEnough = 1e-6;  // where the numbers go no further
 constexpr double kStepBack = 0.99;     // of the way to the nearest bound
 constexpr double kLongest = 0.999;     // step
@@ -127,7 +127,7 @@ class Walk {
     for (int step = 0; step < kEmbeddedStepsMax; ++step) {
       measure();
       if (!std::isfinite(mean_)) return close;
-      if (arrived(kTolerance)) return at_.x / at_.scale;
+      if (arrived(kArrived)) return at_.x / at_.scale;
       if (arrived(kCloseEnough)) close = at_.x / at_.scale;
       if (!kkt_.factorize(at_.slack.cwiseQuotient(at_.price))) return close;
       along_ = kkt_.solve(-program_.cost, program_.limits);

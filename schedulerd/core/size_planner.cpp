@@ -12,7 +12,7 @@
 namespace tidepool::core {
 namespace {
 
-double number(int value) {
+double figure(int value) {
   return static_cast<double>(value);
 }
 
@@ -50,8 +50,8 @@ Wish wish_of(const Job& job, SizeWish wish) {
   if (job.pinned_size > 0) {
     const int pinned = job.pinned_size;
     return {pinned,
-            {ReasonCode::kResizedByUser, {{"from", number(size)}, {"to", number(pinned)}}},
-            {ReasonCode::kPinnedByUser, {{"size", number(pinned)}}},
+            {ReasonCode::kResizedByUser, {{"from", figure(size)}, {"to", figure(pinned)}}},
+            {ReasonCode::kPinnedByUser, {{"size", figure(pinned)}}},
             {}};
   }
   if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(asked)};
@@ -60,11 +60,11 @@ Wish wish_of(const Job& job, SizeWish wish) {
   if (wish.size > size) allowed = std::max(allowed, size);
   Reason keep = wish.reason;
   // A wish that the job's sizes cut back to where it stands is no reason to move.
-  if (allowed == size && wish.size > size) keep = {ReasonCode::kAtMax, {{"size", number(size)}}};
-  if (allowed == size && wish.size < size) keep = {ReasonCode::kAtMin, {{"size", number(size)}}};
+  if (allowed == size && wish.size > size) keep = {ReasonCode::kAtMax, {{"size", figure(size)}}};
+  if (allowed == size && wish.size < size) keep = {ReasonCode::kAtMin, {{"size", figure(size)}}};
   Reason change = std::move(wish.reason);
   if (explains_holding(change.code)) {
-    change = {ReasonCode::kBackToSize, {{"from", number(size)}, {"to", number(allowed)}}};
+    change = {ReasonCode::kBackToSize, {{"from", figure(size)}, {"to", figure(allowed)}}};
   }
   return {allowed, std::move(change), std::move(keep), std::move(asked)};
 }
@@ -98,7 +98,7 @@ Growth growth_of(DecisionDraft& draft, const Job& job, int wish) {
   std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish, job.spec.batch.global));
   if (!to) {
     const auto global = static_cast<double>(job.spec.batch.global);
-    return {{}, Reason{ReasonCode::kBatchTooSmall, {{"size", number(wish)}, {"global", global}}}};
+    return {{}, Reason{ReasonCode::kBatchTooSmall, {{"size", figure(wish)}, {"global", global}}}};
   }
   std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
   while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);
@@ -113,21 +113,21 @@ std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wis
   std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) {
-    return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", 0}, {"queue", 1}}};
+    return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", 0}, {"queue", 1}}};
   }
-  const auto free = number(draft.free_slots().free());
+  const auto free = figure(draft.free_slots().free());
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
     Reason reason = wish.grow_or_shrink;
     for (auto& entry : reason.numbers) {
-      if (entry.name == "to") entry.value = number(*to);  // as far as slots and price allow
+      if (entry.name == "to") entry.value = figure(*to);  // as far as slots and price allow
     }
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, wish.weighed);
     return std::nullopt;
   }
-  return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", number(wanted)}, {"free", free}}};
+  return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}};
 }
 
 // Leavers are taken from the end of the rank order, so that rank 0 stays.
@@ -167,7 +167,7 @@ std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int si
 }
 
 std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job) {
-  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", number(job.size())}}};
+  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", figure(job.size())}}};
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (!left) return std::nullopt;
   return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
