@@ -230,6 +230,7 @@ class Plan {
   // Each job as early as there is room, those furthest behind first, then the larger ones.
   void fill(const std::vector<std::size_t>& rows, const std::vector<int>& rounds, const std::vector<double>& behind) {
     std::vector<std::tuple<double, int, std::size_t, int>> order;
+    order.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       order.emplace_back(-behind[rows[i]], -view_.jobs[rows[i]].size_wanted, rows[i], rounds[i]);
     }

@@ -100,7 +100,9 @@ class Watch {
     if (!mine) return;
     take_event(progress_, event);
     if (type == "job.resizing" && leads_to_a_size(text_at(event, "/data/reason/code"))) {
-      kept_why_ = text_at(event, "/data/reason/text");
+      // "growing 1 -> 2: the last worker added ...": the size that it came to is said beside it.
+      const std::string why = text_at(event, "/data/reason/text");
+      kept_why_ = why.substr(why.find(": ") == std::string::npos ? 0 : why.find(": ") + 2);
     }
     if (type == "data.epoch_audited") ++(audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_);
     if (type == "job.progressed") kept_size_ = static_cast<int>(progress_.size);

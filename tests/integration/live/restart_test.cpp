@@ -133,7 +133,8 @@ TEST_CASE("a program for torchrun is resized, survives the death of a rank, and 
   if (!programs_are_built()) return;
   const TemporaryFolder folder;
   const Cleanup cleanup{folder};
-  DaemonProcess daemon(folder, kThreeSlots);
+  // This policy has no words but measurements, which such a program does not give.
+  DaemonProcess daemon(folder, {.arguments = {"--local-slots", "3", "--policy", "autoscaling_engine"}});
   INFO(daemon.errors());
   REQUIRE(daemon.wait_ready());
   Run run{folder, daemon};
