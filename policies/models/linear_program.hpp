@@ -11,14 +11,14 @@
 
 namespace tidepool::policies {
 
-inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 class LinearProgram {
  public:
   struct Column {
     double objective = 0;
     double low = 0;
-    double high = kUnbounded;
+    double high = kNoBound;
   };
   struct Term {
     std::size_t column = 0;
@@ -26,8 +26,8 @@ class LinearProgram {
   };
   struct Row {
     std::vector<Term> terms;  // each column at most once
-    double low = -kUnbounded;
-    double high = kUnbounded;
+    double low = -kNoBound;
+    double high = kNoBound;
   };
 
   // The index by which terms name it.

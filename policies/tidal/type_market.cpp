@@ -101,9 +101,9 @@ class TypeMarket {
     for (std::size_t type = 0; type < sale_.prices.size(); ++type) {
       program.add(LinearProgram::Column{.objective = 0, .high = highest_price(type)});
     }
-    const std::size_t bound = program.add(LinearProgram::Column{.objective = -1, .low = -kUnbounded});
+    const std::size_t bound = program.add(LinearProgram::Column{.objective = -1, .low = -kNoBound});
     std::vector<double> prices = sale_.prices;
-    sale_.bound = kUnbounded;
+    sale_.bound = kNoBound;
     for (int cut = 0; cut < kCutsMax; ++cut) {
       if (!budget_.spend(static_cast<std::int64_t>(bids_.size() * prices.size()))) return;
       const Tangent at = tangent(prices);

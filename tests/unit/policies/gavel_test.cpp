@@ -119,7 +119,7 @@ TEST_CASE("the end of the path is as good as a corner and within all rows, on pr
       program.add(LinearProgram::Column{.objective = rng.uniform() - 0.3, .low = 0, .high = 1 + rng.uniform()});
     }
     for (std::size_t row = 0; row < 2 + rng.below(6); ++row) {
-      LinearProgram::Row sum{.terms = {}, .low = row % 3 == 2 ? 0.05 : -kUnbounded, .high = 1 + rng.uniform()};
+      LinearProgram::Row sum{.terms = {}, .low = row % 3 == 2 ? 0.05 : -kNoBound, .high = 1 + rng.uniform()};
       for (std::size_t column = 0; column < columns; ++column) {
         sum.terms.push_back({.column = column, .factor = 0.1 + rng.uniform()});
       }
@@ -150,7 +150,7 @@ TEST_CASE("the end of the path treats equal columns equally and reaches what is 
   // Two jobs, of one and of four slots, types of 3 and of 1 slots: both can have one slot of time all the time.
   LinearProgram program;
   for (int column = 0; column < 4; ++column) program.add(LinearProgram::Column{});
-  const std::size_t least = program.add(LinearProgram::Column{.objective = 1, .low = -kUnbounded});
+  const std::size_t least = program.add(LinearProgram::Column{.objective = 1, .low = -kNoBound});
   program.add(LinearProgram::Row{.terms = {{0, 1}, {2, 4}}, .high = 3});
   program.add(LinearProgram::Row{.terms = {{1, 1}, {3, 4}}, .high = 1});
   program.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}}, .high = 1});
