@@ -97,8 +97,6 @@ core::PolicyRound ask_round(PolicyHost& host, std::span<const Param> params, con
   }
   std::sort(round.wishes.begin(), round.wishes.end(),
             [](const core::PolicyWish& one, const core::PolicyWish& other) { return one.job < other.job; });
-  round.pool_slots = answers.pool_slots;
-  round.pool_word = answers.pool_why.code;
   return round;
 }
 

@@ -98,13 +98,17 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
 void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
-  count_replacement(job, change.at());
-  tell_straggler(change, job, reason);
   Transition transition;
+  if (speaks_of_straggler(reason.code)) {
+    count_replacement(job, change.at());
+    tell_straggler(change, job, reason);
+  }
   transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
-  Worker& newcomer = change.worker(intent.newcomer.worker);
-  newcomer.replaced = intent.leaver;
-  newcomer.replaced_on = change.worker(intent.leaver).node;
+  if (speaks_of_straggler(reason.code)) {
+    Worker& newcomer = change.worker(intent.newcomer.worker);
+    newcomer.replaced = intent.leaver;
+    newcomer.replaced_on = change.worker(intent.leaver).node;
+  }
   transition.leavers = {intent.leaver};
   transition.reason = reason;
   begin_resize(change, job, std::move(transition));

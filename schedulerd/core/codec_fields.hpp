@@ -48,8 +48,6 @@ void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
   archive("number", round.number);
   archive("asked_at", round.asked_at);
   archive("wishes", round.wishes);
-  archive("pool_slots", round.pool_slots);
-  archive("pool_word", round.pool_word);
   archive("fault", round.fault);
   archive("message", round.message);
 }

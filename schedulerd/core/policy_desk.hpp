@@ -50,8 +50,6 @@ struct PolicyRound {
   std::int64_t number = 0;
   Instant asked_at;                // time of the state that it was asked about
   std::vector<PolicyWish> wishes;  // by job
-  std::optional<int> pool_slots;   // slots that the cluster should have, if the policy says so
-  std::string pool_word;
   std::string fault;    // "policy.deadline", ...; empty = it has answered
   std::string message;  // of the fault, for its author
   bool operator==(const PolicyRound&) const = default;

@@ -78,6 +78,7 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kPreempted, "Preempted"},
     CodeName{ReasonCode::kResumed, "Resumed"},
     CodeName{ReasonCode::kResumedElsewhere, "ResumedElsewhere"},
+    CodeName{ReasonCode::kMovedForType, "MovedForType"},
     CodeName{ReasonCode::kFinished, "Finished"},
     CodeName{ReasonCode::kCancelledByUser, "CancelledByUser"},
     CodeName{ReasonCode::kWorkersFailed, "WorkersFailed"},

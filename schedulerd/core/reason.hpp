@@ -11,7 +11,8 @@ namespace tidepool::core {
 
 enum class ReasonCode {
   // why a job waits
-  kWaitingForSlots,  // needed, free
+  kWaitingForSlots,  // needed, free, and of a job that asks for a type of slot: typed = 1, movers, cost_s, holder
+                     // (type_moves.hpp)
   kNeverFits,        // needed, cluster: more than the whole cluster has; typed = 1: of slots of the types it asks for
   kBehindOlderJob,   // ahead (count), needed, free
   kSuspendedByUser,
@@ -84,6 +85,7 @@ enum class ReasonCode {
   kPreempted,         // for_job
   kResumed,           // size
   kResumedElsewhere,  // size, node, step, redo_s: without the state that lies on a node without room
+  kMovedForType,  // worker, for_job, waited_s, cost_s: that job waits for a type of slot, this one takes others, too
   // why a job ended
   kFinished,  // steps
   kCancelledByUser,
@@ -126,6 +128,11 @@ struct Reason {
          code == ReasonCode::kStragglerReplaced || code == ReasonCode::kStragglerShrunk ||
          code == ReasonCode::kStragglerNoSpare || code == ReasonCode::kStragglerEased ||
          code == ReasonCode::kStragglerRebalanced;
+}
+
+// One worker goes and another takes its place.
+[[nodiscard]] constexpr bool replaces_worker(ReasonCode code) {
+  return code == ReasonCode::kStragglerReplaced || code == ReasonCode::kMovedForType;
 }
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.

@@ -53,9 +53,24 @@ std::string lost_deadline(const Words& w) {
   return "it cannot end by its deadline any more, but " + w.time("late_s") + " later";
 }
 
+std::string waits_for_slots(const Words& w) {
+  if (w.value("typed") == 0) return "waits for " + w.slots("needed") + "; " + w.free();
+  std::string text = "waits for " + w.slots("needed") + " of a type that it asks for; " + w.free();
+  const int movers = w.whole("movers");
+  if (movers > 0) {
+    return text + "; " + counted(movers, "worker") + " that may be elsewhere " + (movers == 1 ? "holds" : "hold") +
+           " such slots, and " + (movers == 1 ? "moves" : "move") +
+           " when there is room elsewhere and waiting has cost as much as moving: " + w.money("cost_s") +
+           " slot-seconds";
+  }
+  const int holder = w.whole("holder");
+  if (holder > 0) text += "; " + JobId(static_cast<std::uint64_t>(holder)).text() + " holds most of the others";
+  return text;
+}
+
 std::string waiting_sentence(ReasonCode code, const Words& w) {
   switch (code) {
-    case ReasonCode::kWaitingForSlots: return "waits for " + w.slots("needed") + "; " + w.free();
+    case ReasonCode::kWaitingForSlots: return waits_for_slots(w);
     case ReasonCode::kNeverFits:
       if (w.value("typed") > 0) {
         return "cannot start: it needs " + w.slots("needed") +
@@ -288,6 +303,10 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kPreempted:
       if (w.whole("for_job") == 0) return "preempted by its policy";
       return "preempted for " + JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text();
+    case ReasonCode::kMovedForType:
+      return "moving " + w.id("worker") + " to slots of another type for " +
+             JobId(static_cast<std::uint64_t>(w.whole("for_job"))).text() + ", which has waited " + w.time("waited_s") +
+             "; the moves cost " + w.money("cost_s") + " slot-seconds";
     case ReasonCode::kFinished:
       if (w.whole("steps") == 0) return "finished: its program has ended well";
       return "finished after " + counted(w.value("steps"), "step");

@@ -79,6 +79,18 @@ Lines of_lost_deadline(const Reason& why) {
   return lines;
 }
 
+// Slots of a type that the job asks for.
+Lines of_type(const Reason& why) {
+  Lines lines = of_rival(why);
+  if (why.number("movers") > 0) {
+    lines.emplace_back("free slots of another type, so that those who may be there move");
+  } else if (why.number("holder") > 0) {
+    lines.push_back("the end of " + job_called(why, "holder"));
+  }
+  lines.emplace_back("name another type, too, in resources.gpu.type");
+  return lines;
+}
+
 Lines of_waiting(const Reason& why) {
   switch (why.code) {
     case ReasonCode::kPriceWait: {
@@ -86,7 +98,7 @@ Lines of_waiting(const Reason& why) {
       lines.emplace_back("a higher priority");
       return lines;
     }
-    case ReasonCode::kWaitingForSlots: return of_rival(why);
+    case ReasonCode::kWaitingForSlots: return why.number("typed") > 0 ? of_type(why) : of_rival(why);
     case ReasonCode::kMeritWait:
       if (why.word.empty() && why.number("merit") >= why.number("asked")) return {};
       return of_merit(why);

@@ -32,8 +32,6 @@ core::PolicyRound full_round() {
                       .word = "Capped",
                       .numbers = {{"most", 4}}},
                      {.job = JobId(3), .asked = 1, .rank = {}, .size = {}, .mark = {}, .word = "", .numbers = {}}},
-          .pool_slots = 24,
-          .pool_word = "Deadline",
           .fault = "policy.deadline",
           .message = "it took \"too\" long"};
 }
