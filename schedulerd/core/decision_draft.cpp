@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kAlternativesMax = 4;
 
-// Numbers that name a goal or a worker, not a measurement: when one changes, the verdict says something else.
-constexpr std::array<std::string_view, 5> kTelling = {"of", "to", "size", "next", "worker"};
+// Numbers that name a goal, a worker or a turn, not a measurement: when one changes, the verdict says something else.
+constexpr std::array<std::string_view, 6> kTelling = {"of", "to", "size", "next", "worker", "looks"};
 
 // Of what the decision speaks about, not of the whole state: O(change).
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
@@ -51,20 +51,22 @@ Weighed weighed(const SizeWish& wish) {
 }
 
 DecisionDraft::DecisionDraft(const ClusterState& state, const Engine::Parts& parts, Instant now)
-    : state_(state), parts_(parts), now_(now), budget_(parts.config.step_budget), next_worker_(state.next_worker) {
+    : state_(state),
+      parts_(parts),
+      in_charge_(parts.in_charge(state)),
+      now_(now),
+      budget_(parts.config.step_budget),
+      next_worker_(state.next_worker) {
   decision_.at = now;
   decision_.policy = parts_.name_in_charge(state_);
 }
 
-const Policy& DecisionDraft::default_policy() const {
-  return parts_.in_charge(state_);
-}
-
 const Policy& DecisionDraft::policy_of(const Job& job) const {
+  // No choice: a policy file may decide in its place. Nearly every job says so, so it is not looked up.
+  if (job.spec.scaling.policy == "default") return in_charge_;
   const auto found = parts_.policies.find(job.spec.scaling.policy);
-  // "default" is no choice: a policy file may decide in its place.
-  const bool chooses = found != parts_.policies.end() && found->first != "default" && !found->second->plans_cluster();
-  return chooses ? *found->second : default_policy();
+  const bool chooses = found != parts_.policies.end() && !found->second->plans_cluster();
+  return chooses ? *found->second : in_charge_;
 }
 
 bool DecisionDraft::follows_plan(const Job& job) const {
@@ -94,6 +96,9 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
   changed_.insert(job_of(intent));
   if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
+  const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
+                       std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<PreemptIntent>(intent);
+  if (resizes) resized_.insert(job_of(intent));
   note_leavers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
@@ -123,8 +128,22 @@ void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed) 
 }
 
 FreeSlots& DecisionDraft::free_slots() {
-  if (!free_) free_.emplace(state_);
+  if (!free_) {
+    free_.emplace(state_);
+    free_->spare(types_asked_for());
+  }
   return *free_;
+}
+
+const std::set<std::string>& DecisionDraft::types_asked_for() {
+  if (types_asked_for_) return *types_asked_for_;
+  types_asked_for_.emplace();
+  if (asking_ == nullptr) return *types_asked_for_;
+  for (const JobId id : *asking_) {
+    const auto& types = state_.find_job(id)->spec.slot_types;
+    types_asked_for_->insert(types.begin(), types.end());
+  }
+  return *types_asked_for_;
 }
 
 int DecisionDraft::capacity(const Job& job) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -29,7 +30,7 @@ class DecisionDraft {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const Engine::Parts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
-  [[nodiscard]] const Policy& default_policy() const;
+  [[nodiscard]] const Policy& default_policy() const { return in_charge_; }
   // The policy that the job asked for, or the default one if it is not known here. A policy for the whole cluster plans
   // for it or not at all, so one that is not the default is no choice of a job's.
   [[nodiscard]] const Policy& policy_of(const Job& job) const;
@@ -55,6 +56,13 @@ class DecisionDraft {
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
   [[nodiscard]] const std::set<WorkerId>& leavers() const { return leavers_; }
+
+  // Jobs that have not ended and ask for a type of slot. They outlive the draft.
+  void set_asking(const std::set<JobId>& jobs) { asking_ = &jobs; }
+  // The types that they ask for.
+  [[nodiscard]] const std::set<std::string>& types_asked_for();
+  // This decision changes the job's size or replaces a worker, so it can do neither once more.
+  [[nodiscard]] bool resizes(JobId job) const { return resized_.contains(job); }
 
   // Slots as this decision uses them up; built when first asked for.
   [[nodiscard]] FreeSlots& free_slots();
@@ -86,6 +94,7 @@ class DecisionDraft {
 
   const ClusterState& state_;
   const Engine::Parts& parts_;
+  const Policy& in_charge_;  // as of this state
   Instant now_;
   StepBudget budget_;
   Decision decision_;
@@ -98,6 +107,9 @@ class DecisionDraft {
   std::set<JobId> changed_;
   std::set<JobId> ended_;
   std::set<WorkerId> leavers_;
+  std::set<JobId> resized_;
+  const std::set<JobId>* asking_ = nullptr;  // null = nobody
+  std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };
 

@@ -50,6 +50,8 @@ struct Engine::Impl {
   bool nodes_changed = false;       // since the last accept
   std::set<JobId> claiming;         // those of them that slots would help
   std::set<JobId> held_back;        // running jobs that free slots would let change
+  std::set<JobId> asking;           // jobs that have not ended and ask for a type of slot
+  std::set<JobId> typed_waiting;    // those of them that wait
   std::set<std::pair<Instant, JobId>> due;
   std::map<JobId, Instant> due_of;
 
@@ -95,6 +97,9 @@ struct Engine::Impl {
     if (line) line->follow(job, *default_policy().rank(job), seen.decided);
     put(claiming, id, claims_free_slots(job));
     put(held_back, id, waits_for_capacity(job));
+    const bool asks = !job.spec.slot_types.empty() && !is_final(job.state);
+    put(asking, id, asks);
+    put(typed_waiting, id, asks && job.state == JobState::kPending);
     if (planner) {
       put(counted, id, job.allotted || counts(job, seen.until));
       put(giving, id, gives_slots(state, job));
@@ -161,6 +166,9 @@ struct Engine::Impl {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!claiming.empty());
+    draft.set_asking(asking);
+    // Who could move for a job that waits for a type of slot may be free to do so now.
+    scope.queue = scope.queue || !typed_waiting.empty();
     std::set<JobId>& jobs = scope.jobs;
     for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
     for (const JobId id : jobs) {

@@ -31,8 +31,14 @@ int FreeSlots::room_for(int slots_per_worker) const {
   return room_for({.slots_per_worker = slots_per_worker});
 }
 
+int FreeSlots::room_for(const Job& job) const {
+  GangRequest gang{.slots_per_worker = job.spec.gpus_per_worker};
+  gang.slot_types = job.spec.slot_types;
+  return room_for(gang);
+}
+
 int FreeSlots::room_for(const GangRequest& gang) const {
-  const bool is_picky = gang.price_max || !gang.slot_types.empty();
+  const bool is_picky = gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty();
   std::size_t workers = 0;
   for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
     const auto& nodes = nodes_with_[free];
@@ -98,6 +104,18 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
     const bool open = node != nullptr && usable(*node) && suits(gang.first_on, gang);
     if (open && free_on(gang.first_on) >= need) return gang.first_on;
   }
+  if (!spared_.empty() && gang.slot_types.empty() && gang.other_than.empty()) {
+    GangRequest elsewhere = gang;
+    elsewhere.other_than.assign(spared_.begin(), spared_.end());
+    if (const NodeId id = best_of(elsewhere, workers_left)) return id;
+  }
+  const NodeId id = best_of(gang, workers_left);
+  return id ? id : gang.avoid;
+}
+
+// None if only the avoided node has room.
+NodeId FreeSlots::best_of(const GangRequest& gang, int workers_left) const {
+  const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   if (gang.pack) {
     for (const NodeId id : gang.prefer) {
       const Node* node = state_.find_node(id);
@@ -111,12 +129,12 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
     for (std::size_t free = nodes_with_.size(); free-- > need;) {
       if (const NodeId id = first_with(free, gang)) return id;
     }
-    return gang.avoid;
+    return {};
   }
   for (std::size_t free = need; free < nodes_with_.size(); ++free) {
     if (const NodeId id = first_with(free, gang)) return id;
   }
-  return gang.avoid;
+  return {};
 }
 
 NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
@@ -128,6 +146,7 @@ NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
 
 bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   const Node& node = *state_.find_node(id);
+  if (!gang.other_than.empty() && is_of_type(node, gang.other_than)) return false;
   return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }
 

@@ -23,6 +23,7 @@ struct GangRequest {
   std::optional<Money> price_max = {};       // per slot and hour; dearer nodes are not used
   bool avoid_always = false;                 // the avoided node is not used even then
   std::vector<std::string> slot_types = {};  // only nodes whose slots are of one of these; empty = all
+  std::vector<std::string> other_than = {};  // no nodes whose slots are of one of these
 };
 
 // The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
@@ -37,8 +38,12 @@ class FreeSlots {
 
   // Workers of this many slots that still fit.
   [[nodiscard]] int room_for(int slots_per_worker) const;
+  // Workers of the job that still fit on slots of a type that it takes, at any price.
+  [[nodiscard]] int room_for(const Job& job) const;
   // Workers of this gang's kind that would fit, wherever it may be placed.
   [[nodiscard]] int room_for(const GangRequest& gang) const;
+  // Others ask for slots of these types: who takes any is placed on them last.
+  void spare(const std::set<std::string>& slot_types) { spared_ = slot_types; }
   // Nobody takes what is left on nodes whose slots are of these types; from now on it does not count as free.
   void close(const std::vector<std::string>& slot_types);
 
@@ -52,6 +57,7 @@ class FreeSlots {
 
  private:
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
+  [[nodiscard]] NodeId best_of(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
   // Not too dear, and of a type that the gang may be on.
   [[nodiscard]] bool suits(NodeId node, const GangRequest& gang) const;
@@ -61,6 +67,7 @@ class FreeSlots {
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
   std::set<NodeId> closed_;
+  std::set<std::string> spared_;  // types of slots
   int free_ = 0;
 };
 

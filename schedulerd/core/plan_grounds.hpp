@@ -5,7 +5,8 @@
 //   when a job's size can change again that could not when the plan was made,
 //   when a policy file, which had not been asked about a job, can be,
 //   when nodes come or go, when the policy asked to be woken, and after EngineConfig::plan_every.
-// A report of steps that says nothing new does none of it.
+// A report of steps that says nothing new does none of it. Neither does a job that arrives at a size at which it was
+// measured before: the plan that sent it there counted with what it does there, so the same would be planned again.
 #pragma once
 
 #include <cstdint>

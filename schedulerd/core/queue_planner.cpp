@@ -6,6 +6,7 @@
 
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
+#include "schedulerd/core/type_moves.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -63,7 +64,9 @@ class Queue {
     const bool held = waits_for_state(draft_, job).has_value();
     if (!held && start_waiting(draft_, job, wish)) return;
     if (!held) ++waiting_;
-    left_.emplace_back(&job, Reason{ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}});
+    Reason reason{ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}};
+    if (!held && !types.empty() && !job.spec.scaling.price_cap) reason = make_room(job, std::move(reason));
+    left_.emplace_back(&job, std::move(reason));
   }
 
   // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
@@ -82,6 +85,18 @@ class Queue {
   [[nodiscard]] bool waits() const { return !left_.empty() || waiting_ > 0; }
 
  private:
+  // Others leave slots of its types if they may be elsewhere; who is behind it takes nothing of that room. Dearer slots
+  // may be all there is, so nobody moves for a job with a cap on its price.
+  Reason make_room(const Job& job, Reason reason) {
+    TypeRoom room = room_of_type(draft_, job, draft_.leavers());
+    if (room.coming || !room.movers.empty()) {
+      draft_.reserve(move_away(draft_, job, room));
+      room = room_of_type(draft_, job, draft_.leavers());
+      draft_.free_slots().close(job.spec.slot_types);
+    }
+    return with_room(std::move(reason), room, looks_for_type(job, draft_.now()));
+  }
+
   // A job that no slot is cheap enough for waits without holding up the ones behind it.
   bool too_dear(const Job& job) {
     const auto reason = draft_.above_cap(job, job.spec.elastic.sizes.front());
@@ -110,9 +125,7 @@ void plan_queue(DecisionDraft& draft, const WaitingLine& line) {
   Queue queue(draft);
   const auto fits = [&](const WaitingLine::Need& need) {
     if (draft.usable() < need.workers * need.slots_per_worker) return false;
-    GangRequest any{.slots_per_worker = need.slots_per_worker, .avoid = {}};
-    any.slot_types = need.slot_types;
-    return draft.free_slots().room_for(any) >= need.workers;
+    return draft.free_slots().room_for(need.slots_per_worker) >= need.workers;
   };
   const auto next = [&](const std::optional<Place>& after) {
     if (queue.blocked()) return line.next_open(after);
@@ -147,9 +160,7 @@ Reason in_words_of(const Reason& wished, Reason of_start, std::size_t size) {
 bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
-  GangRequest any{.slots_per_worker = slots, .avoid = {}};
-  any.slot_types = job.spec.slot_types;
-  const int room = std::min(draft.free_slots().room_for(any), draft.usable() / slots);
+  const int room = std::min(draft.free_slots().room_for(job), draft.usable() / slots);
   if (room < smallest) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {

@@ -12,6 +12,7 @@
 #include "schedulerd/core/queue_planner.hpp"
 #include "schedulerd/core/size_planner.hpp"
 #include "schedulerd/core/state_wait.hpp"
+#include "schedulerd/core/type_moves.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -176,20 +177,67 @@ class Settlement {
     if (!starts) {
       plan_size(draft_, job, wished);
     } else if (!start_waiting(draft_, job, wished)) {
-      const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-      const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
-      draft_.find(job, {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}},
-                  weighed(wished));
+      draft_.find(job, lacks_slots(job), weighed(wished));
     }
   }
 
-  // What it does not get, it waits for where its types are; others may have what is elsewhere.
+  [[nodiscard]] Reason lacks_slots(const Job& job) {
+    const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+    const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
+    return {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}};
+  }
+
+  // What it does not get, it waits for where its types are, and others leave room for it; those behind it may have what
+  // is elsewhere.
   void take_typed(const Entry& entry, bool starts) {
     const Job& job = *entry.job;
-    take(entry, starts);
-    if (draft_.changed(job.id) || !starts) return;
+    const SizeWish wished = wish(entry, entry.allotment->size);
+    if (!starts) return plan_size(draft_, job, wished);
+    if (start_waiting(draft_, job, wished)) return;
+    const Reason lacks = lacks_slots(job);
+    const TypeRoom room = make_room(job);
+    draft_.find(job, with_room(lacks, room, looks_for_type(job, draft_.now())), weighed(wished));
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
+  }
+
+  // By those to whom the plan gives nothing, the last in its order first, as far as they hold slots of the job's types
+  // and that is enough; else by workers that move elsewhere.
+  TypeRoom make_room(const Job& job) {
+    TypeRoom room = room_of_type(draft_, job, draft_.leavers());
+    if (room.coming) return room;
+    std::set<WorkerId> leaving = draft_.leavers();
+    std::vector<Entry> chosen;
+    for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+      if (!holds_type(*victim->job, job.spec.slot_types) || !may_be_preempted(*victim->job)) continue;
+      chosen.push_back(*victim);
+      leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
+      const TypeRoom with_them = room_of_type(draft_, job, leaving);
+      if (!with_them.coming) continue;
+      for (const Entry& entry : chosen) give_to(entry, job);
+      return with_them;
+    }
+    if (room.movers.empty()) return room;
+    make_room_elsewhere(job, move_away(draft_, job, room));
+    return room_of_type(draft_, job, draft_.leavers());
+  }
+
+  // So many slots that movers lack come from those to whom the plan gives nothing, or are kept as they come free.
+  void make_room_elsewhere(const Job& job, int lacking) {
+    draft_.reserve(lacking);
+    waiting_ = waiting_ || lacking > 0;
+    const std::vector<Entry> left = victims_;
+    for (auto victim = left.rbegin(); victim != left.rend() && lacking > 0; ++victim) {
+      if (!may_be_preempted(*victim->job)) continue;
+      lacking -= victim->job->size() * victim->job->spec.gpus_per_worker;
+      give_to(*victim, job);
+    }
+  }
+
+  [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const {
+    return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) {
+      return is_of_type(*draft_.state().find_node(draft_.state().find_worker(id)->node), types);
+    });
   }
 
   // Preempts as few as the claim needs, the last in the plan's order first; nobody if all of them were not enough.
@@ -200,7 +248,7 @@ class Settlement {
     while (!left.empty()) {
       const Entry victim = left.back();
       left.pop_back();
-      if (preemption_barred(draft_, *victim.job)) continue;
+      if (!may_be_preempted(*victim.job)) continue;
       chosen.push_back(victim);
       for (const WorkerId id : victim.job->workers) room().add(*draft_.state().find_worker(id));
       if (!room().hold(claim)) continue;
@@ -209,6 +257,10 @@ class Settlement {
     }
     room_.emplace(before);
     return false;
+  }
+
+  [[nodiscard]] bool may_be_preempted(const Job& job) {
+    return !draft_.resizes(job.id) && !preemption_barred(draft_, job);
   }
 
   void give_to(const Entry& victim, const Job& claimant) {

@@ -8,6 +8,7 @@
 #include "schedulerd/core/straggler_patience.hpp"
 #include "schedulerd/core/straggler_planner.hpp"
 #include "schedulerd/core/transition_planner.hpp"
+#include "schedulerd/core/type_moves.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -130,15 +131,14 @@ std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wis
   return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}};
 }
 
-// Leavers are taken from the end of the rank order, so that rank 0 stays.
 std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = cooling_down(draft, job)) return reason;
   const bool by_policy = job.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (by_policy && left) return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
-  const auto stays = static_cast<std::ptrdiff_t>(wish.size);
-  std::vector<WorkerId> members(job.members.begin(), job.members.begin() + stays);
-  std::vector<WorkerId> leavers(job.members.begin() + stays, job.members.end());
+  std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
+  std::vector<WorkerId> members = job.members;
+  std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
   draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, wish.grow_or_shrink, wish.weighed);
   // Nobody has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, wish.grow_or_shrink);
@@ -178,7 +178,7 @@ void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed
 }
 
 void plan_size(DecisionDraft& draft, const Job& job) {
-  if (!can_change(draft, job)) return;
+  if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const Allotment* allotment = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
   if (allotment != nullptr) {
     return plan_size(draft, job, {job.id, allotment->size, allotment->reason, allotment->lost, allotment->score});
@@ -188,7 +188,7 @@ void plan_size(DecisionDraft& draft, const Job& job) {
 }
 
 void plan_size(DecisionDraft& draft, const Job& job, SizeWish asked) {
-  if (!can_change(draft, job)) return;
+  if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const StragglerPlan straggler = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
   if (straggler.acted) return;
   Wish wish = wish_of(job, std::move(asked));

@@ -10,6 +10,7 @@
 #include "schedulerd/core/restart_planner.hpp"
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/straggler_patience.hpp"
+#include "schedulerd/core/type_moves.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -209,6 +210,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (is_final(job.state)) return first;
   if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
   if (const auto ends = state_wait_ends(job)) consider(*ends);
+  if (const auto look = next_look_for_type(job, after)) consider(*look);
   if (!is_active(job.state)) return first;
   if (job.quiet_since) consider(*job.quiet_since + config.finish_patience);
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);

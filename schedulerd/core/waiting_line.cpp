@@ -40,9 +40,7 @@ void WaitingLine::follow(const Job& job, QueueRank rank, bool seen) {
   const bool relied_on = seen && job.verdict.job && needs_room_alone(job);
   if (relied_on && said == ReasonCode::kNeverFits) return;
   const Entry entry{.place = {rank, job.id},
-                    .need = {.slots_per_worker = job.spec.gpus_per_worker,
-                             .workers = job.spec.elastic.sizes.front(),
-                             .slot_types = job.spec.slot_types}};
+                    .need = {.slots_per_worker = job.spec.gpus_per_worker, .workers = job.spec.elastic.sizes.front()}};
   const ReasonCode without_room = strict_ ? ReasonCode::kBehindOlderJob : ReasonCode::kWaitingForSlots;
   entries_.emplace(job.id, entry);
   line_.insert(entry.place);

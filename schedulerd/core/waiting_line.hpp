@@ -13,9 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
@@ -33,7 +31,6 @@ class WaitingLine {
   struct Need {
     int slots_per_worker = 1;
     int workers = 1;
-    std::vector<std::string> slot_types;  // as JobSpec::slot_types
     auto operator<=>(const Need&) const = default;
   };
 

@@ -1,0 +1,190 @@
+// A job that waits for a type of slot, and those who hold such slots without need.
+#include "schedulerd/core/type_moves.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "schedulerd/core/explain.hpp"
+#include "schedulerd/core/unblock.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::ReasonCode;
+
+NodeId typed_node(Story& story, const std::string& type, int slots) {
+  const std::string name = "n" + std::to_string(story.state().next_node);
+  const NodeId id = story.engine().node_id_for(name);
+  story.learn(core::NodeJoined{id, name, slots, type, Money::micros(1'000'000), {}});
+  return id;
+}
+
+JobId submit_typed(Story& story, JobSketch sketch, const std::vector<std::string>& types) {
+  core::JobSpec spec = job_spec(sketch);
+  spec.slot_types = types;
+  const JobId id = story.engine().next_job_id();
+  story.learn(core::JobSubmitted{id, std::move(spec)});
+  return id;
+}
+
+std::vector<NodeId> nodes_of(const Story& story, JobId job) {
+  std::vector<NodeId> nodes;
+  for (const WorkerId id : story.job(job).workers) nodes.push_back(story.worker(id).node);
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+// The only slots of a type are held by a job that takes any; then others come.
+struct Scene {
+  Story story;
+  NodeId scarce;
+  NodeId common;
+  JobId any;
+
+  explicit Scene(int size = 1, JobSketch sketch = {.min = 1, .max = 4, .cooldown = Duration()}) {
+    scarce = typed_node(story, "new", size);
+    any = story.running(sketch, size);
+    common = typed_node(story, "old", 2);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("who takes any type of slot is placed away from a type that another job asks for") {
+  Story story;
+  (void)typed_node(story, "new", 1);  // the smallest hole, which is filled first otherwise
+  const NodeId common = typed_node(story, "old", 4);
+  (void)submit_typed(story, {.min = 2, .max = 2}, {"new"});
+  story.decide();
+  const JobId any = story.running({.min = 1, .max = 1}, 1);
+  CHECK(nodes_of(story, any) == std::vector<NodeId>{common});
+}
+
+TEST_CASE("without anybody who asks for a type the smallest hole is filled first") {
+  Story story;
+  const NodeId small = typed_node(story, "new", 1);
+  (void)typed_node(story, "old", 4);
+  const JobId any = story.running({.min = 1, .max = 1}, 1);
+  CHECK(nodes_of(story, any) == std::vector<NodeId>{small});
+}
+
+TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as long as the move costs") {
+  Scene scene;
+  Story& story = scene.story;
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  CHECK(names_of(story.decide()).empty());
+  const core::Reason waits = story.job(typed).verdict.reason;
+  REQUIRE(waits.code == ReasonCode::kWaitingForSlots);
+  CHECK(waits.number("movers") == 1);
+  CHECK(core::sentence(waits) ==
+        "waits for 1 slot of a type that it asks for; none is free; 1 worker that may be elsewhere holds such slots, "
+        "and moves when there is room elsewhere and waiting has cost as much as moving: " +
+            core::sentence(waits).substr(core::sentence(waits).rfind(": ") + 2));
+  const double cost_s = waits.number("cost_s");
+  REQUIRE(cost_s > 0);
+  story.pass(Duration::from_seconds(cost_s * 0.9));
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::from_seconds(cost_s * 0.2));
+  const core::Decision decision = story.decide();
+  REQUIRE(names_of(decision) == "replace");
+  CHECK(decision.plan.front().reason.code == ReasonCode::kMovedForType);
+  CHECK(decision.plan.front().reason.number("for_job") == static_cast<double>(typed.number()));
+  story.settle(scene.any);
+  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common});
+  CHECK(story.job(scene.any).replace_cost.count == 1);
+  CHECK(story.job(scene.any).replacements == 0);  // it was no straggler
+  CHECK(story.count("worker.replaced") == 1);
+  story.settle(typed);
+  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+}
+
+TEST_CASE("time alone has an engine look again at a job that waits for a type, each time its waiting has doubled") {
+  Scene scene;
+  Story& story = scene.story;
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  const core::Job& job = story.job(typed);
+  CHECK(core::next_look_for_type(job, story.now()) == job.submitted_at + Duration::seconds(1));
+  CHECK(core::next_look_for_type(job, job.submitted_at + Duration::seconds(5)) ==
+        job.submitted_at + Duration::seconds(8));
+  for (int look = 0; look < 12 && !names_of(story.decide()).starts_with("replace"); ++look) {
+    const auto due = story.engine().next_due();
+    REQUIRE(due.has_value());
+    story.pass(*due - story.now());
+  }
+  CHECK(story.job(scene.any).transition.has_value());
+}
+
+TEST_CASE("a job moves one worker at a time, and no more of them than are needed") {
+  Scene scene(3);
+  Story& story = scene.story;
+  const JobId typed = submit_typed(story, {.min = 2, .max = 3, .preferred = 3}, {"new"});
+  story.wish(typed, 3);
+  story.decide();
+  CHECK(story.job(typed).verdict.reason.number("movers") == 2);
+  story.pass(Duration::seconds(3'600));
+  CHECK(names_of(story.decide()) == "replace");
+  story.settle(scene.any);
+  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.scarce, scene.common, scene.common});
+  CHECK(story.job(scene.any).size() == 3);
+  story.settle(typed);
+  CHECK(story.job(typed).size() == 2);
+}
+
+TEST_CASE("while others move, nobody behind the job takes slots of its type or those that the movers lack") {
+  Scene scene;
+  Story& story = scene.story;
+  story.strict(false);
+  const JobId filler = story.running({.min = 2, .max = 2}, 2);  // all that is elsewhere
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  const JobId behind = story.submit({.min = 1, .max = 1});
+  story.decide();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(filler).workers)) story.exit(worker, 0);
+  story.learn(core::JobCancelRequested{filler});
+  const core::Decision decision = story.decide();
+  INFO(Story::text_of(decision));
+  CHECK(names_of(decision).find("replace") != std::string::npos);
+  story.settle(scene.any);
+  story.settle(typed);
+  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+  story.settle(behind);
+  CHECK(nodes_of(story, behind) == std::vector<NodeId>{scene.common});
+}
+
+TEST_CASE("nobody moves who asks for the same type, and the waiting job is told who holds most of it") {
+  Story story;
+  (void)typed_node(story, "new", 2);
+  (void)typed_node(story, "old", 4);
+  const JobId holder = submit_typed(story, {.min = 2, .max = 2, .preferred = 2}, {"new"});
+  story.settle(holder);
+  REQUIRE(story.job(holder).size() == 2);
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.pass(Duration::seconds(3'600));
+  CHECK(names_of(story.decide()).empty());
+  const core::Reason waits = story.job(typed).verdict.reason;
+  CHECK(waits.number("movers") == 0);
+  CHECK(core::sentence(waits).ends_with(holder.text() + " holds most of the others"));
+  CHECK(core::unblocks_of(waits, typed).front() == "the end of " + holder.text());
+}
+
+TEST_CASE("who shrinks gives up slots of a type that another job asks for first, but keeps rank 0") {
+  Story story;
+  const NodeId scarce = typed_node(story, "new", 2);
+  const JobId any = story.running({.min = 1, .max = 4, .cooldown = Duration()}, 2);
+  const NodeId common = typed_node(story, "old", 2);
+  story.wish(any, 4);
+  story.steps(any, 2);
+  story.settle(any);
+  REQUIRE(nodes_of(story, any) == std::vector<NodeId>{scarce, scarce, common, common});
+  const WorkerId first = story.job(any).members.front();
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.wish(any, 3);
+  story.steps(any, 2);
+  story.settle(any);
+  CHECK(nodes_of(story, any) == std::vector<NodeId>{scarce, common, common});
+  CHECK(story.job(any).members.front() == first);
+}
+
+}  // namespace tidepool::test
