@@ -52,8 +52,8 @@ constexpr double kInflation = 1.5;          // of the variance of a window's mea
 constexpr double kFirstWindows = 8;         // which is worth so many windows
 constexpr double kSurpriseMax = 3;          // a window counts at most this many S,
 constexpr double kSlowSurpriseMax = 2;      // and on the slow side: it may be a straggler's
-constexpr double kDoubtSteps = 20;          // with n steps of noise learned the variance is asked for
-constexpr double kDoubtFade = 50;           // (1 + kDoubtSteps / (kDoubtFade + n)) times
+constexpr double kDoubtSteps = 95;          // with n steps of noise learned the variance is asked for
+constexpr double kDoubtFade = 50;           // (1 + (kDoubtSteps / (kDoubtFade + n))^3) times
 constexpr std::int64_t kWaitSteps = 128;    // until what came in waits, and then is learned
 constexpr double kConfirmShare = 0.75;      // of the bar, that the verifying steps must exceed
 constexpr std::int64_t kHoldSteps = 30;     // shortest window that keeps a name
@@ -224,9 +224,11 @@ double median_at(const std::vector<PerScale>& variances, std::size_t scale) {
 
 // What each scale asks for: the worker's own variance or the crew's, whichever is more, with the doubt of few steps.
 PerScale asked_for(const PerScale& own, const PerScale& crew, double steps_learned) {
+  const double unknown = kDoubtSteps / (kDoubtFade + steps_learned);
+  const double doubt = 1 + unknown * unknown * unknown;
   PerScale asked{};
   for (std::size_t scale = 0; scale < kScaleCount; ++scale) {
-    asked[scale] = std::max(own[scale], crew[scale]) * (1 + kDoubtSteps / (kDoubtFade + steps_learned));
+    asked[scale] = std::max(own[scale], crew[scale]) * doubt;
     if (scale == 0) continue;
     // Less would mean that steps take turns, which a short stretch of luck shows as well.
     const auto shorter = static_cast<double>(kScales[scale - 1].window);

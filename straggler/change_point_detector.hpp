@@ -9,7 +9,7 @@
 // others' time (relative_times.hpp):
 //   x = 2 (r - 1) / (r + 1)              the difference over the mean of both: log r to 1 % up to r = 1.4, odd, below 2
 //   M(n) = mean of the newest n of x - level, each clipped to max(1.5 shift, 3.7 MAD)      `level`: the usual x
-//   bar(n) = max(shift, 5.5 S(n) sqrt(1 + 20 / (50 + steps learned)))
+//   bar(n) = max(shift, 5.5 S(n) sqrt(1 + (95 / (50 + steps learned))^3))
 //   suspected when M(window) > bar(window); `verify` steps later named when M(verify) > 3/4 bar(window)
 //   named for as long as M(max(30, window)) > shift / 2
 // S(n)^2, the variance of M(n): measured on the overlapping windows of the worker and of the whole crew, whichever is

@@ -3,7 +3,6 @@
 // switches, the trainer's own loop. Every run of one seed sees the same samples in the same order.
 //
 // Each line of output is a run with its curve, or a summary over the seeds. tools/plot-convergence draws the curves.
-#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
@@ -23,6 +21,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "tests/bench/crew.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_leader.hpp"
 #include "workers/trainer/training.hpp"
@@ -167,12 +166,6 @@ int work(const test::WorkerPlace& place, const trainer::Settings& settings, cons
   return trainer::train(**session, *task, settings, Watcher(*task, record)).ok() ? 0 : 1;
 }
 
-Record* shared_record() {
-  void* memory = ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
-  return new (memory) Record;
-}
-
 struct Run {
   std::vector<Point> points;
   double noise_scale = 0;
@@ -192,17 +185,15 @@ struct Run {
 };
 
 Run run(const Variant& variant, std::uint64_t seed, const std::string& folder) {
-  Record* record = shared_record();
+  const test::Shared<Record> record;
   const trainer::Settings settings = settings_of(variant, seed);
   test::TestLeader leader([&](const test::WorkerPlace& place) { return work(place, settings, folder, *record); });
-  std::vector<WorkerId> workers;
   int largest = 1;
   for (const Resize& resize : variant.sizes) largest = std::max(largest, resize.size);
-  for (int i = 0; i < largest; ++i) workers.push_back(leader.spawn());
+  std::vector<WorkerId> workers = test::boot_crew(leader, largest);
   const auto wait = [&](auto done) {
     if (!leader.run_until(done, 600'000)) throw std::runtime_error("the workers do not come to their end");
   };
-  wait([&] { return std::all_of(workers.begin(), workers.end(), [&](WorkerId id) { return leader.ready(id); }); });
   for (std::size_t i = 0; i < variant.sizes.size(); ++i) {
     const Resize& resize = variant.sizes[i];
     wait([&] { return record->samples >= resize.at_samples; });
@@ -218,7 +209,6 @@ Run run(const Variant& variant, std::uint64_t seed, const std::string& folder) {
   Run result{.points = {record->point.begin(), record->point.begin() + static_cast<std::ptrdiff_t>(record->points)}};
   const auto reports = leader.received<api::StepsMessage>();
   result.noise_scale = reports.back().noise_scale.value_or(-1);
-  ::munmap(record, sizeof(Record));
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/crew.hpp"
 #include "tests/support/test_leader.hpp"
 #include "tests/support/tiny_job.hpp"
 
@@ -53,13 +54,9 @@ StepTimes measure(int workers, double slowness) {
                      .slowness = {{static_cast<std::uint64_t>(workers), slowness}},
                      .keeps_digests = false});
   test::TestLeader leader([&](const test::WorkerPlace& place) { return job.work(place); });
-  std::vector<WorkerId> members;
   std::vector<std::int64_t> weights(static_cast<std::size_t>(workers), 1'000);
   weights.back() = static_cast<std::int64_t>(1'000 / slowness);
-  for (int i = 0; i < workers; ++i) members.push_back(leader.spawn());
-  for (const WorkerId worker : members) {
-    require(leader.run_until([&] { return leader.ready(worker); }, 60'000), "a worker boots");
-  }
+  const std::vector<WorkerId> members = test::boot_crew(leader, workers);
   leader.commit(members);
   const test::Diary& diary = job.diary(members.front());
   require(leader.run_until([&] { return diary.steps >= 20; }, 60'000), "the workers train");

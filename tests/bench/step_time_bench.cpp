@@ -1,28 +1,18 @@
 // A whole training step in steady state, over two workers on loopback: tidepool-trainer's own loop through libtidepool
 // against the same model, data and optimizer in a bare loop over Gloo. The two take turns, so that a busy machine slows
 // both; the medians of all rounds are compared.
-#include <gloo/allreduce.h>
-#include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/file_store.h>
-#include <gloo/transport/tcp/device.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/bench/crew.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/test_leader.hpp"
 #include "workers/runtime/permutation.hpp"
 #include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/sgd.hpp"
@@ -31,8 +21,8 @@
 namespace {
 
 namespace runtime = tidepool::runtime;
+namespace test = tidepool::test;
 namespace trainer = tidepool::trainer;
-using tidepool::WorkerId;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWorkers = 2;
@@ -49,12 +39,6 @@ struct Figures {
     if (count < kSteps) step_ms[count++] = std::chrono::duration<double, std::milli>(end - begin).count();
   }
 };
-
-Figures* shared_figures() {
-  void* memory = ::mmap(nullptr, sizeof(Figures), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
-  return new (memory) Figures;
-}
 
 double median(std::vector<double> values) {
   if (values.empty()) throw std::runtime_error("no step was measured");
@@ -74,28 +58,22 @@ trainer::Settings settings_for(const std::string& text) {
 // Times between the ends of steps, after the warm-up.
 class StepWatch {
  public:
-  explicit StepWatch(Figures* figures) : figures_(figures) {}
+  explicit StepWatch(Figures& figures) : figures_(figures) {}
   void step_ended() {
     const auto now = Clock::now();
-    if (++steps_ > kWarmUp) figures_->add(last_, now);
+    if (++steps_ > kWarmUp) figures_.add(last_, now);
     last_ = now;
   }
 
  private:
-  Figures* figures_;
+  Figures& figures_;
   Clock::time_point last_;
   int steps_ = 0;
 };
 
 // What a careful person writes without libtidepool: the same share each step, one ring allreduce, the same optimizer.
-int bare_worker(const trainer::Settings& settings, int rank, const std::string& folder, Figures* figures) {
-  gloo::transport::tcp::attr attributes;
-  attributes.hostname = "127.0.0.1";
-  auto device = gloo::transport::tcp::CreateDevice(attributes);
-  gloo::rendezvous::FileStore store(folder);
-  auto context = std::make_shared<gloo::rendezvous::Context>(rank, kWorkers);
-  context->connectFullMesh(store, device);
-  auto task = trainer::build_task(settings, folder);
+int bare_worker(const trainer::Settings& settings, const std::shared_ptr<gloo::Context>& context, Figures& figures) {
+  auto task = trainer::build_task(settings, "/");
   if (!task.ok()) return 1;
   const std::span<float> parameters = task->model->parameters();
   std::vector<float> gradient(parameters.size());
@@ -105,7 +83,7 @@ int bare_worker(const trainer::Settings& settings, int rank, const std::string& 
   const auto batch_size = static_cast<std::uint64_t>(settings.global_batch);
   const auto share_of = [&](std::uint64_t step) {
     std::vector<std::uint64_t> samples;
-    const std::uint64_t begin = step * batch_size + static_cast<std::uint64_t>(rank) * batch_size / kWorkers;
+    const std::uint64_t begin = step * batch_size + static_cast<std::uint64_t>(context->rank) * batch_size / kWorkers;
     for (std::uint64_t i = 0; i < batch_size / kWorkers; ++i) {
       samples.push_back(order.at((begin + i) % task->data->samples()));
     }
@@ -118,31 +96,20 @@ int bare_worker(const trainer::Settings& settings, int rank, const std::string& 
     loader.expect(share_of(step + 1));
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     static_cast<void>(task->model->add_gradient(*batch, gradient));
-    gloo::AllreduceOptions call(context);
-    call.setOutput(gradient.data(), gradient.size());
-    call.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-    call.setReduceFunction(static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
-    gloo::allreduce(call);
+    test::sum_over(context, gradient);
     optimizer.apply(gradient, {.samples = batch_size}, parameters);
-    if (rank == 0) watch.step_ended();
+    if (context->rank == 0) watch.step_ended();
   }
   return 0;
 }
 
 std::vector<double> bare_round(const trainer::Settings& settings) {
-  const tidepool::test::TemporaryFolder folder;
-  Figures* figures = shared_figures();
-  std::vector<pid_t> children;
-  for (int rank = 0; rank < kWorkers; ++rank) {
-    const pid_t child = ::fork();
-    if (child == 0) std::_Exit(bare_worker(settings, rank, folder.path().string(), figures));
-    children.push_back(child);
-  }
-  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  const test::Shared<Figures> figures;
+  test::run_gloo_crew(kWorkers, [&](const auto& context) { return bare_worker(settings, context, *figures); });
   return {figures->step_ms, figures->step_ms + figures->count};
 }
 
-int session_worker(const trainer::Settings& settings, const tidepool::test::WorkerPlace& place, Figures* figures) {
+int session_worker(const trainer::Settings& settings, const test::WorkerPlace& place, Figures& figures) {
   auto task = trainer::build_task(settings, "/");
   if (!task.ok()) return 1;
   runtime::SessionOptions options;
@@ -159,22 +126,13 @@ int session_worker(const trainer::Settings& settings, const tidepool::test::Work
 }
 
 std::vector<double> session_round(const trainer::Settings& settings) {
-  Figures* figures = shared_figures();
-  tidepool::test::TestLeader leader(
-      [&](const tidepool::test::WorkerPlace& place) { return session_worker(settings, place, figures); });
-  std::vector<WorkerId> workers;
-  for (int i = 0; i < kWorkers; ++i) workers.push_back(leader.spawn());
-  const bool ready = leader.run_until([&] {
-    return std::all_of(workers.begin(), workers.end(), [&](WorkerId worker) { return leader.ready(worker); });
-  });
-  if (!ready) throw std::runtime_error("the workers did not start");
-  leader.commit(workers);
-  if (!leader.run_until([&] { return leader.living() == 0; }, 300'000)) throw std::runtime_error("the workers hang");
+  const test::Shared<Figures> figures;
+  test::run_crew(kWorkers, [&](const test::WorkerPlace& place) { return session_worker(settings, place, *figures); });
   return {figures->step_ms, figures->step_ms + figures->count};
 }
 
 void run() {
-  const tidepool::test::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string text = (folder.path() / "text.txt").string();
   {
     std::ofstream out(text);
