@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schedulerd/ctl/failure.hpp"
+#include "schedulerd/ctl/help_page.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -81,6 +82,7 @@ int run_chosen(const Chosen& chosen, const Settings& settings) {
 
 int run(int argc, const char* const* argv, const AddCommands& extra) {
   CLI::App app("Tidepool's command line: submit elastic training jobs, see what they do and why.", "schedctl");
+  app.formatter(std::make_shared<HelpPage>(output_style()));  // of all commands: each takes over its parent's
   app.require_subcommand(1);
   app.fallthrough();  // shared options may stand after the command
   Settings settings;

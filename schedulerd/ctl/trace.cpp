@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "schedulerd/ctl/progress.hpp"
+#include "schedulerd/ctl/timestamp.hpp"
 #include "schedulerd/ctl/words.hpp"
 
 namespace tidepool::ctl {
@@ -17,11 +16,12 @@ namespace {
 using nlohmann::json;
 
 constexpr int kProcess = 1;
-enum Lane { kJob = 1, kGenerations, kSwitches, kBuilds, kHappenings };
-constexpr std::array<std::pair<Lane, const char*>, 5> kLanes{{{kJob, "job"},
+enum Lane { kJob = 1, kGenerations, kSwitches, kBuilds, kSteps, kHappenings };
+constexpr std::array<std::pair<Lane, const char*>, 6> kLanes{{{kJob, "job"},
                                                               {kGenerations, "generations"},
                                                               {kSwitches, "pauses of switches"},
                                                               {kBuilds, "communicators built"},
+                                                              {kSteps, "steps"},
                                                               {kHappenings, "what happened"}}};
 
 bool is_instant(const std::string& type) {
@@ -48,14 +48,16 @@ class TraceWriter {
     if (!open.name.empty()) add_span(lane, open.since_us, at_us, open.name, std::move(open.args));
     open = {name, at_us, std::move(args)};
   }
+  // A clock that was set back makes it empty.
   void add_span(Lane lane, std::int64_t from_us, std::int64_t to_us, const std::string& name, json args) {
+    const std::int64_t begin = since_start(from_us);
     events_.push_back({{"ph", "X"},
                        {"name", name},
                        {"cat", "job"},
                        {"pid", kProcess},
                        {"tid", lane},
-                       {"ts", since_start(from_us)},
-                       {"dur", std::max<std::int64_t>(0, to_us - from_us)},
+                       {"ts", begin},
+                       {"dur", std::max<std::int64_t>(0, since_start(to_us) - begin)},
                        {"args", std::move(args)}});
   }
   void add_instant(std::int64_t at_us, const std::string& name, json args) {
@@ -68,10 +70,15 @@ class TraceWriter {
                        {"ts", since_start(at_us)},
                        {"args", std::move(args)}});
   }
-  void add_counter(std::int64_t at_us, const std::string& name, const json& value) {
-    if (!value.is_number()) return;  // a loss that is not finite
+  // `series`: numbers by name; what is not yet known, or not finite, is null and left out.
+  void add_counter(std::int64_t at_us, const std::string& name, const json& series) {
+    json numbers = json::object();
+    for (const auto& [key, value] : series.items()) {
+      if (value.is_number()) numbers[key] = value;
+    }
+    if (numbers.empty()) return;
     events_.push_back(
-        {{"ph", "C"}, {"name", name}, {"pid", kProcess}, {"ts", since_start(at_us)}, {"args", {{name, value}}}});
+        {{"ph", "C"}, {"name", name}, {"pid", kProcess}, {"ts", since_start(at_us)}, {"args", std::move(numbers)}});
   }
   [[nodiscard]] json finish(std::int64_t end_us) && {
     for (const Lane lane : {kJob, kGenerations}) go_on_with(lane, end_us, "");
@@ -146,56 +153,70 @@ bool begins_to_start(const json& event, bool& idle) {
   return type == "worker.started" && std::exchange(idle, false);
 }
 
-void add_points(TraceWriter& trace, const json& points) {
+json by_rank(const json& values) {
+  json series = json::object();
+  for (std::size_t rank = 0; rank < values.size(); ++rank) series["rank " + std::to_string(rank)] = values[rank];
+  return series;
+}
+
+// Where the steps that a measurement speaks of ended.
+struct Measured {
+  std::int64_t at_us = 0;
+  double step = 0;
+};
+
+// The steps since the measurement before, as long as they took: between the two the job may have waited.
+void add_steps(TraceWriter& trace, const json& point, const Measured& before, const Measured& here) {
+  const double steps = here.step - before.step;
+  const double step_ms = number_at(point, "/step_ms").value_or(0);
+  if (steps < 1 || step_ms <= 0) return;  // it went on from an older state
+  const auto took_us = static_cast<std::int64_t>(steps * step_ms * 1000);
+  const std::string name =
+      steps > 1 ? "steps " + whole(before.step + 1) + " to " + whole(here.step) : "step " + whole(here.step);
+  trace.add_span(kSteps, std::max(before.at_us, here.at_us - took_us), here.at_us, name,
+                 {{"size", point.value("size", json())},
+                  {"generation", point.value("generation", json())},
+                  {"step_ms", step_ms},
+                  {"global_batch", point.value("global_batch", json())}});
+}
+
+void add_points(TraceWriter& trace, const json& points, std::int64_t zero_us) {
+  Measured before{.at_us = zero_us};
   for (const auto& point : points) {
     const auto at = micros_of(text_at(point, "/at"));
-    if (!at) continue;
-    trace.add_counter(*at, "size", point.value("size", json()));
-    trace.add_counter(*at, "samples_per_second", point.value("samples_per_second", json()));
-    trace.add_counter(*at, "loss", point.value("loss", json()));
+    const auto step = number_at(point, "/step");
+    if (!at || !step) continue;
+    const Measured here{.at_us = *at, .step = *step};
+    add_steps(trace, point, before, here);
+    before = here;
+    for (const char* name : {"step", "size", "samples_per_second", "loss"}) {
+      trace.add_counter(*at, name, {{name, point.value(name, json())}});
+    }
+    trace.add_counter(*at, "compute_ms", by_rank(list_at(point, "/compute_ms")));
   }
+}
+
+std::int64_t newest_of(const json& list, std::int64_t newest) {
+  for (const auto& one : list) newest = std::max(newest, micros_of(text_at(one, "/at")).value_or(newest));
+  return newest;
 }
 
 }  // namespace
-
-std::optional<std::int64_t> micros_of(std::string_view text) {
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text.back() != 'Z')
-    return std::nullopt;
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    int value = -1;
-    std::from_chars(text.data() + at, text.data() + at + digits, value);
-    return value;
-  };
-  namespace chrono = std::chrono;
-  const chrono::year_month_day day(chrono::year(number(0, 4)), chrono::month(static_cast<unsigned>(number(5, 2))),
-                                   chrono::day(static_cast<unsigned>(number(8, 2))));
-  if (!day.ok() || number(11, 2) < 0 || number(14, 2) < 0 || number(17, 2) < 0) return std::nullopt;
-  const chrono::seconds seconds =
-      chrono::hours(number(11, 2)) + chrono::minutes(number(14, 2)) + chrono::seconds(number(17, 2));
-  std::int64_t micros =
-      chrono::duration_cast<chrono::microseconds>(chrono::sys_days(day).time_since_epoch() + seconds).count();
-  std::int64_t unit = 100'000;
-  for (std::size_t at = 20; text[19] == '.' && at + 1 < text.size() && unit > 0; ++at, unit /= 10) {
-    micros += (text[at] - '0') * unit;
-  }
-  return micros;
-}
 
 json chrome_trace(const TraceInput& input) {
   const std::string name = text_at(input.job, "/id") + " " + text_at(input.job, "/name");
   const auto zero = micros_of(text_at(input.job, "/submitted_at")).value_or(0);
   TraceWriter trace(zero, name);
-  std::int64_t newest = zero;
   bool idle = true;
   for (const auto& event : input.events) {
     const auto at = micros_of(text_at(event, "/at"));
     if (!at) continue;
-    newest = std::max(newest, *at);
     if (begins_to_start(event, idle)) trace.go_on_with(kJob, *at, "starting");
     add_event(trace, event, *at);
   }
-  add_points(trace, input.points);
-  return {{"traceEvents", std::move(trace).finish(newest)},
+  add_points(trace, input.points, zero);
+  const std::int64_t end = newest_of(input.points, newest_of(input.events, zero));  // of a job that lives: so far
+  return {{"traceEvents", std::move(trace).finish(end)},
           {"displayTimeUnit", "ms"},
           {"otherData", {{"job", text_at(input.job, "/id")}, {"submitted_at", text_at(input.job, "/submitted_at")}}}};
 }

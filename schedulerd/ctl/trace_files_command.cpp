@@ -10,7 +10,7 @@
 #include "schedulerd/ctl/file_text.hpp"
 #include "schedulerd/ctl/job_file.hpp"
 #include "schedulerd/ctl/text_table.hpp"
-#include "schedulerd/ctl/trace.hpp"
+#include "schedulerd/ctl/timestamp.hpp"
 #include "schedulerd/sim/trace/importers.hpp"
 #include "schedulerd/sim/trace/trace_rows.hpp"
 #include "schedulerd/sim/trace/trace_stats.hpp"

@@ -21,6 +21,23 @@ json switched(int generation, const std::string& kind, int from, int to, double 
           {"stall_ms", stall_ms},     {"build_ms", 400.0}, {"steps_redone", 0}, {"switch_step", 10}};
 }
 
+struct Figures {
+  double step_ms = 0;
+  json loss;
+};
+json point(const std::string& at, int step, int size, const Figures& figures) {
+  return {{"at", "2026-11-20T10:00:" + at + "Z"},
+          {"step", step},
+          {"size", size},
+          {"generation", 1},
+          {"samples_per_second", 6'400 / figures.step_ms},
+          {"step_ms", figures.step_ms},
+          {"loss", figures.loss},
+          {"compute_ms", json(static_cast<std::size_t>(size), 7.5)},
+          {"global_batch", 64},
+          {"noise_scale", nullptr}};
+}
+
 // Starts with two workers, grows to three, is suspended, goes on, ends.
 TraceInput a_life() {
   TraceInput life;
@@ -38,8 +55,7 @@ TraceInput a_life() {
                  event("21.000", "worker.started", {{"worker", "w-4"}, {"size", 1}}),
                  event("22.000", "generation.switched", switched(4, "resume", 0, 1, 0)),
                  event("30.000", "job.finished", {{"state", "succeeded"}, {"steps", 90}})};
-  life.points = {{{"at", "2026-11-20T10:00:04.500Z"}, {"size", 2}, {"samples_per_second", 900.5}, {"loss", 3.1}},
-                 {{"at", "2026-11-20T10:00:08.500Z"}, {"size", 3}, {"samples_per_second", 1200}, {"loss", nullptr}}};
+  life.points = {point("04.500", 5, 2, {100.0, 3.1}), point("08.500", 45, 3, {50.0, nullptr})};
   return life;
 }
 
@@ -108,16 +124,138 @@ TEST_CASE("Measurements are counters, and a loss that is not a number is left ou
   std::map<std::string, int> counters;
   const json trace = chrome_trace(a_life());
   for (const auto& one : trace.at("traceEvents")) {
-    if (one.at("ph") == "C") ++counters[one.at("name")];
+    if (one.at("ph") != "C") continue;
+    ++counters[one.at("name")];
+    if (one.at("name") == "compute_ms" && one.at("ts") == 8'500'000) {
+      CHECK(one.at("args") == json{{"rank 0", 7.5}, {"rank 1", 7.5}, {"rank 2", 7.5}});
+    }
   }
-  CHECK(counters == std::map<std::string, int>{{"loss", 1}, {"samples_per_second", 2}, {"size", 2}});
+  CHECK(counters == std::map<std::string, int>{
+                        {"compute_ms", 2}, {"loss", 1}, {"samples_per_second", 2}, {"size", 2}, {"step", 2}});
 }
 
-TEST_CASE("A time is read to the microsecond, and anything else is none") {
-  CHECK(micros_of("1970-01-02T00:00:00.120Z") == 86'400'120'000);
-  CHECK(micros_of("1970-01-01T00:00:01Z") == 1'000'000);
-  CHECK_FALSE(micros_of("yesterday"));
-  CHECK_FALSE(micros_of("2026-13-40T00:00:00.000Z"));
+TEST_CASE("The steps between two measurements are a span as long as they took") {
+  const auto spans = spans_by_lane(chrome_trace(a_life()));
+  const auto& steps = spans.at("steps");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].at("name") == "steps 1 to 5");
+  CHECK(steps[0].at("ts") == 4'000'000);  // 5 of 100 ms before 04.500
+  CHECK(steps[0].at("dur") == 500'000);
+  CHECK(steps[1].at("name") == "steps 6 to 45");
+  CHECK(steps[1].at("ts") == 6'500'000);
+  CHECK(steps[1].at("args").at("size") == 3);
+}
+
+TEST_CASE("Steps that were taken back are no span, and what was measured slower than the clock overlaps nothing") {
+  TraceInput life = a_life();
+  life.points.push_back(point("09.000", 40, 3, {50.0, 2.0}));     // restored from an older state
+  life.points.push_back(point("09.100", 41, 3, {5'000.0, 2.0}));  // its report came late
+  const auto spans = spans_by_lane(chrome_trace(life));
+  const auto& steps = spans.at("steps");
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[2].at("name") == "step 41");
+  CHECK(steps[2].at("ts") == 9'000'000);
+  CHECK(steps[2].at("dur") == 100'000);
+}
+
+TEST_CASE("Every kind of change of a generation is shown by its name, with its report in the arguments") {
+  TraceInput life = a_life();
+  life.events.clear();
+  life.points.clear();
+  const std::vector<std::string> kinds = {"start", "grow", "shrink", "replace", "failure", "restart", "resume"};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const int second = 10 + static_cast<int>(i);
+    life.events.push_back(event(std::to_string(second) + ".000", "generation.switched",
+                                switched(static_cast<int>(i) + 1, kinds[i], 2, 3, 30)));
+  }
+  const auto spans = spans_by_lane(chrome_trace(life));
+  REQUIRE(spans.at("pauses of switches").size() == kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    const json& pause = spans.at("pauses of switches")[i];
+    CHECK(pause.at("name") == kinds[i] + " to generation " + number);
+    CHECK(pause.at("dur") == 30'000);
+    CHECK(pause.at("args") == life.events[i].at("data"));
+    CHECK(spans.at("generations")[i].at("name") == "generation " + number + ": 3 workers");
+    CHECK(spans.at("communicators built")[i].at("name") == "generation " + number);
+  }
+}
+
+TEST_CASE("A switch whose report was lost is a moment, and nothing lies before the job was submitted") {
+  TraceInput life = a_life();
+  life.points.clear();
+  life.events = {event("00.010", "generation.switched", switched(1, "start", 0, 2, 500)),
+                 event("01.000", "generation.switched",
+                       {{"generation", 2}, {"kind", "grow"}, {"to_size", 3}, {"stall_ms", 0}, {"build_ms", 0}})};
+  const auto spans = spans_by_lane(chrome_trace(life));
+  CHECK(spans.at("pauses of switches")[0].at("ts") == 0);
+  CHECK(spans.at("pauses of switches")[0].at("dur") == 10'000);
+  CHECK(spans.at("pauses of switches")[1].at("dur") == 0);
+  REQUIRE(spans.at("communicators built").size() == 1);
+  CHECK(spans.at("communicators built")[0].at("dur") == 0);
+}
+
+TEST_CASE("The last span of a job that lives goes on to what is newest, an event or a measurement") {
+  TraceInput life = a_life();
+  life.events.erase(life.events.begin() + 5, life.events.end());  // up to the third worker's start
+  life.points = json::array({point("07.250", 20, 2, {100.0, 3.0})});
+  auto spans = spans_by_lane(chrome_trace(life));
+  CHECK(spans.at("generations").back().at("ts") == 4'000'000);
+  CHECK(spans.at("generations").back().at("dur") == 3'250'000);
+  CHECK(spans.at("job").back().at("dur") == 3'250'000);
+  life.points.clear();
+  spans = spans_by_lane(chrome_trace(life));
+  CHECK(spans.at("job").back().at("dur") == 1'500'000);
+}
+
+TEST_CASE("Names that would end a string or a script come back as they were") {
+  const std::string awkward = "a \"b\" \\ \n\t\x01 </script> \xc3\xa9\xe2\x80\xa8";
+  TraceInput life = a_life();
+  life.job["name"] = awkward;
+  life.events.push_back(event("31.000", "worker.lost", {{"worker", "w-1"}, {"exit_code", 1}, {"detail", awkward}}));
+  const std::string text = chrome_trace(life).dump();
+  CHECK(text.find('\n') == std::string::npos);
+  const json trace = json::parse(text);
+  CHECK(trace.at("traceEvents").at(0).at("args").at("name") == "job-1 " + awkward);
+  bool found = false;
+  for (const auto& one : trace.at("traceEvents")) found |= one.at("args").value("detail", "") == awkward;
+  CHECK(found);
+}
+
+TEST_CASE("A clock that was set back makes nothing last less than no time") {
+  TraceInput life = a_life();
+  life.events[5].at("at") = "2026-11-20T10:00:02.000Z";  // the second switch, before the first
+  life.points[1].at("at") = "2026-11-20T10:00:03.000Z";
+  const json trace = chrome_trace(life);
+  for (const auto& one : trace.at("traceEvents")) {
+    INFO(one.dump());
+    if (one.contains("ts")) CHECK(one.at("ts").get<std::int64_t>() >= 0);
+    if (one.contains("dur")) CHECK(one.at("dur").get<std::int64_t>() >= 0);
+  }
+}
+
+TEST_CASE("What is no event, has no time, or is of a kind that nobody knows costs only itself") {
+  const TraceInput good = a_life();
+  const json expected = chrome_trace(good);
+  TraceInput life = good;
+  const json broken = {json(5),
+                       json("text"),
+                       json::array(),
+                       {{"at", 7}, {"type", "job.parked"}},
+                       {{"at", "soon"}, {"type", "generation.switched"}},
+                       {{"at", "2026-11-20T10:00:05.000Z"}},
+                       event("06.000", "moon.risen", {{"phase", "full"}})};
+  for (const auto& one : broken) {
+    life.events.insert(life.events.begin() + 5, one);
+    life.points.insert(life.points.begin() + 1, one);
+  }
+  CHECK(chrome_trace(life) == expected);
+  life = good;
+  life.events[5].at("data") = "none";
+  life.points[0]["compute_ms"] = "slow";
+  life.points[0]["step_ms"] = nullptr;
+  CHECK(chrome_trace(life).at("traceEvents").is_array());
+  CHECK(chrome_trace({.job = nullptr}).at("traceEvents").size() == 1 + 6);  // the names of process and lanes
 }
 
 }  // namespace
