@@ -1,12 +1,12 @@
 #include "policies/cluster/choice_program.hpp"
 
-#include <CbcHeuristic.hpp>
 #include <CbcModel.hpp>
-#include <CglKnapsackCover.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <OsiClpSolverInterface.hpp>
 
 #include <algorithm>
+
+#include "policies/models/branch_and_cut.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -44,14 +44,7 @@ ChoiceAnswer solve(const ChoiceProgram& program) {
   solver.setHintParam(OsiDoReducePrint, true, OsiHintTry);
   load(program, solver);
   CbcModel model(solver);
-  model.setLogLevel(0);
-  model.setAllowableFractionGap(program.gap);
-  model.setMaximumNodes(program.nodes_max);
-  CbcRounding rounding(model);
-  model.addHeuristic(&rounding);
-  CglKnapsackCover covers;
-  model.addCutGenerator(&covers, -1, "knapsack covers");
-  model.initialSolve();
+  relax(model, {.gap = program.gap, .nodes_max = program.nodes_max, .passes_max = {}});
   model.branchAndBound();
   answer.bound = model.getBestPossibleObjValue();
   const double* solution = model.bestSolution();

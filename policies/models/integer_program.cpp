@@ -1,8 +1,6 @@
 #include "policies/models/integer_program.hpp"
 
-#include <CbcHeuristic.hpp>
 #include <CbcModel.hpp>
-#include <CglKnapsackCover.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <OsiClpSolverInterface.hpp>
 
@@ -46,15 +44,7 @@ LinearAnswer maximize_whole(const LinearProgram& program, const std::vector<std:
   load(program, solver);
   for (const std::size_t column : whole) solver.setInteger(static_cast<int>(column));
   CbcModel model(solver);
-  model.setLogLevel(0);
-  model.setAllowableFractionGap(limits.gap);
-  model.setMaximumNodes(limits.nodes_max);
-  model.setMaximumCutPassesAtRoot(limits.passes_max);
-  CbcRounding rounding(model);
-  model.addHeuristic(&rounding);
-  CglKnapsackCover covers;
-  model.addCutGenerator(&covers, -1, "knapsack covers");
-  model.initialSolve();
+  relax(model, limits);
   if (model.isInitialSolveProvenPrimalInfeasible()) return {.solved = Solved::kInfeasible, .values = {}};
   if (model.isInitialSolveProvenDualInfeasible()) return {.solved = Solved::kUnbounded, .values = {}};
   model.branchAndBound();

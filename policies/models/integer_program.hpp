@@ -5,15 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "policies/models/branch_and_cut.hpp"
 #include "policies/models/linear_program.hpp"
 
 namespace tidepool::policies {
-
-struct BranchLimits {
-  double gap = 1e-3;     // relative, at which an answer is good enough
-  int nodes_max = 200;   // of the search tree
-  int passes_max = 200;  // of cuts and heuristics at its root
-};
 
 // `whole`: the columns that must be whole numbers. kGoodEnough: out of nodes, `values` is the best answer so far;
 // kGaveUp: out of nodes before any was found.
