@@ -28,18 +28,6 @@ std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
   return failure == pairs.end() ? std::nullopt : std::optional(*failure);
 }
 
-// The reason with what the step between two sizes has brought.
-Reason by(const ScalingEvidence& evidence, const PairVerdict& pair, Reason reason) {
-  if (evidence.by_utility()) {
-    reason.numbers.push_back({"utility_gain", pair.gain});
-    reason.numbers.push_back({"cost_gain", pair.cost});
-  } else {
-    reason.numbers.push_back({"efficiency", pair.efficiency});
-    reason.numbers.push_back({"threshold", pair.asked});
-  }
-  return reason;
-}
-
 Reason moving(ReasonCode code, int from, int to) {
   return {code, {{"from", double(from)}, {"to", double(to)}}};
 }
@@ -118,7 +106,7 @@ std::optional<Reason> Reach::ground_to_hold() const {
   }
   if (failure_ && held == failure_->small) {
     const auto code = evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled;
-    return by(evidence_, *failure_, {code, {{"size", double(held)}, {"next", double(failure_->large)}}});
+    return evidence_.told({code, {{"size", double(held)}, {"next", double(failure_->large)}}}, *failure_);
   }
   if (ladder_.cut_short && held == ladder_.sizes.back()) return ladder_.cut;
   return std::nullopt;
@@ -132,7 +120,7 @@ std::optional<Reason> Reach::ground_to_grow(int to, bool priced) const {
   const PairVerdict* pair = to > tried_ ? &evidence_.pairs().back() : evidence_.into(to);
   if (pair == nullptr || !pair->passed) return std::nullopt;
   const auto code = evidence_.by_utility() ? ReasonCode::kUtilityUp : ReasonCode::kEfficientUp;
-  return by(evidence_, *pair, moving(code, held, to));
+  return evidence_.told(moving(code, held, to), *pair);
 }
 
 std::optional<Reason> Reach::ground_to_shrink(int to) const {
@@ -140,11 +128,11 @@ std::optional<Reason> Reach::ground_to_shrink(int to) const {
   const int held = job_->size();
   if (to == look_below_) {
     const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kExploreDown;
-    return by(evidence_, *failure_, moving(code, held, to));
+    return evidence_.told(moving(code, held, to), *failure_);
   }
   if (held < failure_->large || to != failure_->small) return std::nullopt;
   const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kInefficientDown;
-  return by(evidence_, *failure_, moving(code, held, to));
+  return evidence_.told(moving(code, held, to), *failure_);
 }
 
 void tell_by_measurements(const core::ClusterState& state, const core::Job& job, core::Allotment& allotment) {

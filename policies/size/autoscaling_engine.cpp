@@ -110,10 +110,8 @@ class Judgement {
             {{"from", double(present_)}, {"to", double(to)}, {"steps", static_cast<double>(steps)}}};
   }
   [[nodiscard]] Reason moved(ReasonCode by_efficiency, ReasonCode by_utility, const PairVerdict& pair, int to) const {
-    Reason reason{evidence_.by_utility() ? by_utility : by_efficiency,
-                  {{"from", double(present_)}, {"to", double(to)}}};
-    add_numbers(reason, pair);
-    return reason;
+    const ReasonCode code = evidence_.by_utility() ? by_utility : by_efficiency;
+    return evidence_.told({code, {{"from", double(present_)}, {"to", double(to)}}}, pair);
   }
   [[nodiscard]] Reason up_by(const PairVerdict& pair, int to) const {
     return moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, to);
@@ -125,19 +123,8 @@ class Judgement {
     return moved(ReasonCode::kExploreDown, ReasonCode::kUtilityDown, pair, to);
   }
   [[nodiscard]] Reason settled(const PairVerdict& pair) const {
-    Reason reason{evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled,
-                  {{"size", double(pair.small)}, {"next", double(pair.large)}}};
-    add_numbers(reason, pair);
-    return reason;
-  }
-  void add_numbers(Reason& reason, const PairVerdict& pair) const {
-    if (evidence_.by_utility()) {
-      reason.numbers.push_back({"utility_gain", pair.gain});
-      reason.numbers.push_back({"cost_gain", pair.cost});
-    } else {
-      reason.numbers.push_back({"efficiency", pair.efficiency});
-      reason.numbers.push_back({"threshold", pair.asked});
-    }
+    const ReasonCode code = evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled;
+    return evidence_.told({code, {{"size", double(pair.small)}, {"next", double(pair.large)}}}, pair);
   }
 
   // How far the step from small to large is above the line that it must pass.

@@ -106,4 +106,15 @@ double ScalingEvidence::best_gain_seconds(int from, int to) const {
   return gain_seconds(from, to, to > from ? rate * to / from : rate);
 }
 
+core::Reason ScalingEvidence::told(core::Reason reason, const PairVerdict& pair) const {
+  if (by_utility_) {
+    reason.numbers.push_back({"utility_gain", pair.gain});
+    reason.numbers.push_back({"cost_gain", pair.cost});
+  } else {
+    reason.numbers.push_back({"efficiency", pair.efficiency});
+    reason.numbers.push_back({"threshold", pair.asked});
+  }
+  return reason;
+}
+
 }  // namespace tidepool::policies

@@ -61,6 +61,8 @@ class ScalingEvidence {
   [[nodiscard]] const PairVerdict* into(int size) const;
 
   [[nodiscard]] bool by_utility() const { return by_utility_; }
+  // The reason with what the step of this pair brings and what was asked of it, by utility or by efficiency.
+  [[nodiscard]] core::Reason told(core::Reason reason, const PairVerdict& pair) const;
 
   // How long a change between the two sizes stalls the job, in seconds; measured, or a stated guess.
   [[nodiscard]] double stall_seconds(int from, int to) const;
