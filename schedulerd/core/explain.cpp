@@ -145,11 +145,8 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
   const FreeSlots free(state);
-  const auto& types = job.spec.slot_types;
-  GangRequest any{.slots_per_worker = slots, .avoid = {}};
-  any.slot_types = types;
-  const int fits = free.room_for(any);
-  suggest_victims(state, needed - free.free_of(types), out);
+  const int fits = free.room_for(job);
+  suggest_victims(state, needed - free.free_of(job.spec.slot_types), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }

@@ -119,6 +119,11 @@ std::string by_promise(const Reason& why) {
                            : ", " + waiting_time(spare) + " before its deadline");
 }
 
+bool is_of_turns(std::string_view word) {
+  return word == kArrival || word == kService || word == kTimeLeft || word == kQueue || word == kIndex ||
+         word == kDeadline || word == kTimeShare || word == kSlices || word == kRounds || word == kLease;
+}
+
 bool is_of_merit(std::string_view word) {
   return word == kSpeedup || word == kShortening || word == kTimeSaved || word == kFairness || word == kGoodput ||
          word == kFitness;
@@ -130,8 +135,7 @@ std::string clause(const Reason& why) {
   if (why.word.empty()) return "";
   if (why.word == kPromise) return ": " + by_promise(why);
   if (is_of_merit(why.word)) return ": " + by_merit(why);
-  const std::string line = by_line(why);
-  return line.size() > 3 ? ": " + line : "";
+  return is_of_turns(why.word) ? ": " + by_line(why) : "";
 }
 
 std::string amount(std::string_view word, double value) {

@@ -55,13 +55,10 @@ bool PolicyAsker::ask(std::shared_ptr<const RunnablePolicy> policy, host::RoundA
 
 bool PolicyAsker::compare(std::shared_ptr<const RunnablePolicy> policy, host::RoundAsked asked) {
   const auto question = std::make_shared<const host::RoundAsked>(std::move(asked));
-  return shadow_thread_ &&
-         shadow_thread_->post(
-             [this, shelf = shadow_, policy = std::move(policy), question] {
-               const core::PolicyRound round = round_of(*shelf, *policy, *question);
-               (void)inbox_.push(PolicyComparedItem{policy->ref, compare_round(round, *question, setup_.parts)});
-             },
-             1);
+  return shadow_thread_ && shadow_thread_->post([this, shelf = shadow_, policy = std::move(policy), question] {
+    const core::PolicyRound round = round_of(*shelf, *policy, *question);
+    (void)inbox_.push(PolicyComparedItem{policy->ref, compare_round(round, *question, setup_.parts)});
+  });
 }
 
 }  // namespace tidepool::live
