@@ -1,10 +1,10 @@
 # The only CMake logic of the project: one folder = one library, one test program = one label.
 set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers for everything, such as address;undefined or thread")
 
-# Eight sources of a library are compiled as one, because most of the time goes into the headers that they share. An
-# edit then costs eight files, so it is for builds from nothing. Names that a source keeps to itself are then unique
-# within its library, but for one that is marked SEPARATE.
-option(TIDEPOOL_UNITY "Compile libraries several sources at a time: faster from nothing, slower after an edit" OFF)
+# Eight sources of a library or of a test program are compiled as one, because most of the time goes into the headers
+# that they share. An edit then costs eight files, so it is for builds from nothing. Names that a source keeps to itself
+# are then unique within its target, but for one that is marked SEPARATE.
+option(TIDEPOOL_UNITY "Compile several sources of a target at a time: faster from nothing, slower after an edit" OFF)
 
 add_library(tidepool_options INTERFACE)
 target_compile_features(tidepool_options INTERFACE cxx_std_20)
@@ -61,10 +61,10 @@ function(tidepool_program name)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
-# tidepool_test(NAME LABEL SOURCES ... DEPS ... [TIMEOUT s]): a Catch2 program; LABEL is one of
+# tidepool_test(NAME LABEL SOURCES ... DEPS ... [TIMEOUT s] [SEPARATE]): a Catch2 program; LABEL is one of
 # unit property golden sim integration fuzz bench webui lint.
 function(tidepool_test name label)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -74,6 +74,9 @@ function(tidepool_test name label)
     tidepool_compile_fast(${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(TIDEPOOL_UNITY AND NOT ARG_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "TIDEPOOL_SOURCE_DIR=${PROJECT_SOURCE_DIR};TIDEPOOL_BIN_DIR=${PROJECT_BINARY_DIR}/bin")

@@ -32,10 +32,10 @@ bool is_stream(const live::http::Route& route) {
   return route.path == "/v1/events/stream";
 }
 
-struct Scene {
+struct AuthScene {
   std::int64_t now = 1'000;
   RestFixture fixture;
-  explicit Scene()
+  explicit AuthScene()
       : fixture([this] {
           auto options = test_options();
           options.unix_now = [this] { return now; };
@@ -49,7 +49,7 @@ struct Scene {
 };
 
 TEST_CASE("every route but the public ones needs a good token") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string expired = fixture.service.add_token("admin", "", 999);
   const std::string revoked = fixture.service.add_token("admin");
@@ -75,7 +75,7 @@ TEST_CASE("every route but the public ones needs a good token") {
 }
 
 TEST_CASE("a role may do what it is for and no more") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string viewer = fixture.service.add_token("viewer");
   const std::string submitter = fixture.service.add_token("submitter");
@@ -90,7 +90,7 @@ TEST_CASE("a role may do what it is for and no more") {
 }
 
 TEST_CASE("another tenant's things are as unknown as things that do not exist") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("admin", "red");
   for (const auto& route : live::http::routes()) {
@@ -127,7 +127,7 @@ TEST_CASE("another tenant's things are as unknown as things that do not exist") 
 }
 
 TEST_CASE("a token of one tenant is refused what concerns the whole cluster") {
-  Scene scene;
+  AuthScene scene;
   const std::string red = scene.fixture.service.add_token("admin", "red");
   for (const auto& route : live::http::routes()) {
     if (!route.whole_cluster) continue;
@@ -137,7 +137,7 @@ TEST_CASE("a token of one tenant is refused what concerns the whole cluster") {
 }
 
 TEST_CASE("a tenant's token submits for its own tenant, and only for it") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("submitter", "red");
   const Ask without{.method = "POST", .path = "/v1/jobs", .token = red, .body = R"({"run":{"trainer":"mlp"}})"};
@@ -148,7 +148,7 @@ TEST_CASE("a tenant's token submits for its own tenant, and only for it") {
 }
 
 TEST_CASE("a tenant's token sees the teams below it, and no neighbour with a similar name") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   fixture.submit("red");
   fixture.submit("red/vision");
@@ -161,7 +161,7 @@ TEST_CASE("a tenant's token sees the teams below it, and no neighbour with a sim
 }
 
 TEST_CASE("a token that is made works, is shown once, expires and can be revoked") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const Ask make{.method = "POST",
                  .path = "/v1/tokens",
@@ -186,7 +186,7 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
 }
 
 TEST_CASE("nobody grants more than they hold, and a bad description is explained") {
-  Scene scene;
+  AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("admin", "red");
   const auto make = [&](const std::string& token, const char* body) {

@@ -5,12 +5,12 @@
 namespace tidepool::test {
 namespace {
 
-struct Scene {
+struct LogScene {
   RestFixture fixture;
   JobId job;
   WorkerId worker;
   std::string path;
-  Scene() {
+  LogScene() {
     fixture.service.join_node(4);
     job = fixture.submit();
     worker = fixture.service.published()->state.find_job(job)->workers.front();
@@ -22,7 +22,7 @@ struct Scene {
 };
 
 TEST_CASE("output is read from an offset, from the end, and with a limit") {
-  Scene scene;
+  LogScene scene;
   scene.fixture.service.write_log(scene.worker, "0123456789", false);
   auto all = scene.get();
   CHECK(all.status == 200);
@@ -38,7 +38,7 @@ TEST_CASE("output is read from an offset, from the end, and with a limit") {
 }
 
 TEST_CASE("a followed log grows until its worker has ended") {
-  Scene scene;
+  LogScene scene;
   scene.fixture.service.write_log(scene.worker, "first\n", false);
   RawConnection follow(scene.fixture.port);
   follow.send(scene.fixture.request({.path = scene.path + "?follow=true", .token = scene.fixture.admin}));
@@ -52,7 +52,7 @@ TEST_CASE("a followed log grows until its worker has ended") {
 }
 
 TEST_CASE("a worker of another job, or of none, is not found") {
-  Scene scene;
+  LogScene scene;
   const JobId other = scene.fixture.submit();
   const auto workers = scene.fixture.service.published()->state.find_job(other)->workers;
   REQUIRE(!workers.empty());
@@ -66,7 +66,7 @@ TEST_CASE("a worker of another job, or of none, is not found") {
 }
 
 TEST_CASE("the output of a job that has ended can still be read") {
-  Scene scene;
+  LogScene scene;
   scene.fixture.service.run_steps(scene.job, 1);
   scene.fixture.service.write_log(scene.worker, "bye\n", true);
   scene.fixture.service.learn(core::TrainingFinished{scene.job, 1, 2.5});

@@ -10,10 +10,10 @@ namespace {
 using nlohmann::json;
 
 // A job that trains on two of four slots, and one that waits for more slots than there are.
-struct Scene {
+struct ViewScene {
   RestFixture fixture;
   JobId job;
-  Scene() {
+  ViewScene() {
     fixture.service.join_node(4);
     job = fixture.submit("blue", 4);
     fixture.service.run_steps(job, 25);
@@ -27,7 +27,7 @@ struct Scene {
 };
 
 TEST_CASE("a running job shows its progress, its cost and its measured sizes") {
-  Scene scene;
+  ViewScene scene;
   const json job = scene.get("/v1/jobs/" + scene.job.text());
   CHECK(job.at("progress").at("step") == 25);
   CHECK(job.at("progress").at("fraction") == 25.0 / 400);
@@ -43,7 +43,7 @@ TEST_CASE("a running job shows its progress, its cost and its measured sizes") {
 }
 
 TEST_CASE("metric points come as stored, and not more than asked for") {
-  Scene scene;
+  ViewScene scene;
   live::MetricPoint point{.at = Instant::from_micros(5'000'000),
                           .step = 10,
                           .size = 2,
@@ -64,7 +64,7 @@ TEST_CASE("metric points come as stored, and not more than asked for") {
 }
 
 TEST_CASE("the explanation says why in words, for a job that runs and for one that waits") {
-  Scene scene;
+  ViewScene scene;
   const json running = scene.get("/v1/jobs/" + scene.job.text() + "/explain");
   CHECK(!running.at("summary").get<std::string>().empty());
   const json waiting = scene.get("/v1/jobs/job-2/explain");
@@ -73,7 +73,7 @@ TEST_CASE("the explanation says why in words, for a job that runs and for one th
 }
 
 TEST_CASE("workers, nodes and policies are listed as the document says") {
-  Scene scene;
+  ViewScene scene;
   const json workers = scene.get("/v1/jobs/" + scene.job.text() + "/workers");
   REQUIRE(!workers.at("items").empty());
   CHECK(workers.at("items").at(0).at("rank") == 0);
@@ -91,7 +91,7 @@ TEST_CASE("workers, nodes and policies are listed as the document says") {
 }
 
 TEST_CASE("decisions are told in words, newest first, page by page") {
-  Scene scene;
+  ViewScene scene;
   const json all = scene.get("/v1/decisions");
   REQUIRE(all.at("items").size() >= 3);
   std::vector<std::string> ids;
@@ -119,7 +119,7 @@ TEST_CASE("decisions are told in words, newest first, page by page") {
 }
 
 TEST_CASE("events are numbered without gaps and page to the end") {
-  Scene scene;
+  ViewScene scene;
   const json all = scene.get("/v1/events");
   std::uint64_t expected = 1;
   for (const auto& event : all.at("items")) CHECK(event.at("seq") == expected++);
@@ -135,7 +135,7 @@ TEST_CASE("events are numbered without gaps and page to the end") {
 }
 
 TEST_CASE("a node can be cordoned and used again") {
-  Scene scene;
+  ViewScene scene;
   const auto post = [&](const char* action) {
     return scene.fixture.json_of(
         {.method = "POST", .path = std::string("/v1/nodes/node-1/") + action, .token = scene.fixture.admin});
@@ -148,7 +148,7 @@ TEST_CASE("a node can be cordoned and used again") {
 }
 
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
-  Scene scene;
+  ViewScene scene;
   const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});
   for (const char* line :
        {"sched_jobs{state=\"pending\"} 1", "sched_pending_jobs{reason=\"NeverFits\"} 1", "sched_slots{state=\"free\"}",
@@ -162,7 +162,7 @@ TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
 }
 
 TEST_CASE("the snapshot, the document, health and readiness answer") {
-  Scene scene;
+  ViewScene scene;
   CHECK(scene.get("/v1/snapshot").at("state").is_object());
   CHECK(scene.fixture.json_of({.path = "/v1/openapi.json"}).at("openapi") == "3.1.0");
   CHECK(scene.fixture.json_of({.path = "/healthz"}).at("status") == "alive");

@@ -91,7 +91,7 @@ Allocation random_allocation(const View& view, Rng& rng) {
 }  // namespace
 
 TEST_CASE("every policy of the table keeps the laws on random clusters, and answers the same twice") {
-  test::for_each_seed("allocation policies", 120, [](std::uint64_t, Rng& rng) {
+  test::for_each_seed("allocation policies", 60, [](std::uint64_t, Rng& rng) {
     const World world = random_world(rng);
     for (const AllocationPreset& preset : kAllocationPresets) {
       core::StepBudget budget(1'000'000);
