@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "workers/runtime/numerics/step_schedule.hpp"
 
@@ -56,6 +57,22 @@ TEST_CASE("statistical efficiency is Pollux's: 1 at the base, falling with the b
   CHECK(statistical_efficiency(100, 100, 300) == 0.5);  // 200 / 400
   CHECK(statistical_efficiency(0, 100, 400) == 0.25);   // no noise: four times the samples, nothing learned
   CHECK(statistical_efficiency(100, 100, 50) == Approx(4.0 / 3));
+}
+
+TEST_CASE("a gradient's square has every number in it, whatever its length") {
+  for (std::size_t length = 0; length <= 40; ++length) {
+    CAPTURE(length);
+    std::vector<float> a(length);
+    std::vector<float> b(length);
+    double expected = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+      a[i] = static_cast<float>(i + 1);
+      b[i] = static_cast<float>(3 * i + 2);
+      expected += static_cast<double>((i + 1) * (3 * i + 2));  // whole numbers: exact in any order
+    }
+    CHECK(dot_product(a, b) == expected);
+    CHECK(square_of(a) == dot_product(a, a));
+  }
 }
 
 TEST_CASE("noise is measured from shares of different sizes") {

@@ -22,7 +22,7 @@ struct NoiseSample {
   bool operator==(const NoiseSample&) const = default;
 };
 
-// Of gradients: summed in double, in their order. Spans of the same length.
+// Of gradients: summed in double, in an order that their length alone decides. Spans of the same length.
 [[nodiscard]] double dot_product(std::span<const float> a, std::span<const float> b);
 [[nodiscard]] double square_of(std::span<const float> values);
 
