@@ -18,8 +18,8 @@ from typing import Any, Callable, Optional, Sequence
 
 
 def eventually(condition: Callable[[], Any], seconds: float = 60, every: float = 0.05) -> Any:
-    """What `condition` gives once it is true; its last answer at the deadline."""
-    deadline = time.monotonic() + seconds
+    """What `condition` gives once it is true; its last answer at the deadline, which TIDEPOOL_PATIENCE multiplies."""
+    deadline = time.monotonic() + seconds * max(1, int(os.environ.get("TIDEPOOL_PATIENCE", "1")))
     while True:
         answer = condition()
         if answer or time.monotonic() > deadline:

@@ -15,6 +15,8 @@
 #include <iterator>
 #include <thread>
 
+#include "tests/support/patience.hpp"
+
 namespace tidepool::test {
 namespace {
 
@@ -39,7 +41,7 @@ std::string contents(const std::string& path) {
 }  // namespace
 
 bool eventually(const std::function<bool()>& condition, int seconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) * patience();
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

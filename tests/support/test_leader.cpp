@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "tests/support/patience.hpp"
 
 namespace tidepool::test {
 
@@ -114,7 +115,7 @@ void TestLeader::come_back() {
 }
 
 bool TestLeader::run_until(const std::function<bool()>& done, int timeout_ms) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms) * patience();
   while (!done()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     pump(2);

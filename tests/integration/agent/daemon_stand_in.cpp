@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "base/digest.hpp"
+#include "tests/support/patience.hpp"
 #include "workers/agent/child_process.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/proc_info.hpp"
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 using agent::UniqueFd;
 using std::chrono::steady_clock;
 
-constexpr auto kPatience = std::chrono::seconds(20);
+const auto kPatience = std::chrono::seconds(20) * patience();
 constexpr int kPollMs = 5;
 
 [[noreturn]] void fail(const std::string& attempt) {
