@@ -360,6 +360,7 @@ void AgentState::look_at_heart(WorkerId worker, Heartbeat& heart) {
 
 // An agent that was itself stopped has not heard the pulses that wait for it.
 void AgentState::forgive_own_pause(Instant now) {
+  if (now - now_ < kOwnPause) return;
   const auto due = deadline();
   if (!due || now - *due < kOwnPause) return;
   for (auto& [worker, living] : living_) {

