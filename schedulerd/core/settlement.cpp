@@ -22,6 +22,13 @@ struct Entry {
   const Allotment* allotment;
 };
 
+// Who could not start, with the reason if it is but for room.
+struct Left {
+  const Job* job;
+  Reason lacks;
+  Weighed asked;
+};
+
 // Workers that a job wants to add, each a gang of slots on one node.
 struct Claim {
   int workers = 0;
@@ -116,6 +123,7 @@ class Settlement {
     draft_.set_queue_waits(false);
     for (const Entry& entry : line_) hand_out(entry);
     for (const Entry& entry : victims_) spare(entry);
+    tell_left();
     draft_.set_queue_waits(waiting_);
     return dealt_with;
   }
@@ -177,7 +185,15 @@ class Settlement {
     if (!starts) {
       plan_size(draft_, job, wished);
     } else if (!start_waiting(draft_, job, wished)) {
-      draft_.find(job, lacks_slots(job), weighed(wished));
+      left_.push_back({&job, lacks_slots(job), weighed(wished)});
+    }
+  }
+
+  // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
+  void tell_left() {
+    for (Left& left : left_) {
+      auto held = waits_for_state(draft_, *left.job);
+      draft_.find(*left.job, held ? *held : left.lacks, std::move(left.asked));
     }
   }
 
@@ -196,7 +212,7 @@ class Settlement {
     if (start_waiting(draft_, job, wished)) return;
     const Reason lacks = lacks_slots(job);
     const TypeRoom room = make_room(job);
-    draft_.find(job, with_room(lacks, room, looks_for_type(job, draft_.now())), weighed(wished));
+    left_.push_back({&job, with_room(lacks, room, looks_for_type(job, draft_.now())), weighed(wished)});
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
   }
@@ -291,9 +307,10 @@ class Settlement {
   const std::set<JobId>& giving_;
   std::vector<Entry> line_;
   std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
-  std::optional<Room> room_;    // looked up when first somebody does not fit
-  bool waiting_ = false;        // somebody in line waits for slots
-  bool gang_waits_ = false;     // and needs several on one node
+  std::vector<Left> left_;
+  std::optional<Room> room_;  // looked up when first somebody does not fit
+  bool waiting_ = false;      // somebody in line waits for slots
+  bool gang_waits_ = false;   // and needs several on one node
 };
 
 }  // namespace

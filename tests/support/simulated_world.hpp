@@ -55,16 +55,27 @@ inline core::Engine::Parts restless_parts(bool strict) {
           {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
 }
 
-// In every third world slots are of two types, some jobs ask for one of them, and some have a deadline.
+// Three kinds of worlds, by the seed: in one slots are of two types, some jobs ask for one of them, and some have a
+// deadline; in one all workers hold a slot each and nobody has any of these; in one some workers hold two. What else a
+// user may declare is drawn in all of them.
 class SimulatedWorld {
  public:
   SimulatedWorld(std::uint64_t seed, bool faults)
-      : rng_(seed), faults_(faults), typed_(seed % 3 == 0), engine_(restless_parts(rng_.chance(0.5))) {
+      : rng_(seed),
+        faults_(faults),
+        typed_(seed % 3 == 0),
+        plain_(seed % 3 == 1),
+        engine_(restless_parts(rng_.chance(0.5))) {
     add_nodes();
   }
   // One job in five asks for one of the policies in `parts` by name, and one in ten may not be preempted.
   SimulatedWorld(std::uint64_t seed, bool faults, core::Engine::Parts parts)
-      : rng_(seed), faults_(faults), typed_(seed % 3 == 0), policies_(names_of(parts)), engine_(std::move(parts)) {
+      : rng_(seed),
+        faults_(faults),
+        typed_(seed % 3 == 0),
+        plain_(seed % 3 == 1),
+        policies_(names_of(parts)),
+        engine_(std::move(parts)) {
     add_nodes();
   }
 
@@ -199,7 +210,7 @@ class SimulatedWorld {
   void submit() {
     if (state().jobs.size() >= 25) return;
     JobSketch sketch;
-    sketch.gpus = rng_.chance(0.2) ? 2 : 1;
+    sketch.gpus = !plain_ && rng_.chance(0.2) ? 2 : 1;
     sketch.min = static_cast<int>(rng_.between(1, 3));
     sketch.max = sketch.min + static_cast<int>(rng_.between(0, 4));
     sketch.preferred = static_cast<int>(rng_.between(sketch.min, sketch.max));
@@ -221,12 +232,22 @@ class SimulatedWorld {
       spec.preemptible = !rng_.chance(0.1);
     }
     if (typed_ && rng_.chance(0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
-    if (typed_ && rng_.chance(0.3)) {
-      spec.work_samples = rng_.between(1, 100) * spec.batch.global;
-      spec.deadline = Duration::seconds(rng_.between(1, 600));
-    }
+    declare(spec);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
+  }
+
+  void declare(core::JobSpec& spec) {
+    if (rng_.chance(0.3)) spec.work_samples = rng_.between(1, 100) * spec.batch.global;
+    if (!plain_ && rng_.chance(0.2)) spec.deadline = Duration::seconds(rng_.between(1, 600));
+    if (rng_.chance(0.2)) spec.scaling.efficiency_threshold = rng_.uniform();
+    if (rng_.chance(0.2)) {
+      spec.scaling.linear_utility =
+          core::LinearUtility{.value = 10 * rng_.uniform(), .zero_at = Duration::seconds(rng_.between(1, 600))};
+    } else if (rng_.chance(0.1)) {
+      spec.scaling.piecewise_utility =
+          core::PiecewiseUtility{{{Duration::seconds(rng_.between(0, 60)), 2}, {Duration::seconds(100), -1}}};
+    }
   }
 
   void user_acts() {
@@ -435,6 +456,7 @@ class SimulatedWorld {
   Rng rng_;
   bool faults_;
   bool typed_;
+  bool plain_;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);
