@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -117,12 +118,13 @@ struct JobRow {
 
 struct View {
   Instant now;
-  std::vector<NodeRow> nodes;              // by id
-  std::vector<JobRow> jobs;                // by submission, then id
-  std::vector<SlotType> types;             // the fastest first; empty = all slots are alike
-  Mark mark;                               // the policy's own note on the cluster
-  std::vector<double> ended_slot_seconds;  // what each job that has ended took, in any order
-  bool explained = true;                   // false: nobody reads scores and losing sizes, so none need be worked out
+  std::vector<NodeRow> nodes;   // by id
+  std::vector<JobRow> jobs;     // by submission, then id
+  std::vector<SlotType> types;  // the fastest first; empty = all slots are alike
+  Mark mark;                    // the policy's own note on the cluster
+  // What each job that has ended took, in any order: there are ever more of them, so whoever made the view keeps them.
+  std::span<const double> ended_slot_seconds;
+  bool explained = true;  // false: nobody reads scores and losing sizes, so none need be worked out
 
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;

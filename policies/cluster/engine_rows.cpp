@@ -72,7 +72,10 @@ bool is_claim(const core::Job& job, bool own_way) {
 void EngineRows::follow(const core::ClusterState& state, JobId id) {
   kept_.erase(id);
   const core::Job& job = *state.find_job(id);
-  if (job.state == core::JobState::kSucceeded) ended_[id] = job.slot_time.to_seconds();
+  if (job.state != core::JobState::kSucceeded) return;
+  const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
+  if (is_new) ended_.push_back(0);
+  ended_[place->second] = job.slot_time.to_seconds();
 }
 
 void EngineRows::follow_nodes(const core::ClusterState& state) {
@@ -192,7 +195,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   Rows rows{.view = {.now = request.view.now}, .claims = {}, .capacity = 0};
   View& view = rows.view;
   view.mark = state.plan.mark;
-  for (const auto& [id, slot_seconds] : ended_) view.ended_slot_seconds.push_back(slot_seconds);
+  view.ended_slot_seconds = ended_;
   for (const NodeId id : nodes_) {
     const core::Node& node = *state.find_node(id);
     view.nodes.push_back({.id = id, .slots = node.cordoned ? 0 : static_cast<int>(node.owners.size())});

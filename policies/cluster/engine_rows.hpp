@@ -66,9 +66,10 @@ class EngineRows {
 
   RowStyle style_;
   std::map<JobId, Kept> kept_;
-  std::vector<NodeId> nodes_;      // that are up, by id
-  std::map<NodeId, int> index_;    // into nodes_
-  std::map<JobId, double> ended_;  // slot-seconds of jobs that have succeeded
+  std::vector<NodeId> nodes_;              // that are up, by id
+  std::map<NodeId, int> index_;            // into nodes_
+  std::vector<double> ended_;              // slot-seconds of jobs that have succeeded
+  std::map<JobId, std::size_t> place_of_;  // of each of them in ended_
 };
 
 // A job that runs as a fixed claim: the view leaves it out, and its slots.

@@ -37,7 +37,7 @@ double EndedServices::index(double attained, double quantum) const {
 Allocation Gittins::allocate(const View& view, core::StepBudget& budget) const {
   budget.spend(static_cast<std::int64_t>(view.jobs.size() + view.ended_slot_seconds.size()));
   TwoQueues queues = two_queues(view);
-  const EndedServices services(view.ended_slot_seconds);
+  const EndedServices services({view.ended_slot_seconds.begin(), view.ended_slot_seconds.end()});
   std::vector<double> index(view.jobs.size(), 0);
   for (std::size_t row = 0; row < view.jobs.size() && services.count() >= kEndedMin; ++row) {
     const double attained = std::floor(view.jobs[row].slot_seconds / kStep) * kStep;

@@ -15,15 +15,6 @@ constexpr std::size_t kAlternativesMax = 4;
 // Numbers of a reason that are sizes: the policy's are in slots, the engine's in workers.
 constexpr std::array<std::string_view, 4> kSizes = {"from", "to", "size", "next"};
 
-core::Reason in_workers(core::Reason reason, int slots_per_worker) {
-  for (core::ReasonNumber& number : reason.numbers) {
-    if (!std::isfinite(number.value)) number.value = 0;
-    const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
-    if (is_size) number.value = std::round(number.value / slots_per_worker);
-  }
-  return reason;
-}
-
 // Holds something that the policy may not take away.
 bool must_keep(const JobRow& job) {
   return !job.preemptible && !job.placement.empty();
@@ -166,6 +157,15 @@ class Plan {
 };
 
 }  // namespace
+
+core::Reason in_workers(core::Reason reason, int slots_per_worker) {
+  for (core::ReasonNumber& number : reason.numbers) {
+    if (!std::isfinite(number.value)) number.value = 0;
+    const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
+    if (is_size) number.value = std::round(number.value / slots_per_worker);
+  }
+  return reason;
+}
 
 std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity) {
   return Plan(view, allocation, capacity).make();

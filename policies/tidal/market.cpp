@@ -9,6 +9,8 @@ namespace {
 
 // How many pieces past the price are looked at for the slots that the next piece is too wide for.
 constexpr int kBesideMax = 64;
+// Up to one bid in so many is replaced one by one.
+constexpr std::size_t kFew = 8;
 
 }  // namespace
 
@@ -26,7 +28,13 @@ void Market::take_out(JobId job, const Bid& bid) {
   least_ -= bid.curve.front().size;
 }
 
+bool Market::bids_so(JobId job, const Curve& curve) const {
+  const auto kept = bids_.find(job);
+  return kept != bids_.end() && kept->second.curve == curve;
+}
+
 void Market::bid(JobId job, Curve curve) {
+  if (bids_so(job, curve)) return;
   Bid made{.curve = std::move(curve), .corners = {}};
   made.corners = hull_of(made.curve);
   Bid& kept = bids_[job];
@@ -34,7 +42,7 @@ void Market::bid(JobId job, Curve curve) {
   kept = std::move(made);
   for (std::size_t corner = 1; corner < kept.corners.size(); ++corner) pieces_.insert(piece_of(job, kept, corner));
   least_ += kept.curve.front().size;
-  touched_.insert(job);
+  touched_.add(job);
 }
 
 void Market::leave(JobId job) {
@@ -42,23 +50,31 @@ void Market::leave(JobId job) {
   if (found == bids_.end()) return;
   take_out(job, found->second);
   bids_.erase(found);
-  touched_.insert(job);
+  touched_.add(job);
 }
 
-void Market::reset(std::vector<std::pair<JobId, Curve>> bids) {
-  for (const auto& [job, bid] : bids_) touched_.insert(job);
-  bids_.clear();
-  least_ = 0;
-  std::vector<Piece> pieces;
-  for (auto& [job, curve] : bids) {
-    Bid made{.curve = std::move(curve), .corners = {}};
-    made.corners = hull_of(made.curve);
-    for (std::size_t corner = 1; corner < made.corners.size(); ++corner) pieces.push_back(piece_of(job, made, corner));
-    least_ += made.curve.front().size;
-    touched_.insert(touched_.end(), job);
-    TP_CHECK(bids_.emplace_hint(bids_.end(), job, std::move(made))->second.corners.front() == 0, "a hull has a start");
+void Market::bid(std::vector<std::pair<JobId, Curve>> bids) {
+  std::erase_if(bids, [&](const auto& made) { return bids_so(made.first, made.second); });
+  if (bids.size() * kFew <= bids_.size()) {
+    for (auto& [job, curve] : bids) bid(job, std::move(curve));
+    return;
   }
-  TP_CHECK(bids_.size() == bids.size(), "every job bids once");
+  for (auto& [job, curve] : bids) {
+    Bid& kept = bids_[job];
+    kept.curve = std::move(curve);
+    kept.corners = hull_of(kept.curve);
+    touched_.add(job);
+  }
+  order_anew();
+}
+
+void Market::order_anew() {
+  std::vector<Piece> pieces;
+  least_ = 0;
+  for (const auto& [job, bid] : bids_) {
+    for (std::size_t corner = 1; corner < bid.corners.size(); ++corner) pieces.push_back(piece_of(job, bid, corner));
+    least_ += bid.curve.front().size;
+  }
   pieces_.assign(std::move(pieces));
 }
 
@@ -88,9 +104,9 @@ void Market::note_between(const std::optional<Piece>& before, const std::optiona
   const bool rises = !before || (now && sold_before(*now, *before));  // fewer pieces are bought than before
   const std::optional<Piece>& from = rises ? now : before;
   const std::optional<Piece>& to = rises ? before : now;
-  touched_.insert(from->job);
+  touched_.add(from->job);
   for (auto at = pieces_.after(*from); at && (!to || sold_before(*at, *to)); at = pieces_.after(*at)) {
-    touched_.insert(at->job);
+    touched_.add(at->job);
     budget.spend();
   }
 }
@@ -125,23 +141,21 @@ void Market::sell_rest(core::StepBudget& budget) {
 }
 
 Market::Settlement Market::settle(core::StepBudget& budget) {
-  for (const auto& [job, choice] : beside_) touched_.insert(job);
+  for (const auto& [job, choice] : beside_) touched_.add(job);
   beside_.clear();
   const OrderedPieces::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
   budget.spend(static_cast<std::int64_t>(touched_.size()));
   if (settled_) {
     note_between(next_, frontier.next, budget);
   } else {
-    for (const auto& [job, bid] : bids_) touched_.insert(touched_.end(), job);
+    for (const auto& [job, bid] : bids_) touched_.add(job);
   }
   settled_ = true;
   next_ = frontier.next;
   free_ = std::max<std::int64_t>(0, slots_ - least_ - frontier.used);
   sell_rest(budget);
-  for (const auto& [job, choice] : beside_) touched_.insert(job);
-  Settlement settlement{.price = price(), .free = free_, .changed = {touched_.begin(), touched_.end()}};
-  touched_.clear();
-  return settlement;
+  for (const auto& [job, choice] : beside_) touched_.add(job);
+  return {.price = price(), .free = free_, .changed = touched_.take()};
 }
 
 double Market::worth() const {

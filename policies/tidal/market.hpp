@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "policies/tidal/curve.hpp"
+#include "policies/tidal/marked_jobs.hpp"
 #include "policies/tidal/ordered_pieces.hpp"
 #include "schedulerd/core/step_budget.hpp"
 
@@ -23,12 +25,13 @@ class Market {
 
   // Nodes come and go. >= 0.
   void set_slots(std::int64_t slots) { slots_ = slots; }
-  // What a job bids from now on, in place of what it bid before. Requires: the curve is not empty.
+  // What a job bids from now on, in place of what it bid before; the same bid again changes nothing. Requires: the
+  // curve is not empty.
   void bid(JobId job, Curve curve);
+  // The same of several jobs, each once. Where they are many, all pieces are put in order anew, which costs less.
+  void bid(std::vector<std::pair<JobId, Curve>> bids);
   // The job has ended. Nothing happens if it does not bid.
   void leave(JobId job);
-  // Replaces all bids; each job once. Cheaper than one by one.
-  void reset(std::vector<std::pair<JobId, Curve>> bids);
 
   struct Settlement {
     double price = 0;            // worth per slot of the first piece that found no room; 0 = everybody got all
@@ -69,6 +72,8 @@ class Market {
 
   [[nodiscard]] static Piece piece_of(JobId job, const Bid& bid, std::size_t corner);
   void take_out(JobId job, const Bid& bid);
+  [[nodiscard]] bool bids_so(JobId job, const Curve& curve) const;
+  void order_anew();
   [[nodiscard]] std::size_t bought_in_order(JobId job, const Bid& bid) const;
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<Piece>& before, const std::optional<Piece>& now, core::StepBudget& budget);
@@ -83,7 +88,7 @@ class Market {
   bool settled_ = false;
   std::int64_t free_ = 0;                // likewise
   std::map<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve
-  std::set<JobId> touched_;              // since the last settlement
+  MarkedJobs touched_;                   // since the last settlement
 };
 
 }  // namespace tidepool::policies::tidal

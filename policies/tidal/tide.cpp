@@ -1,6 +1,7 @@
 #include "policies/tidal/tide.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -19,79 +20,95 @@ Tide::Tide(const Ground& ground, const Settings& settings)
 void Tide::set_ground(const Ground& ground) {
   ground_ = ground;
   market_.set_slots(ground.slots);
-  for (const auto& [job, entry] : entries_) put_.insert(put_.end(), job);
+  for (auto& [job, entry] : entries_) {
+    entry.worth.reset();
+    put_.add(job);
+  }
 }
 
-void Tide::forget(JobId job, const Entry& entry) {
-  standing_.remove(entry.standing);
-  in_class_[entry.standing].erase(job);
+void Tide::forget_wait(JobId job, const Entry& entry) {
   if (entry.row.placement.empty()) due_.erase({next_eighth(entry.row, entry.at, settings_), job});
 }
 
-void Tide::put(const cluster::JobRow& job, Instant at, int promised) {
-  Entry& entry = entries_[job.id];
-  if (entry.row.id == job.id) forget(job.id, entry);
-  entry.row = job;
+void Tide::leave_class(JobId job, Standing::Class standing) {
+  standing_.remove(standing);
+  in_class_[standing].erase(job);
+  classes_moved_ = true;
+}
+
+void Tide::put(cluster::JobRow job, Instant at, int promised) {
+  const JobId id = job.id;
+  Entry& entry = entries_[id];
+  const bool is_known = entry.row.id == id;
+  if (is_known) forget_wait(id, entry);
+  entry.row = std::move(job);
   entry.at = at;
   entry.promised = promised;
-  entry.standing = Standing::class_of(seconds_left(job, settings_));
   entry.worth.reset();
-  standing_.add(entry.standing);
-  in_class_[entry.standing].insert(job.id);
-  if (job.placement.empty()) due_.emplace(next_eighth(job, at, settings_), job.id);
-  put_.insert(job.id);
+  const Standing::Class standing = Standing::class_of(seconds_left(entry.row, settings_));
+  if (!is_known || standing != entry.standing) {
+    if (is_known) leave_class(id, entry.standing);
+    entry.standing = standing;
+    standing_.add(standing);
+    in_class_[standing].insert(id);
+    classes_moved_ = true;
+  }
+  if (entry.row.placement.empty()) due_.emplace(next_eighth(entry.row, at, settings_), id);
+  put_.add(id);
 }
 
 void Tide::leave(JobId job) {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
-  forget(job, found->second);
+  forget_wait(job, found->second);
+  leave_class(job, found->second.standing);
   entries_.erase(found);
-  put_.erase(job);
   market_.leave(job);
 }
 
-std::set<JobId> Tide::to_be_weighed(Instant now) {
-  std::set<JobId> jobs = std::move(put_);
-  put_.clear();
-  std::vector<Others> others = standing_.others(settings_.long_jobs);
-  for (const auto& [standing, members] : in_class_) {
-    if (others[standing] != others_[standing]) jobs.insert(members.begin(), members.end());
+std::vector<JobId> Tide::to_be_weighed(Instant now) {
+  MarkedJobs& jobs = put_;
+  if (std::exchange(classes_moved_, false)) {
+    std::vector<Others> others = standing_.others(settings_.long_jobs);
+    for (const auto& [standing, members] : in_class_) {
+      if (others[standing] != others_[standing]) jobs.add(members);
+    }
+    others_ = std::move(others);
   }
-  others_ = std::move(others);
   while (!due_.empty() && due_.begin()->first <= now) {
     const JobId job = due_.begin()->second;
     due_.erase(due_.begin());
     Entry& entry = entries_.at(job);
     entry.at = now;
     due_.emplace(next_eighth(entry.row, now, settings_), job);
-    jobs.insert(job);
+    jobs.add(job);
   }
-  return jobs;
+  return jobs.take();
 }
 
-const Worth& Tide::weigh(Entry& entry, Instant now) const {
-  Ground ground = ground_;
+// Only a row that was put again, or another ground, makes a new worth.
+Curve Tide::weigh(Entry& entry, Instant now) const {
   // One that holds slots does not wait: its row says for how long it did.
-  ground.now = entry.row.placement.empty() ? now : entry.at;
-  entry.worth = std::make_unique<const Worth>(entry.row, ground, others_[entry.standing], settings_);
-  return *entry.worth;
+  const Instant waits_until = entry.row.placement.empty() ? now : entry.at;
+  const Others& others = others_[entry.standing];
+  if (entry.worth) {
+    entry.worth->reweigh(others, waits_until);
+  } else {
+    Ground ground = ground_;
+    ground.now = waits_until;
+    entry.worth = std::make_unique<Worth>(entry.row, ground, others, settings_);
+  }
+  return entry.worth->curve(entry.promised);
 }
 
 Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
-  const std::set<JobId> jobs = to_be_weighed(now);
-  if (jobs.size() == entries_.size()) {
-    std::vector<std::pair<JobId, Curve>> bids;
-    bids.reserve(jobs.size());
-    for (auto& [job, entry] : entries_) bids.emplace_back(job, weigh(entry, now).curve(entry.promised));
-    market_.reset(std::move(bids));
-  } else {
-    for (const JobId job : jobs) {
-      Entry& entry = entries_.at(job);
-      market_.bid(job, weigh(entry, now).curve(entry.promised));
-    }
+  std::vector<std::pair<JobId, Curve>> bids;
+  for (const JobId job : to_be_weighed(now)) {
+    const auto entry = entries_.find(job);
+    if (entry != entries_.end()) bids.emplace_back(job, weigh(entry->second, now));
   }
-  budget.spend(static_cast<std::int64_t>(jobs.size()));
+  budget.spend(static_cast<std::int64_t>(bids.size()));
+  market_.bid(std::move(bids));
   return market_.settle(budget);
 }
 

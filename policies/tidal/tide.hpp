@@ -26,7 +26,7 @@ class Tide {
   void set_ground(const Ground& ground);
   // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves. `promised`: the
   // size that it has at any price (promises.hpp).
-  void put(const cluster::JobRow& job, Instant at, int promised = 0);
+  void put(cluster::JobRow job, Instant at, int promised = 0);
   void leave(JobId job);
 
   // Sells the slots as of `now`, which does not fall. `changed` names everybody whose size may differ.
@@ -44,21 +44,23 @@ class Tide {
     Instant at;  // when the row was read
     int promised = 0;
     Standing::Class standing = 0;
-    std::unique_ptr<const Worth> worth;  // none = to be weighed
+    std::unique_ptr<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };
 
-  void forget(JobId job, const Entry& entry);
-  const Worth& weigh(Entry& entry, Instant now) const;
-  [[nodiscard]] std::set<JobId> to_be_weighed(Instant now);
+  void forget_wait(JobId job, const Entry& entry);
+  void leave_class(JobId job, Standing::Class standing);
+  [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
+  [[nodiscard]] std::vector<JobId> to_be_weighed(Instant now);
 
   Settings settings_;
   Ground ground_;
   std::map<JobId, Entry> entries_;
   Standing standing_;
   std::vector<Others> others_;  // by class, as of the last settlement
+  bool classes_moved_ = false;  // jobs have come into classes or left them since
   std::map<Standing::Class, std::set<JobId>> in_class_;
   std::set<std::pair<Instant, JobId>> due_;  // when a waiting job's weight rises next
-  std::set<JobId> put_;                      // since the last settlement
+  MarkedJobs put_;                           // since the last settlement; some may have left
   Market market_;
 };
 

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <vector>
 
+#include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "schedulerd/core/cluster_planner.hpp"
 #include "schedulerd/core/membership.hpp"
+#include "schedulerd/core/placement.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
 #include "schedulerd/core/queue_planner.hpp"
 
@@ -17,17 +20,10 @@ namespace {
 using cluster::JobRow;
 using cluster::Share;
 using core::PlanPart;
-using core::Reason;
 using core::ReasonCode;
 
 constexpr std::size_t kAlternativesMax = 4;
 constexpr std::int64_t kStepsMost = 50'000'000;  // of one settlement
-
-void make_finite(Reason& reason) {
-  for (core::ReasonNumber& number : reason.numbers) {
-    if (!std::isfinite(number.value)) number.value = 0;
-  }
-}
 
 // What a bid is made of the row as of: a job that holds slots was read at its newest fact.
 Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
@@ -43,14 +39,14 @@ TidePlanner::TidePlanner(const Settings& settings)
 
 void TidePlanner::follow(const core::ClusterState& state, JobId id) {
   const core::Job& job = *state.find_job(id);
-  const bool is_particular = job.spec.gpus_per_worker > 1 || job.spec.deadline || !job.spec.slot_types.empty();
+  const bool is_particular = job.spec.deadline || !job.spec.slot_types.empty();
   if (is_particular && !core::is_final(job.state)) {
     particular_.insert(id);
   } else {
     particular_.erase(id);
   }
   whole_->follow(state, id);
-  followed_.insert(id);
+  followed_.add(id);
 }
 
 Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
@@ -59,12 +55,18 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
     return whole_->plan(request, budget);
   }
   look_at_nodes(request);
-  std::set<JobId> jobs = stale(request);
+  Jobs jobs = stale(request);
   read(request, jobs);
+  // Who never fits is told so by all there is, claims included.
+  if (capacity() != told_capacity_) {
+    told_capacity_ = capacity();
+    for (const auto& [id, part] : parts_) unbooked_.add(id);
+  }
   // What a row says depends on how much there is; so does the price that every job reckons with.
   if (room() != bid_room_) {
     bid_room_ = room();
-    for (const auto& [id, part] : parts_) jobs.insert(id);
+    jobs.clear();
+    for (const auto& [id, part] : parts_) jobs.push_back(id);
     tide_->set_ground({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
   }
   bid(request, jobs);
@@ -72,20 +74,29 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   core::StepBudget own(kStepsMost);
   const Market::Settlement settled = tide_->settle(request.view.now, own);
-  unbooked_.insert(jobs.begin(), jobs.end());
-  unbooked_.insert(settled.changed.begin(), settled.changed.end());
+  for (const Jobs* moved : {&std::as_const(jobs), &settled.changed}) {
+    unbooked_.add(*moved);
+    for (const JobId id : *moved) note_change(id);
+  }
   // Whose bid is the next to be served is told so; that may have been another before.
-  if (next_in_line_) unbooked_.insert(next_in_line_);
+  if (next_in_line_) unbooked_.add(next_in_line_);
   next_in_line_ = tide_->market().next_bidder();
-  if (next_in_line_) unbooked_.insert(next_in_line_);
+  if (next_in_line_) unbooked_.add(next_in_line_);
+  fit_gangs();
 
   const Terms terms = terms_of(tide_->market(), static_cast<double>(settled.free));
   core::PlanAnswer answer{.allotments = {}, .whole = false, .mark = {}, .wake = {}};
-  for (const JobId id : unbooked_) {
-    if (!parts_.contains(id)) continue;
+  for (const JobId id : unbooked_.take()) {
+    const auto part = parts_.find(id);
+    if (part == parts_.end()) continue;
     const core::Job& job = *request.view.state.find_job(id);
-    const auto at = answer.allotments.emplace_hint(answer.allotments.end(), id, allotment(job, terms));
-    if (parts_.at(id).sized) cluster::tell_by_measurements(request.view.state, job, at->second);
+    core::Allotment made = part->second.sized  ? sized(request.view, job, terms)
+                           : part->second.fits ? cluster::claim_of(job)
+                                               : misfit(job);
+    if (!core::is_news(job, made, request.view.now)) continue;
+    if (part->second.sized) weigh_others(job.id, terms, made);
+    answer.allotments.emplace_hint(answer.allotments.end(), id, std::move(made));
+    unbooked_.add(id);
   }
   return answer;
 }
@@ -98,28 +109,32 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
   rows_.follow_nodes(state);
   node_slots_ = 0;
   slots_per_node_ = 1;
+  std::vector<std::optional<int>> open;
   for (const NodeId id : rows_.nodes()) {
     const core::Node& node = *state.find_node(id);
     const int slots = static_cast<int>(node.owners.size());
     slots_per_node_ = std::max(slots_per_node_, slots);
+    open.push_back(node.cordoned ? std::nullopt : std::optional(slots));
     if (!node.cordoned) node_slots_ += slots;
   }
-  for (const auto& [id, part] : parts_) followed_.insert(id);
-  followed_.insert(request.jobs.begin(), request.jobs.end());
+  for (const auto& [id, part] : parts_) followed_.add(id);
+  while (!parts_.empty()) forget(parts_.begin()->first);
+  gang_room_ = GangRoom(std::move(open));
+  gangs_held_.clear();
+  followed_.add(request.jobs);
   tide_ =
       std::make_unique<Tide>(Ground{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
   bid_room_ = -1;
+  told_capacity_ = -1;
 }
 
 // Whose facts have changed since they were read, and for whom time has.
-std::set<JobId> TidePlanner::stale(const core::PlanRequest& request) {
-  std::set<JobId> jobs = std::move(followed_);
-  followed_.clear();
-  jobs.insert(request.looked_at.begin(), request.looked_at.end());
+TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
+  followed_.add(request.looked_at);
   for (auto thaw = thaws_.begin(); thaw != thaws_.end() && thaw->first <= request.view.now; ++thaw) {
-    jobs.insert(thaw->second);
+    followed_.add(thaw->second);
   }
-  return jobs;
+  return followed_.take();
 }
 
 void TidePlanner::forget(JobId job) {
@@ -127,62 +142,112 @@ void TidePlanner::forget(JobId job) {
   if (found == parts_.end()) return;
   const Part& part = found->second;
   on_cordoned_ -= part.on_cordoned;
-  if (!part.sized) claimed_ -= part.slots;
+  gang_room_.take_out(part.held);
+  if (!part.sized) claimed_ -= size_of(part.held);
   if (part.thaws) thaws_.erase({*part.thaws, job});
+  giving_.erase(job);
+  wanting_gangs_.erase(job);
   parts_.erase(found);
 }
 
 // Who takes part, and with what; whom the plan no longer counts with leaves.
-void TidePlanner::read(const core::PlanRequest& request, const std::set<JobId>& jobs) {
+void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
     rows_.follow(state, id);
     const core::Job& job = *state.find_job(id);
     const PlanPart counted = request.part_of(job);
-    const bool sized = counted != PlanPart::kNone && !cluster::is_claim(job, counted == PlanPart::kOwnWay);
+    const bool fits = this->fits(state, job);
+    const bool sized = counted != PlanPart::kNone && fits && !cluster::is_claim(job, counted == PlanPart::kOwnWay);
     if (!sized) tide_->leave(id);
     if (counted == PlanPart::kNone) continue;
-    const cluster::Placement& placement = rows_.placement(state, job);
-    Part part{.sized = sized, .slots = size_of(placement), .on_cordoned = 0, .thaws = {}};
-    for (const Share& share : placement) {
+    Part part{.sized = sized,
+              .own_way = counted == PlanPart::kOwnWay,
+              .fits = fits,
+              .held = rows_.placement(state, job),
+              .on_cordoned = 0,
+              .thaws = {}};
+    for (const Share& share : part.held) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
       if (state.find_node(node)->cordoned) part.on_cordoned += share.slots;
     }
     const auto thaws = core::thaws_at(job);
     if (sized && thaws && *thaws > request.view.now) part.thaws = thaws;
     on_cordoned_ += part.on_cordoned;
-    if (!sized) claimed_ += part.slots;
+    gang_room_.put(part.held);
+    if (!sized) claimed_ += size_of(part.held);
     if (part.thaws) thaws_.emplace(*part.thaws, id);
-    parts_.emplace(id, part);
+    parts_.emplace(id, std::move(part));
   }
 }
 
-void TidePlanner::bid(const core::PlanRequest& request, const std::set<JobId>& jobs) {
+bool TidePlanner::fits(const core::ClusterState& state, const core::Job& job) {
+  const int each = job.spec.gpus_per_worker;
+  if (each == 1 || !job.workers.empty()) return true;
+  const auto [known, is_new] = gangs_held_.try_emplace(each, 0);
+  if (is_new) known->second = core::empty_cluster_capacity(state, each);
+  return known->second >= job.spec.elastic.sizes.front();
+}
+
+void TidePlanner::note_change(JobId job) {
+  giving_.erase(job);
+  wanting_gangs_.erase(job);
+  const auto part = parts_.find(job);
+  if (part == parts_.end() || !part->second.sized) return;
+  const JobRow& row = tide_->row(job);
+  const int held = size_of(row.placement);
+  const int bought = tide_->market().choice(job).size;
+  if (bought < held) giving_.insert(job);
+  if (bought > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
+}
+
+// Whom there is room for follows from everybody's size, so all gangs that want more are looked at each time.
+void TidePlanner::fit_gangs() {
+  cut_.clear();
+  if (wanting_gangs_.empty()) return;
+  std::vector<GangRoom::Change> changes;
+  for (const auto* jobs : {&giving_, &wanting_gangs_}) {
+    for (const JobId id : *jobs) changes.push_back({&tide_->row(id), tide_->market().choice(id).size});
+  }
+  const std::vector<int> sizes = gang_room_.fit(changes);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, sizes[i]);
+  }
+  unbooked_.add(wanting_gangs_);
+}
+
+void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
   for (const JobId id : jobs) {
     const auto part = parts_.find(id);
     if (part == parts_.end() || !part->second.sized) continue;
     const core::Job& job = *request.view.state.find_job(id);
-    const bool own_way = request.part_of(job) == PlanPart::kOwnWay;
-    const JobRow row = rows_.row(request.view, job, {.own_way = own_way, .room = std::max(0, room())});
-    tide_->put(row, read_at(job, row, request.view.now));
+    JobRow row = rows_.row(request.view, job, {.own_way = part->second.own_way, .room = std::max(0, room())});
+    const Instant at = read_at(job, row, request.view.now);
+    tide_->put(std::move(row), at);
   }
 }
 
-core::Allotment TidePlanner::allotment(const core::Job& job, const Terms& terms) const {
-  if (!parts_.at(job.id).sized) return cluster::claim_of(job);
+int TidePlanner::given_to(JobId job) const {
+  const auto cut = cut_.find(job);
+  return cut == cut_.end() ? tide_->market().choice(job).size : cut->second;
+}
+
+core::Allotment TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
   const JobRow& row = tide_->row(job.id);
   const Curve& curve = tide_->market().curve(job.id);
   const int bought = tide_->market().choice(job.id).size;
+  const int given = given_to(job.id);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
-  const int size = bought == 0 || may_have(row, bought) ? bought : std::max(row.size_min, largest_size(row, bought));
-  core::Allotment out{.size = size, .place = -size, .reason = {}, .lost = {}, .mark = {}};
-  out.lost = lost_for(row, curve, bought, terms);
-  if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
-  out.reason = reason_for(row, curve, bought, terms);
-  out.score = score_of(curve, bought, terms);
-  if (!std::isfinite(out.score)) out.score = 0;
-  if (bought == 0) {
+  const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
+  core::Allotment out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
+  out.reason = reason_for(row, curve, given, terms);
+  if (given < bought && given == size_of(row.placement)) {
+    out.reason = {ReasonCode::kNoRoomTogether, {{"size", double(given)}, {"next", double(bought)}}};
+  }
+  if (given == 0 && bought > 0) {
+    out.reason = {ReasonCode::kWaitingForSlots, {{"needed", double(row.size_min)}, {"free", terms.free}}};
+  } else if (given == 0) {
     // By its place in line, which says the same as the price but for jobs to whom a slot is worth just that: so a price
     // that moves is news only for those whose place it changes.
     const bool outbid = curve.size() > 1 && next_in_line_ && next_in_line_ != job.id;
@@ -196,9 +261,30 @@ core::Allotment TidePlanner::allotment(const core::Job& job, const Terms& terms)
       out.reason = {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(capacity())}}};
     }
   }
-  make_finite(out.reason);
-  for (core::Alternative& lost : out.lost) make_finite(lost.reason);
+  out.reason = cluster::in_workers(std::move(out.reason), row.slots_per_worker);
+  cluster::tell_by_measurements(view.state, job, out);
   return out;
+}
+
+core::Allotment TidePlanner::misfit(const core::Job& job) const {
+  const int each = job.spec.gpus_per_worker;
+  const double needed = double(job.spec.elastic.sizes.front()) * each;
+  const double cluster = double(gangs_held_.at(each)) * each;
+  return {.reason = {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", cluster}}}, .lost = {}, .mark = {}};
+}
+
+void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const {
+  const Curve& curve = tide_->market().curve(job);
+  const int given = given_to(job);
+  allotment.score = score_of(curve, given, terms);
+  if (!std::isfinite(allotment.score)) allotment.score = 0;
+  allotment.lost = lost_for(tide_->row(job), curve, given, terms);
+  if (allotment.lost.size() > kAlternativesMax) allotment.lost.resize(kAlternativesMax);
+  const int each = tide_->row(job).slots_per_worker;
+  for (core::Alternative& lost : allotment.lost) {
+    lost.size /= each;
+    lost.reason = cluster::in_workers(std::move(lost.reason), each);
+  }
 }
 
 LiveTidal::LiveTidal() : WholeClusterPolicy("tidal", std::make_shared<const Tidal>()) {}

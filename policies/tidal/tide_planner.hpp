@@ -2,8 +2,9 @@
 // Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same plan.
 //
 // Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
-// is given what it bought. While any job has workers of several slots, a deadline or a wish for a type of slot,
-// everybody is planned anew each time and laid out (whole_cluster_policy.hpp).
+// is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). While
+// any job has a deadline or a wish for a type of slot, everybody is planned anew each time and laid out
+// (whole_cluster_policy.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/tidal/gang_room.hpp"
+#include "policies/tidal/marked_jobs.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tide.hpp"
 #include "schedulerd/core/policy.hpp"
@@ -26,31 +29,41 @@ class TidePlanner final : public core::ClusterPlanner {
   explicit TidePlanner(const Settings& settings = {});
 
   void follow(const core::ClusterState& state, JobId job) override;
-  void booked() override { unbooked_.clear(); }
+  void booked() override { unbooked_ = {}; }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
  private:
   // What a job takes part with, beside its row in the tide.
   struct Part {
     bool sized = false;            // it bids; else it is a claim that runs
-    int slots = 0;                 // of a claim: those that it holds on nodes that are up
-    int on_cordoned = 0;           // those of them, or of a row, on nodes that are cordoned
+    bool own_way = false;          // it follows a policy of its own
+    bool fits = true;              // an empty cluster would hold it; else it neither bids nor claims
+    cluster::Placement held;       // what it holds on nodes that are up
+    int on_cordoned = 0;           // slots of these on nodes that are cordoned
     std::optional<Instant> thaws;  // of a row: when its size can change again
   };
 
   void look_at_nodes(const core::PlanRequest& request);
-  [[nodiscard]] std::set<JobId> stale(const core::PlanRequest& request);
-  void read(const core::PlanRequest& request, const std::set<JobId>& jobs);
+  using Jobs = std::vector<JobId>;  // each once, by id
+  [[nodiscard]] Jobs stale(const core::PlanRequest& request);
+  void read(const core::PlanRequest& request, const Jobs& jobs);
   void forget(JobId job);
-  void bid(const core::PlanRequest& request, const std::set<JobId>& jobs);
+  void note_change(JobId job);
+  void fit_gangs();
+  [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
+  void bid(const core::PlanRequest& request, const Jobs& jobs);
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
   [[nodiscard]] int room() const { return capacity() - claimed_; }
-  [[nodiscard]] core::Allotment allotment(const core::Job& job, const Terms& terms) const;
+  // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which nobody needs
+  // to know of a job of whom there is no news.
+  [[nodiscard]] core::Allotment sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
+  void weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const;
+  [[nodiscard]] core::Allotment misfit(const core::Job& job) const;
+  [[nodiscard]] int given_to(JobId job) const;  // slots: what it bought, as far as there is room
 
   Settings settings_;
   std::unique_ptr<core::ClusterPlanner> whole_;
-  // Jobs that have not ended and that a market of single, equal slots cannot serve: their workers need several slots
-  // of one node, they have a deadline, or they ask for a type of slot.
+  // Jobs that have not ended and that a market of equal slots cannot serve: they have a deadline, or ask for a type.
   std::set<JobId> particular_;
 
   std::unique_ptr<Tide> tide_;  // none until the first plan, and while there are such jobs
@@ -58,14 +71,23 @@ class TidePlanner final : public core::ClusterPlanner {
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs
   int slots_per_node_ = 1;
-  int bid_room_ = -1;  // slots that the rows in the tide were made for
+  std::map<int, int> gangs_held_;  // workers that an empty cluster holds, by their slots, as far as asked
+  int bid_room_ = -1;              // slots that the rows in the tide were made for
   std::map<JobId, Part> parts_;
-  int claimed_ = 0;  // sums over parts_
+  int told_capacity_ = -1;         // slots that the newest reasons were given for
+  // Sums over parts_.
+  int claimed_ = 0;
   int on_cordoned_ = 0;
+  GangRoom gang_room_;
+  // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, and those whose
+  // workers have several slots and that are to have more. What the latter get there is room for, where that is less.
+  std::set<JobId> giving_;
+  std::set<JobId> wanting_gangs_;
+  std::map<JobId, int> cut_;
   std::set<std::pair<Instant, JobId>> thaws_;
-  JobId next_in_line_;        // whose bid found no room first, as of the newest plan; none = everybody got all
-  std::set<JobId> followed_;  // since they were read last
-  std::set<JobId> unbooked_;  // whose allotment may not be what the state says
+  JobId next_in_line_;   // whose bid found no room first, as of the newest plan; none = everybody got all
+  MarkedJobs followed_;  // since they were read last
+  MarkedJobs unbooked_;  // of whom there may be news that the state does not tell yet
 };
 
 // tidal as an engine runs it.

@@ -47,6 +47,11 @@ Duration transition_to(const JobRow& job, int held, int size) {
   return told > Duration() ? told : job.transition;
 }
 
+// What a job that runs has.
+bool is_sound(double speed_up) {
+  return speed_up > 0 && std::isfinite(speed_up);
+}
+
 // Whether giving slots up or getting them ever stops it.
 bool is_stopped(const JobRow& job) {
   return std::max({job.transition, job.costs.grow, job.costs.shrink, job.costs.move, job.costs.start}) > Duration();
@@ -123,24 +128,35 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.grounds)),
       left_s_(seconds_left(job, types.grounds, settings)) {
-  double slots = 0;  // in slots of the first type
-  for (const Ground& ground : types.grounds) slots += ground.slots * ground.pace;
-  const double price = settings.pressure * others.behind / std::max(1.0, slots);
-  double cheapest = 0;
-  for (const Ground& ground : types.grounds) {
+  if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
+  resuming_ = share_of_resuming();
+  for (std::size_t type = 0; type < types.grounds.size(); ++type) {
+    const Ground& ground = types.grounds[type];
+    slots_ += ground.slots * ground.pace;
     const Reading reading = reading_of(job, ground, types.grounds);
     for (const int size : sizes_weighed(job, ground, settings)) {
       const double speed = alone_ > 0 ? reading.goodput(job, packed(size, ground.slots_per_node)) / alone_ : 0;
-      const double cost = (1 + price * ground.pace * size) / speed;
-      if (speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
+      const bool own = type == types.of;
+      sizes_.push_back(
+          {.size = size, .own = own, .pace = ground.pace, .speed = speed, .moved = own ? moved_to(size, speed) : 0});
     }
   }
+  reweigh(others, ground_.now);
+}
+
+void Worth::reweigh(const Others& others, Instant now) {
+  const double price = settings_->pressure * others.behind / std::max(1.0, slots_);
+  double cheapest = 0;
+  for (const Weighed& at : sizes_) {
+    const double cost = (1 + price * at.pace * at.size) / at.speed;
+    if (at.speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
+  }
   // A job that can be promised its deadline has that; the end of all is not its concern.
-  const bool levelled = cheapest > 0 && !(job.deadline && job.useful_left);
+  const bool levelled = cheapest > 0 && !(job_->deadline && job_->useful_left);
   const double levelling = levelled ? others.levelling : 0;
-  cheapest += levelling * std::max(0.0, settings.level - cheapest);
-  const double first = job.pinned > 0 ? kPinned : 1;
-  weight_ = first * job.weight * cheapest * (1 + static_cast<double>(eighths_waited(job, ground_.now, settings)) / 8);
+  cheapest += levelling * std::max(0.0, settings_->level - cheapest);
+  const double first = job_->pinned > 0 ? kPinned : 1;
+  weight_ = first * job_->weight * cheapest * (1 + static_cast<double>(eighths_waited(*job_, now, *settings_)) / 8);
 }
 
 double Worth::speed_up(Shape shape) const {
@@ -156,9 +172,13 @@ double Worth::share_that_stays(int size, double speed_up) const {
 
 double Worth::in(Shape shape, bool stays) const {
   const double speed = speed_up(shape);
-  if (!(speed > 0) || !std::isfinite(speed)) return 0;
-  if (stays) return weight_ * speed;
-  return weight_ * (speed * share_that_stays(shape.size, speed) - lost_to_booting(shape.size, speed));
+  if (!is_sound(speed)) return 0;
+  return weight_ * (stays ? speed : moved_to(shape.size, speed));
+}
+
+double Worth::moved_to(int size, double speed_up) const {
+  if (!is_sound(speed_up)) return 0;
+  return speed_up * share_that_stays(size, speed_up) - lost_to_booting(size, speed_up);
 }
 
 // While newcomers boot, the job goes on as it was on slots that it has and on slots that do nothing.
@@ -166,46 +186,47 @@ double Worth::lost_to_booting(int size, double speed_up) const {
   if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
   const double boot = job_->costs.boot.to_seconds();
   const double horizon = std::min(settings_->horizon_s, boot + left_s_ / speed_up);
-  return std::max(0.0, speed_up - speed_held()) * std::min(1.0, boot / horizon);
-}
-
-double Worth::speed_held() const {
-  return speed_up({.nodes = static_cast<int>(job_->placement.size()), .size = held_});
+  return std::max(0.0, speed_up - speed_held_) * std::min(1.0, boot / horizon);
 }
 
 // Who gives up everything has to start again later: what it holds is worth that much more to it than to others.
-double Worth::of_nothing() const {
-  if (held_ == 0 || job_->costs.resume <= Duration()) return 0;
-  const double speed = speed_held();
-  if (!(speed > 0) || !std::isfinite(speed)) return 0;
+double Worth::share_of_resuming() const {
+  if (held_ == 0 || job_->costs.resume <= Duration() || !is_sound(speed_held_)) return 0;
   const double resume = job_->costs.resume.to_seconds();
-  return -weight_ * speed * std::min(1.0, resume / std::min(settings_->horizon_s, resume + left_s_ / speed));
+  return std::min(1.0, resume / std::min(settings_->horizon_s, resume + left_s_ / speed_held_));
+}
+
+double Worth::of_nothing() const {
+  return resuming_ > 0 ? -weight_ * speed_held_ * resuming_ : 0;
 }
 
 // On as few nodes as possible; for the size that it holds either that or where it is, whichever is worth more.
-Choice Worth::choice(int size) const {
-  const double moved = in(packed(size, ground_.slots_per_node), false);
-  if (size != held_ || !here_) return {.size = size, .worth = moved};
-  const Shape here{.nodes = static_cast<int>(job_->placement.size()), .size = size};
-  return {.size = size, .worth = std::max(moved, in(here, true))};
+Choice Worth::choice(int size, double moved) const {
+  const double worth = weight_ * moved;
+  if (size != held_ || !here_) return {.size = size, .worth = worth};
+  return {.size = size, .worth = std::max(worth, is_sound(speed_held_) ? weight_ * speed_held_ : 0)};
+}
+
+Choice Worth::held_choice() const {
+  return choice(held_, moved_to(held_, speed_up(packed(held_, ground_.slots_per_node))));
 }
 
 Curve Worth::curve(int promised) const {
   // What it must keep lies on another type.
   if (!here_ && (job_->frozen || !job_->preemptible)) return {Choice{}};
-  if (job_->frozen) return {choice(held_)};
-  std::vector<int> sizes = sizes_weighed(*job_, ground_, *settings_);
-  if (job_->pinned > 0) std::erase_if(sizes, [&](int size) { return size != job_->pinned && size != held_; });
-  std::erase_if(sizes, [&](int size) { return size < promised; });
+  if (job_->frozen) return {held_choice()};
   const bool keeps = promised > 0 || (held_ > 0 && !job_->preemptible);
   Curve curve;
+  curve.reserve(sizes_.size() + 1);
   if (!keeps) curve.push_back({.size = 0, .worth = of_nothing()});
-  for (const int size : sizes) {
-    const Choice made = choice(size);
+  for (const Weighed& at : sizes_) {
+    const bool open = at.own && (job_->pinned == 0 || at.size == job_->pinned || at.size == held_);
+    if (!open || at.size < promised) continue;
+    const Choice made = choice(at.size, at.moved);
     // The least that a job keeps counts even where nothing is known of it.
     if (made.worth > 0 || (keeps && curve.empty())) curve.push_back(made);
   }
-  if (curve.empty()) curve.push_back(choice(held_));
+  if (curve.empty()) curve.push_back(held_choice());
   return curve;
 }
 

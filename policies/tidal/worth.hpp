@@ -74,6 +74,10 @@ class Worth {
   };
   Worth(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
 
+  // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and ground would
+  // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
+  void reweigh(const Others& others, Instant now);
+
   // Of holding this shape from now on; `stays`: it is what the job holds already. 0 = it cannot run.
   [[nodiscard]] double in(cluster::Shape shape, bool stays) const;
   // All sizes it may choose from. Its first choice is what it must have at any price: nothing, no more than it holds,
@@ -81,12 +85,23 @@ class Worth {
   [[nodiscard]] Curve curve(int promised = 0) const;
 
  private:
+  // A size on as few nodes as possible, on slots of one type.
+  struct Weighed {
+    int size = 0;
+    bool own = false;  // of this worth's type
+    double pace = 1;   // of the type
+    double speed = 0;  // speed-up over one slot
+    double moved = 0;  // worth per weight of going there, of its own type
+  };
+
   [[nodiscard]] double speed_up(cluster::Shape shape) const;
+  [[nodiscard]] double moved_to(int size, double speed_up) const;
   [[nodiscard]] double share_that_stays(int size, double speed_up) const;
   [[nodiscard]] double lost_to_booting(int size, double speed_up) const;
-  [[nodiscard]] double speed_held() const;
+  [[nodiscard]] double share_of_resuming() const;
   [[nodiscard]] double of_nothing() const;
-  [[nodiscard]] Choice choice(int size) const;
+  [[nodiscard]] Choice choice(int size, double moved) const;
+  [[nodiscard]] Choice held_choice() const;
 
   const cluster::JobRow* job_;
   const Settings* settings_;
@@ -96,6 +111,11 @@ class Worth {
   bool here_ = true;  // what it holds is of this type
   double alone_ = 0;  // useful steps a second on one slot
   double left_s_ = 0;
+  double slots_ = 0;       // of the cluster, in slots of the first type
+  double speed_held_ = 0;  // speed-up where it is; 0 = it holds nothing
+  double resuming_ = 0;    // share of what it holds that giving up everything costs
+  // Type by type, of each type ascending. These follow from row, grounds and settings and never change.
+  std::vector<Weighed> sizes_;
   double weight_ = 0;
 };
 

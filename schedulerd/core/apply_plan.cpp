@@ -243,14 +243,14 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
 }
 
 // Before the intents, so that the grounds are what the policy saw.
-void apply(StateChange& change, const Replan& replan, const Decision& decision) {
+void apply(StateChange& change, const Replan& replan, const Decision& decision, std::uint64_t nodes) {
   ClusterPlan& plan = change.state().plan;
   if (!replan.error.empty() && replan.error != plan.error) {
     change.emit("policy.error", {{"policy", decision.policy}, {"error", replan.error}});
   }
   plan = {.policy = decision.policy,
           .made_at = decision.at,
-          .nodes = digest_of_nodes(change.state()),
+          .nodes = nodes,
           .mark = replan.mark,
           .wake = replan.wake,
           .error = replan.error};
@@ -268,13 +268,13 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision) 
 
 }  // namespace
 
-void apply_decision(StateChange& change, const Decision& decision) {
+void apply_decision(StateChange& change, const Decision& decision, std::uint64_t nodes) {
   if (decision.empty()) return;
   TP_CHECK(decision.id.number() == change.state().next_decision, "decisions are numbered in order");
   ++change.state().next_decision;
   change.follow(decision.id);
   if (!decision.plan.empty()) change.emit("decision.made", decision_data(decision, change.state()));
-  if (decision.replan) apply(change, *decision.replan, decision);
+  if (decision.replan) apply(change, *decision.replan, decision, nodes);
   for (const auto& planned : decision.plan) {
     std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
   }

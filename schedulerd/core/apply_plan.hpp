@@ -2,11 +2,14 @@
 // intent; the plan has passed the validator, so nothing can be refused here.
 #pragma once
 
+#include <cstdint>
+
 #include "schedulerd/core/plan.hpp"
 #include "schedulerd/core/state_change.hpp"
 
 namespace tidepool::core {
 
-void apply_decision(StateChange& change, const Decision& decision);
+// `nodes`: the digest of the nodes that a plan may count with (plan_grounds.hpp), which the engine keeps.
+void apply_decision(StateChange& change, const Decision& decision, std::uint64_t nodes);
 
 }  // namespace tidepool::core

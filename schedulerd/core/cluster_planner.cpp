@@ -28,8 +28,13 @@ Error wrong(const std::string& what) {
   return {ErrorCode::kInternal, what};
 }
 
-// Of a whole plan every job once, of a partial one at least those that were looked at; each with nothing or an allowed
-// size. What its user has pinned is not taken away.
+// What the state says of the job can stand, so that a partial plan need not name it.
+bool stands(const Job& job, Instant now) {
+  return job.allotted && may_be_given(job, job.allotted->allotment.size) && !grounds_have_changed(job, now);
+}
+
+// Of a whole plan every job once, of a partial one at least those that were looked at and of whom what was said cannot
+// stand; each with nothing or an allowed size. What its user has pinned is not taken away.
 Status check_answer(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
   const auto counted = [&](JobId id) { return part_of(draft, *draft.state().find_job(id)) != PlanPart::kNone; };
   for (const auto& [id, allotment] : answer.allotments) {
@@ -42,6 +47,7 @@ Status check_answer(const DecisionDraft& draft, const PlanScope& scope, const Pl
   }
   for (const JobId id : answer.whole ? scope.candidates : scope.looked_at) {
     if (answer.allotments.contains(id) || !scope.candidates.contains(id) || !counted(id)) continue;
+    if (!answer.whole && stands(*draft.state().find_job(id), draft.now())) continue;
     return wrong("the plan gives " + id.text() + " no size, not even none");
   }
   return ok_status();
@@ -55,14 +61,6 @@ Allotment standing(const Job& job) {
   return {.size = job.members.empty() ? 0 : size, .reason = {ReasonCode::kPolicyFailed, {}}};
 }
 
-bool is_news(const Job& job, const Allotment& next, Instant now) {
-  if (!job.allotted) return true;
-  const Allotment& before = job.allotted->allotment;
-  if (before.size != next.size || before.mark != next.mark || !says_the_same(before.reason, next.reason)) return true;
-  if (before.place != next.place && is_off_plan(job, next)) return true;
-  return grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now);
-}
-
 // All candidates, or of a partial plan those that it names and those that may have left it.
 std::set<JobId> whom_it_concerns(const PlanScope& scope, const Result<PlanAnswer>& answer) {
   if (!answer || answer->whole) return scope.candidates;
@@ -72,6 +70,14 @@ std::set<JobId> whom_it_concerns(const PlanScope& scope, const Result<PlanAnswer
     if (scope.candidates.contains(id)) jobs.insert(id);
   }
   return jobs;
+}
+
+// What the new plan gives the job, taken out of the answer; none if the plan does not count with it.
+std::optional<Allotment> allotment_in(Result<PlanAnswer>& answer, const Job& job, PlanPart part) {
+  if (part == PlanPart::kNone) return std::nullopt;
+  if (!answer) return standing(job);
+  const auto named = answer->allotments.find(job.id);
+  return named != answer->allotments.end() ? std::move(named->second) : job.allotted->allotment;
 }
 
 }  // namespace
@@ -94,14 +100,21 @@ std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, cons
   std::set<JobId> changed;
   for (const JobId id : whom_it_concerns(scope, answer)) {
     const Job& job = *state.find_job(id);
-    std::optional<Allotment> next;
-    if (part(job) != PlanPart::kNone) next = answer ? answer->allotments.at(id) : standing(job);
+    std::optional<Allotment> next = allotment_in(answer, job, part(job));
     if (next ? !is_news(job, *next, draft.now()) : !job.allotted) continue;
     changed.insert(changed.end(), id);
     replan.changes.push_back({id, std::move(next)});
   }
   draft.set_replan(std::move(replan));
   return changed;
+}
+
+bool is_news(const Job& job, const Allotment& next, Instant now) {
+  if (!job.allotted) return true;
+  const Allotment& before = job.allotted->allotment;
+  if (before.size != next.size || before.mark != next.mark || !says_the_same(before.reason, next.reason)) return true;
+  if (before.place != next.place && is_off_plan(job, next)) return true;
+  return grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now);
 }
 
 bool is_off_plan(const Job& job, const Allotment& allotment) {

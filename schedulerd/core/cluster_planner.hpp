@@ -20,6 +20,10 @@ struct PlanScope {
 // the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
 [[nodiscard]] std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
 
+// The plan would say something else of the job than the state does, or would rest on something else: only then is it
+// a change. Scores and sizes that lost are not looked at. Requires: the plan counts with the job.
+[[nodiscard]] bool is_news(const Job& job, const Allotment& next, Instant now);
+
 // The job does not have what the plan gives it.
 [[nodiscard]] bool is_off_plan(const Job& job, const Allotment& allotment);
 

@@ -271,7 +271,7 @@ Status Engine::validate(const Decision& decision) const {
 std::vector<Event> Engine::accept(const Decision& decision) {
   StateChange change(impl_->state, decision.at);
   std::set<JobId> looked_at = impl_->to_look_at(decision.at);
-  apply_decision(change, decision);
+  apply_decision(change, decision, impl_->nodes);
   looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
   impl_->unseen = {};
   impl_->nodes_changed = false;

@@ -8,14 +8,23 @@
 namespace tidepool::core {
 namespace {
 
+bool is_measured(const SizeRecord& record, const Job& job) {
+  return record.steps >= job.spec.scaling.every_steps;
+}
+
 bool noticeable(double before, double now) {
   return now > before * kNoticeable || before > now * kNoticeable;
 }
 
-bool measured_otherwise(const std::map<int, double>& before, const std::map<int, double>& now) {
-  return !std::equal(before.begin(), before.end(), now.begin(), now.end(), [](const auto& one, const auto& other) {
-    return one.first == other.first && !noticeable(one.second, other.second);
-  });
+// It is looked at with every report of a job, so nothing is put together for the comparison.
+bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
+  auto known = before.begin();
+  for (const auto& [size, record] : job.sizes) {
+    if (!is_measured(record, job)) continue;
+    if (known == before.end() || known->first != size || noticeable(known->second, record.step_seconds)) return true;
+    ++known;
+  }
+  return known != before.end();
 }
 
 }  // namespace
@@ -55,7 +64,7 @@ bool size_is_frozen(const Job& job, Instant now) {
 Grounds grounds_of(const Job& job, Instant now) {
   Grounds grounds{.asked = digest_of_wishes(job), .frozen = size_is_frozen(job, now), .step_seconds = {}};
   for (const auto& [size, record] : job.sizes) {
-    if (record.steps >= job.spec.scaling.every_steps) grounds.step_seconds.emplace(size, record.step_seconds);
+    if (is_measured(record, job)) grounds.step_seconds.emplace(size, record.step_seconds);
   }
   return grounds;
 }
@@ -76,22 +85,22 @@ bool grounds_have_changed(const Job& job, Instant now) {
   if (!counted) return false;
   if (job.allotted->allotment.reason.code == ReasonCode::kAwaitsPolicy) return true;
   const Grounds& before = job.allotted->grounds;
-  const Grounds grounds = grounds_of(job, now);
-  return before.asked != grounds.asked || (before.frozen && !grounds.frozen) ||
-         measured_otherwise(before.step_seconds, grounds.step_seconds);
+  return (before.frozen && !size_is_frozen(job, now)) || measured_otherwise(before.step_seconds, job) ||
+         before.asked != digest_of_wishes(job);
 }
 
 bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
   const ClusterState& state = draft.state();
-  const bool news = std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
+  const ClusterPlan& plan = state.plan;
+  const bool by_itself = plan.policy != draft.parts().name_in_charge(state) ||
+                         (state.desk.job_ended && draft.parts().file_decides(state)) ||
+                         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) ||
+                         plan.nodes != scope.nodes;
+  if (by_itself && !scope.candidates.empty()) return true;
+  return std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
     const Job& job = *state.find_job(id);
     return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.allotted);
   });
-  if (news || scope.candidates.empty()) return news;
-  const ClusterPlan& plan = state.plan;
-  return plan.policy != draft.parts().name_in_charge(state) ||
-         (state.desk.job_ended && draft.parts().file_decides(state)) ||
-         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) || plan.nodes != scope.nodes;
 }
 
 Instant next_plan_at(const ClusterPlan& plan, Duration every) {

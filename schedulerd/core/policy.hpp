@@ -66,8 +66,8 @@ struct PlanRequest {
 };
 struct PlanAnswer {
   std::map<JobId, Allotment> allotments;
-  bool whole =
-      true;  // one for each job that the plan counts with; else for those that may differ from what the state says
+  // One for each job that the plan counts with; else for those at least of whom there is news (cluster_planner.hpp).
+  bool whole = true;
   Mark mark;
   std::optional<Instant> wake;
 };

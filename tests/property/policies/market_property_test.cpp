@@ -32,7 +32,7 @@ Market from_scratch(const Bids& bids, std::int64_t slots, Rng* rng = nullptr) {
   Market market(slots);
   std::vector<std::pair<JobId, Curve>> all(bids.begin(), bids.end());
   if (rng != nullptr) rng->shuffle(all);
-  market.reset(std::move(all));
+  market.bid(std::move(all));
   core::StepBudget budget(kEnough);
   (void)market.settle(budget);
   return market;
@@ -82,6 +82,15 @@ TEST_CASE("after any sequence of changes the market answers as one built from sc
       } else if (rng.chance(0.3)) {
         market.leave(job);
         bids.erase(job);
+      } else if (rng.chance(0.2)) {
+        // Few or many at once, some of them as before.
+        std::vector<std::pair<JobId, Curve>> some;
+        for (std::uint64_t id = 1; id <= 25; ++id) {
+          if (!rng.chance(rng.chance(0.5) ? 0.1 : 0.8)) continue;
+          if (!bids.contains(JobId(id)) || rng.chance(0.5)) bids[JobId(id)] = random_curve(rng);
+          some.emplace_back(JobId(id), bids[JobId(id)]);
+        }
+        market.bid(std::move(some));
       } else {
         bids[job] = random_curve(rng);
         market.bid(job, bids[job]);

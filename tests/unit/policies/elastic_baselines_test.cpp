@@ -98,9 +98,11 @@ TEST_CASE("gittins: within a queue the job that is likelier to end soon goes fir
   view.jobs[0].size_wanted = view.jobs[1].size_wanted = 4;
   // Jobs end after 7,000 or after 50,000 slot-seconds. A new one needs 28,500 on average; past 7,200 it is 42,800.
   view.jobs[0].slot_seconds = 7'300;
-  view.ended_slot_seconds.assign(9, 7'000);
+  std::vector<double> ended(9, 7'000);
+  view.ended_slot_seconds = ended;
   CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});  // nine are no distribution yet
-  view.ended_slot_seconds.insert(view.ended_slot_seconds.end(), 9, 50'000);
+  ended.insert(ended.end(), 9, 50'000);
+  view.ended_slot_seconds = ended;
   CHECK(sizes_of(decide(Gittins(), view)) == Sizes{0, 4});
   view.jobs[1].mark = {.level = 1, .since = Instant::from_micros(1)};  // the queue goes before the index
   CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});
@@ -109,7 +111,9 @@ TEST_CASE("gittins: within a queue the job that is likelier to end soon goes fir
 TEST_CASE("gittins: service is rounded down, so that running does not change a job's place every second") {
   View view = view_of(1, 4, 2, kSteep);
   view.jobs[0].size_wanted = view.jobs[1].size_wanted = 4;
-  for (int i = 1; i <= 10; ++i) view.ended_slot_seconds.push_back(10'000 * i);
+  std::vector<double> ended;
+  for (int i = 1; i <= 10; ++i) ended.push_back(10'000 * i);
+  view.ended_slot_seconds = ended;
   view.jobs[0].slot_seconds = 3'599;
   CHECK(sizes_of(decide(Gittins(), view)) == Sizes{4, 0});  // equal indices: the older one
   view.jobs[1].slot_seconds = 9'999;                        // 7,200: nearer to the ends at 10,000 and beyond

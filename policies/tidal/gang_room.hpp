@@ -1,0 +1,39 @@
+// Whether workers of several slots find room: the free slots of every node while everybody keeps what he holds. The
+// engine places workers and its records tell sizes, so a plan lays nothing out; but slots that lie scattered are no
+// room for a gang, and one that is promised them would keep everybody behind it waiting.
+//
+// Invariant: what is free on a node that takes jobs is its slots less those of all placements that were put and not
+// taken out again. A node that takes none has nothing free, whatever is put there.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "policies/cluster/cluster_view.hpp"
+
+namespace tidepool::policies::tidal {
+
+class GangRoom {
+ public:
+  GangRoom() = default;
+  // Slots by node; none = it takes no jobs.
+  explicit GangRoom(std::vector<std::optional<int>> slots) : free_(std::move(slots)) {}
+
+  void put(const cluster::Placement& held);
+  void take_out(const cluster::Placement& held);
+
+  // A job that is to have another size than it holds.
+  struct Change {
+    const cluster::JobRow* row = nullptr;
+    int size = 0;  // slots
+  };
+  // How much of each change there is room for, in slots, in their order. Whoever is to have less gives up his last
+  // slots. Of those who are to have more the widest workers go first, then the largest sizes, then who came first; each
+  // worker goes to the fullest node with room. Nobody ends up with less than he holds.
+  [[nodiscard]] std::vector<int> fit(const std::vector<Change>& changes) const;
+
+ private:
+  std::vector<std::optional<int>> free_;
+};
+
+}  // namespace tidepool::policies::tidal

@@ -1,0 +1,142 @@
+// Workers of several slots under tidal: where there is room for them, and what becomes of those without.
+#include <catch2/catch.hpp>
+
+#include "policies/registry.hpp"
+#include "policies/tidal/gang_room.hpp"
+#include "policies/tidal/marked_jobs.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::policies::tidal {
+namespace {
+
+using cluster::JobRow;
+
+JobRow row(std::uint64_t id, int each, cluster::Placement held = {}) {
+  JobRow row;
+  row.id = JobId(id);
+  row.slots_per_worker = each;
+  row.size_min = each;
+  row.size_max = 8 * each;
+  row.placement = std::move(held);
+  return row;
+}
+
+// Every decision of it is checked against one from scratch.
+test::Story under_tidal() {
+  test::Story story;
+  story.engine() = core::Engine({make_policies("tidal").value(), std::make_shared<test::PlainDetector>(), {}});
+  return story;
+}
+
+core::ReasonCode why(const test::Story& story, JobId job) {
+  return story.job(job).verdict.reason.code;
+}
+
+// Asks for the end of a job and lets its workers go.
+void end(test::Story& story, JobId job) {
+  story.learn(core::JobCancelRequested{job});
+  story.decide();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).workers)) story.exit(worker);
+  story.decide();
+}
+
+}  // namespace
+
+TEST_CASE("workers of several slots go together to the fullest node with room, the widest first") {
+  const GangRoom room({{4}, {3}, {2}});
+  const JobRow two = row(1, 2);
+  const JobRow three = row(2, 3);
+  const JobRow four = row(3, 4);
+  CHECK(room.fit({{&two, 2}, {&three, 3}, {&four, 4}}) == std::vector<int>{2, 3, 4});
+  CHECK(room.fit({{&two, 8}, {&four, 4}}) == std::vector<int>{4, 4});
+  CHECK(room.fit({{&four, 8}, {&three, 3}}) == std::vector<int>{4, 3});
+}
+
+TEST_CASE("what is held is taken off and given back, and a node that takes no jobs has nothing") {
+  GangRoom room({{4}, std::nullopt});
+  const JobRow gang = row(1, 2);
+  const cluster::Placement held{{.node = 0, .slots = 3}, {.node = 1, .slots = 2}};
+  room.put(held);
+  CHECK(room.fit({{&gang, 4}}) == std::vector<int>{0});
+  room.take_out(held);
+  CHECK(room.fit({{&gang, 4}}) == std::vector<int>{4});
+}
+
+TEST_CASE("who is to have less makes room with its last slots, and nobody gets less than it holds") {
+  GangRoom room({{4}, {4}});
+  const JobRow shrinks = row(1, 1, {{.node = 0, .slots = 2}, {.node = 1, .slots = 3}});
+  const JobRow grows = row(2, 2, {{.node = 0, .slots = 2}});
+  room.put(shrinks.placement);
+  room.put(grows.placement);
+  CHECK(room.fit({{&shrinks, 3}, {&grows, 4}}) == std::vector<int>{3, 4});
+  CHECK(room.fit({{&shrinks, 4}, {&grows, 4}}) == std::vector<int>{4, 4});
+  CHECK(room.fit({{&shrinks, 5}, {&grows, 4}}) == std::vector<int>{5, 2});
+}
+
+TEST_CASE("marked jobs come out once and in order, however often they were marked") {
+  MarkedJobs marked;
+  for (std::uint64_t i = 5'000; i > 0; --i) marked.add(JobId(1 + i % 7));
+  CHECK(marked.size() == 7);
+  marked.add(std::vector<JobId>{JobId(9), JobId(2)});
+  const std::vector<JobId> jobs = marked.take();
+  REQUIRE(jobs.size() == 8);
+  CHECK(std::is_sorted(jobs.begin(), jobs.end()));
+  CHECK(jobs.back() == JobId(9));
+  CHECK(marked.take().empty());
+}
+
+TEST_CASE("free slots that lie scattered are no room for a gang, and others need not wait behind it") {
+  test::Story story = under_tidal();
+  story.node(2);
+  story.node(2);
+  const JobId first = story.submit({.max = 1});
+  const JobId second = story.submit({.max = 1});
+  const JobId third = story.submit({.max = 1});
+  story.decide();
+  REQUIRE(story.state().slots_free() == 1);
+  end(story, first);
+  const JobId gang = story.submit({.max = 1, .gpus = 2});
+  story.decide();
+  CHECK(story.job(gang).workers.empty());
+  CHECK(why(story, gang) == core::ReasonCode::kWaitingForSlots);
+  const JobId single = story.submit({.max = 1});
+  story.decide();
+  CHECK(story.job(single).workers.size() == 1);
+  CHECK(story.job(gang).workers.empty());
+  // Two free slots of one node are room.
+  end(story, third);
+  end(story, single);
+  if (story.job(gang).workers.empty()) end(story, second);
+  REQUIRE(story.job(gang).workers.size() == 1);
+  CHECK(story.worker(story.job(gang).workers.front()).slots.size() == 2);
+}
+
+TEST_CASE("a gang that no node has slots for is told so, and takes no slot from the others' market") {
+  test::Story story = under_tidal();
+  story.node(2);
+  const JobId gang = story.submit({.max = 1, .gpus = 4});
+  const JobId pair = story.submit({.min = 2, .max = 2});
+  story.decide();
+  CHECK(why(story, gang) == core::ReasonCode::kNeverFits);
+  CHECK(story.job(gang).verdict.reason.number("needed") == 4);
+  CHECK(story.job(pair).workers.size() == 2);
+  story.node(4);
+  story.decide();
+  CHECK(story.job(gang).workers.size() == 1);
+}
+
+TEST_CASE("when the last slots that jobs could ever have are gone, those who wait are told") {
+  test::Story story = under_tidal();
+  const NodeId node = story.node(2);
+  const JobId pinned = story.submit({.min = 2, .max = 2});
+  story.decide();
+  story.learn(core::JobResizeRequested{pinned, 2});
+  story.learn(core::NodeCordonChanged{.node = node, .cordoned = true});
+  const JobId waits = story.submit({.max = 1});
+  story.decide();
+  CHECK(why(story, waits) != core::ReasonCode::kNoNodes);
+  end(story, pinned);
+  CHECK(why(story, waits) == core::ReasonCode::kNoNodes);
+}
+
+}  // namespace tidepool::policies::tidal
