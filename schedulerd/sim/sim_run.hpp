@@ -50,6 +50,8 @@ struct SimOptions {
   bool declared_work = false;                        // pollux: users declare how much work their jobs are
   bool kind_prior = true;                            // pollux: earlier jobs of a kind tell what to expect of later ones
   std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run
+  // pollux, in place of kind_prior: nobody says of what kind a job is; those that measure alike tell what to expect.
+  bool kin_by_pace = false;
   std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
   std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says
   // live, with a recorded trace, whose jobs are else rigid (trace/trace_workload.hpp): the largest size a job may take,

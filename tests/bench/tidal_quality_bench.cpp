@@ -1,6 +1,7 @@
 // How long jobs take under `tidal` beside the averages that Pollux's authors published: five workloads at three loads,
-// with a restart of 30 s and of 1 s, blind, with what earlier jobs of a kind let expect, and with declared work. Needs
-// the published data (TIDEPOOL_DATA, or shared/data beside the checkout); without it prints nothing.
+// with a restart of 30 s and of 1 s, told nothing, with what earlier jobs that are as fast or of the same kind let
+// expect, and with declared work. Needs the published data (TIDEPOOL_DATA, or shared/data beside the checkout); without
+// it prints nothing.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,9 +19,9 @@
 namespace tidepool {
 namespace {
 
-enum class Told { kNothing, kByKind, kDeclared };
-constexpr std::array kTold{std::pair{Told::kNothing, "blind"}, std::pair{Told::kByKind, "by_kind"},
-                           std::pair{Told::kDeclared, "declared"}};
+enum class Told { kNothing, kByPace, kByKind, kDeclared };
+constexpr std::array kTold{std::pair{Told::kNothing, "blind"}, std::pair{Told::kByPace, "by_pace"},
+                           std::pair{Told::kByKind, "by_kind"}, std::pair{Told::kDeclared, "declared"}};
 constexpr std::array kLoads{std::pair{"0.5", "workloads-0.5"}, std::pair{"1.0", "workloads"},
                             std::pair{"2.0", "workloads-2.0"}};
 constexpr std::array kWorkloads{"workload-1", "workload-2", "workload-3", "workload-4", "workload-6"};
@@ -44,6 +45,7 @@ sim::Scoreboard run(const Case& of, const std::map<std::string, sim::Application
                                 .profiles = profiles,
                                 .declared_work = of.told == Told::kDeclared,
                                 .kind_prior = of.told != Told::kNothing,
+                                .kin_by_pace = of.told == Told::kByPace,
                                 .restart_penalty = Duration::seconds(of.restart_s)});
   if (!report) {
     std::fprintf(stderr, "%s at load %s: %s\n", of.workload.c_str(), of.load.c_str(), report.error().message.c_str());

@@ -46,7 +46,27 @@ void AdaptiveTraining::describe(policies::cluster::JobRow& row) const {
   EpochTraining::describe(row);
   row.speed = &goodput_;
   row.largest_seen = kind_.speed.largest_size();
-  row.useful_expected = rules_.prior ? kind_.work.left(progress()) : std::nullopt;
+  row.useful_expected = expected();
+}
+
+std::optional<double> AdaptiveTraining::expected() const {
+  if (rules_.prior) return kind_.work.left(progress());
+  // It has measured no step of its own yet.
+  if (rules_.kin == nullptr || !goodput_.has_noise()) return std::nullopt;
+  const double samples = limits().initial;
+  const auto left = rules_.kin->left(pace_s(), progress() * samples);
+  return left ? std::optional(*left / samples) : std::nullopt;
+}
+
+// Seconds a sample at the initial batch on one slot, as far as measured.
+double AdaptiveTraining::pace_s() const {
+  const policies::BatchLimits limits = this->limits();
+  return kind_.speed.step_seconds({}, policies::split_batch(limits.initial, 1, limits)) / limits.initial;
+}
+
+void AdaptiveTraining::tell_kin(bool ended) {
+  if (rules_.kin == nullptr) return;
+  rules_.kin->tell(rules_.number, {.pace_s = pace_s(), .samples = progress() * limits().initial, .ended = ended});
 }
 
 policies::BatchSplit AdaptiveTraining::choose_batch(Shape shape) const {
@@ -62,6 +82,12 @@ void AdaptiveTraining::observe(const Pace& pace, const GradientStatistics& noise
   goodput_.set_noise(seen);
   kind_.work.reached(progress());
   kind_.speed.add({.shape = pace.shape, .local_batch = pace.split.local, .time = pace.measured});
+  tell_kin(false);
+}
+
+void AdaptiveTraining::ended(double useful_steps) {
+  kind_.work.ended(useful_steps);
+  tell_kin(true);
 }
 
 }  // namespace tidepool::sim

@@ -2,7 +2,7 @@
 // 2021, section 4.1): after each stretch of training it measures its step time and gradient noise and takes the batch
 // of the best predicted goodput. Neither it nor the policy sees the profile. Step times are shared by all jobs of a
 // kind, and so are, unless that is switched off, how noisy the last one's gradient was when it began and how much work
-// those were that have ended.
+// those were that have ended. Where nobody says of what kind a job is, those that measure alike tell of their work.
 #pragma once
 
 #include <map>
@@ -53,6 +53,10 @@ class AdaptiveTraining final : public EpochTraining {
   struct Rules {
     int fixed_batch = 0;  // 0 = it chooses its batch
     bool prior = true;    // whether what other jobs of the kind have found out counts beyond step times
+    // Without the prior: what jobs of all kinds have done, for those that measure alike. Outlives the training; null =
+    // a job learns nothing from others.
+    policies::KinWork* kin = nullptr;
+    std::size_t number = 0;  // of this job there
   };
   // `kind` is shared by the jobs of a kind and outlives them.
   AdaptiveTraining(const Setup& setup, KindKnowledge& kind, const Rules& rules);
@@ -62,7 +66,10 @@ class AdaptiveTraining final : public EpochTraining {
  private:
   [[nodiscard]] policies::BatchSplit choose_batch(policies::cluster::Shape shape) const override;
   void observe(const Pace& pace, const GradientStatistics& noise) override;
-  void ended(double useful_steps) override { kind_.work.ended(useful_steps); }
+  void ended(double useful_steps) override;
+  [[nodiscard]] std::optional<double> expected() const;
+  [[nodiscard]] double pace_s() const;
+  void tell_kin(bool ended);
 
   KindKnowledge& kind_;
   LearntGoodput goodput_;

@@ -109,11 +109,14 @@ class Measurements {
 
   // What the jobs of an application have found out so far, together.
   KindKnowledge& kind(const std::string& application) { return kinds_[application]; }
+  // What jobs of all applications have done, for those that measure alike.
+  policies::KinWork& kin() { return kin_; }
 
  private:
   const SimOptions& options_;
   const ClusterShape& cluster_;
   std::map<std::string, KindKnowledge> kinds_;
+  policies::KinWork kin_;
   std::map<std::string, MeasuredApplication> applications_;
   std::map<std::pair<std::string, int>, OracleSpeed> oracles_;
 };
@@ -128,6 +131,7 @@ struct JobRules {
   int restart_s = 30;
   bool declared_work = true;
   bool kind_prior = true;
+  policies::KinWork* kin = nullptr;  // of all jobs, where those that measure alike are kin
   int round_s = 60;
 };
 
@@ -165,7 +169,10 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, c
   if (adaptive) {
     job.training = std::make_unique<AdaptiveTraining>(
         setup, measurements.kind(by_job ? row.application + " of " + row.name : row.application),
-        AdaptiveTraining::Rules{.fixed_batch = exception_of(row.application).fixed_batch, .prior = rules.kind_prior});
+        AdaptiveTraining::Rules{.fixed_batch = exception_of(row.application).fixed_batch,
+                                .prior = rules.kind_prior,
+                                .kin = rules.kin,
+                                .number = static_cast<std::size_t>(row.line)});
   } else {
     job.training = std::make_unique<FixedBatchTraining>(setup);
   }
@@ -235,7 +242,8 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   const JobRules rules{.knowledge = preset->knowledge,
                        .restart_s = whole_seconds(options.restart_penalty, 30),
                        .declared_work = oracle || options.declared_work,
-                       .kind_prior = options.kind_prior,
+                       .kind_prior = options.kind_prior && !options.kin_by_pace,
+                       .kin = options.kin_by_pace ? &measurements.kin() : nullptr,
                        .round_s = round_s};
   for (const WorkloadRow& row : *rows) {
     auto job = make_job(row, measurements, rules);

@@ -229,6 +229,43 @@ TEST_CASE("a job that outlives all before it is expected to go on for as long as
   CHECK(work.left(150) == 50.0);
 }
 
+TEST_CASE("what is learnt of a kind at once is what is learnt job by job") {
+  const LearntWork at_once({400, 100, 200}, 500);
+  LearntWork one_by_one;
+  for (const double total : {100.0, 200.0, 400.0}) one_by_one.ended(total);
+  one_by_one.reached(500);
+  for (const double done : {0.0, 100.0, 150.0, 250.0, 400.0, 900.0}) CHECK(at_once.left(done) == one_by_one.left(done));
+}
+
+TEST_CASE("without kinds, a job is expected to take as much as those that are about as fast, and only as those") {
+  KinWork work;
+  CHECK(!work.left(1, 0));
+  work.tell(1, {.pace_s = 1.0, .samples = 100, .ended = true});
+  work.tell(2, {.pace_s = 1.1, .samples = 300, .ended = true});
+  work.tell(3, {.pace_s = 3.0, .samples = 9'000, .ended = true});
+  CHECK(work.left(1.05, 0) == 200.0);
+  CHECK(work.left(1.05, 100) == 200.0);  // only the one that took 300 went on
+  CHECK(work.left(1.6, 0) == 300.0);     // half as slow again is kin, more is not
+  CHECK(work.left(2.1, 0) == 9'000.0);
+  CHECK(!work.left(6, 0));
+}
+
+TEST_CASE("what was told of a job last counts, and the order in which jobs are told does not") {
+  const KinWork::Told runs{.pace_s = 1, .samples = 50, .ended = false};
+  const KinWork::Told ended{.pace_s = 1, .samples = 80, .ended = true};
+  const KinWork::Told other{.pace_s = 1.1, .samples = 120, .ended = true};
+  KinWork first;
+  first.tell(1, runs);
+  CHECK(first.left(1, 0) == 100.0);  // twice as far as any has come
+  first.tell(1, ended);
+  first.tell(2, other);
+  KinWork second;
+  second.tell(2, other);
+  second.tell(1, ended);
+  for (const double done : {0.0, 50.0, 90.0, 200.0}) CHECK(first.left(1, done) == second.left(1, done));
+  CHECK(first.left(1, 0) == 100.0);
+}
+
 TEST_CASE("a batch is chosen from a rising series within its limits, or from none") {
   const BatchLimits limits{.initial = 32, .largest = 1'024, .local_min = 16, .local_max = 128};
   const std::vector<BatchSplit> choices = batch_choices(4, limits);

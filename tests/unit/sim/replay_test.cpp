@@ -2,6 +2,8 @@
 // slot.
 #include <catch2/catch.hpp>
 
+#include <map>
+
 #include "schedulerd/sim/replay/csv_columns.hpp"
 #include "schedulerd/sim/replay/pollux_run.hpp"
 
@@ -32,6 +34,22 @@ SimReport run_sound(const SimOptions& options) {
   REQUIRE(report.ok());
   return *std::move(report);
 }
+
+// Gives each job a slot and notes, by job and round, what others let expect of it; 0 = nothing.
+class Noting final : public policies::cluster::AllocationPolicy {
+ public:
+  [[nodiscard]] policies::cluster::Allocation allocate(const policies::cluster::View& view,
+                                                       core::StepBudget& /*budget*/) const override {
+    policies::cluster::Allocation allocation;
+    for (const auto& job : view.jobs) {
+      noted[job.id].push_back(job.useful_expected.value_or(0));
+      allocation.order.push_back(allocation.grants.size());
+      allocation.grants.push_back({.size = 1, .reason = {}, .lost = {}, .mark = {}});
+    }
+    return allocation;
+  }
+  mutable std::map<JobId, std::vector<double>> noted;
+};
 
 std::string error_of(const SimOptions& options) {
   const auto report = run(options);
@@ -86,6 +104,33 @@ TEST_CASE("interference slows a job on several nodes while it lies beside anothe
   CHECK(average_s(two, "3x3", 0.5) - start_s == Approx(2 * (average_s(two, "3x3", 0) - start_s)).margin(3));
   CHECK(average_s("a,0,app,4,32\n", "3x3", 0.5) == average_s("a,0,app,4,32\n", "3x3", 0));  // beside nobody
   CHECK(average_s(two, "2x4", 0.5) == average_s(two, "2x4", 0));                            // each on a node of its own
+}
+
+TEST_CASE("what is expected of a job comes from its application, or from those as fast, or from nobody") {
+  // The first ends before the others begin: two as fast as it, one of which is another application, and a slow one.
+  SimOptions told = options("a,0,app,1,8\nb,600,app,1,8\nc,600,twin,1,8\nd,600,slow,1,8\n", "1x4");
+  told.profiles["twin"] = application("1.0", "100");
+  told.profiles["slow"] = application("3.0", "100");
+  const auto expected = [&](bool kind_prior, bool kin_by_pace) {
+    const Noting policy;
+    told.policy_file = &policy;
+    told.kind_prior = kind_prior;
+    told.kin_by_pace = kin_by_pace;
+    run_sound(told);
+    REQUIRE(policy.noted.size() == 4);
+    std::vector<std::vector<double>> rounds;
+    for (const auto& [job, of] : policy.noted) {
+      if (rounds.empty()) CHECK(of.front() == 0);  // nobody has done anything yet
+      rounds.push_back({of.at(0), of.at(1)});
+    }
+    rounds.erase(rounds.begin());
+    return rounds;
+  };
+  // At first sight, and after its first round, in which it stood for 30 s and then did 30 steps of 200.
+  CHECK(expected(true, false) == std::vector<std::vector<double>>{{200, 170}, {0, 0}, {0, 0}});
+  CHECK(expected(true, true) == std::vector<std::vector<double>>{{0, 170}, {0, 170}, {0, 0}});
+  CHECK(expected(false, true) == expected(true, true));
+  CHECK(expected(false, false) == std::vector<std::vector<double>>{{0, 0}, {0, 0}, {0, 0}});
 }
 
 TEST_CASE("every policy of the table finishes a small workload, twice with the same digest") {
