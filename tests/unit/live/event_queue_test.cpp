@@ -30,18 +30,22 @@ TEST_CASE("take gives items in order and at most so many") {
 TEST_CASE("a waiting sender goes on when there is room") {
   EventQueue<int> queue(1);
   REQUIRE(queue.try_push(1).ok());
-  std::thread sender([&] { CHECK(queue.push(2)); });
+  bool sent = false;
+  std::thread sender([&] { sent = queue.push(2); });  // assertions are for one thread at a time
   CHECK(queue.take(1, 1s) == std::vector{1});
   CHECK(queue.take(1, 10s) == std::vector{2});
   sender.join();
+  CHECK(sent);
 }
 
 TEST_CASE("closing wakes both sides and keeps what is inside") {
   EventQueue<int> queue(1);
   REQUIRE(queue.try_push(1).ok());
-  std::thread sender([&] { CHECK_FALSE(queue.push(2)); });
+  bool sent = true;
+  std::thread sender([&] { sent = queue.push(2); });
   queue.close();
   sender.join();
+  CHECK_FALSE(sent);
   CHECK_FALSE(queue.try_push(3).ok());
   CHECK_FALSE(queue.drained());
   CHECK(queue.take(5, 1s) == std::vector{1});
