@@ -18,7 +18,7 @@ void add_shared_options(CLI::App& app, Settings& settings) {
   app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, else http://127.0.0.1:7480");
   app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token");
   app.add_option("--token-file", settings.token_file, "file whose first line is the token");
-  app.add_option("-o,--output", settings.format, "table, json or yaml")
+  app.add_option("-o,--output", settings.format, "how what is asked for is printed")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
   app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
       ->capture_default_str()
