@@ -120,9 +120,12 @@ void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const 
   if (stopped_.insert(worker).second) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
 }
 
+bool DecisionDraft::is_said(const Job& job, const Reason& reason) {
+  return job.verdict.job && says_the_same(job.verdict.reason, reason);
+}
+
 void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed) {
-  const bool judged = static_cast<bool>(job.verdict.job);  // the first verdict is always news
-  if (judged && says_the_same(job.verdict.reason, reason)) return;
+  if (is_said(job, reason)) return;
   if (weighed.lost.size() > kAlternativesMax) weighed.lost.resize(kAlternativesMax);
   decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen)});
 }

@@ -48,6 +48,8 @@ class DecisionDraft {
   void carry_out(Intent intent, Reason reason);
   // Ends a worker; a second stop of the same worker adds nothing.
   void stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason);
+  // The newest verdict on the job says the same already. The first one is always news.
+  [[nodiscard]] static bool is_said(const Job& job, const Reason& reason);
   // What was found about the job without an intent; kept only if it is news.
   void find(const Job& job, const Reason& reason, Weighed weighed = {});
 

@@ -1,5 +1,7 @@
 #include "schedulerd/core/engine.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -137,13 +139,14 @@ struct Engine::Impl {
   // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
   // and returns whom it has dealt with.
   std::set<JobId> follow_plan(DecisionDraft& draft, std::set<JobId>& jobs, ClusterPlanner& with) const {
-    std::set<JobId> off = off_plan;
+    std::set<JobId> more;  // off_plan, and whom a new plan changes
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
     const PlanScope scope{.candidates = counted, .looked_at = jobs, .nodes = nodes};
     if (!awaits && plan_is_due(draft, scope)) {
       const std::set<JobId> changed = plan_cluster(draft, with, scope);
       jobs.insert(changed.begin(), changed.end());
-      off.insert(changed.begin(), changed.end());
+      more = off_plan;
+      more.insert(changed.begin(), changed.end());
     }
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
@@ -152,7 +155,7 @@ struct Engine::Impl {
       if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, weighed(*allotment));
       if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
-    return settle(draft, {.off_plan = off, .giving = giving});
+    return settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
   }
 
   // What a decision looks at.
@@ -185,8 +188,12 @@ struct Engine::Impl {
     } else if (scope.queue) {
       plan_queue(draft, pending);
     }
-    if (scope.queue || scope.planner != nullptr) jobs.insert(held_back.begin(), held_back.end());
-    for (const JobId id : jobs) {
+    std::vector<JobId> sized(jobs.begin(), jobs.end());
+    if (scope.queue || scope.planner != nullptr) {
+      sized.clear();
+      std::set_union(jobs.begin(), jobs.end(), held_back.begin(), held_back.end(), std::back_inserter(sized));
+    }
+    for (const JobId id : sized) {
       if (!dealt_with.contains(id)) plan_size(draft, *state.find_job(id));
     }
     return std::move(draft).finish();

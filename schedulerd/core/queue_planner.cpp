@@ -157,11 +157,16 @@ Reason in_words_of(const Reason& wished, Reason of_start, std::size_t size) {
 
 }  // namespace
 
+int room_to_start(DecisionDraft& draft, const Job& job) {
+  const int room = std::min(draft.free_slots().room_for(job), draft.usable() / job.spec.gpus_per_worker);
+  return room < job.spec.elastic.sizes.front() ? 0 : room;
+}
+
 bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
-  const int room = std::min(draft.free_slots().room_for(job), draft.usable() / slots);
-  if (room < smallest) return false;
+  const int room = room_to_start(draft, job);
+  if (room == 0) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, wish.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
     auto gang =

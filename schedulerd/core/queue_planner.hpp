@@ -19,6 +19,9 @@ void plan_queue(DecisionDraft& draft, const WaitingLine& line);
 // False if it cannot start now.
 bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish);
 
+// How many workers of a waiting job there is room for, of slots that are kept for nobody; 0 if it could not start.
+[[nodiscard]] int room_to_start(DecisionDraft& draft, const Job& job);
+
 // The largest size of the job that is not above `wish`, or its smallest one.
 [[nodiscard]] int allowed_size(const Job& job, int wish);
 

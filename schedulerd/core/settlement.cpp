@@ -26,7 +26,7 @@ struct Entry {
 struct Left {
   const Job* job;
   Reason lacks;
-  Weighed asked;
+  const Allotment* asked;
 };
 
 // Workers that a job wants to add, each a gang of slots on one node.
@@ -181,19 +181,18 @@ class Settlement {
   // Starts or grows as far as slots allow that are reserved for nobody; otherwise notes what is missing.
   void take(const Entry& entry, bool starts) {
     const Job& job = *entry.job;
-    const SizeWish wished = wish(entry, entry.allotment->size);
-    if (!starts) {
-      plan_size(draft_, job, wished);
-    } else if (!start_waiting(draft_, job, wished)) {
-      left_.push_back({&job, lacks_slots(job), weighed(wished)});
-    }
+    if (!starts) return plan_size(draft_, job, wish(entry, entry.allotment->size));
+    const bool started =
+        room_to_start(draft_, job) > 0 && start_waiting(draft_, job, wish(entry, entry.allotment->size));
+    if (!started) left_.push_back({&job, lacks_slots(job), entry.allotment});
   }
 
   // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
   void tell_left() {
-    for (Left& left : left_) {
-      auto held = waits_for_state(draft_, *left.job);
-      draft_.find(*left.job, held ? *held : left.lacks, std::move(left.asked));
+    for (const Left& left : left_) {
+      const auto held = waits_for_state(draft_, *left.job);
+      const Reason& why = held ? *held : left.lacks;
+      if (!DecisionDraft::is_said(*left.job, why)) draft_.find(*left.job, why, weighed(*left.asked));
     }
   }
 
@@ -212,7 +211,7 @@ class Settlement {
     if (start_waiting(draft_, job, wished)) return;
     const Reason lacks = lacks_slots(job);
     const TypeRoom room = make_room(job);
-    left_.push_back({&job, with_room(lacks, room, looks_for_type(job, draft_.now())), weighed(wished)});
+    left_.push_back({&job, with_room(lacks, room, looks_for_type(job, draft_.now())), entry.allotment});
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
   }
@@ -258,6 +257,7 @@ class Settlement {
 
   // Preempts as few as the claim needs, the last in the plan's order first; nobody if all of them were not enough.
   bool preempt_for(const Job& claimant, const Claim& claim) {
+    if (victims_.empty()) return false;
     const Room before = room();
     std::vector<Entry> chosen;
     std::vector<Entry> left = victims_;
