@@ -332,6 +332,75 @@ TEST_CASE("a rigid job that never waits takes its recorded duration") {
   CHECK(report->rows[0].held.front().slots == 16);
 }
 
+TEST_CASE("a recorded job may be elastic: at the size it asked for it takes its time, at others as the curve says") {
+  const auto trace = read_trace_csv(text_of("name,submit_s,gpus,duration_s\nsmall,0,2,1000\nlarge,5,12,600\n"));
+  REQUIRE(trace.ok());
+  const TraceRules rules{.slots_per_node = 8, .elastic_max = 8, .sigma = 0.1, .kappa = 0.01};
+  const Workload workload = workload_of(*trace, "w", rules);
+  REQUIRE(workload.jobs.size() == 2);
+  const std::pair<int, int> sizes[] = {{2, 8}, {12, 12}};  // who asked for more than all may have keeps that
+  for (std::size_t i = 0; i < 2; ++i) {
+    const SimJob& job = workload.jobs[i];
+    CAPTURE(job.spec.name);
+    CHECK(job.spec.gpus_per_worker == 1);
+    CHECK(job.spec.elastic.min == 1);
+    CHECK(job.spec.elastic.preferred == sizes[i].first);
+    CHECK(job.spec.elastic.max == sizes[i].second);
+    CHECK(job.spec.elastic.sizes.front() == 1);
+    CHECK(job.spec.elastic.sizes.back() == sizes[i].second);
+    const double asked = job.truth.curve.at(sizes[i].first);
+    CHECK(static_cast<double>(job.truth.work_samples) / asked == Approx(trace->jobs[i].duration_s));
+    // The Universal Scalability Law with the rules' coefficients, whatever the job's own speed is.
+    const auto law = [](double n) { return n / (1 + 0.1 * (n - 1) + 0.01 * n * (n - 1)); };
+    CHECK(job.truth.curve.at(4) / asked == Approx(law(4) / law(sizes[i].first)));
+  }
+  CHECK(workload.jobs[1].arrives == Duration::seconds(5));
+}
+
+TEST_CASE("an elastic job of a recorded trace uses what is free, and a rigid one does not") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x8", .policy = "autoscaling_engine"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,2,4000\n";
+  const auto rigid = run(options);
+  if (!rigid) FAIL(rigid.error().message);
+  options.elastic_max = 8;
+  options.sigma = 0;
+  options.kappa = 0;
+  const auto elastic = run(options);
+  if (!elastic) FAIL(elastic.error().message);
+  CHECK(*rigid->rows[0].finished_s == Approx(4000).margin(0.1));
+  CHECK(*elastic->rows[0].finished_s < 3000);
+  int most = 0;
+  for (const auto& held : elastic->rows[0].held) most = std::max(most, held.slots);
+  CHECK(most > 2);
+  CHECK(most <= 8);
+}
+
+TEST_CASE("a journal of an elastic job is one of its preferred size for the worker seconds that it trained") {
+  // 2 workers for 4 minutes, 5 for 2, 4 after a death for 1, and 3 for 3: 8 + 10 + 4 + 9 = 31 worker minutes.
+  const auto switched = [](const char* minute, int size) {
+    return event(minute, "generation.switched", ("{\"to_size\": " + std::to_string(size) + "}").c_str());
+  };
+  const auto trace =
+      import_journal(text_of(event("10", "job.submitted", R"json({"preferred": 2, "name": "lm"})json") +
+                             switched("12", 2) + event("13", "job.progressed", R"json({"size": 2, "step": 9})json") +
+                             switched("16", 5) + event("18", "worker.lost", R"json({"worker": "w-3"})json") +
+                             switched("18", 4) + event("19", "job.resizing", R"json({"from": 4, "to": 3})json") +
+                             switched("19", 3) + event("22", "job.finished", R"json({"state": "cancelled"})json")));
+  REQUIRE(trace.ok());
+  REQUIRE(trace->jobs.size() == 1);
+  CHECK(trace->jobs[0].gpus == 2);
+  CHECK(trace->jobs[0].duration_s == Approx(31 * 60 / 2.0));
+  CHECK(trace->jobs[0].status == TraceStatus::kCancelled);
+}
+
+TEST_CASE("what never trained, or was submitted before the journal began, is no job of it") {
+  const auto trace = import_journal(
+      text_of(event("05", "generation.switched", R"json({"to_size": 2})json") +  // of a job from before
+              event("10", "job.submitted", "{}") + event("20", "job.finished", R"json({"state": "failed"})json")));
+  REQUIRE_FALSE(trace.ok());
+  CHECK(trace.error().message == "file.csv holds no job that uses a GPU");
+}
+
 TEST_CASE("slots of a slower type take as much longer") {
   SimOptions options{.workload = "t.csv", .cluster = "1x1:k80", .policy = "fifo"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,1000\n";
