@@ -6,13 +6,13 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.hpp"
 #include "policies/host/facts_image.hpp"
 
 namespace tidepool::policies::host {
 namespace {
 
 constexpr int kMarkMax = 1'000'000;
-constexpr double kPoolMax = 1e6;
 
 // A fixed field as text: up to its first 0, printable characters only.
 template <std::size_t kBytes>
@@ -62,7 +62,6 @@ class Reader {
       if ((header.hooks & hook) != 0 && !(this->*step)()) return fault_;
     }
     if (!why(header.why_set != 0)) return fault_;
-    if ((header.hooks & kPool) != 0 && !pool(header)) return fault_;
     return std::move(answers_);
   }
 
@@ -168,16 +167,6 @@ class Reader {
     return true;
   }
 
-  bool pool(const AnswersHeader& header) {
-    const double want = header.pool_want;
-    if (!(want >= 0 && want <= kPoolMax && std::trunc(want) == want)) {
-      return fail("policy.invalid_number", "pool", view_.jobs.size(),
-                  "a pool has 0 to 1000000 slots, not " + shown(want));
-    }
-    answers_.pool_slots = static_cast<int>(want);
-    return said(header.pool_why, view_.jobs.size(), answers_.pool_why);
-  }
-
   const cluster::View& view_;
   const std::vector<std::byte>& region_;
   AnswersLayout layout_;
@@ -185,12 +174,10 @@ class Reader {
   PolicyFault fault_;
 };
 
-std::vector<std::size_t> rows_by_rank(const cluster::View& view, const Answers& answers) {
+std::vector<std::size_t> rows_by_rank(const Answers& answers) {
   std::vector<std::pair<double, std::size_t>> ranked;
-  ranked.reserve(view.jobs.size());
-  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-    ranked.emplace_back(answers.rank.empty() ? 0 : answers.rank[row], row);
-  }
+  ranked.reserve(answers.rank.size());
+  for (std::size_t row = 0; row < answers.rank.size(); ++row) ranked.emplace_back(answers.rank[row], row);
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::size_t> rows;
   rows.reserve(ranked.size());
@@ -249,21 +236,50 @@ PolicyFault read_fault(const cluster::View& view, const AnswersHeader& header) {
   return fault;
 }
 
-cluster::Allocation allocate(const cluster::View& view, const Answers& answers) {
-  cluster::Allocation allocation{
-      .grants = std::vector<cluster::Grant>(view.jobs.size()), .order = rows_by_rank(view, answers), .mark = view.mark};
+cluster::Allocation standard_for(const cluster::View& view, const Answers& answers,
+                                 const cluster::AllocationPolicy& policy, core::StepBudget& budget) {
+  if (!answers.rank.empty() && !answers.sizes.empty()) return {};
+  cluster::View admitted = view;
+  admitted.jobs.clear();
+  std::vector<std::size_t> rows;
+  std::vector<std::size_t> others;
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    const bool may_run = answers.admitted.empty() || answers.admitted[row];
+    (may_run ? rows : others).push_back(row);
+    if (may_run) admitted.jobs.push_back(view.jobs[row]);
+  }
+  cluster::Allocation part = policy.allocate(admitted, budget);
+  cluster::Allocation standard{.grants = std::vector<cluster::Grant>(view.jobs.size()), .order = {}};
+  for (const std::size_t i : part.order) standard.order.push_back(rows[i]);
+  standard.order.insert(standard.order.end(), others.begin(), others.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) standard.grants[rows[i]] = std::move(part.grants[i]);
+  return standard;
+}
+
+cluster::Allocation allocate(const cluster::View& view, const Answers& answers, const cluster::Allocation& standard) {
+  const bool whole = !answers.rank.empty() && !answers.sizes.empty();
+  TP_CHECK(view.jobs.empty() || whole || !standard.grants.empty(), "a stage that is left out has a stand-in");
+  cluster::Allocation allocation{.grants = std::vector<cluster::Grant>(view.jobs.size()),
+                                 .order = answers.rank.empty() ? standard.order : rows_by_rank(answers),
+                                 .mark = view.mark};
   int free = view.slots();
   for (const cluster::JobRow& job : view.jobs) free -= sure_of(job);
   for (const std::size_t row : allocation.order) {
     const cluster::JobRow& job = view.jobs[row];
     cluster::Grant& grant = allocation.grants[row];
     const bool admitted = answers.admitted.empty() || answers.admitted[row];
-    int wish = !admitted ? 0 : answers.sizes.empty() ? job.size_wanted : answers.sizes[row];
+    const cluster::Grant* stand_in = admitted && answers.sizes.empty() ? &standard.grants[row] : nullptr;
+    int wish = !admitted ? 0 : stand_in != nullptr ? stand_in->size : answers.sizes[row];
     if (job.pinned > 0) wish = job.pinned;
     const int sure = sure_of(job);
     const int room = std::max(free, 0) + sure;
     grant.size = job.frozen ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
     grant.reason = reason_of(job, wish, grant.size, room);
+    if (stand_in != nullptr && stand_in->size == grant.size) {
+      grant.reason = stand_in->reason;
+      grant.score = stand_in->score;
+      grant.lost = stand_in->lost;
+    }
     if (!answers.why.empty()) grant.reason = spoken(answers.why[row], std::move(grant.reason));
     grant.mark = job.mark;
     if (!answers.marks.empty() && answers.marks[row] && *answers.marks[row] != job.mark.level) {

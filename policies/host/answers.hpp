@@ -26,8 +26,6 @@ struct Answers {
   std::vector<int> sizes;
   std::vector<std::optional<int>> marks;  // nothing = keep the one it has
   std::vector<Said> why;                  // one per job
-  std::optional<int> pool_slots;          // how many slots the cluster should have
-  Said pool_why;
   // What the round took, as the host says.
   std::uint64_t instructions = 0;
   std::uint64_t memory_peak = 0;
@@ -42,7 +40,14 @@ using Judged = std::variant<Answers, PolicyFault>;
 [[nodiscard]] PolicyFault read_fault(const cluster::View& view, const AnswersHeader& header);
 
 // Serves jobs by rank: each gets the size it should have or, while that does not fit, the largest smaller one that it
-// may take. Without ranks by submission; without sizes the one its user wants.
-[[nodiscard]] cluster::Allocation allocate(const cluster::View& view, const Answers& answers);
+// may take. `standard` gives the order where there are no ranks, and the sizes with their reasons where there are none.
+// Requires: it is standard_for() these answers, unless they have both.
+[[nodiscard]] cluster::Allocation allocate(const cluster::View& view, const Answers& answers,
+                                           const cluster::Allocation& standard = {});
+
+// What the stages that a policy leaves out are taken from: the answer of `policy` for the jobs that may run, and for
+// the others nothing and the last places. Not asked, and empty, where no stage is missing.
+[[nodiscard]] cluster::Allocation standard_for(const cluster::View& view, const Answers& answers,
+                                               const cluster::AllocationPolicy& policy, core::StepBudget& budget);
 
 }  // namespace tidepool::policies::host

@@ -1,5 +1,6 @@
 #include "policies/host/file_policy.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -19,23 +20,45 @@ const core::PolicyWish* wish_of(const core::PolicyRound& round, const core::Clus
   return wish != nullptr && job != nullptr && wish->asked == core::digest_of_wishes(*job) ? wish : nullptr;
 }
 
-// What the round says, row by row of today's view. `unanswered` gets the rows that it does not speak of.
+// What the round says, row by row of today's view, in the words of the file alone. `unanswered` gets the rows that it
+// does not speak of.
 Answers answers_today(const core::PolicyRound& round, const core::ClusterState& state, const cluster::View& view,
                       std::vector<std::size_t>& unanswered) {
+  // A hook answers for all jobs or is not there.
+  const bool ranks = std::any_of(round.wishes.begin(), round.wishes.end(), [](const auto& wish) { return wish.rank; });
+  const bool sizes = std::any_of(round.wishes.begin(), round.wishes.end(), [](const auto& wish) { return wish.size; });
   Answers answers;
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-    const cluster::JobRow& job = view.jobs[row];
-    const core::PolicyWish* wish = wish_of(round, state, job.id);
+    const core::PolicyWish* wish = wish_of(round, state, view.jobs[row].id);
     if (wish == nullptr) unanswered.push_back(row);
     answers.admitted.push_back(wish == nullptr || wish->admitted);
-    // Who is not spoken of keeps what it has, and so comes first; without ranks the rest goes by submission.
-    answers.rank.push_back(wish == nullptr ? -std::numeric_limits<double>::infinity()
-                                           : wish->rank.value_or(static_cast<double>(row)));
-    answers.sizes.push_back(wish == nullptr ? size_of(job.placement) : wish->size.value_or(job.size_wanted));
+    if (ranks) answers.rank.push_back(wish == nullptr ? 0 : wish->rank.value_or(0));
+    if (sizes) answers.sizes.push_back(wish == nullptr ? 0 : wish->size.value_or(0));
     answers.marks.push_back(wish == nullptr ? std::nullopt : wish->mark);
     answers.why.push_back(wish == nullptr ? Said{} : Said{wish->word, wish->numbers});
   }
   return answers;
+}
+
+// Who is not spoken of keeps what it has, and so comes first.
+void keep_unanswered(const cluster::View& view, const std::vector<std::size_t>& unanswered, Answers& answers,
+                     cluster::Allocation& standard) {
+  if (unanswered.empty()) return;
+  if (answers.rank.empty()) {
+    answers.rank.resize(view.jobs.size());
+    for (std::size_t place = 0; place < standard.order.size(); ++place) {
+      answers.rank[standard.order[place]] = static_cast<double>(place);
+    }
+  }
+  for (const std::size_t row : unanswered) {
+    const int held = size_of(view.jobs[row].placement);
+    answers.rank[row] = -std::numeric_limits<double>::infinity();
+    if (answers.sizes.empty()) {
+      standard.grants[row] = {.size = held, .reason = {}, .lost = {}, .mark = {}};
+    } else {
+      answers.sizes[row] = held;
+    }
+  }
 }
 
 class Planner final : public cluster::RowPlanner {
@@ -49,8 +72,10 @@ class Planner final : public cluster::RowPlanner {
     if (!state.desk.answer || !state.desk.answer->fault.empty()) return fallback_->allocate(view, budget);
     budget.spend(static_cast<std::int64_t>(view.jobs.size()));
     std::vector<std::size_t> unanswered;
-    const Answers answers = answers_today(*state.desk.answer, state, view, unanswered);
-    cluster::Allocation allocation = host::allocate(view, answers);
+    Answers answers = answers_today(*state.desk.answer, state, view, unanswered);
+    cluster::Allocation standard = standard_for(view, answers, *fallback_, budget);
+    keep_unanswered(view, unanswered, answers, standard);
+    cluster::Allocation allocation = host::allocate(view, answers, standard);
     for (const std::size_t row : unanswered) {
       const double held = size_of(view.jobs[row].placement);
       allocation.grants[row].reason = {core::ReasonCode::kAwaitsPolicy, {{"size", held}}};

@@ -4,7 +4,8 @@
 // Rules. The answer speaks of jobs by id and is read against the rows of today: sizes that do not fit any more become
 // the largest smaller ones that do. A job that the answer does not know, or whose user has asked for something else
 // since, keeps what it holds, before the others are served; the engine then has the file asked again at once. A round
-// that failed is decided by the fallback.
+// that failed is decided by the fallback; a stage that the file leaves out (order, size) is the fallback's, too, asked
+// about the jobs that the file lets run.
 #pragma once
 
 #include <memory>

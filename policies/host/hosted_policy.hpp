@@ -1,5 +1,5 @@
 // A policy file as an allocation policy, for callers that can wait for it: the replay, tests and measurements. A round
-// that goes wrong is decided by the fallback.
+// that goes wrong is decided by the fallback, and so are the stages that the file leaves out.
 #pragma once
 
 #include <cstdint>

@@ -176,9 +176,9 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
   for (const json& hook : hooks.is_array() ? hooks : json::array()) {
     const std::string text = hook.is_string() ? hook.get<std::string>() : "";
-    const std::vector<std::string> known{"admit", "order", "size", "pool"};
+    const std::vector<std::string> known{"admit", "order", "size"};
     if (std::find(known.begin(), known.end(), text) == known.end()) {
-      in.fail("hooks", "Invalid", "may list admit, order, size and pool");
+      in.fail("hooks", "Invalid", "may list admit, order and size");
     }
     manifest.hooks.push_back(text);
   }

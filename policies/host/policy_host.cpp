@@ -254,7 +254,7 @@ Judged PolicyHost::ask(const cluster::View& view, std::span<const Param> params)
                        .message = written ? "there are too many jobs for one view" : written.error().message};
   }
   std::byte* region = process_->answers();
-  const AnswersHeader empty{.pool_want = kUnset, .row = -1};
+  const AnswersHeader empty{.row = -1};
   std::memcpy(region, &empty, sizeof empty);
   for (std::uint64_t at = layout.admit; at < layout.why; at += sizeof kUnset) {
     std::memcpy(region + at, &kUnset, sizeof kUnset);

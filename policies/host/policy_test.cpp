@@ -5,12 +5,15 @@
 #include <cmath>
 #include <utility>
 
+#include "policies/host/file_policy.hpp"
+
 namespace tidepool::policies::host {
 namespace {
 
 using nlohmann::json;
 
 constexpr int kSizeMax = 100'000;
+constexpr std::int64_t kStepsOfTest = 10'000'000;  // of the default policy
 constexpr double kLargest = 1e15;
 
 Duration read_time(ObjectReader& in, const char* name, const char* usual) {
@@ -182,14 +185,12 @@ class TestReader {
         in.fail("order", "Invalid", "names a job that the test has not");
       }
     }
-    if (in.has("pool")) expect.pool = static_cast<int>(in.integer("pool", 0, {.low = 0, .high = 1'000'000}));
     expect.fault = in.text("fault", "");
     if (!expect.fault.empty() && !find_fault(expect.fault)) {
       in.fail("fault", "Invalid", "is \"" + expect.fault + "\", which is no fault; docs/policies.md lists them");
     }
     if (value.is_null() || (value.is_object() && value.empty())) {
-      errors_.push_back(
-          {pointer, "Missing", "a test expects something: sizes, grants, admitted, why, order, pool or fault"});
+      errors_.push_back({pointer, "Missing", "a test expects something: sizes, grants, admitted, why, order or fault"});
     }
     in.finish();
   }
@@ -201,11 +202,17 @@ class TestReader {
   std::vector<int> used_;  // by node
 };
 
+// What the default policy would do where the file has no hook.
+cluster::Allocation standard_for_test(const PolicyTest& test, const Answers& answers) {
+  core::StepBudget budget(kStepsOfTest);
+  return standard_for(test.view, answers, *built_in_fallback(), budget);
+}
+
 // Compares one round with what was expected.
 class Comparison {
  public:
   Comparison(const PolicyTest& test, const Answers& answers)
-      : test_(test), answers_(answers), allocation_(allocate(test.view, answers)) {}
+      : test_(test), answers_(answers), allocation_(allocate(test.view, answers, standard_for_test(test, answers))) {}
 
   std::vector<std::string> run() {
     for (const auto& [job, size] : test_.expect.sizes) {
@@ -230,10 +237,6 @@ class Comparison {
       differ(what);
     }
     compare_order();
-    if (test_.expect.pool && answers_.pool_slots != test_.expect.pool) {
-      const std::string is = answers_.pool_slots ? std::to_string(*answers_.pool_slots) : "nothing";
-      differ("the pool should have " + is + ", not " + std::to_string(*test_.expect.pool));
-    }
     return std::move(differences_);
   }
 

@@ -34,8 +34,7 @@ struct Expectation {
   std::map<std::string, bool> admitted;
   std::map<std::string, std::string> why;  // the code of the reason
   std::vector<std::string> order;          // who is served first; may leave jobs out
-  std::optional<int> pool;
-  std::string fault;  // the policy must fail so
+  std::string fault;                       // the policy must fail so
 };
 
 struct PolicyTest {

@@ -30,7 +30,6 @@ enum Hook : std::uint32_t {
   kOrder = 1U << 1U,
   kSizes = 1U << 2U,
   kMarks = 1U << 3U,
-  kPool = 1U << 4U,
 };
 
 inline constexpr std::size_t kCodeBytes = 32;
@@ -91,8 +90,6 @@ struct AnswersHeader {
   std::uint32_t why_set;  // whether any WhyRecord is
   std::uint64_t instructions;
   std::uint64_t memory_peak;
-  double pool_want;
-  WhyRecord pool_why;
   // Of a failure: what and where. `code` is one of PolicyFault's names.
   char code[kCodeBytes];
   char hook[kCodeBytes];

@@ -97,7 +97,7 @@ typedef struct tidepool_host {
   double (*random)(void* context);
 } tidepool_host;
 
-/* Each hook returns 0, or another number if it cannot answer. A hook that is NULL is left to the built-in default.
+/* Each hook returns 0, or another number if it cannot answer. A hook that is NULL is left to the default policy.
  * `answer` has one entry per job, all unset; each must be set. */
 typedef int (*tidepool_hook)(const tidepool_view* view, const tidepool_host* host, double* answer);
 
@@ -109,7 +109,7 @@ typedef struct tidepool_policy {
   tidepool_hook order; /* a rank; the lowest is served first, equal ones by submission */
   tidepool_hook sizes; /* the size it should have; 0 = nothing now */
   tidepool_hook marks; /* the mark it should carry from now on */
-  tidepool_hook pool;  /* one entry only: how many slots the cluster should have */
+  tidepool_hook pool;  /* must be NULL: no daemon rents nodes or gives them back */
 } tidepool_policy;
 
 typedef const tidepool_policy* (*tidepool_policy_entry)(uint32_t host_abi);

@@ -31,11 +31,8 @@ void print(const Settings& settings, const json& value, const std::string& as_te
 }
 
 std::vector<std::string> hook_names(std::uint32_t hooks) {
-  const std::pair<host::Hook, const char*> known[] = {{host::kAdmit, "admit"},
-                                                      {host::kOrder, "order"},
-                                                      {host::kSizes, "size"},
-                                                      {host::kMarks, "marks"},
-                                                      {host::kPool, "pool"}};
+  const std::pair<host::Hook, const char*> known[] = {
+      {host::kAdmit, "admit"}, {host::kOrder, "order"}, {host::kSizes, "size"}, {host::kMarks, "marks"}};
   std::vector<std::string> names;
   for (const auto& [hook, name] : known) {
     if ((hooks & hook) != 0) names.emplace_back(name);

@@ -16,6 +16,11 @@ struct Budget {
   std::uint64_t memory = 0;        // bytes
 };
 
+// Why a policy that wishes for a pool of slots is refused.
+inline constexpr const char* kNoPool =
+    "the policy has a hook pool: nothing here rents nodes or gives them back, so nobody could act on its wish; leave "
+    "the hook out";
+
 class PolicyEngine {
  public:
   virtual ~PolicyEngine() = default;

@@ -12,7 +12,7 @@ struct Field {
   const char* name;
   std::uint32_t hook;  // 0 = not a hook
 };
-constexpr Field kFields[] = {{"admit", kAdmit}, {"order", kOrder}, {"size", kSizes}, {"pool", kPool}, {"params", 0}};
+constexpr Field kFields[] = {{"admit", kAdmit}, {"order", kOrder}, {"size", kSizes}, {"params", 0}};
 
 // Runs the text; leaves the policy's table at index 1 of an otherwise empty stack.
 void run_text(lua_State* state, LuaRound& round) {
@@ -37,14 +37,15 @@ void find_hooks(lua_State* state, LuaRound& round) {
     for (const Field& known : kFields) {
       if (std::strcmp(known.name, name) == 0) field = &known;
     }
+    if (std::strcmp(name, "pool") == 0) raise(state, wrong, "%s", kNoPool);
     if (field == nullptr) {
-      raise(state, wrong, "the policy has a field \"%s\"; it may have admit, order, size, pool and params", name);
+      raise(state, wrong, "the policy has a field \"%s\"; it may have admit, order, size and params", name);
     }
     const bool right = field->hook != 0 ? lua_isfunction(state, -1) : lua_istable(state, -1);
     if (!right) raise(state, wrong, "\"%s\" must be a %s", name, field->hook != 0 ? "function" : "table");
     round.hooks |= field->hook;
   }
-  if (round.hooks == 0) raise(state, wrong, "the policy has no hook; it needs admit, order, size or pool");
+  if (round.hooks == 0) raise(state, wrong, "the policy has no hook; it needs admit, order or size");
 }
 
 // Leaves the parameters at index 2: the policy's own table, overridden by what the daemon gives.
@@ -125,26 +126,6 @@ void call_admit(lua_State* state, LuaRound& round) {
   }
 }
 
-void call_pool(lua_State* state, LuaRound& round) {
-  lua_settop(state, 2);
-  lua_getfield(state, 1, "pool");
-  push_view(state);
-  lua_pushvalue(state, 2);
-  lua_call(state, 2, 1);
-  AnswersHeader& header = round.answers->header();
-  if (lua_isnil(state, 3)) {  // no wish this time
-    round.hooks &= ~static_cast<std::uint32_t>(kPool);
-    return;
-  }
-  if (!lua_istable(state, 3) || lua_getfield(state, 3, "want") != LUA_TNUMBER) {
-    raise(state, {.code = "policy.wrong_type", .hook = "pool"}, "pool must return nil or {want = 24, why = \"Code\"}");
-  }
-  header.pool_want = lua_tonumber(state, 4);
-  if (lua_getfield(state, 3, "why") == LUA_TNIL) return;
-  lua_getfield(state, 3, "numbers");
-  read_why(state, 5, 6, header.pool_why);
-}
-
 // The body of a protected call; its argument is the LuaRound.
 int run_round(lua_State* state) {
   LuaRound& round = *static_cast<LuaRound*>(lua_touserdata(state, 1));
@@ -158,7 +139,6 @@ int run_round(lua_State* state) {
   if ((hooks & kAdmit) != 0) call_admit(state, round);
   if ((hooks & kOrder) != 0) call_columns(state, "order", round.answers->order());
   if ((hooks & kSizes) != 0) call_columns(state, "size", round.answers->sizes());
-  if ((hooks & kPool) != 0) call_pool(state, round);
   return 0;
 }
 

@@ -71,8 +71,11 @@ class NativeEngine final : public PolicyEngine {
       return false;
     }
     hooks = (policy_->admit != nullptr ? kAdmit : 0U) | (policy_->order != nullptr ? kOrder : 0U) |
-            (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U) |
-            (policy_->pool != nullptr ? kPool : 0U);
+            (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U);
+    if (policy_->pool != nullptr) {
+      write_failure(header, {.code = "policy.wrong_shape"}, kNoPool);
+      return false;
+    }
     if (hooks != 0) return true;
     write_failure(header, {.code = "policy.wrong_shape"}, "the policy has no hook");
     return false;
@@ -95,8 +98,7 @@ class NativeEngine final : public PolicyEngine {
     const Call calls[] = {{"admit", kAdmit, policy_->admit, answers.admit()},
                           {"order", kOrder, policy_->order, answers.order()},
                           {"sizes", kSizes, policy_->sizes, answers.sizes()},
-                          {"marks", kMarks, policy_->marks, answers.marks()},
-                          {"pool", kPool, policy_->pool, &answers.header().pool_want}};
+                          {"marks", kMarks, policy_->marks, answers.marks()}};
     for (const Call& call : calls) {
       if (call.function == nullptr) continue;
       if (call.function(&facts.view, &host, call.answer) != 0) {

@@ -22,7 +22,7 @@ Error too_busy() {
 
 std::vector<std::string> hook_names(std::uint32_t hooks) {
   const std::pair<host::Hook, const char*> known[] = {
-      {host::kAdmit, "admit"}, {host::kOrder, "order"}, {host::kSizes, "size"}, {host::kPool, "pool"}};
+      {host::kAdmit, "admit"}, {host::kOrder, "order"}, {host::kSizes, "size"}};
   std::vector<std::string> names;
   for (const auto& [hook, name] : known) {
     if ((hooks & hook) != 0) names.emplace_back(name);

@@ -54,6 +54,13 @@ class PolicyCommands(unittest.TestCase):
         self.assertIn("is there already", again.stderr)
         self.assertEqual(schedctl("policy", "new", self.folder / "Bad Name").returncode, 2)
 
+    def test_a_wish_for_a_pool_is_refused_with_a_sentence(self):
+        path = self.write("renter.lua", "return {order = function(v) return {} end, pool = function() return nil end}")
+        result = schedctl("policy", "validate", path)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("nothing here rents nodes or gives them back", result.stderr)
+        self.assertIn("leave the hook out", result.stderr)
+
     def test_the_version_follows_text_and_parameters(self):
         def version(path):
             result = schedctl("-o", "json", "policy", "validate", path)

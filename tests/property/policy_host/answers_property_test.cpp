@@ -5,6 +5,7 @@
 
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/host/answers.hpp"
+#include "policies/host/file_policy.hpp"
 #include "tests/support/answer_region.hpp"
 #include "tests/support/policy_views.hpp"
 #include "tests/support/seeds.hpp"
@@ -26,7 +27,9 @@ TEST_CASE("any bytes at all give answers that pass the check, or a fault") {
     region.hooks(static_cast<std::uint32_t>(rng.below(32)));
     const Judged judged = read_answers(view, region.bytes());
     if (const auto* answers = std::get_if<Answers>(&judged)) {
-      CHECK(check_allocation(view, allocate(view, *answers)).ok());
+      core::StepBudget budget(1'000'000);
+      const auto standard = standard_for(view, *answers, *built_in_fallback(), budget);
+      CHECK(check_allocation(view, allocate(view, *answers, standard)).ok());
     } else {
       CHECK(find_fault(std::get<PolicyFault>(judged).code).has_value());
     }

@@ -6,6 +6,7 @@
 
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/host/facts_image.hpp"
+#include "policies/host/file_policy.hpp"
 #include "tests/support/answer_region.hpp"
 #include "tests/support/policy_views.hpp"
 
@@ -21,8 +22,14 @@ Answers wishing(const std::vector<int>& sizes) {
   return answers;
 }
 
+// With what the file leaves out from the policy that decides where no file does.
+cluster::Allocation allocated(const cluster::View& view, const Answers& answers) {
+  core::StepBudget budget(1'000'000);
+  return allocate(view, answers, standard_for(view, answers, *built_in_fallback(), budget));
+}
+
 std::vector<int> granted(const cluster::View& view, const Answers& answers) {
-  const cluster::Allocation allocation = allocate(view, answers);
+  const cluster::Allocation allocation = allocated(view, answers);
   REQUIRE(check_allocation(view, allocation).ok());
   std::vector<int> sizes;
   for (const auto& grant : allocation.grants) sizes.push_back(grant.size);
@@ -83,21 +90,39 @@ TEST_CASE("wishes beyond the cluster are served by rank, and shrink before they 
   Answers answers = wishing({6, 6, 6});
   answers.rank = {2, 0, 1};
   CHECK(granted(view, answers) == std::vector<int>{0, 6, 2});
-  CHECK(allocate(view, answers).order == std::vector<std::size_t>{1, 2, 0});
+  CHECK(allocated(view, answers).order == std::vector<std::size_t>{1, 2, 0});
 }
 
-TEST_CASE("without a size hook jobs get what their users want, and equal ranks go by submission") {
-  const cluster::View view = waiting_jobs(5, 1);
+TEST_CASE("without a size hook jobs get the sizes of the default policy, with its reasons") {
+  const cluster::View view = waiting_jobs(3, 1);
+  core::StepBudget budget(1'000'000);
+  const cluster::Allocation standard = built_in_fallback()->allocate(view, budget);
   Answers answers;
-  answers.rank = {0, 0, 0, 0, -1};
-  CHECK(granted(view, answers) == std::vector<int>{2, 2, 2, 0, 2});
+  answers.rank = {0, 0, -1};
+  const cluster::Allocation allocation = allocated(view, answers);
+  CHECK(allocation.order == std::vector<std::size_t>{2, 0, 1});
+  for (std::size_t row = 0; row < 3; ++row) {
+    CHECK(allocation.grants[row].size == standard.grants[row].size);
+    CHECK(allocation.grants[row].reason == standard.grants[row].reason);
+    CHECK(allocation.grants[row].score == standard.grants[row].score);
+  }
 }
 
-TEST_CASE("a job that is not admitted gets nothing") {
+TEST_CASE("without an order hook the default policy's order serves the sizes that the file wishes") {
+  cluster::View view = waiting_jobs(3, 1);
+  view.jobs[2].weight = 16;  // whom the default policy gives most
+  core::StepBudget budget(1'000'000);
+  const std::vector<std::size_t> order = built_in_fallback()->allocate(view, budget).order;
+  REQUIRE(order.front() == 2);
+  CHECK(allocated(view, wishing({8, 8, 8})).order == order);
+  CHECK(granted(view, wishing({8, 8, 8})) == std::vector<int>{0, 0, 8});
+}
+
+TEST_CASE("a job that is not admitted gets nothing, and the default policy shares its slots among the others") {
   const cluster::View view = waiting_jobs(2, 1);
   Answers answers;
   answers.admitted = {false, true};
-  CHECK(granted(view, answers) == std::vector<int>{0, 2});
+  CHECK(granted(view, answers) == std::vector<int>{0, 8});
 }
 
 TEST_CASE("what the engine will not change keeps its size, whatever the policy wishes") {
@@ -120,7 +145,7 @@ TEST_CASE("a mark that stays keeps its time, a new one gets the round's") {
   view.jobs[0].mark = view.jobs[1].mark = {.level = 1, .since = Instant::from_micros(7)};
   Answers answers;
   answers.marks = {1, 2, std::nullopt};
-  const auto allocation = allocate(view, answers);
+  const auto allocation = allocated(view, answers);
   CHECK(allocation.grants[0].mark == cluster::Mark{.level = 1, .since = Instant::from_micros(7)});
   CHECK(allocation.grants[1].mark == cluster::Mark{.level = 2, .since = view.now});
   CHECK(allocation.grants[2].mark == cluster::Mark{});

@@ -60,6 +60,37 @@ class World {
     round.message = "too slow";
     return round;
   }
+  // Newcomers boot, leavers leave, the members switch, and do so many steps.
+  void train(JobId id, std::int64_t steps, Duration each) {
+    for (int round = 0; round < 4; ++round) {
+      const core::Job job = *state().find_job(id);
+      for (const WorkerId worker : job.workers) {
+        const core::Worker& seen = *state().find_worker(worker);
+        if (seen.phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{worker});
+        if (seen.phase == core::WorkerPhase::kLeaving && seen.stop_due) learn(core::WorkerExited{worker, 0, 0, ""});
+      }
+      const core::Job& now_is = *state().find_job(id);
+      if (!now_is.members.empty() && !now_is.switched) {
+        learn(core::GenerationSwitched{id, now_is.generation, now_is.last_step + 1, 12, 3, 0, 0, 1000});
+      }
+    }
+    const core::Job& job = *state().find_job(id);
+    core::StepsMeasured report{.job = id, .generation = job.generation, .last_step = job.last_step + steps};
+    report.steps = steps;
+    report.elapsed = each * steps;
+    report.samples = job.spec.batch.global * steps;
+    report.epoch = 1;
+    learn(std::move(report));
+  }
+  // Answers the open question, then trains with the new size.
+  void answer_and_train(JobId id, int size, Duration each) {
+    now = now + Duration::seconds(30);  // its cooldown is over
+    decide();
+    REQUIRE(engine.question(now));
+    learn(core::PolicyAnswered{round({{id, size}})});
+    train(id, 60, each);
+    CHECK(this->size(id) == size);
+  }
   // Workers that it holds or is to hold.
   int size(JobId id) const {
     const core::Job& job = *state().find_job(id);
@@ -200,6 +231,55 @@ TEST_CASE("what is active cannot be activated again, and without a file there is
   params.params = R"({"most":3})";
   CHECK(world.engine.step({world.now, core::PolicyActivated{params}}).ok());
   CHECK(world.state().desk.earlier == std::vector<core::PolicyFileRef>{kFirst});
+}
+
+TEST_CASE("a file that only orders leaves sizes to the default policy, and one that only admits both") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId one = world.submit(2);
+  const JobId two = world.submit(2);
+  core::PolicyRound answer = world.round({{one, 0}, {two, 0}});
+  for (core::PolicyWish& wish : answer.wishes) {
+    wish.size.reset();
+    wish.word.clear();
+    wish.rank = wish.job == one ? 1 : 0;
+  }
+  world.learn(core::PolicyAnswered{answer});
+  CHECK(world.size(one) + world.size(two) == 8);  // all there is, not what their users want
+  CHECK(world.state().find_job(two)->allotted->allotment.place == 0);
+  CHECK(world.state().find_job(two)->allotted->allotment.reason.word.empty());
+  const JobId three = world.submit(2);
+  answer = world.round({{one, 0}, {two, 0}, {three, 0}});
+  for (core::PolicyWish& wish : answer.wishes) {
+    wish.size.reset();
+    wish.admitted = wish.job != three;
+  }
+  world.learn(core::PolicyAnswered{answer});
+  CHECK(world.size(three) == 0);
+  CHECK(world.size(one) + world.size(two) == 8);
+}
+
+TEST_CASE("a job that is back at a size that it has had is news only if it is faster or slower there than before") {
+  World world;
+  world.learn(core::PolicyActivated{kFirst});
+  const JobId job = world.submit(2);
+  const Duration usual = Duration::millis(100);
+  world.answer_and_train(job, 2, usual);
+  world.answer_and_train(job, 3, usual);  // a size was measured for the first time: asked again
+  world.answer_and_train(job, 2, usual);
+  // Nothing is known now that the plan did not count with, so nothing is asked, whenever its cooldown ends.
+  CHECK_FALSE(world.engine.question(world.now));
+  const Instant regular = world.state().plan.made_at + core::EngineConfig{}.plan_every;
+  CHECK(world.engine.next_due() <= regular);
+  world.now = regular - Duration::seconds(1);
+  world.decide();
+  CHECK_FALSE(world.engine.question(world.now));
+  world.now = regular;
+  CHECK(world.engine.question(world.now));
+  world.learn(core::PolicyAnswered{world.round({{job, 2}})});
+  CHECK_FALSE(world.engine.question(world.now));
+  world.train(job, 60, usual * 3);
+  CHECK(world.engine.question(world.now));
 }
 
 TEST_CASE("a shadow changes nothing that is decided") {
