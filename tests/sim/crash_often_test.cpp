@@ -1,6 +1,5 @@
 // The daemon dies again and again while nodes and workers fail, and keeps every promise all the same. Bugs planted
 // into the model of the daemon show that the property can fail.
-#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -32,36 +31,30 @@ TEST_CASE("the same seed gives the same decisions, crashes and faults included")
   });
 }
 
-// How many of the seeds show that something is wrong.
-int seeds_that_notice(PlantedBug bug, const std::string& expected) {
-  int noticed = 0;
-  std::set<std::string> laws;
+// Whether one of the seeds breaks a law that says `expected`; the first that does is enough.
+bool noticed(PlantedBug bug, const std::string& expected) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SimSetup setup = troubled(small_world(seed), seed);
     setup.bug = bug;
     setup.limit = Duration::seconds(900);
     const auto law = broken_law(run(setup));
-    if (!law) continue;
-    ++noticed;
-    laws.insert(*law);
+    if (!law || law->find(expected) == std::string::npos) continue;
+    WARN("seed " << seed << " notices: " << *law);
+    return true;
   }
-  std::string all;
-  for (const auto& law : laws) all += law + "\n";
-  WARN(noticed << " of 60 seeds notice; laws broken:\n" << all);
-  CHECK(all.find(expected) != std::string::npos);
-  return noticed;
+  return false;
 }
 
 TEST_CASE("planted: slots of workers that were told to leave and have not left are seen to be given twice") {
-  CHECK(seeds_that_notice(PlantedBug::kFreesSlotsOfLeavers, "sits on it") >= 1);
+  CHECK(noticed(PlantedBug::kFreesSlotsOfLeavers, "sits on it"));
 }
 
 TEST_CASE("planted: a submission acknowledged before it is durable is seen to be lost") {
-  CHECK(seeds_that_notice(PlantedBug::kAcknowledgesBeforeCommit, "after recovery it is not") >= 1);
+  CHECK(noticed(PlantedBug::kAcknowledgesBeforeCommit, "after recovery it is not"));
 }
 
 TEST_CASE("planted: an exit that is dropped is seen as a slot that never comes back") {
-  CHECK(seeds_that_notice(PlantedBug::kLosesExits, "") >= 1);
+  CHECK(noticed(PlantedBug::kLosesExits, ""));
 }
 
 }  // namespace
