@@ -61,17 +61,28 @@ class Plan {
     left_ -= sizes_[row];
   }
 
+  [[nodiscard]] static bool is_particular(const JobRow& job) { return job.slots_per_worker > 1 || job.nodes; }
+
+  // Slots of one node.
+  struct Room {
+    int free = 0;
+    int movable = 0;  // held by single workers that may be anywhere, and so can move for those that may not
+  };
+
   // Workers of several slots need them on one node, and some jobs may be on some nodes only: cuts those that would find
-  // no room. Workers that stay, stay.
+  // no room. Workers that stay, stay, but for those that can move for a job that is bound to their nodes. All others
+  // find room wherever it is left.
   void lay_out_particular() {
-    std::vector<int> free;
-    free.reserve(view_.nodes.size());
-    for (const NodeRow& node : view_.nodes) free.push_back(node.slots);
+    std::vector<Room> rooms;
+    rooms.reserve(view_.nodes.size());
+    for (const NodeRow& node : view_.nodes) rooms.push_back({.free = node.slots});
     for (std::size_t row = 0; row < sizes_.size(); ++row) {
       int stays = std::min(sizes_[row], size_of(job(row).placement));
       for (const Share& share : job(row).placement) {
         const int slots = std::min(stays, share.slots);
-        free[static_cast<std::size_t>(share.node)] -= slots;
+        Room& room = rooms[static_cast<std::size_t>(share.node)];
+        room.free -= slots;
+        if (!is_particular(job(row))) room.movable += slots;
         stays -= slots;
       }
     }
@@ -82,26 +93,32 @@ class Plan {
     }
     std::sort(order.begin(), order.end());
     for (const auto& [slots, is_free, place, row] : order) {
+      if (!is_particular(job(row))) continue;
       const int held = std::min(sizes_[row], size_of(job(row).placement));
       int found = held;
-      while (found < sizes_[row] && take(free, job(row))) found += job(row).slots_per_worker;
+      while (found < sizes_[row] && take(rooms, job(row))) found += job(row).slots_per_worker;
       if (found < sizes_[row]) sizes_[row] = std::max(held, largest_size(job(row), found));
     }
   }
 
   // One more worker's slots, from the fullest node with room.
-  static bool take(std::vector<int>& free, const JobRow& job) {
+  static bool take(std::vector<Room>& rooms, const JobRow& job) {
     std::optional<std::size_t> best;
+    const auto slots_in = [&](std::size_t node) { return rooms[node].free + (job.nodes ? rooms[node].movable : 0); };
     const auto consider = [&](std::size_t node) {
-      if (free[node] >= job.slots_per_worker && (!best || free[node] < free[*best])) best = node;
+      if (slots_in(node) >= job.slots_per_worker && (!best || slots_in(node) < slots_in(*best))) best = node;
     };
     if (job.nodes) {
       for (const int node : *job.nodes) consider(static_cast<std::size_t>(node));
     } else {
-      for (std::size_t node = 0; node < free.size(); ++node) consider(node);
+      for (std::size_t node = 0; node < rooms.size(); ++node) consider(node);
     }
-    if (best) free[*best] -= job.slots_per_worker;
-    return best.has_value();
+    if (!best) return false;
+    Room& room = rooms[*best];
+    const int moved = std::max(0, job.slots_per_worker - std::max(0, room.free));
+    room.free -= job.slots_per_worker - moved;
+    room.movable -= moved;
+    return true;
   }
 
   [[nodiscard]] core::Allotment allotment(std::size_t row, std::int64_t place) const {

@@ -8,6 +8,7 @@
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
+#include "policies/cluster/type_shares.hpp"
 #include "policies/order/fifo.hpp"
 #include "schedulerd/core/queue_planner.hpp"
 
@@ -71,8 +72,9 @@ class Planner final : public RowPlanner {
 }  // namespace
 
 Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
-  const EngineRows::Rows rows = rows_.rows(request);
+  EngineRows::Rows rows = rows_.rows(request);
   const auto ask = [&](const View& view) { return view.slots() > 0 ? allocate(request, view, budget) : nothing(view); };
+  const std::map<JobId, core::Allotment> without = share_types(rows.view, ask);
   Allocation allocation = ask(rows.view);
   if (Status lawful = check_allocation(rows.view, allocation); !lawful) return lawful.error();
   if (const View easier = without_lost_deadlines(rows.view, allocation); !easier.jobs.empty()) {
@@ -89,6 +91,7 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
       tell_by_measurements(request.view.state, *request.view.state.find_job(id), allotment);
     }
   }
+  answer.allotments.insert(without.begin(), without.end());
   for (const auto& [id, cluster] : rows.misfits) {
     answer.allotments.emplace(id, misfit(*request.view.state.find_job(id), cluster));
   }

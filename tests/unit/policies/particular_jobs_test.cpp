@@ -3,6 +3,7 @@
 
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/registry.hpp"
+#include "policies/cluster/type_shares.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/unblock.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("while a job waits for a type of slot, jobs that take any go on") {
   scene.decide();
   CHECK(scene.types(first) == std::vector<std::string>{"new"});
   CHECK(scene.types(picky).empty());
-  CHECK(scene.why(picky) == core::ReasonCode::kWaitingForSlots);
+  CHECK(scene.why(picky) == core::ReasonCode::kTurnWait);  // who has its type comes first by its policy's rule
   for (const std::string& type : scene.types(behind)) CHECK(type == "new");
   CHECK(scene.types(elsewhere).size() == 2);
 }
@@ -146,6 +147,90 @@ TEST_CASE("a plan gives jobs that are bound to nodes no more than there is room 
   CHECK(plan[0].size == 2);
   CHECK(plan[1].size == 3);
   CHECK(plan[2].size == 1);
+}
+
+TEST_CASE("a plan counts on those who may be anywhere to leave the nodes that another is bound to") {
+  View view;
+  view.nodes = {{.id = NodeId(1), .slots = 2}, {.id = NodeId(2), .slots = 2}};
+  JobRow any;
+  any.id = JobId(1);
+  any.size_max = 2;
+  any.placement = {{.node = 0, .slots = 2}};
+  JobRow bound;
+  bound.id = JobId(2);
+  bound.size_max = 2;
+  bound.nodes = {0};
+  view.jobs = {any, bound};
+  const Allocation both{
+      .grants = {{.size = 2, .reason = {}, .lost = {}, .mark = {}}, {.size = 2, .reason = {}, .lost = {}, .mark = {}}},
+      .order = {0, 1}};
+  CHECK(lawful_plan(view, both, 4)[1].size == 2);
+  // Workers of two slots do not move for it.
+  view.jobs[0].slots_per_worker = 2;
+  CHECK(lawful_plan(view, both, 4)[1].size == 0);
+}
+
+namespace {
+
+struct FlatSpeed final : SpeedModel {
+  [[nodiscard]] double step_seconds(Shape shape) const override { return 1.0 / shape.size; }
+};
+
+JobRow bound_row(std::uint64_t id, double served, const std::vector<int>& nodes) {
+  static const FlatSpeed speed;
+  JobRow row;
+  row.id = JobId(id);
+  row.size_wanted = row.size_max = 2;
+  row.sizes = {1, 2};
+  row.slot_seconds = served;
+  row.speed = &speed;
+  if (!nodes.empty()) row.nodes = nodes;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("jobs that ask for the same type share it by their policy's own rule, before anybody else is asked") {
+  const auto las = find_allocation_preset("las").value().policy();
+  const auto ask = [&](const View& view) {
+    core::StepBudget budget(1'000'000);
+    return las->allocate(view, budget);
+  };
+  View view;
+  view.nodes = {{.id = NodeId(1), .slots = 2}, {.id = NodeId(2), .slots = 4}, {.id = NodeId(3), .slots = 1}};
+  view.jobs = {bound_row(1, 9'000, {0}), bound_row(2, 10, {0}), bound_row(3, 5, {}), bound_row(4, 7'000, {0, 2})};
+  view.jobs[0].placement = {{.node = 0, .slots = 2}};
+  view.jobs[3].size_wanted = 1;
+  const auto without = share_types(view, ask);
+  // The least served has both slots of the first node; the other of its type has nothing, whatever is free elsewhere.
+  REQUIRE(without.size() == 1);
+  CHECK(without.contains(JobId(1)));
+  CHECK(without.at(JobId(1)).size == 0);
+  CHECK(without.at(JobId(1)).place >= 4);
+  // Who may be on the third node, too, has its only slot; who may be anywhere is not asked about.
+  REQUIRE(view.jobs.size() == 3);
+  CHECK(view.jobs[0].size_max == 2);
+  CHECK(view.jobs[1].size_max == 2);
+  CHECK(view.jobs[2].id == JobId(4));
+  CHECK(view.jobs[2].size_max == 1);
+  CHECK(view.jobs[2].sizes == std::vector<int>{1});
+}
+
+TEST_CASE("a job whose size cannot change now keeps it while its type is shared out") {
+  View view;
+  view.nodes = {{.id = NodeId(1), .slots = 2}};
+  view.jobs = {bound_row(1, 9'000, {0}), bound_row(2, 10, {0})};
+  view.jobs[0].placement = {{.node = 0, .slots = 2}};
+  view.jobs[0].frozen = true;
+  const auto nothing = [](const View& part) {
+    Allocation allocation{.grants = std::vector<Grant>(part.jobs.size()), .order = {0, 1}};
+    return allocation;
+  };
+  const auto without = share_types(view, nothing);
+  REQUIRE(view.jobs.size() == 1);
+  CHECK(view.jobs[0].id == JobId(1));
+  CHECK(view.jobs[0].size_max == 2);
+  CHECK(without.contains(JobId(2)));
 }
 
 TEST_CASE(
