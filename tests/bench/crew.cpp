@@ -40,6 +40,7 @@ int run_gloo_rank(int rank, int workers, const std::string& folder, const GlooPr
 
 std::vector<WorkerId> boot_crew(TestLeader& leader, int workers) {
   std::vector<WorkerId> crew;
+  crew.reserve(static_cast<std::size_t>(workers));
   for (int i = 0; i < workers; ++i) crew.push_back(leader.spawn());
   const auto all_ready = [&] {
     return std::all_of(crew.begin(), crew.end(), [&](WorkerId worker) { return leader.ready(worker); });
