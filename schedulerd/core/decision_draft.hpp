@@ -53,6 +53,8 @@ class DecisionDraft {
   // What was found about the job without an intent; kept only if it is news.
   void find(const Job& job, const Reason& reason, Weighed weighed = {});
 
+  // No intent and no new plan, so far.
+  [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }

@@ -59,12 +59,23 @@ struct Engine::Impl {
 
   // Of a default policy that plans for the whole cluster; without one all three stay empty.
   std::unique_ptr<ClusterPlanner> planner;
-  std::set<JobId> counted;   // jobs that a plan may count with, and those that the newest one does
-  std::set<JobId> off_plan;  // of them, those that do not have what it gives them
-  std::set<JobId> giving;    // jobs whose slots, or some of them, are on their way to being free
-  std::uint64_t nodes = 0;   // digest of the nodes that a plan may count with
-  std::set<JobId> news;      // of a policy file: those whose grounds have changed since, so that it must be asked
-  std::string planned_by;    // whose planner it is
+  std::set<JobId> counted;        // jobs that a plan may count with, and those that the newest one does
+  std::set<JobId> off_plan;       // of them, those that do not have what it gives them
+  std::set<JobId> giving;         // jobs whose slots, or some of them, are on their way to being free
+  std::uint64_t nodes = 0;        // digest of the nodes that a plan may count with
+  std::set<JobId> news;           // of a policy file: those whose grounds have changed since, so that it must be asked
+  std::string planned_by;         // whose planner it is
+  std::set<JobId> slow_off_plan;  // of those off the plan: what other jobs report of their nodes may change their lot
+
+  // What the newest settlement has left, while another one would find the same and change nothing. Invariant: none of
+  // what a settlement looks at has changed since, which are the jobs off the plan or giving slots, free slots, nodes
+  // and the plan; whatever touches one of these calls disturb(). A decision from scratch neither reads nor writes it.
+  struct Rest {
+    bool queue_waits = false;
+    int reserved = 0;
+  };
+  mutable std::optional<Rest> rest;
+  void disturb() { rest.reset(); }
 
   [[nodiscard]] const Policy& default_policy() const { return parts.in_charge(state); }
 
@@ -82,6 +93,8 @@ struct Engine::Impl {
     nodes = digest_of_nodes(state);
     news.clear();
     unseen.capacity = true;
+    slow_off_plan.clear();
+    disturb();
     for (const auto& [id, job] : state.jobs) {
       unseen.jobs.insert(id);
       index(id, {.until = state.now});
@@ -103,9 +116,13 @@ struct Engine::Impl {
     put(asking, id, asks);
     put(typed_waiting, id, asks && job.state == JobState::kPending);
     if (planner) {
+      if (off_plan.contains(id) || giving.contains(id)) disturb();
       put(counted, id, job.allotted || counts(job, seen.until));
       put(giving, id, gives_slots(state, job));
-      put(off_plan, id, job.allotted && is_off_plan(job, job.allotted->allotment));
+      const bool is_off = job.allotted && is_off_plan(job, job.allotted->allotment);
+      put(off_plan, id, is_off);
+      put(slow_off_plan, id, is_off && speaks_of_straggler(job.verdict.reason.code));
+      if (is_off || giving.contains(id)) disturb();
       put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen.until));
       planner->follow(state, id);
     }
@@ -136,14 +153,23 @@ struct Engine::Impl {
     return jobs;
   }
 
+  // What a decision looks at.
+  struct Scope {
+    std::set<JobId> jobs;
+    bool queue = false;                 // free slots, or who waits for them, have changed
+    const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
+    ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
+    bool kept = false;                  // what is kept between decisions may be used; else from scratch
+  };
   // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
-  // and returns whom it has dealt with.
-  std::set<JobId> follow_plan(DecisionDraft& draft, std::set<JobId>& jobs, ClusterPlanner& with) const {
+  // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
+  std::set<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
+    std::set<JobId>& jobs = scope.jobs;
     std::set<JobId> more;  // off_plan, and whom a new plan changes
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
-    const PlanScope scope{.candidates = counted, .looked_at = jobs, .nodes = nodes};
-    if (!awaits && plan_is_due(draft, scope)) {
-      const std::set<JobId> changed = plan_cluster(draft, with, scope);
+    const PlanScope of_plan{.candidates = counted, .looked_at = jobs, .nodes = nodes};
+    if (!awaits && plan_is_due(draft, of_plan)) {
+      const std::set<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
       jobs.insert(changed.begin(), changed.end());
       more = off_plan;
       more.insert(changed.begin(), changed.end());
@@ -155,16 +181,23 @@ struct Engine::Impl {
       if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, weighed(*allotment));
       if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
-    return settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
+    rests = scope.kept && rest && !scope.queue && draft.changes_nothing() && leaves_at_rest(jobs);
+    if (rests) {
+      draft.set_queue_waits(rest->queue_waits);
+      draft.reserve(rest->reserved);
+      return {};
+    }
+    std::set<JobId> dealt_with = settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
+    if (scope.kept && draft.changes_nothing()) rest = Rest{draft.queue_waits(), draft.reserved()};
+    return dealt_with;
   }
 
-  // What a decision looks at.
-  struct Scope {
-    std::set<JobId> jobs;
-    bool queue = false;                 // free slots, or who waits for them, have changed
-    const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
-    ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
-  };
+  // Nothing that is looked at now has a part in a settlement.
+  [[nodiscard]] bool leaves_at_rest(const std::set<JobId>& jobs) const {
+    if (!slow_off_plan.empty() || !typed_waiting.empty()) return false;
+    return std::none_of(jobs.begin(), jobs.end(),
+                        [&](JobId id) { return off_plan.contains(id) || giving.contains(id); });
+  }
   [[nodiscard]] Decision decide(Scope scope, Instant now) const {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
     DecisionDraft draft(state, parts, now);
@@ -181,8 +214,9 @@ struct Engine::Impl {
       scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
     }
     std::set<JobId> dealt_with;
+    bool rests = false;
     if (scope.planner != nullptr) {
-      dealt_with = follow_plan(draft, jobs, *scope.planner);
+      dealt_with = follow_plan(draft, scope, rests);
     } else if (scope.queue && scope.line != nullptr) {
       plan_queue(draft, *scope.line);
     } else if (scope.queue) {
@@ -194,7 +228,9 @@ struct Engine::Impl {
       std::set_union(jobs.begin(), jobs.end(), held_back.begin(), held_back.end(), std::back_inserter(sized));
     }
     for (const JobId id : sized) {
-      if (!dealt_with.contains(id)) plan_size(draft, *state.find_job(id));
+      const Job& job = *state.find_job(id);
+      const bool at_rest = rests && off_plan.contains(id) && draft.follows_plan(job);
+      if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
     }
     return std::move(draft).finish();
   }
@@ -240,8 +276,10 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts));
   impl_->state.now = fact.at;
   impl_->unseen.add(change.touched());
+  if (change.touched().capacity || change.touched().jobs.empty()) impl_->disturb();
   if (speaks_of_node(fact.fact)) {
     impl_->nodes_changed = true;
+    impl_->disturb();
     if (impl_->planner) impl_->nodes = digest_of_nodes(impl_->state);
   }
   for (const JobId id : change.touched().jobs) impl_->index(id, {.until = fact.at});
@@ -254,7 +292,8 @@ Decision Engine::decide(Instant now) const {
   return impl_->decide({.jobs = impl_->to_look_at(now),
                         .queue = impl_->unseen.capacity,
                         .line = impl_->line && !impl_->nodes_changed ? &*impl_->line : nullptr,
-                        .planner = impl_->planner.get()},
+                        .planner = impl_->planner.get(),
+                        .kept = true},
                        now);
 }
 
@@ -282,6 +321,7 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
   impl_->unseen = {};
   impl_->nodes_changed = false;
+  if (!decision.plan.empty() || decision.replan) impl_->disturb();
   for (const JobId id : looked_at) impl_->index(id, {.until = decision.at, .decided = true});
   if (impl_->planner && decision.replan) impl_->planner->booked();
   impl_->check_books(change.touched().jobs);
