@@ -194,15 +194,21 @@ int shadow(Session& session, Asked asked) {
   return kExitOk;
 }
 
+// How far the journal goes back, and whether that is as far as was asked for.
+std::string reach_text(const json& diff) {
+  const std::string oldest = text_at(diff, "/oldest");
+  if (diff.value("complete", true)) return "the journal goes back to " + oldest;
+  return "the journal goes back to " + oldest + " only, which is later than the time that was asked for";
+}
+
 std::string diff_text(const json& diff, const Style& style) {
   const std::string name = text_at(diff, "/name");
   if (number_at(diff, "/rounds_found").value_or(0) == 0) {
-    return "no round was recorded in that time; the journal goes back to " + text_at(diff, "/oldest") + "\n";
+    return "no round was recorded in that time; " + reach_text(diff) + "\n";
   }
   std::string text = "recorded rounds from " + text_at(diff, "/from") + " to " + text_at(diff, "/to") + ", " +
                      whole(number_at(diff, "/rounds").value_or(0)) + " of " +
-                     whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; the journal goes back to " +
-                     text_at(diff, "/oldest") + "\n";
+                     whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) + "\n";
   text += sums(diff, name) + faults_text(diff);
   TextTable table({{.title = "JOB", .flexible = true},
                    {.title = "ROUNDS", .right = true},

@@ -36,6 +36,11 @@ std::string to_text(const std::vector<double>& numbers) {
   return canonical_json(nlohmann::json(numbers));
 }
 
+// Not a policy file, which is named with its version, as in capped@0123456789ab (core::short_name).
+bool is_own(const std::string& policy) {
+  return policy.find('@') == std::string::npos;
+}
+
 // The file must be ours, whole, and not newer than this program.
 Status prepare_schema(Database& database, const std::string& path) {
   TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
@@ -71,6 +76,7 @@ struct Journal::Impl {
   JournalMark mark;
   std::uint64_t last_seq = 0;
   std::uint64_t snapshot_seq = 0;
+  std::uint64_t own_decision = 0;          // the newest that one of the daemon's own policies made; 0 = none
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
@@ -127,7 +133,7 @@ Status Journal::Impl::prepare() {
       {&drop_rows, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2"},
       {&drop_progress, "DELETE FROM events WHERE seq<=?1 AND type='job.progressed'"},
       {&drop_events, "DELETE FROM events WHERE seq<=?1"},
-      {&drop_decisions, "DELETE FROM decisions WHERE id<=?1"},
+      {&drop_decisions, "DELETE FROM decisions WHERE id<=?1 AND id<>?2"},
       {&drop_decision_jobs, "DELETE FROM decision_jobs WHERE decision<=?1"},
   };
   for (const auto& [statement, text] : texts) {
@@ -151,6 +157,10 @@ Status Journal::Impl::load_position() {
              [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
   TP_TRY(oldest_snapshot.each(
       [&](const Row& row) { snapshot_seq = static_cast<std::uint64_t>(row.maybe_integer(1).value_or(0)); }));
+  TP_TRY(
+      ask("SELECT id,json_extract(body,'$.policy') AS policy FROM decisions WHERE policy NOT LIKE '%@%' "
+          "ORDER BY id DESC LIMIT 1",
+          [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
   last_seq = std::max(last_seq, snapshot_seq);
   promised = std::max(promised, mark.read().value_or(0));
   if (last_seq >= promised) return ok_status();
@@ -189,6 +199,7 @@ Status Journal::append(const core::Decision& decision) {
   const std::string body = canonical_json(core::to_json(decision));
   TP_TRY(impl_->add(decision.at, "decision", body));
   TP_TRY(impl_->add_decision.run(decision.id.number(), decision.at.count_us(), body));
+  if (is_own(decision.policy)) impl_->own_decision = decision.id.number();
   for (const auto& planned : decision.plan) {
     TP_TRY(impl_->add_decision_job.run(core::job_of(planned.intent).number(), decision.id.number()));
   }
@@ -337,7 +348,8 @@ Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clo
   }
   if (newest > impl_->options.events_max) TP_TRY(impl_->drop_events.run(newest - impl_->options.events_max));
   if (state.next_decision > impl_->options.decisions_max) {
-    TP_TRY(impl_->drop_decisions.run(state.next_decision - impl_->options.decisions_max));
+    // However long a file has decided: who decides after it stays known.
+    TP_TRY(impl_->drop_decisions.run(state.next_decision - impl_->options.decisions_max, impl_->own_decision));
     TP_TRY(impl_->drop_decision_jobs.run(state.next_decision - impl_->options.decisions_max));
   }
   TP_TRY(commit(clock));
@@ -390,13 +402,10 @@ Result<std::vector<StoredSnapshot>> Journal::snapshots() {
 }
 
 Result<std::optional<std::string>> Journal::own_policy() {
-  // A file is named with its version, as in capped@0123456789ab (core::short_name).
-  auto query = impl_->database.prepare(
-      "SELECT json_extract(body,'$.policy') AS policy FROM decisions "
-      "WHERE policy NOT LIKE '%@%' ORDER BY id DESC LIMIT 1");
+  auto query = impl_->database.prepare("SELECT json_extract(body,'$.policy') FROM decisions WHERE id=?1");
   if (!query.ok()) return query.error();
   std::optional<std::string> name;
-  TP_TRY(query->each([&](const Row& row) { name = row.text(0); }));
+  TP_TRY(query->each([&](const Row& row) { name = row.text(0); }, impl_->own_decision));
   return name;
 }
 

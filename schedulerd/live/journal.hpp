@@ -103,7 +103,8 @@ class Journal {
   [[nodiscard]] Result<std::optional<StoredClock>> clock();
   // Newest first.
   [[nodiscard]] Result<std::vector<StoredSnapshot>> snapshots();
-  // Which of the daemon's own policies has made the newest decision; files that decided in its place are left out.
+  // Which of the daemon's own policies has made the newest decision; files that decided in its place are left out,
+  // however many decisions they have made since.
   [[nodiscard]] Result<std::optional<std::string>> own_policy();
   // Every row above `after` in order, without gaps; a damaged or missing one is an error that names it.
   Status replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row);

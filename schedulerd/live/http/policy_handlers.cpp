@@ -258,6 +258,7 @@ json render_replay(const Published& seen, const PolicyReplay& replay) {
   rendered["from"] = seen.clock.text(replay.from);
   rendered["to"] = seen.clock.text(replay.to);
   rendered["oldest"] = seen.clock.text(replay.oldest);
+  rendered["complete"] = replay.complete;
   rendered["rounds_found"] = replay.rounds_found;
   rendered["jobs"] = std::move(jobs);
   return rendered;

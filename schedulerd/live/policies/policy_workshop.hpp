@@ -29,6 +29,7 @@ struct PolicyExamined {
 struct PolicyReplay {
   Instant from, to;               // of the rounds that were compared; equal if there were none
   Instant oldest;                 // from here on the journal can be replayed
+  bool complete = true;           // it goes back as far as was asked for
   std::int64_t rounds_found = 0;  // in the time asked for
   ShadowReport report;
   struct JobSum {

@@ -18,6 +18,10 @@ struct Start {
   std::uint64_t seq = 0;  // replay begins after this row
   std::string state;      // canonical JSON; empty = from nothing
 };
+struct Reach {
+  Start start;              // for what is asked
+  std::uint64_t after = 0;  // the row after which the farthest replay would begin
+};
 
 Result<std::int64_t> number_from(Database& database, const char* sql, std::int64_t argument) {
   std::int64_t found = 0;
@@ -28,7 +32,7 @@ Result<std::int64_t> number_from(Database& database, const char* sql, std::int64
 }
 
 // The newest snapshot that lies before `since`, or else where the journal begins. A snapshot lies where its row does.
-Result<Start> start_of(Database& database, Instant since) {
+Result<Reach> reach_of(Database& database, Instant since) {
   const auto first_row = number_from(database, "SELECT min(seq) FROM journal WHERE seq>?1", 0);
   if (!first_row) return first_row.error();
   Start start;
@@ -47,9 +51,10 @@ Result<Start> start_of(Database& database, Instant since) {
       found = true;
     }
   }));
-  if (found) return start;
-  if (*first_row == 1 || !oldest) return Start{};
-  return *oldest;
+  const bool whole = *first_row == 1 || !oldest;  // nothing was dropped yet
+  const std::uint64_t after = whole ? 0 : oldest->seq;
+  if (found) return Reach{std::move(start), after};
+  return Reach{whole ? Start{} : *std::move(oldest), after};
 }
 
 class Replay {
@@ -61,15 +66,20 @@ class Replay {
   }
 
   Result<PolicyReplay> run(Database& database) {
-    auto start = start_of(database, asked_.since);
-    if (!start) return start.error();
+    auto reach = reach_of(database, asked_.since);
+    if (!reach) return reach.error();
+    const auto oldest = number_from(database, "SELECT at_us FROM journal WHERE seq>?1 ORDER BY seq LIMIT 1",
+                                    static_cast<std::int64_t>(reach->after));
+    if (!oldest) return oldest.error();
+    result_.oldest = Instant::from_micros(*oldest);
+    result_.complete = result_.oldest <= asked_.since;
     auto count = number_from(database, "SELECT count(*) FROM journal WHERE kind='decision' AND at_us>=?1",
                              asked_.since.count_us());
     if (!count) return count.error();
     stride_ = std::max<std::int64_t>(1, (*count + asked_.rounds_max - 1) / asked_.rounds_max);
-    auto engine = engine_at(*start);
+    auto engine = engine_at(reach->start);
     if (!engine) return engine.error();
-    TP_TRY(go_through(database, start->seq, *engine));
+    TP_TRY(go_through(database, reach->start.seq, *engine));
     return std::move(result_);
   }
 
@@ -87,14 +97,11 @@ class Replay {
     auto rows = database.prepare("SELECT seq,at_us,kind,body FROM journal WHERE seq>?1 ORDER BY seq");
     if (!rows.ok()) return rows.error();
     Status outcome = ok_status();
-    bool first = true;
     TP_TRY(rows->each(
         [&](const Row& row) {
           if (!outcome.ok()) return;
           const JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
                                   row.text(2) == "decision", row.text(3)};
-          if (first) result_.oldest = stored.at;
-          first = false;
           outcome = apply_row(engine, stored);
           if (outcome.ok() && stored.is_decision && stored.at >= asked_.since) on_decision(stored.at, engine.view());
         },

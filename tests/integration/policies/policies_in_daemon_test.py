@@ -3,6 +3,7 @@ becomes of the hostile ones. Commands are typed as people type them."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -114,7 +115,13 @@ class PoliciesInDaemon(unittest.TestCase):
         self.assertIn("Capped", self.schedctl(cluster, "policy", "shadow", "capped", "--report"))
         self.assertGreater(cluster.job(job_id)["size"], 2)  # it changes nothing
 
-        self.assertIn("capped", self.schedctl(cluster, "policy", "diff", "--since", "7d", capped))
+        whole = self.schedctl(cluster, "policy", "diff", "--since", "7d", capped)
+        self.assertIn("capped", whole)
+        self.assertRegex(whole, "the journal goes back to [-0-9T:.Z]+ only, which is later than the time that was")
+        late = self.schedctl(cluster, "policy", "diff", "--since", "1s", capped)
+        self.assertNotIn("only", late)
+        # However late a replay begins: the journal reaches as far back as before.
+        self.assertEqual(*(re.search("goes back to ([-0-9T:.Z]+)", text)[1] for text in (late, whole)))
         self.assertIn("capped, version", self.schedctl(cluster, "policy", "activate", capped))
         self.wait_size(cluster, job_id, 2)
         self.assertIn("Capped", self.schedctl(cluster, "why", job_id))
@@ -190,6 +197,42 @@ class PoliciesInDaemon(unittest.TestCase):
         shutil.copy(NATIVE / "even_split.so", folder / "policy.so")
         text = self.schedctl(cluster, "policy", "activate", folder, code=3)
         self.assertIn("--allow-native-policies", text)
+
+    def test_a_state_directory_keeps_its_policy_until_somebody_asks_for_another(self):
+        def builtin():
+            return cluster.call("GET", "/v1/policy-desk")["builtin"]
+
+        def has_decided(policy):
+            return any(each["policy"] == policy for each in cluster.call("GET", "/v1/decisions?limit=5")["items"])
+
+        cluster = self.start("--policy", "fixed")
+        job_id = cluster.submit(job("wide", wanted=3))
+        self.wait_size(cluster, job_id, 3)
+        for by in (signal.SIGTERM, signal.SIGKILL):  # neither way to end it lets the default of today take over
+            cluster.restart(by=by)
+            self.assertEqual(builtin(), "fixed")
+        self.assertIn("event=policy_kept policy=fixed", cluster.logs())
+        self.assertTrue(next(each for each in cluster.call("GET", "/v1/policies")["items"]
+                             if each["name"] == "fixed")["default"])
+
+        # A file decides in its place across a restart, and a rollback ends at the policy that was kept.
+        self.schedctl(cluster, "policy", "activate", self.write_capped())
+        self.wait_size(cluster, job_id, 2)
+        cluster.restart(by=signal.SIGKILL)
+        self.assertEqual(cluster.call("GET", "/v1/policy-desk")["active"]["name"], "capped")
+        self.assertEqual(builtin(), "fixed")
+        self.assertIn("own policy", self.schedctl(cluster, "policy", "rollback"))
+        self.wait_size(cluster, job_id, 3)
+        cluster.restart()
+        self.assertIsNone(cluster.call("GET", "/v1/policy-desk")["active"])
+        self.assertEqual(builtin(), "fixed")
+
+        # --policy goes before what was kept, and is what is kept from its first decision on.
+        cluster.restart(("--policy", "las"))
+        self.assertEqual(builtin(), "las")
+        self.assertTrue(eventually(lambda: has_decided("las")), cluster.logs())
+        cluster.restart()
+        self.assertEqual(builtin(), "las")
 
     def test_a_policy_on_the_command_line_decides_from_the_first_job_on(self):
         capped = self.write_capped(most=1)

@@ -256,6 +256,59 @@ TEST_CASE("measurements and progress events stay bounded") {
   CHECK(points.back().step == 999);
 }
 
+namespace {
+
+core::Decision decision_of(std::uint64_t id, const std::string& policy) {
+  core::Decision decision;
+  decision.id = DecisionId(id);
+  decision.at = Instant::from_micros(static_cast<std::int64_t>(id));
+  decision.policy = policy;
+  return decision;
+}
+
+std::string own_policy(Journal& journal) {
+  const auto name = journal.own_policy();
+  REQUIRE(name.ok());
+  return name->value_or("none");
+}
+
+}  // namespace
+
+TEST_CASE("the policy that decided last is kept, files that decided in its place left out, at the next start too") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+    CHECK(own_policy(journal) == "none");
+    REQUIRE(journal.append(decision_of(1, "fifo")).ok());
+    REQUIRE(journal.append(decision_of(2, "las")).ok());
+    REQUIRE(journal.append(decision_of(3, "capped@0123456789ab")).ok());
+    CHECK(own_policy(journal) == "las");
+    REQUIRE(journal.commit(clock_at(5)).ok());
+  }
+  Journal journal = open(dir / "j.db");
+  CHECK(own_policy(journal) == "las");
+}
+
+TEST_CASE("however many decisions a file has made, the policy before it stays known") {
+  const test::TemporaryFolder dir;
+  const JournalOptions options{.decisions_max = 3};
+  {
+    Journal journal = open(dir / "j.db", options);
+    REQUIRE(journal.append(decision_of(1, "las")).ok());
+    for (std::uint64_t id = 2; id <= 12; ++id) REQUIRE(journal.append(decision_of(id, "capped@0123456789ab")).ok());
+    REQUIRE(journal.commit(clock_at(20)).ok());
+    core::ClusterState state;
+    state.next_decision = 13;
+    REQUIRE(journal.snapshot(state, clock_at(21)).ok());
+    CHECK(own_policy(journal) == "las");
+  }
+  Journal journal = open(dir / "j.db", options);
+  CHECK(own_policy(journal) == "las");
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  CHECK((*history)->decisions(std::nullopt, std::nullopt, 20).size() == 3);  // it, and what the limit leaves
+}
+
 TEST_CASE("the write-ahead log is folded into the file when it has grown, not before") {
   const test::TemporaryFolder dir;
   Journal journal = open(dir / "j.db");
