@@ -20,6 +20,7 @@ std::vector<Nodes> sets_of(const View& view) {
     if (job.nodes) sets.emplace(job.nodes->size(), *job.nodes);
   }
   std::vector<Nodes> sorted;
+  sorted.reserve(sets.size());
   for (const auto& [size, nodes] : sets) sorted.push_back(nodes);
   return sorted;
 }

@@ -163,7 +163,7 @@ class RoomSearch {
 };
 
 // Boots the successor of one worker elsewhere. False if there is no room for it.
-bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, Reason reason) {
+bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
   const int slots = job.spec.gpus_per_worker;
   if (draft.usable() < slots) return false;
   GangRequest request{.workers = 1, .slots_per_worker = slots, .pack = job.spec.pack_node, .avoid = worker.node};
