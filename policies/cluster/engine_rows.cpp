@@ -129,16 +129,19 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
   return {ladder.start_size(std::min(wanted, terms.room / job.spec.gpus_per_worker))};
 }
 
-JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
+JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
   JobRow row = kept(view.state, job).row;
   row.frozen = core::size_is_frozen(job, view.now);
+  if (!job.spec.slot_types.empty()) terms.room = std::min(terms.room, bind_to_types(view.state, job, row));
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
   const bool keeps = row.frozen && core::allowed_size(job, job.size()) == job.size();
   if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());
   for (const int size : sizes) row.sizes.push_back(size * row.slots_per_worker);
-  if (!job.spec.slot_types.empty()) keep_to_types(view.state, job, row);
+  // No size beyond what there is of the types that it asks for, but for what it holds.
+  const int most = std::max(terms.room, size_of(row.placement));
+  while (row.nodes && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
   if (row.pinned > 0) row.pinned = row.size_max;  // or as much of it as there is
@@ -149,8 +152,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, cons
   return row;
 }
 
-// No size beyond what there is of the types that it asks for, but for what it holds.
-void EngineRows::keep_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const {
+int EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const {
   int slots = 0;
   row.nodes.emplace();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -159,8 +161,7 @@ void EngineRows::keep_to_types(const core::ClusterState& state, const core::Job&
     row.nodes->push_back(static_cast<int>(i));
     if (!node.cordoned) slots += static_cast<int>(node.owners.size());
   }
-  slots = std::max(slots, size_of(row.placement));
-  while (row.sizes.size() > 1 && row.sizes.back() > slots) row.sizes.pop_back();
+  return slots;
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {

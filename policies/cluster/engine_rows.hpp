@@ -48,7 +48,7 @@ class EngineRows {
     bool own_way = false;  // it follows a policy of its own
     int room = 0;          // slots that all rows may have together: nobody wants more than there is
   };
-  [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, const Terms& terms);
+  [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
   // The nodes that are up; what a Share's `node` counts.
   void follow_nodes(const core::ClusterState& state);
@@ -60,7 +60,8 @@ class EngineRows {
     std::unique_ptr<JobSpeed> speed;
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
-  void keep_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const;
+  // The nodes of the types that it asks for are the only ones it may be on; returns how many slots they have.
+  int bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const;
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 

@@ -113,6 +113,22 @@ TEST_CASE("under every policy a job that asks for a type of slot is on such slot
   }
 }
 
+TEST_CASE("a job that prefers more than there is of its type starts with what there is") {
+  const auto wants_new_and_restarts = [](core::JobSpec& spec) {
+    spec.slot_types = {"new"};
+    spec.resize = core::ResizeMode::kRestart;  // nothing is learnt of it, so it has one size
+  };
+  for (const std::string& policy : live_policies()) {
+    INFO(policy);
+    Scene scene(policy);
+    scene.node("old", 4);
+    scene.node("new", 2);
+    const JobId job = scene.submit({1, 2, 3}, wants_new_and_restarts);
+    scene.decide();
+    CHECK(scene.types(job) == std::vector<std::string>{"new", "new"});
+  }
+}
+
 TEST_CASE("while a job waits for a type of slot, jobs that take any go on") {
   Scene scene("las");
   scene.node("old", 4);
