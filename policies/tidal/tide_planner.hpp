@@ -74,7 +74,7 @@ class TidePlanner final : public core::ClusterPlanner {
   std::map<int, int> gangs_held_;  // workers that an empty cluster holds, by their slots, as far as asked
   int bid_room_ = -1;              // slots that the rows in the tide were made for
   std::map<JobId, Part> parts_;
-  int told_capacity_ = -1;         // slots that the newest reasons were given for
+  int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.
   int claimed_ = 0;
   int on_cordoned_ = 0;

@@ -50,8 +50,8 @@ struct PolicyRound {
   std::int64_t number = 0;
   Instant asked_at;                // time of the state that it was asked about
   std::vector<PolicyWish> wishes;  // by job
-  std::string fault;    // "policy.deadline", ...; empty = it has answered
-  std::string message;  // of the fault, for its author
+  std::string fault;               // "policy.deadline", ...; empty = it has answered
+  std::string message;             // of the fault, for its author
   bool operator==(const PolicyRound&) const = default;
 
   // Null if it says nothing about the job.

@@ -13,12 +13,9 @@ namespace {
 using sim::SimResult;
 using sim::SimSetup;
 
-// One job on one node of four slots, a hundred samples a second a worker.
+// A hundred samples a second a worker.
 SimSetup one_job(policies::UslCurve curve, std::int64_t samples) {
-  SimSetup setup = test::small_world(1);
-  setup.faults = {};
-  setup.cluster = {.nodes = 2, .slots_per_node = 4};
-  setup.workload.jobs.resize(1);
+  SimSetup setup = test::one_job_world();
   sim::SimJob& job = setup.workload.jobs[0];
   job.truth.curve = curve;
   job.truth.work_samples = samples;

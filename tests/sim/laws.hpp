@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "schedulerd/core/explain.hpp"
 #include "tests/sim/small_world.hpp"
 
 namespace tidepool::test {
@@ -19,7 +20,10 @@ inline constexpr std::uint64_t kSeeds = 200;
 inline std::optional<std::string> broken_law(const sim::SimResult& result) {
   if (!result.violations.empty()) return result.violations.front();
   for (const auto& row : result.rows) {
-    if (row.state != core::JobState::kSucceeded) return row.name + " did not succeed: " + core::to_text(row.state);
+    if (row.state != core::JobState::kSucceeded) {
+      const core::Job& job = *result.state.find_job(row.id);
+      return row.name + " did not succeed: " + core::to_text(row.state) + ", " + core::sentence(job.verdict.reason);
+    }
     if (row.steps != row.steps_wanted) return row.name + " committed another number of steps than its work has";
     const core::Job& job = *result.state.find_job(row.id);
     if (job.spec.resize == core::ResizeMode::kRestart) continue;  // its program tells nothing

@@ -30,9 +30,8 @@ bool took(const SimResult& result, const std::string& text) {
 }
 
 TEST_CASE("a restarted job on healthy nodes starts once and finishes at its preferred size") {
-  SimSetup setup = restarting_world(3);
-  setup.cluster = {.nodes = 2, .slots_per_node = 4};
-  setup.workload.jobs.resize(1);
+  SimSetup setup = one_job_world();
+  setup.keep_decisions = true;
   auto& job = setup.workload.jobs[0];
   job.truth.restarts = true;
   job.spec.resize = core::ResizeMode::kRestart;

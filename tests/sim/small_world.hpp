@@ -59,8 +59,8 @@ inline void declare(sim::SimJob& job, const sim::SimSetup& setup, Rng& rng) {
   }
 }
 
-// Some twelve seconds of work; many scale badly, so that sizes are tried and given back.
-inline sim::SimJob small_job(const std::string& name, const sim::SimSetup& setup, Rng& rng) {
+// Some twelve seconds of work, and nothing said of it; many scale badly, so that sizes are tried and given back.
+inline sim::SimJob plain_job(const std::string& name, const sim::SimSetup& setup, Rng& rng) {
   sim::SimJob job{.arrives = Duration::millis(rng.between(0, 10'000))};
   const int max = static_cast<int>(rng.between(1, std::min(4, setup.cluster.slots())));
   const double sigma = rng.chance(0.5) ? 0.9 : 0.4 * rng.uniform();
@@ -78,8 +78,34 @@ inline sim::SimJob small_job(const std::string& name, const sim::SimSetup& setup
   job.spec.scaling.every_steps = 4;
   job.spec.max_restarts = 1'000;
   job.spec.document = "{}";
+  return job;
+}
+
+inline sim::SimJob small_job(const std::string& name, const sim::SimSetup& setup, Rng& rng) {
+  sim::SimJob job = plain_job(name, setup, rng);
   declare(job, setup, rng);
   return job;
+}
+
+// How soon messages, reports and a new daemon come, and when the run has taken too long.
+inline void draw_pace(sim::SimSetup& setup, Rng& rng) {
+  setup.report_every = Duration::seconds(5);
+  setup.latency_jitter = Duration::millis(5);
+  setup.patience = Duration::seconds(4);
+  setup.daemon_restart = Duration::millis(rng.between(10, 3'000));
+  setup.limit = Duration::seconds(3'600);
+  setup.records_per_snapshot = 8 + rng.below(40);
+}
+
+// One plain job on two nodes of four slots, under a policy that sizes single jobs.
+inline sim::SimSetup one_job_world() {
+  Rng rng(1);
+  sim::SimSetup setup{.seed = 1};
+  setup.parts = [] { return engine_parts(); };
+  setup.cluster = {.nodes = 2, .slots_per_node = 4};
+  setup.workload = {.name = "one", .jobs = {plain_job("j1", setup, rng)}};
+  draw_pace(setup, rng);
+  return setup;
 }
 
 // One to three nodes, one to three jobs, everything drawn from the seed.
@@ -95,12 +121,7 @@ inline sim::SimSetup small_world(std::uint64_t seed) {
   }
   std::sort(setup.workload.jobs.begin(), setup.workload.jobs.end(),
             [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
-  setup.report_every = Duration::seconds(5);
-  setup.latency_jitter = Duration::millis(5);
-  setup.patience = Duration::seconds(4);
-  setup.daemon_restart = Duration::millis(rng.between(10, 3'000));
-  setup.limit = Duration::seconds(3'600);
-  setup.records_per_snapshot = 8 + rng.below(40);
+  draw_pace(setup, rng);
   return setup;
 }
 
