@@ -128,7 +128,8 @@ TEST_CASE("under queues by attained service and under tidal nobody starves: ever
 }
 
 TEST_CASE("an engine that goes on from a written state plans as the one that wrote it") {
-  for_each_seed("recovery of plans", 10, [](std::uint64_t seed, Rng&) {
+  int silent = 0;
+  for_each_seed("recovery of plans", 10, [&](std::uint64_t seed, Rng&) {
     for (const std::string policy : {"las", "tidal"}) {
       SimulatedWorld world(seed + 2000, true, parts_of(policy));
       live(world, 80);
@@ -137,13 +138,15 @@ TEST_CASE("an engine that goes on from a written state plans as the one that wro
       INFO((read.ok() ? std::string() : read.error().message));
       REQUIRE(read.ok());
       core::Engine again(parts_of(policy), *std::move(read));
+      // It looks at everything again, the one that wrote it at what has changed since: facts that came with the newest
+      // decision being carried out.
       const auto decision = again.decide(world.now());
       REQUIRE(again.validate(decision).ok());
-      // Everything is looked at again; what was planned stands.
-      REQUIRE(decision.plan.empty());
-      REQUIRE_FALSE(decision.replan.has_value());
+      REQUIRE(Story::text_of(decision) == Story::text_of(world.engine().decide(world.now())));
+      silent += Story::text_of(decision).empty() ? 1 : 0;
     }
   });
+  WARN(silent << " times what was planned stands");
 }
 
 }  // namespace tidepool::test
