@@ -55,7 +55,7 @@ struct Mover {
 };
 
 // A node whose slots are of the types that are asked for.
-struct Place {
+struct NodeRoom {
   int open = 0;               // slots that are free, or will be
   std::vector<Mover> movers;  // cheapest first
   std::size_t moved = 0;      // so many of them are taken to have left
@@ -88,7 +88,7 @@ class RoomSearch {
 
  private:
   void look_at(const Node& node) {
-    Place place{.open = static_cast<int>(draft_.free_slots().free_on(node.id)), .movers = {}};
+    NodeRoom place{.open = static_cast<int>(draft_.free_slots().free_on(node.id)), .movers = {}};
     const std::set<WorkerId> owners(node.owners.begin(), node.owners.end());
     for (const WorkerId id : owners) {
       if (!id) continue;
@@ -127,7 +127,7 @@ class RoomSearch {
 
   // One more worker of the waiting job fits on the node where that is cheapest.
   bool move_cheapest(TypeRoom& room) {
-    Place* best = nullptr;
+    NodeRoom* best = nullptr;
     std::size_t best_moved = 0;
     double best_cost = 0;
     for (auto& [id, place] : places_) {
@@ -157,7 +157,7 @@ class RoomSearch {
   const Job& waiting_;
   const std::set<WorkerId>& leaving_;
   int each_;
-  std::vector<std::pair<NodeId, Place>> places_;  // by id
+  std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   std::map<JobId, int> held_by_;
   std::map<JobId, bool> elsewhere_;  // whether the job fits elsewhere
 };
