@@ -77,7 +77,8 @@ std::optional<Allotment> allotment_in(Result<PlanAnswer>& answer, const Job& job
   if (part == PlanPart::kNone) return std::nullopt;
   if (!answer) return standing(job);
   const auto named = answer->allotments.find(job.id);
-  return named != answer->allotments.end() ? std::move(named->second) : job.allotted->allotment;
+  if (named == answer->allotments.end()) return job.allotted->allotment;
+  return std::move(named->second);
 }
 
 }  // namespace
