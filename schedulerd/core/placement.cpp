@@ -32,9 +32,7 @@ int FreeSlots::room_for(int slots_per_worker) const {
 }
 
 int FreeSlots::room_for(const Job& job) const {
-  GangRequest gang{.slots_per_worker = job.spec.gpus_per_worker};
-  gang.slot_types = job.spec.slot_types;
-  return room_for(gang);
+  return room_for({.slots_per_worker = job.spec.gpus_per_worker, .slot_types = job.spec.slot_types});
 }
 
 int FreeSlots::room_for(const GangRequest& gang) const {

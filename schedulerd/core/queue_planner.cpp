@@ -94,7 +94,7 @@ class Queue {
       room = room_of_type(draft_, job, draft_.leavers());
       draft_.free_slots().close(job.spec.slot_types);
     }
-    return with_room(std::move(reason), room, looks_for_type(job, draft_.now()));
+    return with_room(std::move(reason), room, job, draft_.now());
   }
 
   // A job that no slot is cheap enough for waits without holding up the ones behind it.

@@ -211,7 +211,7 @@ class Settlement {
     if (start_waiting(draft_, job, wished)) return;
     const Reason lacks = lacks_slots(job);
     const TypeRoom room = make_room(job);
-    left_.push_back({&job, with_room(lacks, room, looks_for_type(job, draft_.now())), entry.allotment});
+    left_.push_back({&job, with_room(lacks, room, job, draft_.now()), entry.allotment});
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
   }

@@ -1,6 +1,7 @@
 #include "schedulerd/core/type_moves.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -179,6 +180,14 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
   return true;
 }
 
+// How often its waiting has doubled, from a second on.
+int looks_for_type(const Job& waiting, Instant now) {
+  const Duration waited = now - waiting_since(waiting);
+  int looks = 0;
+  for (Duration next = Duration::seconds(1); looks < kDoublingsMax && next <= waited; next = next * 2) ++looks;
+  return looks;
+}
+
 }  // namespace
 
 TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const std::set<WorkerId>& leaving) {
@@ -205,30 +214,20 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   return lacking;
 }
 
-int looks_for_type(const Job& waiting, Instant now) {
-  const Duration waited = now - waiting_since(waiting);
-  int looks = 0;
-  for (Duration next = Duration::seconds(1); looks < kDoublingsMax && next <= waited; next = next * 2) ++looks;
-  return looks;
-}
-
-Reason with_room(Reason reason, const TypeRoom& room, int looks) {
+Reason with_room(Reason reason, const TypeRoom& room, const Job& waiting, Instant now) {
   reason.numbers.push_back({"typed", 1});
   reason.numbers.push_back({"movers", static_cast<double>(room.movers.size())});
   reason.numbers.push_back({"cost_s", room.cost_s});
   reason.numbers.push_back({"holder", room.holder ? as_number(room.holder) : 0});
-  reason.numbers.push_back({"looks", static_cast<double>(looks)});
+  reason.numbers.push_back({"looks", static_cast<double>(looks_for_type(waiting, now))});
   return reason;
 }
 
 std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
   if (waiting.state != JobState::kPending || waiting.spec.slot_types.empty()) return std::nullopt;
-  const Instant since = waiting_since(waiting);
-  Duration waited = Duration::seconds(1);
-  for (int doubling = 0; doubling < kDoublingsMax; ++doubling, waited = waited * 2) {
-    if (since + waited > after) return since + waited;
-  }
-  return std::nullopt;
+  const int looks = looks_for_type(waiting, after);
+  if (looks == kDoublingsMax) return std::nullopt;
+  return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);
 }
 
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
