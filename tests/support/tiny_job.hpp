@@ -34,8 +34,10 @@ struct TinyJobOptions {
   std::size_t seldom_bytes = 0;    // more state that every fifth step changes
   std::int64_t ahead_min_bytes = 16 << 20;
   runtime::Millis build_deadline{20'000};
-  bool keeps_digests = true;  // of the state after each step; costs a pass over it
-  std::int64_t hang_at = -1;  // the first worker computes for ever at this step
+  runtime::Millis end_grace{5'000};
+  bool keeps_digests = true;            // of the state after each step; costs a pass over it
+  std::int64_t hang_at = -1;            // the first worker computes for ever at this step
+  std::set<std::uint64_t> desert = {};  // workers that are gone, with code 0, once they have committed the last step
 };
 
 inline constexpr std::size_t kDiarySteps = 8'192;

@@ -134,6 +134,8 @@ class LiveSession final : public Session {
   void report_switch(TimePoint now);
   void report_shares(double step_ms);
   void report_audit(const EpochAudit& audit);
+  void tell_end();
+  void finish_alone();
   void change_shares(TimePoint now);
   void fail(Error error);
   void pulse(api::PulsePhase phase, Millis least = Millis{60'000});

@@ -42,11 +42,28 @@ void LiveSession::report_shares(double step_ms) {
   rebalance_.reset();
 }
 
+namespace {
+
+api::EpochAuditedMessage message_of(const EpochAudit& audit) {
+  return {.epoch = audit.epoch,
+          .expected = static_cast<std::int64_t>(audit.expected),
+          .used = static_cast<std::int64_t>(audit.used),
+          .checksum_ok = audit.checksum_ok};
+}
+
+}  // namespace
+
 void LiveSession::report_audit(const EpochAudit& audit) {
-  report(api::EpochAuditedMessage{.epoch = audit.epoch,
-                                  .expected = static_cast<std::int64_t>(audit.expected),
-                                  .used = static_cast<std::int64_t>(audit.used),
-                                  .checksum_ok = audit.checksum_ok});
+  report(message_of(audit));
+}
+
+// By rank 0, or by whoever ends alone: the daemon takes the first of several.
+void LiveSession::tell_end() {
+  if (!link_) return;
+  if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) link_->send(message_of(audit));
+  link_->send(api::FinishedMessage{.last_step = progress_.steps,
+                                   .loss = progress_.last_loss,
+                                   .samples_total = static_cast<std::int64_t>(ledger_.samples_committed())});
 }
 
 void LiveSession::prepare_switch_report(const CommBuilder::Built& built, const HandoverOutcome& outcome) {

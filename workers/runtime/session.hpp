@@ -65,6 +65,9 @@ struct SessionOptions {
   // How long to hope for a new generation after a fault that perhaps only this worker has seen (of its GPU, of NCCL):
   // then it ends, because the others wait for it. Longer than a restart of the daemon takes.
   Millis fault_grace{60'000};
+  // How long a worker that has committed the last step, but lost the others before all knew that they had it, stays
+  // for one that lacks it. Then it ends alone: nothing is left to train. Longer than a daemon takes to see a death.
+  Millis end_grace{5'000};
   // A background build that connects for longer is waited for at a step boundary, as in BuildMode::kWindow.
   Millis build_deadline{20'000};
 
@@ -100,7 +103,7 @@ struct StepTotals {
 
 enum class Ending {
   kNone,      // still training
-  kFinished,  // the program's end, reached by all workers together
+  kFinished,  // the program's end: this worker has committed the last step, and as far as it can know the others have
   kLeft,      // the newest generation goes on without this worker, as told
   kFailed,    // failure() says why
 };

@@ -230,13 +230,16 @@ void LiveSession::finish() {
   }
   report_switch(Clock::now());
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
-  if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) {
-    report_audit(audit);
-  }
-  report(api::FinishedMessage{.last_step = progress_.steps,
-                              .loss = progress_.last_loss,
-                              .samples_total = static_cast<std::int64_t>(ledger_.samples_committed())});
+  if (rank() == 0) tell_end();
   comm_->settle();
+  ending_ = Ending::kFinished;
+}
+
+// The others may have ended without knowing of each other, or were lost after the last step. Who has committed it has
+// all that they did; the daemon ends those that have not.
+void LiveSession::finish_alone() {
+  log_info("ends alone after step " + std::to_string(progress_.steps) + ": nobody has asked for its state");
+  tell_end();
   ending_ = Ending::kFinished;
 }
 

@@ -74,7 +74,11 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
     fail(*own_fault_);
     return std::nullopt;
   }
-  if (!membership_.wait_newer(tried_, Clock::now() + options_.patience)) {
+  if (!membership_.wait_newer(tried_, Clock::now() + (at_end() ? options_.end_grace : options_.patience))) {
+    if (at_end()) {
+      finish_alone();
+      return std::nullopt;
+    }
     fail({ErrorCode::kUnavailable, "gave up after " + std::to_string(options_.patience.count() / 1'000) +
                                        " s without a new generation: is the daemon running?"});
     return std::nullopt;

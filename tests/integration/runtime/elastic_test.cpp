@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "tests/support/elastic_scene.hpp"
@@ -210,6 +211,26 @@ TEST_CASE("a death that happened while the daemon was away is mended when it is 
   scene.leader.come_back();
   REQUIRE(scene.goes_on(scene.workers[0]));
   scene.finish();
+}
+
+TEST_CASE(
+    "who has committed the last step ends well, although the others ended without waiting and nobody orders anew") {
+  for (const std::set<std::uint64_t>& deserters : {std::set<std::uint64_t>{1}, {2, 3}}) {
+    CAPTURE(deserters);
+    Scene scene({.steps = 60, .step_us = 500, .end_grace = runtime::Millis{300}, .desert = deserters});
+    scene.start(3);
+    REQUIRE(scene.all_have_left());
+    const auto ends = scene.leader.received<api::FinishedMessage>();
+    CHECK(ends.size() == 3 - deserters.size());  // rank 0 may be the one that is gone
+    for (const auto& end : ends) CHECK(end.last_step == 60);
+    const auto audits = scene.leader.received<api::EpochAuditedMessage>();
+    CHECK(!audits.empty());
+    for (const auto& audit : audits) CHECK((audit.checksum_ok && audit.used == audit.expected));
+    for (const WorkerId worker : scene.workers) {
+      if (deserters.contains(worker.number())) continue;
+      CHECK(scene.job.diary(worker).final_digest == scene.job.reference_digest());
+    }
+  }
 }
 
 TEST_CASE("a newcomer that dies while the others build with it costs nothing but the build") {
