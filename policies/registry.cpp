@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/word_list.hpp"
 #include "policies/cluster/registry.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/composed_policy.hpp"
@@ -55,9 +56,8 @@ Result<Policies> make_policies(std::string_view default_name) {
                        "\" reads the true speed of every job, which no daemon knows: it is for replays, such as "
                        "schedctl sim run --semantics pollux; schedctl sim ls says which policies run live");
     }
-    std::string known;
-    for (const auto& [name, policy] : policies) known += (known.empty() ? "" : ", ") + name;
-    return not_found("there is no policy \"" + std::string(default_name) + "\"; choose one of " + known);
+    return not_found("there is no policy \"" + std::string(default_name) + "\"; choose one of " +
+                     word_list(policies, &Policies::value_type::first));
   }
   policies["default"] = chosen->second;
   return policies;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/word_list.hpp"
+
 namespace tidepool::api::v1 {
 namespace {
 
@@ -26,20 +28,15 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
 }
 
-std::string list_of(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // One of `words`; anything else is a finding that lists them.
 std::string one_of(ObjectReader& in, std::string_view field, const std::vector<std::string>& words,
                    const std::string& fallback) {
   std::string word = in.text(field, fallback);
   if (word == fallback || std::find(words.begin(), words.end(), word) != words.end()) return word;
   const auto near = nearest_word(word, words);
-  in.fail(field, "Invalid",
-          "is \"" + word + "\"; it must be one of " + list_of(words) + (near ? " (did you mean " + *near + "?)" : ""));
+  in.fail(
+      field, "Invalid",
+      "is \"" + word + "\"; it must be one of " + word_list(words) + (near ? " (did you mean " + *near + "?)" : ""));
   return fallback;
 }
 

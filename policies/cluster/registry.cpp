@@ -2,16 +2,16 @@
 
 #include <string>
 
+#include "base/word_list.hpp"
+
 namespace tidepool::policies::cluster {
 
 Result<AllocationPreset> find_allocation_preset(std::string_view name) {
-  std::string known;
   for (const AllocationPreset& preset : kAllocationPresets) {
     if (preset.name == name) return preset;
-    known += (known.empty() ? "" : ", ") + std::string(preset.name);
   }
-  return invalid_argument("there is no policy called \"" + std::string(name) +
-                          "\" for the whole cluster; there are: " + known);
+  return invalid_argument("there is no policy called \"" + std::string(name) + "\" for the whole cluster; there are: " +
+                          word_list(kAllocationPresets, &AllocationPreset::name));
 }
 
 }  // namespace tidepool::policies::cluster

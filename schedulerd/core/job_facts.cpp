@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/word_list.hpp"
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
@@ -98,10 +99,8 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
   if (!job) return job.error();
   const auto& sizes = (*job)->spec.elastic.sizes;
   if (fact.size != 0 && !std::binary_search(sizes.begin(), sizes.end(), fact.size)) {
-    std::string allowed;
-    for (const int size : sizes) allowed += (allowed.empty() ? "" : ", ") + std::to_string(size);
     return invalid_argument(fact.job.text() + " cannot have " + std::to_string(fact.size) + " workers; its sizes are " +
-                            allowed + ", or 0 to leave the size to the policy");
+                            number_list(sizes) + ", or 0 to leave the size to the policy");
   }
   if ((*job)->pinned_size == fact.size) return ok_status();
   Job& changed = change.job(fact.job);

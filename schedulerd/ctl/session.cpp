@@ -11,6 +11,7 @@
 
 #include "base/ids.hpp"
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "schedulerd/ctl/failure.hpp"
 
 namespace tidepool::ctl {
@@ -162,9 +163,8 @@ std::string Session::job_id(const std::string& id_or_name) {
     fail(kExitApi, "no job is called \"" + printable(id_or_name) + "\"" +
                        (near ? "; did you mean \"" + printable(*near) + "\"?" : "; see: schedctl ls"));
   }
-  std::string ids;
-  for (const auto& id : alive.empty() ? matches : alive) ids += (ids.empty() ? "" : ", ") + id;
-  fail(kExitUsage, "several jobs are called \"" + printable(id_or_name) + "\"; name one by its id: " + ids);
+  fail(kExitUsage, "several jobs are called \"" + printable(id_or_name) +
+                       "\"; name one by its id: " + word_list(alive.empty() ? matches : alive));
 }
 
 void Session::print(const json& value, const std::function<std::string()>& as_text) const {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/word_list.hpp"
 #include "schedulerd/ctl/failure.hpp"
 #include "schedulerd/ctl/file_text.hpp"
 #include "schedulerd/ctl/job_file.hpp"
@@ -190,9 +191,7 @@ int export_trace(Session& session, const std::string& out) {
 }
 
 std::string format_names() {
-  std::string names;
-  for (const auto& format : sim::kTraceFormats) names += (names.empty() ? "" : ", ") + std::string(format.name);
-  return names;
+  return word_list(sim::kTraceFormats, &sim::TraceFormat::name);
 }
 
 void add_reading_options(CLI::App& command, ImportAsked& asked) {

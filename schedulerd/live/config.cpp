@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -68,8 +69,6 @@ class Reader {
       config_.policy = name;
       return;
     }
-    std::string names;
-    for (const auto& each : known) names += (names.empty() ? "" : ", ") + each;
     std::error_code failed;
     const bool there = std::filesystem::exists(name, failed);
     if (there || name.find('/') != std::string::npos || name.ends_with(".lua") || name.ends_with(".so")) {
@@ -78,8 +77,8 @@ class Reader {
       return;
     }
     const auto near = nearest_word(name, known);
-    complain(what,
-             name + " is no policy" + (near ? "; did you mean " + *near + "?" : "") + " (there are: " + names + ")");
+    complain(what, name + " is no policy" + (near ? "; did you mean " + *near + "?" : "") +
+                       " (there are: " + word_list(known) + ")");
   }
 
   void duration(const std::string& what, const std::string& text, Duration& into) {
@@ -149,12 +148,10 @@ void Reader::straggler_section(const nlohmann::json& value, const std::vector<st
   ObjectReader in(value, "/straggler", findings);
   config_.detector = in.text("detector", config_.detector);
   if (in.has("detector") && std::find(known.begin(), known.end(), config_.detector) == known.end()) {
-    std::string names;
-    for (const auto& each : known) names += (names.empty() ? "" : ", ") + each;
     const auto near = nearest_word(config_.detector, known);
     in.fail("detector", "Invalid",
             "is \"" + config_.detector + "\"" + (near ? "; did you mean " + *near + "?" : "") +
-                " (there are: " + names + ")");
+                " (there are: " + word_list(known) + ")");
   }
   in.finish();
 }

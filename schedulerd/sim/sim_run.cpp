@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/word_list.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/sim/replay/elasticflow_run.hpp"
@@ -160,12 +161,11 @@ Result<SimReport> run(const SimOptions& options) {
   if (options.policy_file != nullptr && options.semantics != "pollux") {
     return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
   }
-  std::string known;
   for (std::size_t i = 0; i < kSemantics.size(); ++i) {
     if (kSemantics[i].name == options.semantics) return kRuns[i](options);
-    known += (known.empty() ? "" : ", ") + std::string(kSemantics[i].name);
   }
-  return invalid_argument("there are no semantics called \"" + options.semantics + "\"; there are: " + known);
+  return invalid_argument("there are no semantics called \"" + options.semantics +
+                          "\"; there are: " + word_list(kSemantics, &Semantics::name));
 }
 
 }  // namespace tidepool::sim

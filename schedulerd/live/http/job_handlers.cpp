@@ -5,6 +5,7 @@
 
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -159,10 +160,9 @@ void resize_job(Rest& rest, Call call) {
   const auto& sizes = job->spec.elastic.sizes;
   const bool allowed = size == 0 || std::find(sizes.begin(), sizes.end(), size) != sizes.end();
   if (errors.empty() && !allowed) {
-    std::string list;
-    for (const int known : sizes) list += (list.empty() ? "" : ", ") + std::to_string(known);
-    in.fail("size", "OutOfRange",
-            "is " + std::to_string(size) + "; this job allows " + list + ", or 0 to let the policy choose");
+    in.fail(
+        "size", "OutOfRange",
+        "is " + std::to_string(size) + "; this job allows " + number_list(sizes) + ", or 0 to let the policy choose");
   }
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});

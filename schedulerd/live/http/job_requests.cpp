@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/word_list.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -21,9 +22,8 @@ Problem job_errors(std::vector<FieldError> errors, const std::string& again) {
 void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors) {
   const auto check = [&](const char* pointer, const char* field, const std::string& name, const auto& known) {
     if (std::find(known.begin(), known.end(), name) != known.end()) return;
-    std::string list;
-    for (const auto& each : known) list += (list.empty() ? "" : ", ") + each;
-    errors.push_back({pointer, "Invalid", std::string(field) + " is \"" + name + "\"; this daemon has " + list});
+    errors.push_back(
+        {pointer, "Invalid", std::string(field) + " is \"" + name + "\"; this daemon has " + word_list(known)});
   };
   std::vector<std::string> policies = {"default"};
   for (const auto& entry : options.policies) policies.push_back(entry.name);

@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/word_list.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "schedulerd/live/secrets.hpp"
 
@@ -14,12 +15,6 @@ namespace {
 
 std::int64_t system_unix_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 Problem no_such_path(const std::string& path) {
@@ -42,7 +37,7 @@ std::optional<Problem> check_query(const Route& route, const HttpRequest& reques
                    .code = "UnknownParameter",
                    .detail = "the query parameter \"" + name + "\" is not known here" +
                              (near ? "; did you mean \"" + *near + "\"?" : ""),
-                   .hint = known.empty() ? "this path takes no parameters" : "it takes " + joined(known)};
+                   .hint = known.empty() ? "this path takes no parameters" : "it takes " + word_list(known)};
   }
   return std::nullopt;
 }
@@ -164,7 +159,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
     HttpResponse refused = problem_response(
         {.status = 405, .code = "MethodNotAllowed", .detail = path + " does not know " + call.request.method}, path,
         call.request.request_id);
-    refused.headers.emplace_back("Allow", joined(match.allowed_methods));
+    refused.headers.emplace_back("Allow", word_list(match.allowed_methods));
     return call.reply(std::move(refused));
   }
   if (const auto problem = check_query(*match.route, call.request)) return call.fail(*problem);
