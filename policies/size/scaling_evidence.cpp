@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "policies/size/utility.hpp"
+#include "schedulerd/core/throughput.hpp"
 
 namespace tidepool::policies {
 
@@ -13,8 +14,8 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
       by_utility_(has_utility(job.spec.scaling)),
       threshold_(job.spec.scaling.efficiency_threshold) {
   for (const auto& [size, record] : job.sizes) {
-    const bool measured = record.steps >= job.spec.scaling.every_steps && record.samples_per_second > 0;
-    if (!measured || !ladder.has(size)) continue;
+    const bool comparable = is_measured(record, job) && record.samples_per_second > 0;
+    if (!comparable || !ladder.has(size)) continue;
     const bool trusted = size == job.size() || !stale(record);
     sizes_.push_back({.size = size, .rate = record.samples_per_second, .steps = trusted ? record.steps : 0});
   }

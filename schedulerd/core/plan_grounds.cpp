@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "base/digest.hpp"
+#include "schedulerd/core/throughput.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 
 namespace tidepool::core {
 namespace {
-
-bool is_measured(const SizeRecord& record, const Job& job) {
-  return record.steps >= job.spec.scaling.every_steps;
-}
 
 bool noticeable(double before, double now) {
   return now > before * kNoticeable || before > now * kNoticeable;

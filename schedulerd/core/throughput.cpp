@@ -28,6 +28,10 @@ std::optional<double> statistical_efficiency(const Job& job) {
   return (*job.noise_scale + base) / (*job.noise_scale + static_cast<double>(job.global_batch));
 }
 
+bool is_measured(const SizeRecord& record, const Job& job) {
+  return record.steps >= job.spec.scaling.every_steps;
+}
+
 std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step) {
   const std::int64_t first = report.last_step - report.steps + 1;
   return first == switch_step ? report.steps - 1 : report.steps;

@@ -21,6 +21,9 @@ void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64
 // it; nothing until the noise scale is known.
 [[nodiscard]] std::optional<double> statistical_efficiency(const Job& job);
 
+// The size has been measured for as long as the job's scaling block asks before it is judged (scaling.every_steps).
+[[nodiscard]] bool is_measured(const SizeRecord& record, const Job& job);
+
 // How many steps of the report count: the first step after a switch also pays for the switch.
 [[nodiscard]] std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step);
 

@@ -41,6 +41,17 @@ TEST_CASE("New measurements outweigh old ones, and the more the older they are")
   CHECK(stale.samples_per_second < 100);
 }
 
+TEST_CASE("A size is measured from the first step on that its job asks for") {
+  core::Job job;
+  job.spec.scaling.every_steps = 20;
+  core::SizeRecord record;
+  CHECK(!core::is_measured(record, job));
+  core::add_measurement(record, report(19, 1.0), 19, Instant::from_micros(0));
+  CHECK(!core::is_measured(record, job));
+  core::add_measurement(record, report(1, 1.0), 1, Instant::from_micros(0));
+  CHECK(core::is_measured(record, job));
+}
+
 TEST_CASE("Only the report that holds the switch step leaves a step out") {
   auto fact = report(5, 0.1);
   fact.last_step = 14;
