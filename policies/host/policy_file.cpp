@@ -11,6 +11,8 @@
 
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
+#include "base/word_list.hpp"
+#include "policies/host/shared_image.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -176,9 +178,9 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
   for (const json& hook : hooks.is_array() ? hooks : json::array()) {
     const std::string text = hook.is_string() ? hook.get<std::string>() : "";
-    const std::vector<std::string> known{"admit", "order", "size"};
+    const auto known = hook_names(kAdmit | kOrder | kSizes);
     if (std::find(known.begin(), known.end(), text) == known.end()) {
-      in.fail("hooks", "Invalid", "may list admit, order and size");
+      in.fail("hooks", "Invalid", "may list " + word_list(known));
     }
     manifest.hooks.push_back(text);
   }
@@ -224,6 +226,16 @@ json to_json(const Manifest& manifest) {
             {"wall", to_text(manifest.budgets.wall)}}}};
 }
 
+std::vector<std::string> hook_names(std::uint32_t hooks) {
+  const std::pair<Hook, const char*> known[] = {
+      {kAdmit, "admit"}, {kOrder, "order"}, {kSizes, "size"}, {kMarks, "marks"}};
+  std::vector<std::string> names;
+  for (const auto& [hook, name] : known) {
+    if ((hooks & hook) != 0) names.emplace_back(name);
+  }
+  return names;
+}
+
 Result<std::vector<Param>> choose_params(const Manifest& manifest, const json& given) {
   std::vector<Param> chosen;
   std::vector<std::string> names;
@@ -245,6 +257,19 @@ Result<std::vector<Param>> choose_params(const Manifest& manifest, const json& g
                             (near ? "; did you mean \"" + *near + "\"?" : "; policy.yaml lists them under params"));
   }
   return chosen;
+}
+
+std::variant<std::vector<std::string>, PolicyFault> look_over(const PolicyFile& file, PolicyHost& process) {
+  auto loaded = process.load();
+  if (auto* fault = std::get_if<PolicyFault>(&loaded)) return std::move(*fault);
+  auto hooks = hook_names(std::get<std::uint32_t>(loaded));
+  for (const std::string& wanted : file.manifest.hooks) {
+    if (std::find(hooks.begin(), hooks.end(), wanted) != hooks.end()) continue;
+    return PolicyFault{
+        .code = "policy.wrong_shape",
+        .message = "policy.yaml lists the hook " + wanted + ", and the policy has only " + word_list(hooks)};
+  }
+  return hooks;
 }
 
 std::string version_of(const PolicyFile& file) {

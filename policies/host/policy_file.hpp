@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -40,6 +41,9 @@ struct Manifest {
 // The inverse, with every default written out.
 [[nodiscard]] nlohmann::json to_json(const Manifest& manifest);
 
+// What a mask of Hook stands for, in the words of policy.yaml; `marks`, which only a library tells of, stands last.
+[[nodiscard]] std::vector<std::string> hook_names(std::uint32_t hooks);
+
 // The parameters of a run: the defaults, changed by an object of names and values. Errors name the parameter.
 [[nodiscard]] Result<std::vector<Param>> choose_params(const Manifest& manifest, const nlohmann::json& given);
 
@@ -50,6 +54,10 @@ struct PolicyFile {
 
   [[nodiscard]] Source for_host() const { return {manifest.engine, source, manifest.budgets}; }
 };
+
+// Has the host load the file: the names of the hooks it has, or why it is not what its policy.yaml says.
+[[nodiscard]] std::variant<std::vector<std::string>, PolicyFault> look_over(const PolicyFile& file,
+                                                                            PolicyHost& process);
 
 // 64 hexadecimal digits.
 [[nodiscard]] std::string version_of(const PolicyFile& file);

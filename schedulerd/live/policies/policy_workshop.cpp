@@ -20,26 +20,6 @@ Error too_busy() {
   return {ErrorCode::kUnavailable, "too many policies wait to be looked over; try again in a second"};
 }
 
-std::vector<std::string> hook_names(std::uint32_t hooks) {
-  const std::pair<host::Hook, const char*> known[] = {
-      {host::kAdmit, "admit"}, {host::kOrder, "order"}, {host::kSizes, "size"}};
-  std::vector<std::string> names;
-  for (const auto& [hook, name] : known) {
-    if ((hooks & hook) != 0) names.emplace_back(name);
-  }
-  return names;
-}
-
-// Why a policy that runs is still not what its manifest says; empty = it is.
-std::string lacks(const host::PolicyFile& file, const std::vector<std::string>& hooks) {
-  for (const std::string& wanted : file.manifest.hooks) {
-    if (std::find(hooks.begin(), hooks.end(), wanted) == hooks.end()) {
-      return "policy.wrong_shape: policy.yaml lists the hook " + wanted + ", and the policy does not have it";
-    }
-  }
-  return "";
-}
-
 void run_tests_of(const PolicyVersion& version, const host::Manifest& manifest, host::PolicyHost& process,
                   PolicyExamined& examined) {
   const auto files = parse_json(version.tests);
@@ -75,15 +55,14 @@ PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const Pol
                                          bool run_tests) const {
   PolicyExamined examined;
   host::PolicyHost process(file.for_host(), setup_.host_program);
-  const auto loaded = process.load();
-  if (const auto* fault = std::get_if<host::PolicyFault>(&loaded)) {
+  auto hooks = host::look_over(file, process);
+  if (const auto* fault = std::get_if<host::PolicyFault>(&hooks)) {
     examined.checks.fault = to_text(*fault);
     return examined;
   }
-  examined.checks.hooks = hook_names(std::get<std::uint32_t>(loaded));
-  examined.checks.fault = lacks(file, examined.checks.hooks);
-  examined.checks.runs = examined.checks.fault.empty();
-  if (examined.checks.runs && run_tests) run_tests_of(version, file.manifest, process, examined);
+  examined.checks.hooks = std::get<std::vector<std::string>>(std::move(hooks));
+  examined.checks.runs = true;
+  if (run_tests) run_tests_of(version, file.manifest, process, examined);
   return examined;
 }
 

@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "policies/host/policy_file.hpp"
 #include "tests/integration/policy_host/hosts.hpp"
 
 namespace tidepool::test {
@@ -77,6 +79,21 @@ return {size = function(view)
   return {2}
 end})");
   CHECK(outcome_of(host.ask(view, {})) == "answered");
+}
+
+TEST_CASE("a file is looked over with all the hooks it has, and refused for one that it lists and has not") {
+  PolicyHost lua = lua_host(kWanted);
+  policies::host::PolicyFile file;
+  file.manifest.hooks = {"size"};
+  CHECK(std::get<std::vector<std::string>>(look_over(file, lua)) == std::vector<std::string>{"size"});
+  file.manifest.hooks = {"size", "order"};
+  const auto refused = look_over(file, lua);
+  REQUIRE(std::holds_alternative<policies::host::PolicyFault>(refused));
+  CHECK(to_text(std::get<policies::host::PolicyFault>(refused)) ==
+        "policy.wrong_shape: policy.yaml lists the hook order, and the policy has only size");
+  PolicyHost native = native_host("hostile_policy");
+  const auto hooks = std::get<std::vector<std::string>>(look_over({}, native));
+  CHECK(std::find(hooks.begin(), hooks.end(), "marks") != hooks.end());
 }
 
 TEST_CASE("a process with a native library cannot be looked into once it is loaded") {

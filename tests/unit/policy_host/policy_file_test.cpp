@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "policies/host/shared_image.hpp"
+
 namespace tidepool::policies::host {
 namespace {
 
@@ -44,6 +46,16 @@ TEST_CASE("a manifest survives being written and read") {
   const Manifest once = manifest_of(full);
   CHECK(to_json(manifest_of(to_json(once))) == to_json(once));
   CHECK(once.budgets.memory_bytes == 2 << 20);
+}
+
+TEST_CASE("hooks are named as policy.yaml names them") {
+  CHECK(hook_names(0).empty());
+  CHECK(hook_names(kSizes | kAdmit) == std::vector<std::string>{"admit", "size"});
+  CHECK(hook_names(~0U) == std::vector<std::string>{"admit", "order", "size", "marks"});
+  for (const std::string& name : hook_names(kAdmit | kOrder | kSizes)) {
+    CHECK(manifest_of({{"hooks", {name}}}).hooks == std::vector<std::string>{name});
+  }
+  CHECK(finding_of({{"hooks", {"marks"}}}) == "/hooks: hooks may list admit, order, size");
 }
 
 TEST_CASE("each wrong field is found") {
