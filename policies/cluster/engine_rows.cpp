@@ -69,13 +69,21 @@ bool is_claim(const core::Job& job, bool own_way) {
   return holds_slots(job) && (job.pinned_size > 0 || own_way);
 }
 
-void EngineRows::follow(const core::ClusterState& state, JobId id) {
-  kept_.erase(id);
+std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
   const core::Job& job = *state.find_job(id);
-  if (job.state != core::JobState::kSucceeded) return;
-  const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
-  if (is_new) ended_.push_back(0);
-  ended_[place->second] = job.slot_time.to_seconds();
+  kin_.forget(id);
+  Kept& kept = kept_[id];
+  kept = {.speed = std::make_unique<JobSpeed>(job), .row = {}};
+  kin_.tell(job, *kept.speed);
+  if (core::is_final(job.state)) kept_.erase(id);
+  if (job.state == core::JobState::kSucceeded) {
+    const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
+    if (is_new) ended_.push_back(0);
+    ended_[place->second] = job.slot_time.to_seconds();
+  }
+  std::vector<JobId> moved = kin_.take_moved();
+  for (const JobId other : moved) kept_.at(other).row.reset();
+  return moved;
 }
 
 void EngineRows::follow_nodes(const core::ClusterState& state) {
@@ -88,6 +96,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
   index_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
   kept_.clear();
+  kin_.forget_all();
 }
 
 Placement EngineRows::placement_of(const core::ClusterState& state, const core::Job& job) const {
@@ -111,7 +120,7 @@ Placement EngineRows::placement_of(const core::ClusterState& state, const core::
 }
 
 const Placement& EngineRows::placement(const core::ClusterState& state, const core::Job& job) {
-  return kept(state, job).row.placement;
+  return kept(state, job).row->placement;
 }
 
 // In workers. Fixed claims and jobs of which nothing can be learnt have one size: what they hold, or the largest that
@@ -130,7 +139,7 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 }
 
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
-  JobRow row = kept(view.state, job).row;
+  JobRow row = *kept(view.state, job).row;
   row.frozen = core::size_is_frozen(job, view.now);
   if (!job.spec.slot_types.empty()) terms.room = std::min(terms.room, bind_to_types(view.state, job, row));
   std::vector<int> sizes = sizes_of(view.state, job, terms);
@@ -165,29 +174,35 @@ int EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& 
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
-  const auto [found, is_new] = kept_.try_emplace(job.id);
-  if (!is_new) return found->second;
-  Kept& kept = found->second;
-  kept.speed = std::make_unique<JobSpeed>(job);
+  Kept& kept = kept_[job.id];
+  if (!kept.speed) kept.speed = std::make_unique<JobSpeed>(job);
+  if (!kept.row) kept.row = made(state, job, *kept.speed);
+  return kept;
+}
+
+JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed) {
   const int each = job.spec.gpus_per_worker;
-  JobRow& row = kept.row;
+  JobRow row;
   row.id = job.id;
   row.submitted = job.submitted_at;
   row.priority = job.spec.priority;
   row.weight = std::ldexp(1.0, std::clamp(job.spec.priority, -kPriorityMost, kPriorityMost));
   row.placement = placement_of(state, job);
   row.slot_seconds = job.slot_time.to_seconds();
-  row.largest_seen = kept.speed->largest_measured() * each;
+  row.largest_seen = speed.largest_measured() * each;
   row.resizes = job.generation > 1 ? static_cast<int>(job.generation) - 1 : 0;
   row.slots_per_worker = each;
   row.preemptible = job.spec.preemptible;
   row.pinned = job.pinned_size * each;
   row.costs = costs_of(job);
   row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
-  row.speed = kept.speed.get();
+  row.speed = &speed;
   set_work(job, row);
+  if (!row.useful_left) {
+    if (const auto left = kin_.expect(job, speed)) row.useful_expected = *left / double(job.spec.batch.global);
+  }
   if (job.allotted) row.mark = job.allotted->allotment.mark;
-  return kept;
+  return row;
 }
 
 EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {

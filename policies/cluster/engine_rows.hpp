@@ -5,18 +5,21 @@
 // Rules. Sizes are in slots. A row's placement is what the job will hold when nobody decides anything more: leavers are
 // left out, newcomers counted in. Slots of jobs that are fixed claims (they follow a policy of their own, or their user
 // has pinned their size) are taken off their nodes and the jobs left out while they run; while they wait they are rows
-// with one size. Attained service is as of the job's newest fact, so that it follows from the state. A job of which
-// nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight
-// 2^p. All slots are taken to be alike, but a job that asks for a type of slot has no size beyond what there is of it.
+// with one size. Attained service is as of the job's newest fact, so that it follows from the state. Where its
+// user declares no work, a job that was measured is expected to take what jobs as fast took (kin_of_jobs.hpp). A job of
+// which nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight 2^p. All
+// slots are taken to be alike, but a job that asks for a type of slot has no size beyond what there is of it.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
+#include "policies/cluster/kin_of_jobs.hpp"
 #include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
@@ -31,8 +34,9 @@ class EngineRows {
  public:
   explicit EngineRows(RowStyle style = RowStyle::kAllSizes) : style_(style) {}
 
-  // The job is new, has changed or has ended.
-  void follow(const core::ClusterState& state, JobId job);
+  // The job is new, has changed or has ended. Returns of which others something else is expected by that, so that their
+  // rows will be others, too.
+  std::vector<JobId> follow(const core::ClusterState& state, JobId job);
   // Valid until the next call. Claims that run are in `claims`, not in the view.
   struct Rows {
     View view;
@@ -56,10 +60,11 @@ class EngineRows {
 
  private:
   struct Kept {
-    JobRow row;
     std::unique_ptr<JobSpeed> speed;
+    std::optional<JobRow> row;  // none: it is to be made
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
+  [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
   // The nodes of the types that it asks for are the only ones it may be on; returns how many slots they have.
   int bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const;
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
@@ -67,6 +72,7 @@ class EngineRows {
 
   RowStyle style_;
   std::map<JobId, Kept> kept_;
+  KinOfJobs kin_;                          // those who ask there have rows in kept_
   std::vector<NodeId> nodes_;              // that are up, by id
   std::map<NodeId, int> index_;            // into nodes_
   std::vector<double> ended_;              // slot-seconds of jobs that have succeeded

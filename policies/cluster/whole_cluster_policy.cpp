@@ -72,6 +72,7 @@ class Planner final : public RowPlanner {
 }  // namespace
 
 Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
+  for (const JobId job : std::exchange(followed_, {})) (void)rows_.follow(request.view.state, job);
   EngineRows::Rows rows = rows_.rows(request);
   const auto ask = [&](const View& view) { return view.slots() > 0 ? allocate(request, view, budget) : nothing(view); };
   const std::map<JobId, core::Allotment> without = share_types(rows.view, ask);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "policies/cluster/allocation_policy.hpp"
@@ -22,7 +23,7 @@ namespace tidepool::policies::cluster {
 class RowPlanner : public core::ClusterPlanner {
  public:
   explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : style_(style), rows_(style) {}
-  void follow(const core::ClusterState& state, JobId job) final { rows_.follow(state, job); }
+  void follow(const core::ClusterState&, JobId job) final { followed_.insert(job); }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) final;
 
  private:
@@ -32,6 +33,7 @@ class RowPlanner : public core::ClusterPlanner {
 
   RowStyle style_;
   EngineRows rows_;
+  std::set<JobId> followed_;  // since the last plan
 };
 
 // Asks the policy about all jobs each time.

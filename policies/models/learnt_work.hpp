@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace tidepool::policies {
@@ -37,23 +40,67 @@ class LearntWork {
 
 // The same where nobody says of what kind a job is: its kin are the jobs that measure alike, so that one slot takes
 // them about as long for a sample. A daemon measures that on any job; programs that happen to be as fast are one kind
-// here. What it answers follows from what was told of each job last, in whatever order.
+// here. What it answers follows from what was told of each job last and from the order in which jobs ended.
+//
+// Paces are counted in classes, each a quarter slower than the one before. Kin are the jobs of a job's own class and of
+// the two beside it: all that differ from it by a factor of 1.25 or less, none by more than 1.57.
+//
+// Whether a pace tells anything of the work is measured, too: only while at least half of the jobs that ended took as
+// much, within a factor of 1.5, as the one of their class that ended before them, and eight such pairs were seen.
+//
+// Few answers change at once: ends count up to the 16th of a kin, then every 2nd, from 32 every 4th and so on, since
+// one more of many says less than the rest leaves open. How far a job has come counts in half doublings.
 class KinWork {
  public:
-  struct Told {
-    double pace_s = 0;   // seconds a sample on one slot, > 0
-    double samples = 0;  // useful ones so far: each counts as one at the job's initial batch
-    bool ended = false;
-  };
-  // In place of what was told of this job before. `job`: any number of its own.
-  void tell(std::size_t job, const Told& told) { told_[job] = told; }
+  using Class = int;
+  // Requires: seconds a sample on one slot, > 0 and finite.
+  [[nodiscard]] static Class class_of(double pace_s);
 
-  // How many useful samples a job of this pace that has done so many is expected to have left. Nothing while no job of
-  // about this pace has done anything. O(jobs log jobs).
-  [[nodiscard]] std::optional<double> left(double pace_s, double samples) const;
+  // A job has come so far, in samples, > 0; in place of what was told of it before. `job`: any number of its own.
+  void reached(std::uint64_t job, Class pace, double samples);
+  // The job has come nowhere after all, whatever was told of it.
+  void withdraw(std::uint64_t job);
+  // The next job has ended, after so many samples, > 0.
+  void ended(Class pace, double samples);
+  // As if no job had ended: for who tells them anew, in another order.
+  void forget_ends();
+
+  // How many samples a job of this pace that has done so many is expected to have left. Nothing before any of its kin
+  // has done anything, and while paces tell nothing. O(log jobs), and once O(jobs log jobs) after a change.
+  [[nodiscard]] std::optional<double> left(Class pace, double samples);
+
+  // Of which classes left() may answer otherwise than at the last call.
+  struct Changes {
+    bool all = false;
+    std::set<Class> classes;
+  };
+  [[nodiscard]] Changes take_changes() { return std::exchange(changes_, {}); }
 
  private:
-  std::map<std::size_t, Told> told_;
+  struct Kin {
+    std::vector<double> totals;  // in the order of ending
+    std::size_t counted = 0;     // the first so many count
+    std::optional<LearntWork> work;
+  };
+  struct Reach {
+    Class pace = 0;
+    int doublings = 0;  // halves of them
+  };
+  struct Mates {
+    std::size_t pairs = 0;         // jobs that ended after another of their class
+    std::size_t alike = 0;         // of them, those that took about as much
+    std::map<Class, double> last;  // of the class, what the newest to end took
+    bool tell = false;             // pairs enough, and enough of them alike
+  };
+  [[nodiscard]] std::optional<int> farthest(Class pace) const;  // of the class alone
+  void put(const Reach& reach, bool is_there);
+  void note_mate(Class pace, double samples);
+
+  std::map<std::uint64_t, Reach> reach_;
+  std::map<Class, std::multiset<int>> reached_;  // doublings, by class
+  std::map<Class, Kin> kin_;                     // by class, of a job in it
+  Mates mates_;
+  Changes changes_;
 };
 
 }  // namespace tidepool::policies

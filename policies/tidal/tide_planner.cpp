@@ -128,12 +128,15 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
   told_capacity_ = -1;
 }
 
-// Whose facts have changed since they were read, and for whom time has.
+// Whose facts have changed since they were read, for whom time has, and of whom an end lets expect something else.
 TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
   followed_.add(request.looked_at);
   for (auto thaw = thaws_.begin(); thaw != thaws_.end() && thaw->first <= request.view.now; ++thaw) {
     followed_.add(thaw->second);
   }
+  const Jobs jobs = followed_.take();
+  followed_.add(jobs);
+  for (const JobId id : jobs) followed_.add(rows_.follow(request.view.state, id));
   return followed_.take();
 }
 
@@ -155,7 +158,6 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
-    rows_.follow(state, id);
     const core::Job& job = *state.find_job(id);
     const PlanPart counted = request.part_of(job);
     const bool fits = this->fits(state, job);

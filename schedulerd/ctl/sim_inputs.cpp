@@ -122,6 +122,7 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
   command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
   command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for pollux");
+  command.add_flag("--undeclared-work", options.undeclared_work, "jobs do not declare their work, for live");
   command.add_flag("!--no-kind-prior", options.kind_prior, "nothing is expected of a job from others, for pollux");
   command.add_flag("--kin-by-pace", options.kin_by_pace,
                    "jobs about as fast on one GPU are taken for one kind, whatever their application, for pollux");

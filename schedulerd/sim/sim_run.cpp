@@ -65,6 +65,7 @@ void apply_overrides(const SimOptions& options, Workload& workload) {
   for (SimJob& job : workload.jobs) {
     if (options.restart_penalty) job.truth.boot = *options.restart_penalty;
     if (options.switch_stall) job.truth.switch_stall = *options.switch_stall;
+    if (options.undeclared_work) job.spec.work_samples.reset();
     if (options.cooldown) job.spec.elastic.cooldown = *options.cooldown;
   }
 }

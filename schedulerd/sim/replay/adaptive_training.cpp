@@ -54,7 +54,7 @@ std::optional<double> AdaptiveTraining::expected() const {
   // It has measured no step of its own yet.
   if (rules_.kin == nullptr || !goodput_.has_noise()) return std::nullopt;
   const double samples = limits().initial;
-  const auto left = rules_.kin->left(pace_s(), progress() * samples);
+  const auto left = rules_.kin->left(policies::KinWork::class_of(pace_s()), progress() * samples);
   return left ? std::optional(*left / samples) : std::nullopt;
 }
 
@@ -62,11 +62,6 @@ std::optional<double> AdaptiveTraining::expected() const {
 double AdaptiveTraining::pace_s() const {
   const policies::BatchLimits limits = this->limits();
   return kind_.speed.step_seconds({}, policies::split_batch(limits.initial, 1, limits)) / limits.initial;
-}
-
-void AdaptiveTraining::tell_kin(bool ended) {
-  if (rules_.kin == nullptr) return;
-  rules_.kin->tell(rules_.number, {.pace_s = pace_s(), .samples = progress() * limits().initial, .ended = ended});
 }
 
 policies::BatchSplit AdaptiveTraining::choose_batch(Shape shape) const {
@@ -82,12 +77,14 @@ void AdaptiveTraining::observe(const Pace& pace, const GradientStatistics& noise
   goodput_.set_noise(seen);
   kind_.work.reached(progress());
   kind_.speed.add({.shape = pace.shape, .local_batch = pace.split.local, .time = pace.measured});
-  tell_kin(false);
+  if (rules_.kin == nullptr || progress() <= 0) return;
+  rules_.kin->reached(rules_.number, policies::KinWork::class_of(pace_s()), progress() * limits().initial);
 }
 
 void AdaptiveTraining::ended(double useful_steps) {
   kind_.work.ended(useful_steps);
-  tell_kin(true);
+  if (rules_.kin == nullptr) return;
+  rules_.kin->ended(policies::KinWork::class_of(pace_s()), useful_steps * limits().initial);
 }
 
 }  // namespace tidepool::sim

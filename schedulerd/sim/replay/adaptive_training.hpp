@@ -56,7 +56,7 @@ class AdaptiveTraining final : public EpochTraining {
     // Without the prior: what jobs of all kinds have done, for those that measure alike. Outlives the training; null =
     // a job learns nothing from others.
     policies::KinWork* kin = nullptr;
-    std::size_t number = 0;  // of this job there
+    std::uint64_t number = 0;  // of this job there
   };
   // `kind` is shared by the jobs of a kind and outlives them.
   AdaptiveTraining(const Setup& setup, KindKnowledge& kind, const Rules& rules);
@@ -69,7 +69,6 @@ class AdaptiveTraining final : public EpochTraining {
   void ended(double useful_steps) override;
   [[nodiscard]] std::optional<double> expected() const;
   [[nodiscard]] double pace_s() const;
-  void tell_kin(bool ended);
 
   KindKnowledge& kind_;
   LearntGoodput goodput_;

@@ -172,7 +172,7 @@ Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, c
         AdaptiveTraining::Rules{.fixed_batch = exception_of(row.application).fixed_batch,
                                 .prior = rules.kind_prior,
                                 .kin = rules.kin,
-                                .number = static_cast<std::size_t>(row.line)});
+                                .number = static_cast<std::uint64_t>(row.line)});
   } else {
     job.training = std::make_unique<FixedBatchTraining>(setup);
   }

@@ -2,6 +2,7 @@
 // decisions holds; under those that serve everybody, every job comes to its end.
 #include <catch2/catch.hpp>
 
+#include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/registry.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/registry.hpp"
@@ -53,6 +54,27 @@ std::vector<std::string> policies_that(bool are_dear) {
   return all;
 }
 
+void go_on(SimulatedWorld& world) {
+  const core::Decision decision = world.engine().decide(world.now());
+  REQUIRE(world.engine().validate(decision).ok());
+  for (const auto& event : world.engine().accept(decision)) world.see(event);
+  world.carry_out(decision);
+}
+
+// Of how many jobs something is expected by what others did.
+int expected_jobs(const SimulatedWorld& world) {
+  policies::cluster::EngineRows rows;
+  for (const auto& [id, job] : world.state().jobs) (void)rows.follow(world.state(), id);
+  rows.follow_nodes(world.state());
+  int expected = 0;
+  for (const auto& [id, job] : world.state().jobs) {
+    if (core::is_final(job->state)) continue;
+    const auto row = rows.row({world.state(), world.now()}, *job, {.own_way = false, .room = 8});
+    expected += row.useful_expected ? 1 : 0;
+  }
+  return expected;
+}
+
 }  // namespace
 
 TEST_CASE("under every policy for the whole cluster the books agree and every law of decisions holds") {
@@ -90,6 +112,26 @@ TEST_CASE("a market that is kept between events plans as one that was made a mom
     }
     REQUIRE(replans > 0);
   });
+}
+
+TEST_CASE("a market that is kept plans as a new one while jobs that end tell of those that go on") {
+  int told = 0;
+  for_each_seed("kept kin", 12, [&](std::uint64_t seed, Rng&) {
+    // Without jobs that have everybody planned anew at each event.
+    SimulatedWorld world(3 * seed + 1, false, parts_of("tidal"));
+    for (int i = 0; i < 250; ++i) {
+      world.tick();
+      if (i % 3 == 0) go_on(world);
+    }
+    world.calm_down();
+    for (int i = 0; i < 400 && world.work_a_round(); ++i) {
+      REQUIRE(Story::text_of(world.engine().decide(world.now())) ==
+              Story::text_of(world.engine().decide_anew(world.now())));
+      go_on(world);
+      if (i % 10 == 0) told += expected_jobs(world);
+    }
+  });
+  CHECK(told > 0);
 }
 
 TEST_CASE("whatever a policy for the whole cluster answers, no plan breaks a law, and a wrong answer is dropped") {

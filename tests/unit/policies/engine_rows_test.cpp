@@ -1,12 +1,17 @@
 // What a policy for the whole cluster sees of the engine's records, and what becomes of its answer.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
+#include "schedulerd/core/codec.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
+#include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -39,6 +44,64 @@ Allocation grants(std::vector<int> sizes) {
   }
   return allocation;
 }
+
+// Jobs of several programs, as records that are told one after the other; nobody declares how much work they are.
+class Pool {
+ public:
+  Pool() {
+    core::Node node{.id = NodeId(1), .name = "n"};
+    node.owners.resize(8);
+    state_.nodes[node.id] = std::move(node);
+    state_.next_node = 2;
+  }
+
+  // It has done so many samples, of which a slot does so many a second.
+  core::Job& at(std::uint64_t id, double samples_per_second, std::int64_t samples) {
+    auto& known = state_.jobs[JobId(id)];
+    auto job = std::make_shared<core::Job>(known ? *known : JobWorld({1, 2, 4}).job);
+    job->id = JobId(id);
+    job->samples_done = samples;
+    const double step_s = double(job->spec.batch.global) / samples_per_second;
+    job->sizes[1] = {.steps = 100, .step_seconds = step_s, .samples_per_second = samples_per_second, .measured_at = {}};
+    core::Job& changed = *job;
+    state_.next_job = std::max(state_.next_job, id + 1);
+    known = std::move(job);
+    return changed;
+  }
+  void end(std::uint64_t id, core::JobState how = core::JobState::kSucceeded) {
+    core::Job& job = state_.mutable_job(JobId(id));
+    job.state = how;
+    job.finished_at = now_ = now_ + Duration::seconds(1);
+  }
+  // A job comes, does so much, and ends.
+  void pass(std::uint64_t id, double samples_per_second, std::int64_t samples) {
+    at(id, samples_per_second, samples);
+    end(id);
+  }
+
+  // In samples, by job, of those that have not ended: what new rows say, and what kept ones do.
+  using Expected = std::map<JobId, std::optional<double>>;
+  [[nodiscard]] Expected expected(EngineRows& rows) const {
+    Expected expected;
+    rows.follow_nodes(state_);
+    for (const auto& [id, job] : state_.jobs) {
+      if (core::is_final(job->state)) continue;
+      const auto steps = rows.row({state_, now_}, *job, {.room = 8}).useful_expected;
+      expected[id] = steps ? std::optional(*steps * double(job->spec.batch.global)) : std::nullopt;
+    }
+    return expected;
+  }
+  [[nodiscard]] Expected expected_anew() const {
+    EngineRows rows;
+    for (const auto& [id, job] : state_.jobs) (void)rows.follow(state_, id);
+    return expected(rows);
+  }
+  [[nodiscard]] core::ClusterState& state() { return state_; }
+
+ private:
+  core::ClusterState state_;
+  Instant now_ = Instant::from_micros(1);
+};
 
 }  // namespace
 
@@ -132,6 +195,105 @@ TEST_CASE("who needs more than the cluster has never fits; who needs what fixed 
   const View view = view_of(1, {row(1, {8})});
   CHECK(lawful_plan(view, grants({0}), 4)[0].reason.code == core::ReasonCode::kNeverFits);
   CHECK(lawful_plan(view, grants({0}), 8)[0].reason.code == core::ReasonCode::kWaitingForSlots);
+}
+
+TEST_CASE("a job that declares nothing is expected to take what jobs as fast took, once paces have told of work") {
+  Pool pool;
+  pool.at(1, 100, 1'000);  // measured, and goes on
+  pool.at(2, 5'000, 1'000);
+  for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
+  CHECK(pool.expected_anew() == Pool::Expected{{JobId(1), 39'000}, {JobId(2), 1'000}});
+  pool.state().mutable_job(JobId(1)).sizes.clear();  // not measured yet
+  CHECK(!pool.expected_anew()[JobId(1)]);
+}
+
+TEST_CASE("what a user declares counts, whatever kin let expect") {
+  Pool pool;
+  for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
+  pool.at(1, 100, 4'096).spec.work_samples = 3 * 4'096;
+  EngineRows rows;
+  for (const auto& [id, job] : pool.state().jobs) (void)rows.follow(pool.state(), id);
+  rows.follow_nodes(pool.state());
+  const JobRow row = rows.row({pool.state(), Instant()}, *pool.state().find_job(JobId(1)), {.room = 8});
+  CHECK(row.useful_left == 2.0);
+  CHECK(!row.useful_expected);
+}
+
+TEST_CASE("a job that was cancelled or has failed does not count as ended; it tells how far it came") {
+  for (const auto how : {core::JobState::kCancelled, core::JobState::kFailed}) {
+    Pool pool;
+    for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
+    pool.at(1, 100, 1'000);
+    pool.at(2, 5'000, 1'000);
+    for (std::uint64_t id = 21; id <= 24; ++id) {
+      pool.at(id, 100, 2'000);
+      pool.end(id, how);
+    }
+    pool.at(25, 5'000, 4'096);
+    pool.end(25, how);
+    CHECK(pool.expected_anew() == Pool::Expected{{JobId(1), 39'000}, {JobId(2), 7'192}});
+  }
+}
+
+TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
+  Pool pool;
+  for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
+  pool.at(1, 100, 1'000);
+  pool.at(2, 5'000, 1'000);
+  pool.at(3, 95, 30'000);
+  EngineRows rows;
+  for (const auto& [id, job] : pool.state().jobs) (void)rows.follow(pool.state(), id);
+  (void)pool.expected(rows);
+  pool.pass(20, 100, 80'000);
+  CHECK(rows.follow(pool.state(), JobId(20)) == std::vector{JobId(1), JobId(3)});
+  CHECK(pool.expected(rows).at(JobId(1)) == 44'000 - 1'000);
+  CHECK(pool.expected(rows) == pool.expected_anew());
+  CHECK(rows.follow(pool.state(), JobId(20)).empty());  // it tells once
+}
+
+TEST_CASE("what jobs tell survives a daemon: the state that it writes gives the same rows") {
+  Pool pool;
+  for (std::uint64_t id = 11; id <= 40; ++id) pool.pass(51 - id, 90, 40'000 + 100 * std::int64_t(id));  // not by id
+  pool.at(60, 100, 1'000);
+  pool.at(61, 100, 42'500);
+  const Pool::Expected before = pool.expected_anew();
+  CHECK(before.at(JobId(61)).has_value());
+  auto read = core::state_from_json(nlohmann::json::parse(core::to_json(pool.state()).dump()));
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  pool.state() = *std::move(read);
+  CHECK(pool.expected_anew() == before);
+}
+
+TEST_CASE("rows that are kept over any history expect what rows made a moment ago expect") {
+  int told = 0;
+  test::for_each_seed("kin of jobs", 40, [&](std::uint64_t, Rng& rng) {
+    Pool pool;
+    EngineRows kept;
+    const double scatter = rng.chance(0.7) ? 0.1 : 1;  // whether paces tell of work
+    std::vector<std::uint64_t> live;
+    std::uint64_t next = 1;
+    for (int i = 0; i < 200; ++i) {
+      if (live.empty() || rng.chance(0.3)) live.push_back(next++);
+      const std::size_t which = rng.below(live.size());
+      const std::uint64_t id = live[which];
+      const double program = double(id % 3);  // three programs
+      const double rate = 100 * std::pow(4, program) * std::exp(0.05 * rng.normal());
+      const auto work = std::int64_t(1'000 * std::pow(10, program) * std::exp(scatter * rng.normal()));
+      pool.at(id, rate, rng.chance(0.05) ? 0 : rng.between(1, work));
+      if (rng.chance(0.35)) {
+        pool.at(id, rate, work);
+        pool.end(id, rng.chance(0.8) ? core::JobState::kSucceeded : core::JobState::kCancelled);
+        live.erase(live.begin() + std::ptrdiff_t(which));
+      }
+      (void)kept.follow(pool.state(), JobId(id));
+      if (rng.chance(0.5)) continue;  // several facts between two plans
+      const Pool::Expected expected = pool.expected(kept);
+      REQUIRE(expected == pool.expected_anew());
+      for (const auto& [job, samples] : expected) told += samples ? 1 : 0;
+    }
+  });
+  CHECK(told > 1'000);
 }
 
 }  // namespace tidepool::policies::cluster

@@ -1,7 +1,9 @@
 // Interpolation of measurements: what is measured comes back, what lies between lies between, and nothing is invented.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "policies/models/learnt_speed.hpp"
 #include "policies/models/learnt_work.hpp"
@@ -237,33 +239,92 @@ TEST_CASE("what is learnt of a kind at once is what is learnt job by job") {
   for (const double done : {0.0, 100.0, 150.0, 250.0, 400.0, 900.0}) CHECK(at_once.left(done) == one_by_one.left(done));
 }
 
-TEST_CASE("without kinds, a job is expected to take as much as those that are about as fast, and only as those") {
-  KinWork work;
-  CHECK(!work.left(1, 0));
-  work.tell(1, {.pace_s = 1.0, .samples = 100, .ended = true});
-  work.tell(2, {.pace_s = 1.1, .samples = 300, .ended = true});
-  work.tell(3, {.pace_s = 3.0, .samples = 9'000, .ended = true});
-  CHECK(work.left(1.05, 0) == 200.0);
-  CHECK(work.left(1.05, 100) == 200.0);  // only the one that took 300 went on
-  CHECK(work.left(1.6, 0) == 300.0);     // half as slow again is kin, more is not
-  CHECK(work.left(2.1, 0) == 9'000.0);
-  CHECK(!work.left(6, 0));
+TEST_CASE("paces that differ by a quarter are kin, paces that differ by more than half are not") {
+  for (const double pace_s : {1e-6, 0.01, 0.3, 1.0, 7.0, 5'000.0}) {
+    const KinWork::Class own = KinWork::class_of(pace_s);
+    CHECK(std::abs(KinWork::class_of(pace_s * 1.249) - own) <= 1);
+    CHECK(std::abs(KinWork::class_of(pace_s / 1.249) - own) <= 1);
+    CHECK(KinWork::class_of(pace_s * 1.57) - own >= 2);
+    CHECK(own - KinWork::class_of(pace_s / 1.57) >= 2);
+  }
 }
 
-TEST_CASE("what was told of a job last counts, and the order in which jobs are told does not") {
-  const KinWork::Told runs{.pace_s = 1, .samples = 50, .ended = false};
-  const KinWork::Told ended{.pace_s = 1, .samples = 80, .ended = true};
-  const KinWork::Told other{.pace_s = 1.1, .samples = 120, .ended = true};
-  KinWork first;
-  first.tell(1, runs);
-  CHECK(first.left(1, 0) == 100.0);  // twice as far as any has come
-  first.tell(1, ended);
-  first.tell(2, other);
-  KinWork second;
-  second.tell(2, other);
-  second.tell(1, ended);
-  for (const double done : {0.0, 50.0, 90.0, 200.0}) CHECK(first.left(1, done) == second.left(1, done));
-  CHECK(first.left(1, 0) == 100.0);
+// Of a pace that nobody asks about: nine that took the same, so that paces tell of work.
+KinWork with_mates() {
+  KinWork work;
+  for (int i = 0; i < 9; ++i) work.ended(100, 77);
+  return work;
+}
+
+TEST_CASE("without kinds, a job is expected to take as much as those that are about as fast, and only as those") {
+  KinWork work = with_mates();
+  CHECK(!work.left(1, 0));
+  work.ended(1, 100);
+  work.ended(2, 300);
+  work.ended(8, 9'000);
+  CHECK(work.left(1, 0) == 200.0);
+  CHECK(work.left(1, 100) == 200.0);  // only the one that took 300 went on
+  CHECK(work.left(3, 0) == 300.0);    // beside the class is kin, farther is not
+  CHECK(work.left(7, 0) == 9'000.0);
+  CHECK(!work.left(5, 0));
+}
+
+TEST_CASE(
+    "a pace tells nothing before eight jobs took as much as the one before them, and only while half of them do") {
+  KinWork work;
+  for (int i = 0; i < 8; ++i) {
+    work.ended(4, i % 2 == 0 ? 100 : 140);
+    CHECK(!work.left(4, 0));
+  }
+  CHECK(!work.take_changes().all);
+  work.ended(4, 100);  // the eighth pair
+  CHECK(work.left(4, 0).has_value());
+  CHECK(work.take_changes().all);
+  // From the sixteenth on, every second pair counts: 8 of 16 are alike, then 8 of 18.
+  for (int i = 0; i < 8; ++i) work.ended(4, i % 2 == 0 ? 1'000 : 100);
+  CHECK(work.left(4, 0).has_value());
+  work.ended(4, 1'000);
+  work.ended(4, 100);
+  CHECK(!work.left(4, 0));
+  CHECK(work.take_changes().all);
+}
+
+TEST_CASE("before one of its kin has ended, a job is expected to go twice as far as any of them has come") {
+  KinWork work = with_mates();
+  work.reached(1, 4, 1'024);
+  work.reached(2, 5, 300);
+  CHECK(work.left(4, 1'024) == 1'024.0);
+  CHECK(work.left(4, 24) == 2'024.0);
+  CHECK(work.left(6, 0) == Approx(512));  // 300 counts as 256, the half doubling below
+  work.reached(1, 40, 1'024);             // it was measured again, and is no kin of theirs
+  CHECK(work.left(4, 0) == Approx(512));
+  work.withdraw(2);
+  CHECK(!work.left(4, 0));
+  work.reached(2, 5, 300);
+  work.ended(4, 100);
+  CHECK(work.left(4, 0) == 100.0);
+}
+
+TEST_CASE("whose expectation changes is told, and nobody else") {
+  KinWork work = with_mates();
+  (void)work.take_changes();
+  work.reached(1, 4, 1'024);
+  CHECK(work.take_changes().classes == std::set<KinWork::Class>{3, 4, 5});
+  work.reached(2, 4, 800);    // not as far as the first
+  work.reached(1, 4, 1'100);  // not half a doubling farther
+  CHECK(work.take_changes().classes.empty());
+  for (int i = 0; i < 16; ++i) {
+    work.ended(4, 2'000);
+    CHECK(work.take_changes().classes == std::set<KinWork::Class>{3, 4, 5});
+  }
+  work.reached(2, 4, 5'000);  // kin have ended: they count
+  work.ended(4, 1'000);       // the 17th waits for the 18th
+  CHECK(work.take_changes().classes.empty());
+  CHECK(work.left(4, 0) == 2'000.0);
+  work.ended(4, 1'000);
+  CHECK(work.take_changes().classes.size() == 3);
+  CHECK(work.left(4, 0) == Approx((16 * 2'000 + 2 * 1'000) / 18.0));
+  CHECK(!work.take_changes().all);
 }
 
 TEST_CASE("a batch is chosen from a rising series within its limits, or from none") {

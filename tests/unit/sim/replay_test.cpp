@@ -107,8 +107,11 @@ TEST_CASE("interference slows a job on several nodes while it lies beside anothe
 }
 
 TEST_CASE("what is expected of a job comes from its application, or from those as fast, or from nobody") {
-  // The first ends before the others begin: two as fast as it, one of which is another application, and a slow one.
-  SimOptions told = options("a,0,app,1,8\nb,600,app,1,8\nc,600,twin,1,8\nd,600,slow,1,8\n", "1x4");
+  // Nine end before the others begin: two as fast as they, one of which is another application, and a slow one.
+  constexpr std::size_t kFirst = 9;
+  std::string rows;
+  for (std::size_t i = 0; i < kFirst; ++i) rows += "a" + std::to_string(i) + ",0,app,1,8\n";
+  SimOptions told = options(rows + "b,600,app,1,8\nc,600,twin,1,8\nd,600,slow,1,8\n", "3x4");
   told.profiles["twin"] = application("1.0", "100");
   told.profiles["slow"] = application("3.0", "100");
   const auto expected = [&](bool kind_prior, bool kin_by_pace) {
@@ -117,13 +120,13 @@ TEST_CASE("what is expected of a job comes from its application, or from those a
     told.kind_prior = kind_prior;
     told.kin_by_pace = kin_by_pace;
     run_sound(told);
-    REQUIRE(policy.noted.size() == 4);
+    REQUIRE(policy.noted.size() == kFirst + 3);
     std::vector<std::vector<double>> rounds;
     for (const auto& [job, of] : policy.noted) {
-      if (rounds.empty()) CHECK(of.front() == 0);  // nobody has done anything yet
+      if (rounds.size() < kFirst) CHECK(of.front() == 0);  // nobody has done anything yet
       rounds.push_back({of.at(0), of.at(1)});
     }
-    rounds.erase(rounds.begin());
+    rounds.erase(rounds.begin(), rounds.begin() + kFirst);
     return rounds;
   };
   // At first sight, and after its first round, in which it stood for 30 s and then did 30 steps of 200.
