@@ -205,7 +205,7 @@ Run run(const Variant& variant, std::uint64_t seed, const std::string& folder) {
     while (static_cast<int>(workers.size()) > resize.size && resize.at_samples > 0) workers.pop_back();
     while (static_cast<int>(workers.size()) < largest) workers.push_back(leader.spawn());
   }
-  wait([&] { return leader.received<api::FinishedMessage>().size() == 1; });
+  wait([&] { return !leader.received<api::FinishedMessage>().empty(); });
   Run result{.points = {record->point.begin(), record->point.begin() + static_cast<std::ptrdiff_t>(record->points)}};
   const auto reports = leader.received<api::StepsMessage>();
   result.noise_scale = reports.back().noise_scale.value_or(-1);

@@ -29,8 +29,13 @@ AgentLink::AgentLink(AgentLinkOptions options, Membership& membership, const Pul
 
 AgentLink::~AgentLink() {
   {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake();
+  {
     std::unique_lock lock(mutex_);
-    sent_all_.wait_for(lock, options_.flush_at_end, [this] { return queue_.empty(); });
+    changed_.wait_for(lock, options_.flush_at_end, [this] { return queue_.empty() && !connected_ && !unread_; });
     stopping_ = true;
   }
   wake();
@@ -47,6 +52,8 @@ void AgentLink::send(const api::FromWorker& message) {
     if (const auto* audit = std::get_if<api::EpochAuditedMessage>(&message)) {
       audits_.push_back(*audit);
       if (audits_.size() > kAuditsRepeated) audits_.pop_front();
+    } else if (const auto* finished = std::get_if<api::FinishedMessage>(&message)) {
+      finished_ = *finished;
     }
   }
   wake();
@@ -85,6 +92,7 @@ void AgentLink::run() {
       backoff = options_.backoff_first;
       serve(fd);
       ::close(fd);
+      lose_connection();
     }
     if (!pause(backoff)) return;
     backoff = std::min(backoff * 2, options_.backoff_max);
@@ -128,16 +136,28 @@ void AgentLink::queue_greeting() {
   const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message)}); };
   add(api::WorkerHello{.worker = options_.worker, .pid = ::getpid()});
   add(api::FromWorker{api::ReadyMessage{.generation = generation_}});
-  if (address_ && !membership_.has_addresses(address_->generation)) {
-    add(api::FromWorker{*address_});
+  const auto repeat = [&](const api::FromWorker& message) {
+    add(message);
     std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });
-  }
-  for (const auto& audit : audits_) {
-    add(api::FromWorker{audit});
-    std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });
-  }
+  };
+  if (address_ && !membership_.has_addresses(address_->generation)) repeat(*address_);
+  for (const auto& audit : audits_) repeat(audit);
+  if (finished_) repeat(*finished_);
   greeting_ = greeting.size();
   queue_.insert(queue_.begin(), greeting.begin(), greeting.end());
+  connected_ = true;
+  unread_ = false;
+}
+
+void AgentLink::lose_connection() {
+  const std::lock_guard lock(mutex_);
+  connected_ = false;
+  changed_.notify_all();
+}
+
+bool AgentLink::has_said_all() {
+  const std::lock_guard lock(mutex_);
+  return ending_ && queue_.empty();
 }
 
 // Talks on one connection until it breaks or the link is to stop.
@@ -145,17 +165,20 @@ void AgentLink::serve(int fd) {
   queue_greeting();
   api::LineBuffer lines;
   next_pulse_ = Clock::now();
+  bool half_closed = false;
   for (;;) {
-    queue_pulse();
+    if (!half_closed) queue_pulse();
+    if (!half_closed && has_said_all()) half_closed = ::shutdown(fd, SHUT_WR) == 0;
     bool has_output = false;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
-      has_output = !queue_.empty();
+      has_output = !queue_.empty() && !half_closed;
     }
     pollfd polled[2] = {{fd, static_cast<short>(has_output ? POLLIN | POLLOUT : POLLIN), 0}, {wake_fd_, POLLIN, 0}};
     const auto until_pulse = std::chrono::ceil<Millis>(next_pulse_ - Clock::now()).count();
-    if (::poll(polled, 2, static_cast<int>(std::max<std::int64_t>(until_pulse, 0))) < 0 && errno != EINTR) return;
+    const int timeout_ms = half_closed ? -1 : static_cast<int>(std::max<std::int64_t>(until_pulse, 0));
+    if (::poll(polled, 2, timeout_ms) < 0 && errno != EINTR) return;
     std::uint64_t count = 0;
     static_cast<void>(!::read(wake_fd_, &count, sizeof count));
     if ((polled[0].revents & POLLOUT) != 0 && !write_some(fd)) return;
@@ -187,15 +210,18 @@ bool AgentLink::write_some(int fd) {
     written_ = 0;
     if (greeting_ > 0) --greeting_;
   }
-  sent_all_.notify_all();
   return true;
 }
 
 bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
   char bytes[16'384];
   const ssize_t received = ::recv(fd, bytes, sizeof bytes, 0);
-  if (received < 0) return errno == EAGAIN || errno == EINTR;
-  if (received == 0) return false;
+  if (received < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (received < 0) {  // a local socket that is closed with something unread is reset
+    const std::lock_guard lock(mutex_);
+    unread_ = true;
+  }
+  if (received <= 0) return false;
   if (const Status status = lines.append({bytes, static_cast<std::size_t>(received)}); !status.ok()) {
     log_warning("closing the link to the agent: " + status.error().message);
     return false;

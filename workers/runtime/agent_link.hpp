@@ -2,7 +2,9 @@
 // generations and addresses for the Membership board, carries reports out, and gives the agent a pulse.
 //
 // Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
-// `ready` again, and repeats what the daemon may have lost: an address, and the newest audits (it keeps the first).
+// `ready` again, and repeats what the daemon may have lost: an address, the newest audits and the end (it keeps the
+// first of each). The link ends once the agent has read all of it, which its closing after ours tells; an agent that
+// died before has left something unread, and the next one is told.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +27,7 @@ struct AgentLinkOptions {
   WorkerId worker;
   Millis backoff_first{20};
   Millis backoff_max{1'000};
-  Millis flush_at_end{5'000};     // how long the destructor waits for what is still to be sent
+  Millis flush_at_end{5'000};     // how long the destructor waits for the agent to read everything
   std::size_t queue_max = 1'024;  // messages kept while the agent is away; beyond it `steps` are dropped first
 };
 
@@ -53,6 +55,8 @@ class AgentLink {
   [[nodiscard]] int connect_once() const;
   [[nodiscard]] bool pause(Millis backoff);
   void queue_greeting();
+  void lose_connection();
+  [[nodiscard]] bool has_said_all();
   void drop_oldest_steps();
   [[nodiscard]] bool write_some(int fd);
   [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);
@@ -73,14 +77,18 @@ class AgentLink {
   TimePoint next_pulse_;  // of the link's thread
   int wake_fd_ = -1;
   std::mutex mutex_;
-  std::condition_variable sent_all_;
+  std::condition_variable changed_;
   std::deque<Outgoing> queue_;
   std::size_t written_ = 0;   // bytes of the first line that are out already
   std::size_t greeting_ = 0;  // lines at the front that belong to this connection only
   std::optional<api::AddressMessage> address_;
   std::deque<api::EpochAuditedMessage> audits_;  // the newest, oldest first
+  std::optional<api::FinishedMessage> finished_;
   GenerationNumber generation_ = 0;
-  bool stopping_ = false;
+  bool connected_ = false;
+  bool unread_ = false;    // the connection broke before the agent had read what was sent
+  bool ending_ = false;    // nothing will be said any more
+  bool stopping_ = false;  // whoever reads it or does not
   std::thread thread_;
 };
 

@@ -232,6 +232,7 @@ void LiveSession::finish() {
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
   if (rank() == 0) tell_end();
   comm_->settle();
+  if (rank() != 0) tell_end();
   ending_ = Ending::kFinished;
 }
 

@@ -45,7 +45,8 @@ class History {
       CHECK(switched.samples_repeated <= static_cast<std::int64_t>(job_.options().global_batch));
       CHECK(switched.stall_ms >= 0);
     }
-    CHECK((parked_ == 0 || !leader_.received<api::RestoredMessage>().empty()));
+    // What is said to a leader in the moment that it goes away may be lost, but for audits and the end.
+    CHECK((parked_ == 0 || was_away_ || !leader_.received<api::RestoredMessage>().empty()));
     const std::uint64_t expected = job_.reference_digest();
     std::vector<std::uint64_t> digest_of(static_cast<std::size_t>(job_.options().steps) + 1, 0);
     bool somebody_finished = false;
@@ -174,6 +175,7 @@ class History {
   // Meanwhile the workers go on stepping, or wait in the middle of a switch, or one of them dies.
   void be_away(std::vector<WorkerId> members) {
     leader_.go_away();
+    was_away_ = true;
     const std::int64_t goal = most_steps() + 10;
     if (rng_.chance(0.5)) {
       for (const WorkerId victim : take(members, 1)) kill_one(victim);
@@ -240,6 +242,7 @@ class History {
   std::uint64_t booted_ = 0;
   std::set<WorkerId> killed_;
   std::size_t parked_ = 0;
+  bool was_away_ = false;
 };
 
 }  // namespace
@@ -252,7 +255,7 @@ TEST_CASE("whatever joins, leaves or dies, each sample is used once and the resu
         .samples = 500 + rng.below(3'000),
         .global_batch = 1 + rng.below(60),
         .seed = seed,
-        .steps = rng.between(60, 250),
+        .steps = rng.chance(0.3) ? rng.between(6, 40) : rng.between(60, 250),  // short: events meet the end
         .step_us = rng.between(100, 1'500),
         .build = seed % 3 != 0 ? runtime::BuildMode::kBackground : runtime::BuildMode::kWindow,
         .keep = {.checkpoint_folder = kept / "disk", .park_folder = kept / "memory", .owner = "property/job-1"},
