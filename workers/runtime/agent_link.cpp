@@ -35,7 +35,7 @@ AgentLink::~AgentLink() {
   wake();
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, options_.flush_at_end, [this] { return queue_.empty() && !connected_ && !unread_; });
+    changed_.wait_for(lock, options_.flush_at_end, [this] { return is_over(); });
     stopping_ = true;
   }
   wake();
@@ -92,7 +92,7 @@ void AgentLink::run() {
       backoff = options_.backoff_first;
       serve(fd);
       ::close(fd);
-      lose_connection();
+      if (!reconnects()) return;
     }
     if (!pause(backoff)) return;
     backoff = std::min(backoff * 2, options_.backoff_max);
@@ -149,10 +149,12 @@ void AgentLink::queue_greeting() {
   unread_ = false;
 }
 
-void AgentLink::lose_connection() {
+// After a connection has ended.
+bool AgentLink::reconnects() {
   const std::lock_guard lock(mutex_);
   connected_ = false;
   changed_.notify_all();
+  return !is_over();
 }
 
 bool AgentLink::has_said_all() {

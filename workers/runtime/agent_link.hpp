@@ -55,8 +55,9 @@ class AgentLink {
   [[nodiscard]] int connect_once() const;
   [[nodiscard]] bool pause(Millis backoff);
   void queue_greeting();
-  void lose_connection();
+  [[nodiscard]] bool reconnects();
   [[nodiscard]] bool has_said_all();
+  [[nodiscard]] bool is_over() const { return ending_ && queue_.empty() && !connected_ && !unread_; }
   void drop_oldest_steps();
   [[nodiscard]] bool write_some(int fd);
   [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);

@@ -38,6 +38,11 @@ void CommBuilder::wait() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool CommBuilder::wait_until(TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  return built_.wait_until(lock, deadline, [this] { return state_ != State::kBuilding; });
+}
+
 CommBuilder::Built CommBuilder::take() {
   wait();
   TP_CHECK(state_ == State::kReady, "only a finished build is taken");
@@ -64,6 +69,7 @@ void CommBuilder::build(Generation target) {
     failure_ = "generation " + std::to_string(target.number) + ": " + built.error().message;
     state_ = State::kFailed;
   }
+  built_.notify_all();
 }
 
 Result<std::shared_ptr<Comm>> CommBuilder::connect(const Generation& target, Membership::WatchId& watch) {

@@ -2,8 +2,10 @@
 // training goes on meanwhile. A build that a newer generation supersedes ends by itself.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -55,6 +57,8 @@ class CommBuilder {
 
   // Waits while it is building. Bounded by the timeouts, cut short by a newer generation.
   void wait();
+  // The same no longer than until `deadline`; false if it is still building then.
+  [[nodiscard]] bool wait_until(TimePoint deadline);
 
   // What was built; from then on only a death ends it. Requires: kReady.
   struct Built {
@@ -78,6 +82,7 @@ class CommBuilder {
   Generation target_;
   std::thread thread_;
   mutable std::mutex mutex_;
+  std::condition_variable built_;
   State state_ = State::kIdle;
   std::optional<TimePoint> connecting_since_;
   std::shared_ptr<Comm> comm_;

@@ -96,6 +96,10 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   if (builder_.target() < newest.number) start_build(newest, false);
   pulse(api::PulsePhase::kSwitching);
   gate_.interrupt();  // nobody trains now: what is being sent ahead need not be slow
+  if (at_end() && !builder_.wait_until(Clock::now() + options_.end_grace)) {
+    finish_alone();
+    return std::nullopt;
+  }
   builder_.wait();
   if (builder_.state() == CommBuilder::State::kReady) return builder_.take();
   log_info(builder_.failure());

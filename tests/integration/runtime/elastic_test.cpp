@@ -233,6 +233,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a build that nobody completes does not keep who has committed the last step") {
+  Scene scene({.steps = 600, .step_us = 1'000, .end_grace = runtime::Millis{300}, .desert = {2}});
+  scene.start(2);
+  const WorkerId newcomer = scene.boot();
+  scene.leader.signal(newcomer, SIGSTOP);  // it never says where it listens
+  auto members = scene.workers;
+  members.push_back(newcomer);
+  scene.leader.commit(members);
+  const WorkerId left = scene.workers.front();
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(left); }));
+  CHECK(scene.leader.exits().at(left) == 0);
+  CHECK(scene.job.diary(left).final_digest == scene.job.reference_digest());
+  CHECK(!scene.leader.received<api::FinishedMessage>().empty());
+}
+
 TEST_CASE("a newcomer that dies while the others build with it costs nothing but the build") {
   Scene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);

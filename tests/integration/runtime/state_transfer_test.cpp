@@ -26,7 +26,7 @@ TEST_CASE("what stands still is sent ahead: at the switch only the rest moves") 
 
 TEST_CASE("what changes after it was sent ahead is sent again: newcomers are replicas, whatever the moment") {
   for (int i = 0; i < 6; ++i) {
-    Scene scene({.steps = 80, .step_us = 1'000, .seldom_bytes = 2 * kMegabyte, .ahead_min_bytes = 0});
+    Scene scene({.steps = 250, .step_us = 1'000, .seldom_bytes = 2 * kMegabyte, .ahead_min_bytes = 0});
     scene.start(1);
     scene.workers.push_back(scene.boot());
     scene.leader.commit(scene.workers);
@@ -37,7 +37,7 @@ TEST_CASE("what changes after it was sent ahead is sent again: newcomers are rep
 }
 
 TEST_CASE("a state that every step changes is sent at the switch, whole") {
-  Scene scene({.steps = 60, .step_us = 1'000, .moving_bytes = 17 * kMegabyte});
+  Scene scene({.steps = 150, .step_us = 1'000, .moving_bytes = 17 * kMegabyte});
   scene.start(1);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
