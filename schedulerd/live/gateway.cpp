@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -30,6 +31,7 @@ using Tcp = asio::ip::tcp;
 
 constexpr std::int64_t kLogTicksMax = 10;  // heartbeats that a log request may take
 constexpr std::int64_t kHelloTicksMax = 5;
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 std::int64_t ticks_of(Duration patience, Duration heartbeat) {
   return (patience.count_us() + heartbeat.count_us() - 1) / heartbeat.count_us();
@@ -57,7 +59,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
 
   Status bind();
   template <class Acceptor>
-  void accept(Acceptor& acceptor);
+  void accept(Acceptor& acceptor, asio::steady_timer& pause);
+  void make_room();
   void open_session(AgentSession::Socket socket);
   void on_message(AgentSession& session, api::AgentToDaemon message);
   void on_hello(AgentSession& session, api::AgentHello hello);
@@ -76,6 +79,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   Local::acceptor local{io};
   Tcp::acceptor tcp{io};
   asio::steady_timer timer{io};
+  asio::steady_timer local_pause{io};  // of an acceptor that has failed
+  asio::steady_timer tcp_pause{io};
   std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
   std::map<std::string, Link> links;
   std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
@@ -121,19 +126,32 @@ Status Gateway::Impl::bind() {
 }
 
 template <class Acceptor>
-void Gateway::Impl::accept(Acceptor& acceptor) {
-  acceptor.async_accept([this, &acceptor](boost::system::error_code failed, auto socket) {
+void Gateway::Impl::accept(Acceptor& acceptor, asio::steady_timer& pause) {
+  acceptor.async_accept([this, &acceptor, &pause](boost::system::error_code failed, auto socket) {
     if (failed == asio::error::operation_aborted || stopped) return;
     if (!failed) {
       open_session(AgentSession::Socket(std::move(socket)));
-    } else {
-      spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+      return accept(acceptor, pause);
     }
-    accept(acceptor);
+    // Out of descriptors, most likely: others will be freed, and until then it would fail again at once.
+    spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+    pause.expires_after(kAcceptPause);
+    pause.async_wait([this, &acceptor, &pause](boost::system::error_code cancelled) {
+      if (!cancelled && !stopped) accept(acceptor, pause);
+    });
   });
 }
 
+// Whoever has the token says hello at once; strangers must not take the descriptors of everybody else.
+void Gateway::Impl::make_room() {
+  const auto unnamed = [](const auto& entry) { return entry.second->stage == AgentSession::Stage::kHello; };
+  if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), unnamed)) < options.unnamed_max) return;
+  const auto oldest = std::find_if(sessions.begin(), sessions.end(), unnamed);
+  if (oldest != sessions.end()) std::shared_ptr(oldest->second)->close("too many links without a hello");
+}
+
 void Gateway::Impl::open_session(AgentSession::Socket socket) {
+  make_room();
   const SessionNumber number = next_session++;
   auto session = std::make_shared<AgentSession>(
       std::move(socket), number,
@@ -288,7 +306,7 @@ void Gateway::Impl::drop_all() {
   boost::system::error_code ignored;
   local.close(ignored);
   tcp.close(ignored);
-  timer.cancel();
+  for (auto* each : {&timer, &local_pause, &tcp_pause}) each->cancel();
   const auto open = sessions;
   for (const auto& [number, session] : open) session->close("the daemon stops");
   const auto asked = log_requests;
@@ -309,8 +327,8 @@ Status Gateway::start() {
     const std::int64_t patience = ticks_of(impl_->options.first_patience, impl_->options.heartbeat);
     impl_->links[name] = {.session = nullptr, .patience_ticks = patience, .known = true};
   }
-  impl_->accept(impl_->local);
-  if (impl_->options.tcp) impl_->accept(impl_->tcp);
+  impl_->accept(impl_->local, impl_->local_pause);
+  if (impl_->options.tcp) impl_->accept(impl_->tcp, impl_->tcp_pause);
   impl_->schedule_tick();
   impl_->thread = std::thread([impl = impl_] { impl->io.run(); });
   return ok_status();

@@ -29,6 +29,7 @@ struct GatewayOptions {
   Duration patience = Duration::seconds(5);
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
   std::vector<std::string> expected;                // names of those nodes
+  std::size_t unnamed_max = 256;                    // links that have not said hello; beyond it the oldest is closed
 };
 
 class Gateway final : public Outbox {

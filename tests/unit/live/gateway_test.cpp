@@ -1,0 +1,170 @@
+// The gateway's door: what strangers and a lack of descriptors do to it.
+#include "schedulerd/live/gateway.hpp"
+
+#include <fcntl.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+
+#include "tests/support/patience.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::live {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Clock::duration long_enough() {
+  return std::chrono::seconds(20 * test::patience());
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+struct Door {
+  test::TemporaryFolder folder;
+  Inbox inbox{100};
+  Gateway gateway;
+
+  explicit Door(std::size_t unnamed_max)
+      : gateway({.socket_path = (folder / "agent.sock").string(),
+                 .token = "secret",
+                 .cluster = "c",
+                 .heartbeat = Duration::seconds(60),
+                 .unnamed_max = unnamed_max},
+                inbox) {
+    const Status started = gateway.start();
+    REQUIRE(started.ok());
+  }
+
+  [[nodiscard]] Descriptor knock() const {
+    Descriptor link(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (folder / "agent.sock").string().copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::connect(link.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    return link;
+  }
+  static void say_hello(const Descriptor& link) {
+    const std::string line = api::encode(api::AgentHello{
+        .token = "secret", .node = "n", .slots = 1, .slot_type = "cpu", .price_per_slot_hour = "1", .running = {}});
+    REQUIRE(::send(link.number(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+  }
+  // The next thing that an agent has said is its hello.
+  [[nodiscard]] bool hears_hello() {
+    const auto items = inbox.take(1, std::chrono::duration_cast<std::chrono::microseconds>(long_enough()));
+    return items.size() == 1 && std::holds_alternative<AgentHelloItem>(items.front());
+  }
+};
+
+// Whether the daemon closes the link before the test's patience ends.
+bool is_closed(const Descriptor& link) {
+  const timeval wait{.tv_sec = 20 * test::patience(), .tv_usec = 0};
+  ::setsockopt(link.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  char byte = 0;
+  return ::recv(link.number(), &byte, 1, 0) == 0;
+}
+
+// Counts the log's lines about connections that could not be taken. The log may only be turned elsewhere while no other
+// thread writes to it.
+class FailureCount final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  // The time from the first to the `count`th of them, if there are so many.
+  std::optional<Clock::duration> time_for(int count) {
+    std::unique_lock lock(mutex_);
+    if (!more_.wait_for(lock, long_enough(), [&] { return failures_ >= count; })) return std::nullopt;
+    return last_ - first_;
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (std::string_view(message.payload.data(), message.payload.size()).find("agent_accept_failed") ==
+        std::string_view::npos) {
+      return;
+    }
+    last_ = Clock::now();
+    if (failures_++ == 0) first_ = last_;
+    more_.notify_all();
+  }
+  void flush_() override {}
+
+  std::condition_variable more_;
+  int failures_ = 0;
+  Clock::time_point first_, last_;
+};
+
+// Leaves this process without a free descriptor while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{.rlim_cur = 256, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    for (int number = 0; (number = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.emplace_back(number);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  void give_back_one() { taken_.pop_back(); }
+
+ private:
+  rlimit before_{};
+  std::vector<Descriptor> taken_;
+};
+
+}  // namespace
+
+TEST_CASE("strangers who say nothing do not keep an agent out") {
+  Door door(4);
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 4; ++i) strangers.push_back(door.knock());
+  const Descriptor agent = door.knock();
+  CHECK(is_closed(strangers.front()));  // the one that has said nothing for longest
+  Door::say_hello(agent);
+  CHECK(door.hears_hello());
+}
+
+TEST_CASE("without a free descriptor the gateway pauses, and takes the agent when there is one") {
+  const auto logged = spdlog::default_logger();
+  const auto failures = std::make_shared<FailureCount>();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", failures));
+  std::optional<Clock::duration> took;
+  {
+    Door door(256);
+    std::optional<Descriptor> agent;
+    {
+      NoDescriptors none;
+      none.give_back_one();
+      agent.emplace(door.knock());
+      took = failures->time_for(4);
+    }
+    Door::say_hello(*agent);
+    CHECK(door.hears_hello());
+  }
+  spdlog::set_default_logger(logged);
+  REQUIRE(took.has_value());
+  CHECK(*took >= std::chrono::milliseconds(300));  // 100 ms between two
+}
+
+}  // namespace tidepool::live
