@@ -396,7 +396,8 @@ void Session::write_piece() {
   if (closed_) return;
   if (pieces_.empty() && !finishing_) {
     write_deadline_.cancel();
-    if (on_drained) on_drained();
+    const auto callback = on_drained;  // which may close the session, and with it the callback
+    if (callback) callback();
     return;
   }
   writing_ = true;

@@ -19,6 +19,7 @@ struct EventStreams::Client {
   StreamRequest request;
   EventSeq last = 0;  // every event up to here has been given or was not for this reader
   bool catching_up = true;
+  bool has_turn = false;  // its next page is going to be read
 };
 
 void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest request) {
@@ -30,7 +31,7 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
   const std::weak_ptr<Client> weak = client;
   client->writer->on_drained([this, weak] {
     const auto drained = weak.lock();
-    if (drained && drained->catching_up) catch_up(drained);
+    if (drained && drained->catching_up && !drained->has_turn) catch_up(drained);
   });
   client->writer->on_closed([this] { forget_closed(); });
   const EventSeq latest = parts_.service.published()->as_of_seq;
@@ -41,16 +42,25 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
   parts_.metrics.set_streams(clients_.size());
 }
 
-// Reads page after page until the journal has no more, or until enough waits for the reader.
+// Reads a page, and the next one in another turn, so that who comes back from far behind holds up nobody. Once enough
+// waits for the reader it goes on when that is sent.
 void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
-  while (client->writer->open() && client->writer->queued() < kWaitingBytes) {
-    const auto page = parts_.service.history().events(client->last, client->request.job, kPage);
-    if (page.empty()) {
-      client->catching_up = false;
-      return;
-    }
-    for (const auto& event : page) deliver(*client, event);
+  const auto has_room = [&] { return client->writer->open() && client->writer->queued() < kWaitingBytes; };
+  if (!has_room()) return;
+  const auto page = parts_.service.history().events(client->last, client->request.job, kPage);
+  client->catching_up = !page.empty();
+  for (const auto& event : page) {
+    if (!has_room()) return;
+    deliver(*client, event);
   }
+  if (!client->catching_up) return;
+  client->has_turn = true;
+  parts_.later([this, weak = std::weak_ptr(client)] {
+    const auto behind = weak.lock();
+    if (!behind) return;
+    behind->has_turn = false;
+    if (behind->catching_up) catch_up(behind);
+  });
 }
 
 void EventStreams::deliver(Client& client, const core::Event& event) {

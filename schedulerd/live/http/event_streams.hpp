@@ -1,7 +1,8 @@
 // Live events to many readers over one subscription: SSE or NDJSON, resumable by event number. A
 // stream first reads what it has missed from the journal, then gets what the loop publishes; one that
 // falls behind goes back to the journal, so a burst costs no memory, and one that stops reading is cut
-// by the server's write deadline. Nothing is left out silently: what cannot be given any more ends in a
+// by the server's write deadline. Reading the journal takes turns with other requests, a page each. Nothing is left out
+// silently: what cannot be given any more ends in a
 // "reset", after which a reader lists again. I/O thread only.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "schedulerd/live/http/authenticator.hpp"
@@ -31,8 +33,9 @@ class EventStreams {
     Service& service;
     Authenticator& authenticator;
     Metrics& metrics;
+    std::function<void(std::function<void()>)> later;  // runs a piece of work on the I/O thread, after what waits there
   };
-  explicit EventStreams(Parts parts) : parts_(parts) {}
+  explicit EventStreams(Parts parts) : parts_(std::move(parts)) {}
 
   void open(std::shared_ptr<StreamWriter> writer, StreamRequest request);
   // A batch of new events, in order.

@@ -90,7 +90,10 @@ Rest::Rest(Service& service, RestOptions options)
     : service_(service),
       options_(std::move(options)),
       authenticator_(service.history(), options_.unix_now),
-      streams_({.service = service_, .authenticator = authenticator_, .metrics = metrics_}),
+      streams_({.service = service_,
+                .authenticator = authenticator_,
+                .metrics = metrics_,
+                .later = [this](std::function<void()> work) { server_.post(std::move(work)); }}),
       server_(
           with_observer(options_.http),
           [this](HttpRequest request, Responder responder) { handle(std::move(request), std::move(responder)); },
