@@ -1,10 +1,24 @@
 #include "schedulerd/live/http/listener.hpp"
 
-#include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
 
+#include <boost/asio/post.hpp>
+#include <exception>
 #include <utility>
 
 namespace tidepool::live::http {
+namespace {
+
+// The border for exceptions: one that left the I/O thread would end the daemon.
+void carry_out(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    spdlog::error("event=work_failed why=\"{}\"", error.what());
+  }
+}
+
+}  // namespace
 
 Result<std::string> Listener::bind() {
   error_code error;
@@ -112,14 +126,14 @@ void HttpServer::stop() {
 }
 
 void HttpServer::post(std::function<void()> work) {
-  asio::post(listener_->io, std::move(work));
+  asio::post(listener_->io, [work = std::move(work)] { carry_out(work); });
 }
 
 void HttpServer::after(Duration delay, std::function<void()> work) {
   auto timer = std::make_shared<asio::steady_timer>(listener_->io);
   timer->expires_after(to_chrono(delay));
   timer->async_wait([timer, work = std::move(work)](error_code error) {
-    if (!error) work();
+    if (!error) carry_out(work);
   });
 }
 

@@ -1,8 +1,10 @@
-#include <chrono>
-#include <list>
-
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
+#include <list>
+#include <stdexcept>
 
+#include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
 
 namespace tidepool::test {
@@ -160,6 +162,37 @@ TEST_CASE("a port that is taken, an address that is none and one that is not loo
   CHECK(start("0.0.0.0", 0).find("refused") != std::string::npos);
   CHECK(start("example.org", 0).find("no IP address") != std::string::npos);
   CHECK(start("localhost", 0) == "started");
+}
+
+TEST_CASE("work that throws ends alone, and whoever awaits its answer gets status 500") {
+  live::http::HttpServer* server = nullptr;
+  live::http::HttpServer real(
+      {},
+      [&](const live::http::HttpRequest& request, const live::http::Responder& responder) {
+        server->post([responder, path = request.path] {
+          if (path == "/wrong") throw std::runtime_error("planted");
+          responder.send({.status = 200, .headers = {}, .body = "well"});
+        });
+      },
+      [](const live::http::Refusal& refusal, const std::string&) {
+        return live::http::HttpResponse{.status = refusal.status, .headers = {}, .body = "refused"};
+      });
+  server = &real;
+  const auto url = real.start();
+  REQUIRE(url.ok());
+  const int port = std::stoi(url->substr(url->rfind(':') + 1));
+  const auto ask = [&](const std::string& path) {
+    RawConnection connection(port);
+    connection.send("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n\r\n");
+    return connection.response().status;
+  };
+  CHECK(ask("/wrong") == 500);
+  CHECK(ask("/right") == 200);
+  std::promise<void> came;
+  real.after(Duration::millis(1), [] { throw std::runtime_error("planted"); });
+  real.after(Duration::millis(20), [&] { came.set_value(); });
+  CHECK(came.get_future().wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
+  real.stop();
 }
 
 TEST_CASE("stopping ends open streams and does not wait for idle connections") {
