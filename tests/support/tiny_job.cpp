@@ -222,6 +222,7 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
   }
   if (diary != nullptr) {
     diary->final_digest = session.state_digest();
+    diary->last_rank = session.rank();
     diary->ending = static_cast<int>(session.ending());
   }
   return session.ending() == runtime::Ending::kFailed ? 1 : 0;

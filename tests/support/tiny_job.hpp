@@ -48,6 +48,7 @@ struct Diary {
   std::atomic<std::int64_t> steps{0};           // committed
   std::atomic<std::uint32_t> generation{0};     // that it is in
   std::atomic<int> ending{0};                   // runtime::Ending
+  std::atomic<int> last_rank{-1};               // when it ended
   std::atomic<std::int64_t> last_commit_us{0};  // on the monotonic clock
   std::atomic<std::int64_t> worst_gap_us{0};    // between two commits
   std::atomic<std::int64_t> retries{0};

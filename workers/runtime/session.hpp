@@ -66,7 +66,8 @@ struct SessionOptions {
   // then it ends, because the others wait for it. Longer than a restart of the daemon takes.
   Millis fault_grace{60'000};
   // How long a worker that has committed the last step, but lost the others before all knew that they had it, stays
-  // for one that lacks it. Then it ends alone: nothing is left to train. Longer than a daemon takes to see a death.
+  // for one that lacks it. Then it ends alone, as rank 0 of one: nothing is left to train. Longer than a daemon takes
+  // to see a death.
   Millis end_grace{5'000};
   // A background build that connects for longer is waited for at a step boundary, as in BuildMode::kWindow.
   Millis build_deadline{20'000};

@@ -240,6 +240,7 @@ void LiveSession::finish() {
 // all that they did; the daemon ends those that have not.
 void LiveSession::finish_alone() {
   log_info("ends alone after step " + std::to_string(progress_.steps) + ": nobody has asked for its state");
+  generation_.members = {options_.worker};  // what rank 0 does with the result, nobody else may do
   tell_end();
   ending_ = Ending::kFinished;
 }
