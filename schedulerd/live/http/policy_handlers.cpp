@@ -264,6 +264,18 @@ json render_replay(const Published& seen, const PolicyReplay& replay) {
   return rendered;
 }
 
+// Answers with what a stored version turns out to be, with its tests run or without.
+void report_on(Rest& rest, Call call, bool run_tests) {
+  const auto choice = read_choice(call, {});
+  if (!choice) return;
+  auto version = find_version(rest, call, choice->version);
+  if (!version) return;
+  examine(rest, std::move(call), *std::move(version), run_tests,
+          [](Rest&, const Call& done, const PolicyVersion& of, const PolicyExamined& examined) {
+            done.reply(200, render_examined(of, examined));
+          });
+}
+
 }  // namespace
 
 void add_policy_version(Rest& rest, Call call) {
@@ -316,25 +328,11 @@ void get_policy_desk(Rest&, Call call) {
 }
 
 void validate_policy(Rest& rest, Call call) {
-  const auto choice = read_choice(call, {});
-  if (!choice) return;
-  auto version = find_version(rest, call, choice->version);
-  if (!version) return;
-  examine(rest, std::move(call), *std::move(version), false,
-          [](Rest&, const Call& done, const PolicyVersion& of, const PolicyExamined& examined) {
-            done.reply(200, render_examined(of, examined));
-          });
+  report_on(rest, std::move(call), false);
 }
 
 void test_policy(Rest& rest, Call call) {
-  const auto choice = read_choice(call, {});
-  if (!choice) return;
-  auto version = find_version(rest, call, choice->version);
-  if (!version) return;
-  examine(rest, std::move(call), *std::move(version), true,
-          [](Rest&, const Call& done, const PolicyVersion& of, const PolicyExamined& examined) {
-            done.reply(200, render_examined(of, examined));
-          });
+  report_on(rest, std::move(call), true);
 }
 
 void activate_policy(Rest& rest, Call call) {
