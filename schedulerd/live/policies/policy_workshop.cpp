@@ -20,8 +20,9 @@ Error too_busy() {
   return {ErrorCode::kUnavailable, "too many policies wait to be looked over; try again in a second"};
 }
 
-void run_tests_of(const PolicyVersion& version, const host::Manifest& manifest, host::PolicyHost& process,
-                  PolicyExamined& examined) {
+// What a test's outcome differs in.
+using RunTest = std::function<std::vector<std::string>(const host::PolicyTest&)>;
+void run_tests_of(const PolicyVersion& version, const RunTest& run, PolicyExamined& examined) {
   const auto files = parse_json(version.tests);
   if (!files || !files->is_object()) return;
   for (const auto& [name, list] : files->items()) {
@@ -30,9 +31,7 @@ void run_tests_of(const PolicyVersion& version, const host::Manifest& manifest, 
     for (const FieldError& error : errors) {
       examined.tests.push_back({name, name + error.pointer, {error.message}});
     }
-    for (const host::PolicyTest& test : tests) {
-      examined.tests.push_back({name, test.name, run_test(test, manifest, process)});
-    }
+    for (const host::PolicyTest& test : tests) examined.tests.push_back({name, test.name, run(test)});
   }
   examined.checks.tests = static_cast<std::int64_t>(examined.tests.size());
   examined.checks.failed = std::count_if(examined.tests.begin(), examined.tests.end(),
@@ -48,6 +47,7 @@ PolicyWorkshop::~PolicyWorkshop() {
 }
 
 void PolicyWorkshop::stop() {
+  stopping_.request_stop();
   if (thread_) thread_->stop();
 }
 
@@ -62,7 +62,12 @@ PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const Pol
   }
   examined.checks.hooks = std::get<std::vector<std::string>>(std::move(hooks));
   examined.checks.runs = true;
-  if (run_tests) run_tests_of(version, file.manifest, process, examined);
+  if (!run_tests) return examined;
+  const auto run = [&](const host::PolicyTest& test) {
+    if (stopping_.stop_requested()) return std::vector<std::string>{"not run: the daemon is stopping"};
+    return run_test(test, file.manifest, process);
+  };
+  run_tests_of(version, run, examined);
   return examined;
 }
 
@@ -86,7 +91,7 @@ void PolicyWorkshop::examine(PolicyVersion version, bool run_tests, std::functio
 void PolicyWorkshop::replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done) {
   const auto work = [this, asked = std::make_shared<const ReplayAsked>(std::move(asked)), done] {
     try {
-      done(replay_rounds(*asked, setup_));
+      done(replay_rounds(*asked, setup_, stopping_.get_token()));
     } catch (const std::exception& error) {
       done(Error{ErrorCode::kInternal, std::string("the history could not be replayed: ") + error.what()});
     }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class PolicyWorkshop {
     std::int64_t rounds_max = 1'000;  // more are thinned evenly
   };
   void replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done);
+  // What is under way ends after the round or test that it is at; what waits is dropped. Idempotent.
   void stop();
 
  private:
@@ -71,6 +73,7 @@ class PolicyWorkshop {
                                          bool run_tests) const;
 
   Setup setup_;
+  std::stop_source stopping_;
   std::unique_ptr<TaskThread> thread_;
 };
 

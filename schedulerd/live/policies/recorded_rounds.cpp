@@ -59,8 +59,11 @@ Result<Reach> reach_of(Database& database, Instant since) {
 
 class Replay {
  public:
-  Replay(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup)
-      : asked_(asked), setup_(setup), process_(asked.policy.file.for_host(), setup.host_program) {
+  Replay(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup, std::stop_token stop)
+      : asked_(asked),
+        setup_(setup),
+        stop_(std::move(stop)),
+        process_(asked.policy.file.for_host(), setup.host_program) {
     result_.report.file = asked.policy.ref;
     result_.from = result_.to = result_.oldest = asked.since;
   }
@@ -99,6 +102,8 @@ class Replay {
     Status outcome = ok_status();
     TP_TRY(rows->each(
         [&](const Row& row) {
+          if (outcome.ok() && stop_.stop_requested())
+            outcome = Error{ErrorCode::kUnavailable, "the daemon is stopping"};
           if (!outcome.ok()) return;
           const JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
                                   row.text(2) == "decision", row.text(3)};
@@ -131,6 +136,7 @@ class Replay {
 
   const PolicyWorkshop::ReplayAsked& asked_;
   const PolicyWorkshop::Setup& setup_;
+  std::stop_token stop_;
   host::PolicyHost process_;
   std::int64_t stride_ = 1;
   PolicyReplay result_;
@@ -138,14 +144,15 @@ class Replay {
 
 }  // namespace
 
-Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup) {
+Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup,
+                                   const std::stop_token& stop) {
   if (setup.journal.empty()) return not_found("this daemon keeps no history");
   auto database = Database::open(setup.journal, {.read_only = true, .vfs = ""});
   if (!database.ok()) return database.error();
   database->no_checkpoint_on_close();
   // One view of the file from first to last, whatever is written meanwhile.
   TP_TRY(database->execute("BEGIN"));
-  return Replay(asked, setup).run(*database);
+  return Replay(asked, setup, stop).run(*database);
 }
 
 }  // namespace tidepool::live
