@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
+#include "policies/tidal/tide_planner.hpp"
 #include "schedulerd/core/codec.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
@@ -97,6 +99,7 @@ class Pool {
     return expected(rows);
   }
   [[nodiscard]] core::ClusterState& state() { return state_; }
+  [[nodiscard]] Instant now() const { return now_; }
 
  private:
   core::ClusterState state_;
@@ -249,6 +252,37 @@ TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
   CHECK(pool.expected(rows).at(JobId(1)) == 44'000 - 1'000);
   CHECK(pool.expected(rows) == pool.expected_anew());
   CHECK(rows.follow(pool.state(), JobId(20)).empty());  // it tells once
+}
+
+TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
+  Pool pool;
+  for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
+  pool.at(1, 100, 1'000).state = core::JobState::kPending;         // preempted, with 390 s left
+  pool.at(2, 5'000, 10'000'000).state = core::JobState::kPending;  // 2,000 s or so
+  const std::function<core::PlanPart(const core::Job&)> part = [](const core::Job& job) {
+    return core::is_final(job.state) ? core::PlanPart::kNone : core::PlanPart::kSized;
+  };
+  // The score of the first job's size.
+  const auto score = [&](tidal::TidePlanner& planner, const std::set<JobId>& followed) {
+    for (const JobId id : followed) planner.follow(pool.state(), id);
+    core::StepBudget budget(1'000'000);
+    const std::set<JobId> jobs{JobId(1), JobId(2)};
+    auto answer = planner.plan({{pool.state(), pool.now()}, jobs, followed, part, 1}, budget);
+    REQUIRE(answer.ok());
+    return answer->allotments.at(JobId(1)).score;
+  };
+  const auto everybody = [&] {
+    std::set<JobId> ids;
+    for (const auto& [id, job] : pool.state().jobs) ids.insert(id);
+    return ids;
+  };
+  tidal::TidePlanner kept;
+  const double before = score(kept, everybody());
+  pool.pass(20, 100, 9'000'000);
+  const double after = score(kept, {JobId(20)});
+  tidal::TidePlanner anew;
+  CHECK(after == score(anew, everybody()));
+  CHECK(after < before);  // the other one has less left now
 }
 
 TEST_CASE("what jobs tell survives a daemon: the state that it writes gives the same rows") {
