@@ -109,13 +109,15 @@ std::optional<UslCurve> fit_usl(const std::vector<ThroughputPoint>& points) {
 }
 
 std::optional<UslCurve> fit_usl(const std::map<int, core::SizeRecord>& sizes) {
-  constexpr std::int64_t kStepsMax = 1'000;
   std::vector<ThroughputPoint> points;
-  for (const auto& [size, record] : sizes) {
-    const auto weight = static_cast<double>(std::min(record.steps, kStepsMax));
-    points.push_back({.size = size, .samples_per_second = record.samples_per_second, .weight = weight});
-  }
+  for (const auto& [size, record] : sizes) points.push_back(point_of(size, record));
   return fit_usl(points);
+}
+
+ThroughputPoint point_of(int size, const core::SizeRecord& record) {
+  constexpr std::int64_t kStepsMax = 1'000;
+  const auto weight = static_cast<double>(std::min(record.steps, kStepsMax));
+  return {.size = size, .samples_per_second = record.samples_per_second, .weight = weight};
 }
 
 }  // namespace tidepool::policies

@@ -38,5 +38,6 @@ struct ThroughputPoint {
 
 // The same from a job's records; a record weighs as many steps as it rests on, at most 1,000.
 [[nodiscard]] std::optional<UslCurve> fit_usl(const std::map<int, core::SizeRecord>& sizes);
+[[nodiscard]] ThroughputPoint point_of(int size, const core::SizeRecord& record);
 
 }  // namespace tidepool::policies

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <tuple>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "policies/cluster/reach.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -73,7 +73,8 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
   const core::Job& job = *state.find_job(id);
   kin_.forget(id);
   Kept& kept = kept_[id];
-  kept = {.speed = std::make_unique<JobSpeed>(job), .row = {}};
+  kept.speed.emplace(job);
+  kept.row.reset();
   kin_.tell(job, *kept.speed);
   if (core::is_final(job.state)) kept_.erase(id);
   if (job.state == core::JobState::kSucceeded) {
@@ -175,7 +176,7 @@ int EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& 
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
   Kept& kept = kept_[job.id];
-  if (!kept.speed) kept.speed = std::make_unique<JobSpeed>(job);
+  if (!kept.speed) kept.speed.emplace(job);
   if (!kept.row) kept.row = made(state, job, *kept.speed);
   return kept;
 }
@@ -220,13 +221,13 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
   std::vector<std::tuple<Instant, JobId>> order;
-  std::set<JobId> own_ways;
+  IdSet<JobId> own_ways;
   for (const JobId id : request.jobs) {
     const core::Job& job = *state.find_job(id);
     const core::PlanPart part = request.part_of(job);
     if (part == core::PlanPart::kNone) continue;
     const bool own_way = part == core::PlanPart::kOwnWay;
-    if (own_way) own_ways.insert(own_ways.end(), id);
+    if (own_way) own_ways.insert(id);
     const Placement& held = placement(state, job);
     for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.

@@ -11,12 +11,11 @@
 // slots are taken to be alike, but a job that asks for a type of slot has no size beyond what there is of it.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/id_table.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/kin_of_jobs.hpp"
@@ -60,8 +59,8 @@ class EngineRows {
 
  private:
   struct Kept {
-    std::unique_ptr<JobSpeed> speed;
-    std::optional<JobRow> row;  // none: it is to be made
+    std::optional<JobSpeed> speed;  // which the row points to
+    std::optional<JobRow> row;      // none: it is to be made
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
@@ -71,12 +70,12 @@ class EngineRows {
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 
   RowStyle style_;
-  std::map<JobId, Kept> kept_;
-  KinOfJobs kin_;                          // those who ask there have rows in kept_
-  std::vector<NodeId> nodes_;              // that are up, by id
-  std::map<NodeId, int> index_;            // into nodes_
-  std::vector<double> ended_;              // slot-seconds of jobs that have succeeded
-  std::map<JobId, std::size_t> place_of_;  // of each of them in ended_
+  IdTable<JobId, Kept> kept_;
+  KinOfJobs kin_;                         // those who ask there have rows in kept_
+  std::vector<NodeId> nodes_;             // that are up, by id
+  IdTable<NodeId, int> index_;            // into nodes_
+  std::vector<double> ended_;             // slot-seconds of jobs that have succeeded
+  IdTable<JobId, std::size_t> place_of_;  // of each of them in ended_
 };
 
 // A job that runs as a fixed claim: the view leaves it out, and its slots.

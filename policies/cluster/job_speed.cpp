@@ -17,53 +17,53 @@ JobSpeed::JobSpeed(const core::Job& job)
       noise_(job.noise_scale),
       on_resize_(job.spec.batch.on_resize),
       slots_per_worker_(job.spec.gpus_per_worker) {
-  std::map<int, core::SizeRecord> trusted;
+  std::vector<ThroughputPoint> points;
   for (const auto& [size, record] : job.sizes) {
     const bool measured = record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
     if (!measured) continue;
-    trusted.emplace(size, record);
-    seen_[size] = {.rate = record.samples_per_second, .batch = record.samples_per_second * record.step_seconds};
+    points.push_back(point_of(size, record));
+    const double batch = record.samples_per_second * record.step_seconds;
+    seen_.push_back({.workers = size, .rate = record.samples_per_second, .batch = batch});
   }
-  curve_ = fit_usl(trusted);
-  if (!curve_) curve_ = UslCurve{.lambda = declared_batch_, .sigma = kPriorSigma, .kappa = 0};
-  if (seen_.size() == 1) curve_->sigma = kPriorSigma;
+  const auto fitted = points.empty() ? std::nullopt : fit_usl(points);
+  curve_ = fitted.value_or(UslCurve{.lambda = declared_batch_, .sigma = kPriorSigma, .kappa = 0});
+  if (seen_.size() == 1) curve_.sigma = kPriorSigma;
 }
 
 double JobSpeed::workers(Shape shape) const {
   return double(shape.size) / slots_per_worker_;
 }
 
-std::map<int, JobSpeed::Seen>::const_iterator JobSpeed::nearest(double workers) const {
-  auto best = seen_.begin();
-  for (auto entry = seen_.begin(); entry != seen_.end(); ++entry) {
-    if (std::abs(entry->first - workers) < std::abs(best->first - workers)) best = entry;
+const JobSpeed::Seen& JobSpeed::nearest(double workers) const {
+  const Seen* best = &seen_.front();
+  for (const Seen& seen : seen_) {
+    if (std::abs(seen.workers - workers) < std::abs(best->workers - workers)) best = &seen;
   }
-  return best;
+  return *best;
 }
 
 double JobSpeed::curve_at(double workers) const {
   const double lower = std::max(1.0, std::floor(workers));
   const double share = workers - lower;
-  const double at = curve_->at(int(lower));
+  const double at = curve_.at(int(lower));
   if (share <= 0) return share < 0 ? at * workers / lower : at;
-  return at + share * (curve_->at(int(lower) + 1) - at);
+  return at + share * (curve_.at(int(lower) + 1) - at);
 }
 
 double JobSpeed::rate(double workers) const {
   if (seen_.empty()) return curve_at(workers);
-  const auto exact = seen_.find(int(std::lround(workers)));
-  if (exact != seen_.end() && exact->first == workers) return exact->second.rate;
-  const auto near = nearest(workers);
-  const double bend = near->second.rate / std::max(curve_at(near->first), 1e-300);
+  const Seen& near = nearest(workers);
+  if (near.workers == workers) return near.rate;
+  const double bend = near.rate / std::max(curve_at(near.workers), 1e-300);
   // Nobody scales better than without loss from the nearest size that was seen.
-  return std::min(curve_at(workers) * bend, near->second.rate * std::max(1.0, workers / near->first));
+  return std::min(curve_at(workers) * bend, near.rate * std::max(1.0, workers / near.workers));
 }
 
 double JobSpeed::batch(double workers) const {
   if (seen_.empty() || on_resize_ == core::OnResize::kConstant) return declared_batch_;
-  const auto near = nearest(workers);
-  const double ratio = workers / near->first;
-  return near->second.batch * (on_resize_ == core::OnResize::kSqrt ? std::sqrt(ratio) : ratio);
+  const Seen& near = nearest(workers);
+  const double ratio = workers / near.workers;
+  return near.batch * (on_resize_ == core::OnResize::kSqrt ? std::sqrt(ratio) : ratio);
 }
 
 double JobSpeed::step_seconds(Shape shape) const {

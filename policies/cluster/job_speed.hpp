@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/usl_curve.hpp"
@@ -25,21 +25,22 @@ class JobSpeed final : public SpeedModel {
   [[nodiscard]] double goodput(Shape shape) const override;
 
   // In workers; 0 = nothing was measured.
-  [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.rbegin()->first; }
+  [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.back().workers; }
 
  private:
   struct Seen {
+    int workers = 0;
     double rate = 0;   // samples a second, > 0
     double batch = 0;  // samples a step, > 0
   };
   [[nodiscard]] double workers(Shape shape) const;
   [[nodiscard]] double rate(double workers) const;
   [[nodiscard]] double batch(double workers) const;
-  [[nodiscard]] std::map<int, Seen>::const_iterator nearest(double workers) const;
+  [[nodiscard]] const Seen& nearest(double workers) const;  // requires: something was measured
   [[nodiscard]] double curve_at(double workers) const;
 
-  std::map<int, Seen> seen_;  // by size in workers
-  std::optional<UslCurve> curve_;
+  std::vector<Seen> seen_;  // by workers
+  UslCurve curve_;
   double declared_batch_;
   std::optional<double> noise_;
   core::OnResize on_resize_;

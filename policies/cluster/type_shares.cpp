@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 
@@ -87,7 +88,7 @@ std::map<JobId, core::Allotment> share_types(View& view, const std::function<All
     const Allocation allocation = ask(part.view);
     if (!check_allocation(part.view, allocation)) continue;
     const std::vector<core::Allotment> plan = lawful_plan(part.view, allocation, part.view.slots());
-    std::set<JobId> nothing;
+    IdSet<JobId> nothing;
     for (std::size_t i = 0; i < plan.size(); ++i) {
       JobRow& job = view.jobs[part.rows[i]];
       const int most = plan[i].size * job.slots_per_worker;

@@ -1,8 +1,10 @@
 #include "policies/tidal/market.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
+#include "base/id_set.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -42,7 +44,7 @@ void Market::bid(JobId job, Curve curve) {
   kept = std::move(made);
   for (std::size_t corner = 1; corner < kept.corners.size(); ++corner) pieces_.insert(piece_of(job, kept, corner));
   least_ += kept.curve.front().size;
-  touched_.add(job);
+  touched_.insert(job);
 }
 
 void Market::leave(JobId job) {
@@ -50,7 +52,7 @@ void Market::leave(JobId job) {
   if (found == bids_.end()) return;
   take_out(job, found->second);
   bids_.erase(found);
-  touched_.add(job);
+  touched_.insert(job);
 }
 
 void Market::bid(std::vector<std::pair<JobId, Curve>> bids) {
@@ -63,7 +65,7 @@ void Market::bid(std::vector<std::pair<JobId, Curve>> bids) {
     Bid& kept = bids_[job];
     kept.curve = std::move(curve);
     kept.corners = hull_of(kept.curve);
-    touched_.add(job);
+    touched_.insert(job);
   }
   order_anew();
 }
@@ -104,15 +106,15 @@ void Market::note_between(const std::optional<Piece>& before, const std::optiona
   const bool rises = !before || (now && sold_before(*now, *before));  // fewer pieces are bought than before
   const std::optional<Piece>& from = rises ? now : before;
   const std::optional<Piece>& to = rises ? before : now;
-  touched_.add(from->job);
+  touched_.insert(from->job);
   for (auto at = pieces_.after(*from); at && (!to || sold_before(*at, *to)); at = pieces_.after(*at)) {
-    touched_.add(at->job);
+    touched_.insert(at->job);
     budget.spend();
   }
 }
 
 // The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price.
-Market::Step Market::steepest_step(const std::set<JobId>& beside) const {
+Market::Step Market::steepest_step(const IdSet<JobId>& beside) const {
   Step best;
   for (const JobId job : beside) {
     const Bid& bid = bids_.at(job);
@@ -129,7 +131,7 @@ Market::Step Market::steepest_step(const std::set<JobId>& beside) const {
 
 void Market::sell_rest(core::StepBudget& budget) {
   if (!next_ || free_ <= 0) return;
-  std::set<JobId> beside;
+  IdSet<JobId> beside;
   std::optional<Piece> at = next_;
   for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) beside.insert(at->job);
   while (free_ > 0 && budget.spend(static_cast<std::int64_t>(beside.size()))) {
@@ -141,21 +143,21 @@ void Market::sell_rest(core::StepBudget& budget) {
 }
 
 Market::Settlement Market::settle(core::StepBudget& budget) {
-  for (const auto& [job, choice] : beside_) touched_.add(job);
+  for (const auto& [job, choice] : beside_) touched_.insert(job);
   beside_.clear();
   const OrderedPieces::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
   budget.spend(static_cast<std::int64_t>(touched_.size()));
   if (settled_) {
     note_between(next_, frontier.next, budget);
   } else {
-    for (const auto& [job, bid] : bids_) touched_.add(job);
+    for (const auto& [job, bid] : bids_) touched_.insert(job);
   }
   settled_ = true;
   next_ = frontier.next;
   free_ = std::max<std::int64_t>(0, slots_ - least_ - frontier.used);
   sell_rest(budget);
-  for (const auto& [job, choice] : beside_) touched_.add(job);
-  return {.price = price(), .free = free_, .changed = touched_.take()};
+  for (const auto& [job, choice] : beside_) touched_.insert(job);
+  return {.price = price(), .free = free_, .changed = std::exchange(touched_, {})};
 }
 
 double Market::worth() const {

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "policies/tidal/curve.hpp"
-#include "policies/tidal/marked_jobs.hpp"
 #include "policies/tidal/ordered_pieces.hpp"
 #include "schedulerd/core/step_budget.hpp"
 
@@ -34,9 +34,9 @@ class Market {
   void leave(JobId job);
 
   struct Settlement {
-    double price = 0;            // worth per slot of the first piece that found no room; 0 = everybody got all
-    std::int64_t free = 0;       // slots that nobody bought
-    std::vector<JobId> changed;  // whose size may differ from the last settlement, by id; also who bid or left since
+    double price = 0;       // worth per slot of the first piece that found no room; 0 = everybody got all
+    std::int64_t free = 0;  // slots that nobody bought
+    IdSet<JobId> changed;   // whose size may differ from the last settlement; also who bid or left since
   };
   // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
   [[nodiscard]] Settlement settle(core::StepBudget& budget);
@@ -78,17 +78,17 @@ class Market {
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<Piece>& before, const std::optional<Piece>& now, core::StepBudget& budget);
   void sell_rest(core::StepBudget& budget);
-  [[nodiscard]] Step steepest_step(const std::set<JobId>& beside) const;
+  [[nodiscard]] Step steepest_step(const IdSet<JobId>& beside) const;
 
   std::int64_t slots_ = 0;
   std::int64_t least_ = 0;  // slots of all first choices: sold at any price
-  std::map<JobId, Bid> bids_;
+  IdTable<JobId, Bid> bids_;
   OrderedPieces pieces_;
   std::optional<Piece> next_;  // of the last settlement; everything before it is bought
   bool settled_ = false;
-  std::int64_t free_ = 0;                // likewise
-  std::map<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve
-  MarkedJobs touched_;                   // since the last settlement
+  std::int64_t free_ = 0;               // likewise
+  IdTable<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve
+  IdSet<JobId> touched_;                // since the last settlement
 };
 
 }  // namespace tidepool::policies::tidal

@@ -37,6 +37,7 @@ const Choice* steepest_above(const Curve& curve, int size) {
 }
 
 Reason priced(Reason reason, const JobRow& job, double worth, const Terms& terms) {
+  reason.numbers.reserve(reason.numbers.size() + 4);
   reason.numbers.push_back({"worth", worth});
   reason.numbers.push_back({"price", terms.price});
   if (terms.rival && terms.rival != job.id) {

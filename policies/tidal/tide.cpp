@@ -15,14 +15,18 @@ Instant next_eighth(const cluster::JobRow& job, Instant now, const Settings& set
 }  // namespace
 
 Tide::Tide(const Ground& ground, const Settings& settings)
-    : settings_(settings), ground_(ground), others_(Standing::kClasses), market_(ground.slots) {}
+    : settings_(settings),
+      ground_(ground),
+      others_(Standing::kClasses),
+      in_class_(Standing::kClasses),
+      market_(ground.slots) {}
 
 void Tide::set_ground(const Ground& ground) {
   ground_ = ground;
   market_.set_slots(ground.slots);
   for (auto& [job, entry] : entries_) {
     entry.worth.reset();
-    put_.add(job);
+    put_.insert(job);
   }
 }
 
@@ -30,9 +34,22 @@ void Tide::forget_wait(JobId job, const Entry& entry) {
   if (entry.row.placement.empty()) due_.erase({next_eighth(entry.row, entry.at, settings_), job});
 }
 
-void Tide::leave_class(JobId job, Standing::Class standing) {
-  standing_.remove(standing);
-  in_class_[standing].erase(job);
+void Tide::enter_class(JobId job, Entry& entry, Standing::Class standing) {
+  std::vector<JobId>& members = in_class_[standing];
+  entry.standing = standing;
+  entry.place = members.size();
+  members.push_back(job);
+  standing_.add(standing);
+  classes_moved_ = true;
+}
+
+// The last one of the class takes its place.
+void Tide::leave_class(const Entry& entry) {
+  std::vector<JobId>& members = in_class_[entry.standing];
+  entries_.at(members.back()).place = entry.place;
+  members[entry.place] = members.back();
+  members.pop_back();
+  standing_.remove(entry.standing);
   classes_moved_ = true;
 }
 
@@ -47,31 +64,28 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   entry.worth.reset();
   const Standing::Class standing = Standing::class_of(seconds_left(entry.row, settings_));
   if (!is_known || standing != entry.standing) {
-    if (is_known) leave_class(id, entry.standing);
-    entry.standing = standing;
-    standing_.add(standing);
-    in_class_[standing].insert(id);
-    classes_moved_ = true;
+    if (is_known) leave_class(entry);
+    enter_class(id, entry, standing);
   }
   if (entry.row.placement.empty()) due_.emplace(next_eighth(entry.row, at, settings_), id);
-  put_.add(id);
+  put_.insert(id);
 }
 
 void Tide::leave(JobId job) {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
   forget_wait(job, found->second);
-  leave_class(job, found->second.standing);
+  leave_class(found->second);
   entries_.erase(found);
   market_.leave(job);
 }
 
-std::vector<JobId> Tide::to_be_weighed(Instant now) {
-  MarkedJobs& jobs = put_;
+IdSet<JobId> Tide::to_be_weighed(Instant now) {
+  IdSet<JobId> jobs = std::exchange(put_, {});
   if (std::exchange(classes_moved_, false)) {
     std::vector<Others> others = standing_.others(settings_.long_jobs);
-    for (const auto& [standing, members] : in_class_) {
-      if (others[standing] != others_[standing]) jobs.add(members);
+    for (Standing::Class at = 0; at < Standing::kClasses; ++at) {
+      if (others[at] != others_[at]) jobs.insert(in_class_[at].begin(), in_class_[at].end());
     }
     others_ = std::move(others);
   }
@@ -81,9 +95,9 @@ std::vector<JobId> Tide::to_be_weighed(Instant now) {
     Entry& entry = entries_.at(job);
     entry.at = now;
     due_.emplace(next_eighth(entry.row, now, settings_), job);
-    jobs.add(job);
+    jobs.insert(job);
   }
-  return jobs.take();
+  return jobs;
 }
 
 // Only a row that was put again, or another ground, makes a new worth.
@@ -96,14 +110,16 @@ Curve Tide::weigh(Entry& entry, Instant now) const {
   } else {
     Ground ground = ground_;
     ground.now = waits_until;
-    entry.worth = std::make_unique<Worth>(entry.row, ground, others, settings_);
+    entry.worth.emplace(entry.row, ground, others, settings_);
   }
   return entry.worth->curve(entry.promised);
 }
 
 Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
   std::vector<std::pair<JobId, Curve>> bids;
-  for (const JobId job : to_be_weighed(now)) {
+  const IdSet<JobId> jobs = to_be_weighed(now);
+  bids.reserve(jobs.size());
+  for (const JobId job : jobs) {
     const auto entry = entries_.find(job);
     if (entry != entries_.end()) bids.emplace_back(job, weigh(entry->second, now));
   }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "policies/tidal/market.hpp"
 #include "policies/tidal/standing.hpp"
 #include "policies/tidal/worth.hpp"
@@ -44,23 +46,25 @@ class Tide {
     Instant at;  // when the row was read
     int promised = 0;
     Standing::Class standing = 0;
-    std::unique_ptr<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
+    std::size_t place = 0;       // in the list of its class
+    std::optional<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };
 
   void forget_wait(JobId job, const Entry& entry);
-  void leave_class(JobId job, Standing::Class standing);
+  void enter_class(JobId job, Entry& entry, Standing::Class standing);
+  void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
-  [[nodiscard]] std::vector<JobId> to_be_weighed(Instant now);
+  [[nodiscard]] IdSet<JobId> to_be_weighed(Instant now);
 
   Settings settings_;
   Ground ground_;
-  std::map<JobId, Entry> entries_;
+  IdTable<JobId, Entry> entries_;
   Standing standing_;
-  std::vector<Others> others_;  // by class, as of the last settlement
-  bool classes_moved_ = false;  // jobs have come into classes or left them since
-  std::map<Standing::Class, std::set<JobId>> in_class_;
-  std::set<std::pair<Instant, JobId>> due_;  // when a waiting job's weight rises next
-  MarkedJobs put_;                           // since the last settlement; some may have left
+  std::vector<Others> others_;                // by class, as of the last settlement
+  bool classes_moved_ = false;                // jobs have come into classes or left them since
+  std::vector<std::vector<JobId>> in_class_;  // by class, in any order
+  std::set<std::pair<Instant, JobId>> due_;   // when a waiting job's weight rises next
+  IdSet<JobId> put_;                          // since the last settlement; some may have left
   Market market_;
 };
 

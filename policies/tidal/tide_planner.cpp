@@ -46,7 +46,7 @@ void TidePlanner::follow(const core::ClusterState& state, JobId id) {
     particular_.erase(id);
   }
   whole_->follow(state, id);
-  followed_.add(id);
+  followed_.insert(id);
 }
 
 Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
@@ -60,13 +60,13 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   // Who never fits is told so by all there is, claims included.
   if (capacity() != told_capacity_) {
     told_capacity_ = capacity();
-    for (const auto& [id, part] : parts_) unbooked_.add(id);
+    for (const auto& [id, part] : parts_) unbooked_.insert(id);
   }
   // What a row says depends on how much there is; so does the price that every job reckons with.
   if (room() != bid_room_) {
     bid_room_ = room();
     jobs.clear();
-    for (const auto& [id, part] : parts_) jobs.push_back(id);
+    for (const auto& [id, part] : parts_) jobs.insert(id);
     tide_->set_ground({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
   }
   bid(request, jobs);
@@ -74,19 +74,18 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   core::StepBudget own(kStepsMost);
   const Market::Settlement settled = tide_->settle(request.view.now, own);
-  for (const Jobs* moved : {&std::as_const(jobs), &settled.changed}) {
-    unbooked_.add(*moved);
-    for (const JobId id : *moved) note_change(id);
-  }
+  jobs.insert(settled.changed.begin(), settled.changed.end());
+  for (const JobId id : jobs) note_change(id);
+  unbooked_.insert(jobs.begin(), jobs.end());
   // Whose bid is the next to be served is told so; that may have been another before.
-  if (next_in_line_) unbooked_.add(next_in_line_);
+  if (next_in_line_) unbooked_.insert(next_in_line_);
   next_in_line_ = tide_->market().next_bidder();
-  if (next_in_line_) unbooked_.add(next_in_line_);
+  if (next_in_line_) unbooked_.insert(next_in_line_);
   fit_gangs();
 
   const Terms terms = terms_of(tide_->market(), static_cast<double>(settled.free));
   core::PlanAnswer answer{.allotments = {}, .whole = false, .mark = {}, .wake = {}};
-  for (const JobId id : unbooked_.take()) {
+  for (const JobId id : std::exchange(unbooked_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
     const core::Job& job = *request.view.state.find_job(id);
@@ -95,8 +94,8 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
                                                : misfit(job);
     if (!core::is_news(job, made, request.view.now)) continue;
     if (part->second.sized) weigh_others(job.id, terms, made);
-    answer.allotments.emplace_hint(answer.allotments.end(), id, std::move(made));
-    unbooked_.add(id);
+    answer.allotments.emplace(id, std::move(made));
+    unbooked_.insert(id);
   }
   return answer;
 }
@@ -117,11 +116,11 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
     open.push_back(node.cordoned ? std::nullopt : std::optional(slots));
     if (!node.cordoned) node_slots_ += slots;
   }
-  for (const auto& [id, part] : parts_) followed_.add(id);
+  for (const auto& [id, part] : parts_) followed_.insert(id);
   while (!parts_.empty()) forget(parts_.begin()->first);
   gang_room_ = GangRoom(std::move(open));
   gangs_held_.clear();
-  followed_.add(request.jobs);
+  followed_.insert(request.jobs.begin(), request.jobs.end());
   tide_ =
       std::make_unique<Tide>(Ground{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
   bid_room_ = -1;
@@ -130,14 +129,16 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
 
 // Whose facts have changed since they were read, for whom time has, and of whom an end lets expect something else.
 TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
-  followed_.add(request.looked_at);
+  followed_.insert(request.looked_at.begin(), request.looked_at.end());
   for (auto thaw = thaws_.begin(); thaw != thaws_.end() && thaw->first <= request.view.now; ++thaw) {
-    followed_.add(thaw->second);
+    followed_.insert(thaw->second);
   }
-  const Jobs jobs = followed_.take();
-  followed_.add(jobs);
-  for (const JobId id : jobs) followed_.add(rows_.follow(request.view.state, id));
-  return followed_.take();
+  Jobs jobs = std::exchange(followed_, {});
+  for (const JobId id : Jobs(jobs)) {
+    const auto moved = rows_.follow(request.view.state, id);
+    jobs.insert(moved.begin(), moved.end());
+  }
+  return jobs;
 }
 
 void TidePlanner::forget(JobId job) {
@@ -216,7 +217,7 @@ void TidePlanner::fit_gangs() {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, sizes[i]);
   }
-  unbooked_.add(wanting_gangs_);
+  unbooked_.insert(wanting_gangs_.begin(), wanting_gangs_.end());
 }
 
 void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {

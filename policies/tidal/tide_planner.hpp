@@ -14,10 +14,11 @@
 #include <set>
 #include <utility>
 
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/gang_room.hpp"
-#include "policies/tidal/marked_jobs.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tide.hpp"
 #include "schedulerd/core/policy.hpp"
@@ -44,7 +45,7 @@ class TidePlanner final : public core::ClusterPlanner {
   };
 
   void look_at_nodes(const core::PlanRequest& request);
-  using Jobs = std::vector<JobId>;  // each once, by id
+  using Jobs = IdSet<JobId>;
   [[nodiscard]] Jobs stale(const core::PlanRequest& request);
   void read(const core::PlanRequest& request, const Jobs& jobs);
   void forget(JobId job);
@@ -64,7 +65,7 @@ class TidePlanner final : public core::ClusterPlanner {
   Settings settings_;
   std::unique_ptr<core::ClusterPlanner> whole_;
   // Jobs that have not ended and that a market of equal slots cannot serve: they have a deadline, or ask for a type.
-  std::set<JobId> particular_;
+  IdSet<JobId> particular_;
 
   std::unique_ptr<Tide> tide_;  // none until the first plan, and while there are such jobs
   cluster::EngineRows rows_;
@@ -73,7 +74,7 @@ class TidePlanner final : public core::ClusterPlanner {
   int slots_per_node_ = 1;
   std::map<int, int> gangs_held_;  // workers that an empty cluster holds, by their slots, as far as asked
   int bid_room_ = -1;              // slots that the rows in the tide were made for
-  std::map<JobId, Part> parts_;
+  IdTable<JobId, Part> parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.
   int claimed_ = 0;
@@ -81,13 +82,13 @@ class TidePlanner final : public core::ClusterPlanner {
   GangRoom gang_room_;
   // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, and those whose
   // workers have several slots and that are to have more. What the latter get there is room for, where that is less.
-  std::set<JobId> giving_;
-  std::set<JobId> wanting_gangs_;
-  std::map<JobId, int> cut_;
+  IdSet<JobId> giving_;
+  IdSet<JobId> wanting_gangs_;
+  IdTable<JobId, int> cut_;
   std::set<std::pair<Instant, JobId>> thaws_;
-  JobId next_in_line_;   // whose bid found no room first, as of the newest plan; none = everybody got all
-  MarkedJobs followed_;  // since they were read last
-  MarkedJobs unbooked_;  // of whom there may be news that the state does not tell yet
+  JobId next_in_line_;  // whose bid found no room first, as of the newest plan; none = everybody got all
+  Jobs followed_;       // since they were read last
+  Jobs unbooked_;       // of whom there may be news that the state does not tell yet
 };
 
 // tidal as an engine runs it.

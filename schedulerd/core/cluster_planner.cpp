@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
@@ -33,26 +35,6 @@ bool stands(const Job& job, Instant now) {
   return job.allotted && may_be_given(job, job.allotted->allotment.size) && !grounds_have_changed(job, now);
 }
 
-// Of a whole plan every job once, of a partial one at least those that were looked at and of whom what was said cannot
-// stand; each with nothing or an allowed size. What its user has pinned is not taken away.
-Status check_answer(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
-  const auto counted = [&](JobId id) { return part_of(draft, *draft.state().find_job(id)) != PlanPart::kNone; };
-  for (const auto& [id, allotment] : answer.allotments) {
-    if (!scope.candidates.contains(id) || !counted(id)) {
-      return wrong("the plan sizes " + id.text() + ", which is not asked");
-    }
-    if (!may_be_given(*draft.state().find_job(id), allotment.size)) {
-      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size));
-    }
-  }
-  for (const JobId id : answer.whole ? scope.candidates : scope.looked_at) {
-    if (answer.allotments.contains(id) || !scope.candidates.contains(id) || !counted(id)) continue;
-    if (!answer.whole && stands(*draft.state().find_job(id), draft.now())) continue;
-    return wrong("the plan gives " + id.text() + " no size, not even none");
-  }
-  return ok_status();
-}
-
 // What a job keeps when the policy's answer was dropped: its allotment, unless its user has asked for something else
 // since.
 Allotment standing(const Job& job) {
@@ -61,51 +43,85 @@ Allotment standing(const Job& job) {
   return {.size = job.members.empty() ? 0 : size, .reason = {ReasonCode::kPolicyFailed, {}}};
 }
 
+// It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken
+// away.
+Status check_named(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
+  for (const auto& [id, allotment] : answer.allotments) {
+    const Job* job = draft.state().find_job(id);
+    if (!scope.candidates.contains(id) || part_of(draft, *job) == PlanPart::kNone) {
+      return wrong("the plan sizes " + id.text() + ", which is not asked");
+    }
+    if (!may_be_given(*job, allotment.size)) {
+      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size));
+    }
+  }
+  return ok_status();
+}
+
 // All candidates, or of a partial plan those that it names and those that may have left it.
-std::set<JobId> whom_it_concerns(const PlanScope& scope, const Result<PlanAnswer>& answer) {
-  if (!answer || answer->whole) return scope.candidates;
+std::set<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) {
+  if (answer.whole) return scope.candidates;
   std::set<JobId> jobs;
-  for (const auto& [id, allotment] : answer->allotments) jobs.insert(jobs.end(), id);
   for (const JobId id : scope.looked_at) {
     if (scope.candidates.contains(id)) jobs.insert(id);
   }
+  for (const auto& [id, allotment] : answer.allotments) jobs.insert(id);
   return jobs;
 }
 
-// What the new plan gives the job, taken out of the answer; none if the plan does not count with it.
-std::optional<Allotment> allotment_in(Result<PlanAnswer>& answer, const Job& job, PlanPart part) {
-  if (part == PlanPart::kNone) return std::nullopt;
-  if (!answer) return standing(job);
-  const auto named = answer->allotments.find(job.id);
-  if (named == answer->allotments.end()) return job.allotted->allotment;
-  return std::move(named->second);
+// What the answer changes, by job. A whole plan names every job that counts, a partial one at least those that were
+// looked at and of whom what was said cannot stand. Each job is looked at once: that is most of what a plan costs that
+// changes little. Takes the allotments out of the answer.
+Result<std::vector<AllotmentChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope,
+                                                PlanAnswer& answer) {
+  TP_TRY(check_named(draft, scope, answer));
+  std::vector<AllotmentChange> changes;
+  for (const JobId id : whom_it_concerns(scope, answer)) {
+    const Job& job = *draft.state().find_job(id);
+    if (part_of(draft, job) == PlanPart::kNone) {
+      if (job.allotted) changes.push_back({id, std::nullopt});
+      continue;
+    }
+    const auto named = answer.allotments.find(id);
+    if (named != answer.allotments.end()) {
+      if (is_news(job, named->second, draft.now())) changes.push_back({id, std::move(named->second)});
+    } else if (answer.whole || !stands(job, draft.now())) {
+      return wrong("the plan gives " + id.text() + " no size, not even none");
+    } else if (job.allotted->grounds.frozen != size_is_frozen(job, draft.now())) {
+      changes.push_back({id, job.allotted->allotment});
+    }
+  }
+  return changes;
+}
+
+// What stands when there is no lawful answer.
+std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, const PlanScope& scope) {
+  std::vector<AllotmentChange> changes;
+  for (const JobId id : scope.candidates) {
+    const Job& job = *draft.state().find_job(id);
+    std::optional<Allotment> next;
+    if (part_of(draft, job) != PlanPart::kNone) next = standing(job);
+    if (next ? is_news(job, *next, draft.now()) : job.allotted.has_value()) changes.push_back({id, std::move(next)});
+  }
+  return changes;
 }
 
 }  // namespace
 
 std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
-  const ClusterState& state = draft.state();
   const std::function<PlanPart(const Job&)> part = [&](const Job& job) { return part_of(draft, job); };
   Result<PlanAnswer> answer =
       planner.plan({draft.view(), scope.candidates, scope.looked_at, part, scope.nodes}, draft.budget());
-  if (answer) {
-    if (Status lawful = check_answer(draft, scope, *answer); !lawful) answer = lawful.error();
-  }
-  Replan replan{.changes = {}, .mark = state.plan.mark, .wake = {}, .error = {}};
-  if (answer) {
-    replan.mark = answer->mark;
-    replan.wake = answer->wake;
+  auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<AllotmentChange>>(answer.error());
+  Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
+  if (changes) {
+    replan = {.changes = *std::move(changes), .mark = answer->mark, .wake = answer->wake, .error = {}};
   } else {
-    replan.error = answer.error().message;
+    replan.error = changes.error().message;
+    replan.changes = changes_without_answer(draft, scope);
   }
   std::set<JobId> changed;
-  for (const JobId id : whom_it_concerns(scope, answer)) {
-    const Job& job = *state.find_job(id);
-    std::optional<Allotment> next = allotment_in(answer, job, part(job));
-    if (next ? !is_news(job, *next, draft.now()) : !job.allotted) continue;
-    changed.insert(changed.end(), id);
-    replan.changes.push_back({id, std::move(next)});
-  }
+  for (const AllotmentChange& change : replan.changes) changed.insert(change.job);
   draft.set_replan(std::move(replan));
   return changed;
 }

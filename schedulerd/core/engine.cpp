@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/id_table.hpp"
 #include "schedulerd/core/apply_fact.hpp"
 #include "schedulerd/core/apply_plan.hpp"
 #include "schedulerd/core/cluster_invariants.hpp"
@@ -55,7 +56,7 @@ struct Engine::Impl {
   std::set<JobId> asking;           // jobs that have not ended and ask for a type of slot
   std::set<JobId> typed_waiting;    // those of them that wait
   std::set<std::pair<Instant, JobId>> due;
-  std::map<JobId, Instant> due_of;
+  IdTable<JobId, Instant> due_of;
 
   // Of a default policy that plans for the whole cluster; without one all three stay empty.
   std::unique_ptr<ClusterPlanner> planner;

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,6 +17,7 @@
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
 
+#include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "schedulerd/core/cluster_state.hpp"
 #include "schedulerd/core/policy.hpp"
@@ -61,7 +61,7 @@ class WaitingLine {
   void leave(JobId job);
 
   bool strict_;
-  std::map<JobId, Entry> entries_;  // who is in the line
+  IdTable<JobId, Entry> entries_;  // who is in the line
   Line line_;
   std::set<Place> open_;
   std::map<Need, std::set<Place>> settled_;  // no set is empty

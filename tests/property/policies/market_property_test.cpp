@@ -104,7 +104,7 @@ TEST_CASE("after any sequence of changes the market answers as one built from sc
       REQUIRE(market.bound() == scratch.bound());
       for (const auto& [id, curve] : bids) {
         REQUIRE(market.choice(id) == scratch.choice(id));
-        const bool named = std::binary_search(settled.changed.begin(), settled.changed.end(), id);
+        const bool named = settled.changed.contains(id);
         if (!sizes.contains(id) || sizes[id] != market.choice(id).size) REQUIRE(named);
       }
       sizes.clear();

@@ -3,7 +3,6 @@
 
 #include "policies/registry.hpp"
 #include "policies/tidal/gang_room.hpp"
-#include "policies/tidal/marked_jobs.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::policies::tidal {
@@ -71,18 +70,6 @@ TEST_CASE("who is to have less makes room with its last slots, and nobody gets l
   CHECK(room.fit({{&shrinks, 3}, {&grows, 4}}) == std::vector<int>{3, 4});
   CHECK(room.fit({{&shrinks, 4}, {&grows, 4}}) == std::vector<int>{4, 4});
   CHECK(room.fit({{&shrinks, 5}, {&grows, 4}}) == std::vector<int>{5, 2});
-}
-
-TEST_CASE("marked jobs come out once and in order, however often they were marked") {
-  MarkedJobs marked;
-  for (std::uint64_t i = 5'000; i > 0; --i) marked.add(JobId(1 + i % 7));
-  CHECK(marked.size() == 7);
-  marked.add(std::vector<JobId>{JobId(9), JobId(2)});
-  const std::vector<JobId> jobs = marked.take();
-  REQUIRE(jobs.size() == 8);
-  CHECK(std::is_sorted(jobs.begin(), jobs.end()));
-  CHECK(jobs.back() == JobId(9));
-  CHECK(marked.take().empty());
 }
 
 TEST_CASE("free slots that lie scattered are no room for a gang, and others need not wait behind it") {

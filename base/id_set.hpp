@@ -1,0 +1,129 @@
+// A set of ids in ascending order, for ids that were handed out one after the other: a bit each, in words of 64
+// neighbours. Looking one up is a step where ids lie dense and a binary search over words where they do not; going
+// through all of them reads memory in a row. The words alone decide what it holds, so equal sets have equal words.
+// An iterator is valid until the set changes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <vector>
+
+namespace tidepool {
+
+template <class Id>
+class IdSet {
+ private:
+  struct Word {
+    std::uint64_t number = 0;  // holds the ids from 64 * number on
+    std::uint64_t bits = 0;    // never 0
+    bool operator==(const Word&) const = default;
+  };
+
+ public:
+  using value_type = Id;
+  using size_type = std::size_t;
+
+  class const_iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Id*;
+    using reference = Id;
+
+    const_iterator() = default;
+    Id operator*() const { return Id(64 * at_->number + static_cast<std::uint64_t>(std::countr_zero(bits_))); }
+    const_iterator& operator++() {
+      bits_ &= bits_ - 1;
+      if (bits_ == 0 && ++at_ != end_) bits_ = at_->bits;
+      return *this;
+    }
+    const_iterator operator++(int) {
+      const const_iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const const_iterator&) const = default;
+
+   private:
+    friend class IdSet;
+    const_iterator(const Word* at, const Word* end) : at_(at), end_(end), bits_(at == end ? 0 : at->bits) {}
+    const Word* at_ = nullptr;
+    const Word* end_ = nullptr;
+    std::uint64_t bits_ = 0;  // of those that are left in the word
+  };
+  using iterator = const_iterator;
+
+  IdSet() = default;
+  IdSet(std::initializer_list<Id> ids) { insert(ids.begin(), ids.end()); }
+  template <class Iterator>
+  IdSet(Iterator first, Iterator last) {
+    insert(first, last);
+  }
+
+  [[nodiscard]] const_iterator begin() const { return {words_.data(), words_.data() + words_.size()}; }
+  [[nodiscard]] const_iterator end() const { return {words_.data() + words_.size(), words_.data() + words_.size()}; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] bool contains(Id id) const {
+    const std::size_t at = place_of(id.number() / 64);
+    return at < words_.size() && words_[at].number == id.number() / 64 && (words_[at].bits & bit_of(id)) != 0;
+  }
+
+  // Whether it is new.
+  bool insert(Id id) {
+    const std::uint64_t number = id.number() / 64;
+    const std::size_t at = place_of(number);
+    if (at == words_.size() || words_[at].number != number) {
+      words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at), {.number = number, .bits = 0});
+    }
+    const bool is_new = (words_[at].bits & bit_of(id)) == 0;
+    words_[at].bits |= bit_of(id);
+    size_ += is_new ? 1 : 0;
+    return is_new;
+  }
+  template <class Iterator>
+  void insert(Iterator first, Iterator last) {
+    for (; first != last; ++first) insert(*first);
+  }
+  // Whether it was there.
+  bool erase(Id id) {
+    const std::uint64_t number = id.number() / 64;
+    const std::size_t at = place_of(number);
+    if (at == words_.size() || words_[at].number != number || (words_[at].bits & bit_of(id)) == 0) return false;
+    words_[at].bits &= ~bit_of(id);
+    if (words_[at].bits == 0) words_.erase(words_.begin() + static_cast<std::ptrdiff_t>(at));
+    --size_;
+    return true;
+  }
+  void clear() {
+    words_.clear();
+    size_ = 0;
+  }
+
+  bool operator==(const IdSet&) const = default;
+
+ private:
+  static std::uint64_t bit_of(Id id) { return std::uint64_t{1} << (id.number() % 64); }
+
+  // Of the word, or of the first one behind where it would be. Numbers rise by one at least, so it lies no farther
+  // from the first word than the numbers do: exactly there, where no word between them is missing.
+  [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
+    if (words_.empty() || number <= words_.front().number) return 0;
+    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(number - words_.front().number, words_.size()));
+    if (most < words_.size() && words_[most].number == number) return most;
+    const auto found = std::lower_bound(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(most), number,
+                                        [](const Word& word, std::uint64_t wanted) { return word.number < wanted; });
+    return static_cast<std::size_t>(found - words_.begin());
+  }
+
+  std::vector<Word> words_;  // by number
+  std::size_t size_ = 0;
+};
+
+}  // namespace tidepool

@@ -1,0 +1,133 @@
+// IdSet and IdTable beside the standard's containers, whose contents and order they must have after any history.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "base/ids.hpp"
+#include "base/rng.hpp"
+
+namespace tidepool {
+namespace {
+
+// Mostly neighbours, as ids are handed out; now and then one far away.
+JobId random_id(Rng& rng) {
+  const std::uint64_t far = rng.chance(0.05) ? std::uint64_t{1} << rng.between(10, 63) : 0;
+  return JobId(far + rng.below(400));
+}
+
+using Table = IdTable<JobId, std::shared_ptr<int>>;
+using Map = std::map<JobId, std::shared_ptr<int>>;
+
+bool equal(const Table& table, const Map& map) {
+  if (table.size() != map.size() || table.empty() != map.empty()) return false;
+  auto expected = map.begin();
+  for (const auto& [id, value] : table) {
+    if (expected == map.end() || expected->first != id || expected->second != value) return false;
+    ++expected;
+  }
+  return expected == map.end() && (map.empty() || table.last() == map.rbegin()->first);
+}
+
+}  // namespace
+
+TEST_CASE("a set of ids holds what a std::set holds, in its order, after any history") {
+  Rng rng(1);
+  IdSet<JobId> ids;
+  std::set<JobId> expected;
+  for (int round = 0; round < 20'000; ++round) {
+    const JobId id = random_id(rng);
+    if (rng.chance(round % 4'000 < 2'000 ? 0.7 : 0.3)) {
+      CHECK(ids.insert(id) == expected.insert(id).second);
+    } else {
+      CHECK(ids.erase(id) == (expected.erase(id) > 0));
+    }
+    const JobId other = random_id(rng);
+    REQUIRE(ids.contains(other) == expected.contains(other));
+    REQUIRE(ids.size() == expected.size());
+    if (round % 50 == 0)
+      REQUIRE(std::vector<JobId>(ids.begin(), ids.end()) == std::vector(expected.begin(), expected.end()));
+  }
+}
+
+TEST_CASE("sets of the same ids are equal, however they came about") {
+  IdSet<JobId> grown{JobId(7), JobId(700), JobId(1)};
+  grown.erase(JobId(700));
+  CHECK(grown == IdSet<JobId>{JobId(1), JobId(7)});
+  grown.clear();
+  CHECK(grown == IdSet<JobId>());
+  CHECK(grown.begin() == grown.end());
+}
+
+TEST_CASE("a table holds what a std::map holds, in its order, after any history") {
+  Rng rng(2);
+  Table table;
+  Map expected;
+  for (int round = 0; round < 20'000; ++round) {
+    const JobId id = random_id(rng);
+    const auto value = std::make_shared<int>(round);
+    const auto kind = rng.below(6);
+    if (kind == 0) {
+      CHECK(table.try_emplace(id, value).second == expected.try_emplace(id, value).second);
+    } else if (kind == 1) {
+      CHECK(table.insert_or_assign(id, value).second == expected.insert_or_assign(id, value).second);
+    } else if (kind == 2) {
+      table[id] = value;
+      expected[id] = value;
+    } else {
+      CHECK(table.erase(id) == expected.erase(id));
+    }
+    const JobId other = random_id(rng);
+    const auto found = table.find(other);
+    REQUIRE((found != table.end()) == expected.contains(other));
+    if (found != table.end()) REQUIRE((found->first == other && table.at(other) == expected.at(other)));
+    if (round % 50 == 0) REQUIRE(equal(table, expected));
+  }
+}
+
+TEST_CASE("a value of a table stays where it is while others come and go") {
+  IdTable<JobId, std::string> table;
+  std::string* const kept = &table[JobId(500)];
+  *kept = "kept";
+  for (std::uint64_t number = 1; number <= 1'000; ++number) table.try_emplace(JobId(number), "other");
+  for (std::uint64_t number = 1; number <= 1'000; number += 3) table.erase(JobId(number));
+  CHECK(kept == &table.at(JobId(500)));
+  CHECK(*kept == "kept");
+}
+
+TEST_CASE("a copied table shares nothing with its original, and one that was moved from is empty") {
+  Table table;
+  for (std::uint64_t number = 1; number < 100; number += 7) table[JobId(number)] = std::make_shared<int>(1);
+  const Map expected(table.begin(), table.end());
+  Table copy = table;
+  table.erase(JobId(1));
+  CHECK(equal(copy, expected));
+  const Table moved = std::move(copy);
+  CHECK(equal(moved, expected));
+  CHECK(copy.empty());  // NOLINT(bugprone-use-after-move): what it says
+  CHECK(copy.begin() == copy.end());
+}
+
+TEST_CASE("what a table holds is destroyed once") {
+  const auto value = std::make_shared<int>(1);
+  {
+    Table table;
+    for (std::uint64_t number = 1; number <= 40; ++number) table[JobId(number)] = value;
+    CHECK(value.use_count() == 41);
+    table.erase(JobId(3));
+    CHECK(value.use_count() == 40);
+    table = Table();
+    CHECK(value.use_count() == 1);
+    table[JobId(9)] = value;
+    table.clear();
+    CHECK(value.use_count() == 1);
+  }
+  CHECK(value.use_count() == 1);
+}
+
+}  // namespace tidepool
