@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "schedulerd/core/apply_fact.hpp"
 #include "schedulerd/core/apply_plan.hpp"
@@ -25,7 +26,7 @@ namespace tidepool::core {
 namespace {
 
 // Membership of one job in one index.
-void put(std::set<JobId>& index, JobId job, bool belongs) {
+void put(auto& index, JobId job, bool belongs) {
   if (belongs) {
     index.insert(job);
   } else {
@@ -51,22 +52,22 @@ struct Engine::Impl {
   std::set<JobId> pending;          // jobs that wait
   std::optional<WaitingLine> line;  // they in order, where each job's place follows from it alone
   bool nodes_changed = false;       // since the last accept
-  std::set<JobId> claiming;         // those of them that slots would help
-  std::set<JobId> held_back;        // running jobs that free slots would let change
+  IdSet<JobId> claiming;            // those of them that slots would help
+  IdSet<JobId> held_back;           // running jobs that free slots would let change
   std::set<JobId> asking;           // jobs that have not ended and ask for a type of slot
-  std::set<JobId> typed_waiting;    // those of them that wait
+  IdSet<JobId> typed_waiting;       // those of them that wait
   std::set<std::pair<Instant, JobId>> due;
   IdTable<JobId, Instant> due_of;
 
   // Of a default policy that plans for the whole cluster; without one all three stay empty.
   std::unique_ptr<ClusterPlanner> planner;
-  std::set<JobId> counted;        // jobs that a plan may count with, and those that the newest one does
-  std::set<JobId> off_plan;       // of them, those that do not have what it gives them
-  std::set<JobId> giving;         // jobs whose slots, or some of them, are on their way to being free
-  std::uint64_t nodes = 0;        // digest of the nodes that a plan may count with
-  std::set<JobId> news;           // of a policy file: those whose grounds have changed since, so that it must be asked
-  std::string planned_by;         // whose planner it is
-  std::set<JobId> slow_off_plan;  // of those off the plan: what other jobs report of their nodes may change their lot
+  std::set<JobId> counted;     // jobs that a plan may count with, and those that the newest one does
+  IdSet<JobId> off_plan;       // of them, those that do not have what it gives them
+  IdSet<JobId> giving;         // jobs whose slots, or some of them, are on their way to being free
+  std::uint64_t nodes = 0;     // digest of the nodes that a plan may count with
+  IdSet<JobId> news;           // of a policy file: those whose grounds have changed since, so that it must be asked
+  std::string planned_by;      // whose planner it is
+  IdSet<JobId> slow_off_plan;  // of those off the plan: what other jobs report of their nodes may change their lot
 
   // What the newest settlement has left, while another one would find the same and change nothing. Invariant: none of
   // what a settlement looks at has changed since, which are the jobs off the plan or giving slots, free slots, nodes
@@ -166,7 +167,7 @@ struct Engine::Impl {
   // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
   std::set<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
     std::set<JobId>& jobs = scope.jobs;
-    std::set<JobId> more;  // off_plan, and whom a new plan changes
+    IdSet<JobId> more;  // off_plan, and whom a new plan changes
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
     const PlanScope of_plan{.candidates = counted, .looked_at = jobs, .nodes = nodes};
     if (!awaits && plan_is_due(draft, of_plan)) {

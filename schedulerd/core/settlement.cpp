@@ -49,7 +49,7 @@ bool leaves(const Job& job, const Worker& worker) {
 // Slots that are free or will be without anybody deciding more, less what earlier claims are waiting for.
 class Room {
  public:
-  Room(DecisionDraft& draft, const std::set<JobId>& giving) : draft_(draft) {
+  Room(DecisionDraft& draft, const IdSet<JobId>& giving) : draft_(draft) {
     std::set<WorkerId> leaving = draft.leavers();
     for (const JobId id : giving) {
       const Job& job = *draft.state().find_job(id);
@@ -304,7 +304,7 @@ class Settlement {
   }
 
   DecisionDraft& draft_;
-  const std::set<JobId>& giving_;
+  const IdSet<JobId>& giving_;
   std::vector<Entry> line_;
   std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
   std::vector<Left> left_;

@@ -10,13 +10,14 @@
 
 #include <set>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 
 namespace tidepool::core {
 
 struct Unsettled {
-  const std::set<JobId>& off_plan;  // every job that does not have what the plan gives it; others do no harm
-  const std::set<JobId>& giving;    // every job of which gives_slots() holds
+  const IdSet<JobId>& off_plan;  // every job that does not have what the plan gives it; others do no harm
+  const IdSet<JobId>& giving;    // every job of which gives_slots() holds
 };
 // Returns the jobs that it has dealt with.
 [[nodiscard]] std::set<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled);
