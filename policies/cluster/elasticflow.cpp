@@ -20,9 +20,9 @@ bool is_accepted(const JobRow& job) {
   return job.mark.level == kAccepted || job.held > Duration() || !job.placement.empty();
 }
 
-class Planner {
+class Round {
  public:
-  Planner(const View& view, core::StepBudget& budget) : view_(view), budget_(budget), plans_(view.jobs.size()) {
+  Round(const View& view, core::StepBudget& budget) : view_(view), budget_(budget), plans_(view.jobs.size()) {
     for (const JobRow& job : view.jobs) demands_.push_back(demand_of(job));
   }
 
@@ -216,7 +216,7 @@ class Planner {
 }  // namespace
 
 Allocation ElasticFlow::allocate(const View& view, core::StepBudget& budget) const {
-  return Planner(view, budget).allocate();
+  return Round(view, budget).allocate();
 }
 
 }  // namespace tidepool::policies::cluster

@@ -9,7 +9,7 @@ namespace {
 using core::Reason;
 using core::ReasonCode;
 
-constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 Reason served_reason(const JobRow& job, int size) {
   const int held = size_of(job.placement);
@@ -30,7 +30,7 @@ bool waits_in_line(const Grant& grant) {
 
 // The next job on the other side of the line between those that are served and those that wait.
 struct Opposite {
-  std::size_t row = kNobody;
+  std::size_t row = kNone;
   int apart = 0;  // places; of a job that waits: all that are served before it
 };
 
@@ -65,11 +65,11 @@ class Teller {
         rivals_[row] = served;
       }
     }
-    std::size_t waiting = kNobody;
+    std::size_t waiting = kNone;
     for (std::size_t place = order.size(); place-- > 0;) {
       const std::size_t row = order[place];
       if (waits_in_line(allocation_.grants[row])) waiting = place;
-      if (allocation_.grants[row].size == 0 || waiting == kNobody) continue;
+      if (allocation_.grants[row].size == 0 || waiting == kNone) continue;
       rivals_[row] = {.row = order[waiting], .apart = static_cast<int>(waiting - place)};
     }
   }
@@ -78,14 +78,14 @@ class Teller {
     reason.word = line_.measure;
     const std::size_t rival = rivals_[row].row;
     if (!line_.own.empty()) reason.numbers.push_back({"own", line_.own[row]});
-    if (rival == kNobody) return;
+    if (rival == kNone) return;
     reason.numbers.push_back({"rival", double(view_.jobs[rival].id.number())});
     if (!line_.own.empty()) reason.numbers.push_back({"bar", line_.own[rival]});
   }
 
   [[nodiscard]] double margin(std::size_t row) const {
     const Opposite& rival = rivals_[row];
-    if (rival.row == kNobody) return 0;
+    if (rival.row == kNone) return 0;
     if (!line_.own.empty()) {
       if (const auto ahead = core::measure::lead(line_.measure, line_.own[row], line_.own[rival.row])) return *ahead;
     }

@@ -146,9 +146,9 @@ std::optional<Length> length_of(const View& view, const JobRow& job) {
   return Length{.left_s = left * step_s, .all_s = (left + job.steps_done) * step_s};
 }
 
-class Plan {
+class Window {
  public:
-  explicit Plan(const View& view) : view_(view) {
+  explicit Window(const View& view) : view_(view) {
     for (const JobRow& job : view.jobs) {
       lengths_.push_back(length_of(view, job));
       entries_.push_back(Entry::from(job.mark));
@@ -276,7 +276,7 @@ WelfareAnswer solve(const WelfareProgram& program) {
 }
 
 Allocation Shockwave::allocate(const View& view, core::StepBudget& budget) const {
-  Plan plan(view);
+  Window plan(view);
   if (plan.stands()) return plan.grants(view.mark.since, budget);
   plan.make(budget);
   return plan.grants(view.now, budget);

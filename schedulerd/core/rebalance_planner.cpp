@@ -10,7 +10,7 @@ namespace tidepool::core {
 namespace {
 
 // Until one has been measured. An agreement takes a few steps, and nobody stands still for it.
-constexpr double kPauseUnknownMs = 100;
+constexpr double kRebalanceUnknownMs = 100;
 
 // What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.
 struct Balance {
@@ -76,7 +76,7 @@ std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balan
 }  // namespace
 
 double cost_of_rebalancing(const Job& job) {
-  const double pause_ms = job.rebalance_cost.count > 0 ? job.rebalance_cost.mean_stall_ms : kPauseUnknownMs;
+  const double pause_ms = job.rebalance_cost.count > 0 ? job.rebalance_cost.mean_stall_ms : kRebalanceUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration kFirstPause = Duration::seconds(1);
 constexpr Duration kPauseMax = Duration::seconds(60);
-constexpr int kDoublingsMax = 6;  // 64 s, beyond the largest pause
+constexpr int kPauseDoublingsMax = 6;  // 64 s, beyond the largest pause
 
 bool awaits_launch(const Job& job) {
   return job.spec.resize == ResizeMode::kRestart && !job.members.empty() && !job.incarnation.failed &&
@@ -37,7 +37,7 @@ void launch_if_stopped(DecisionDraft& draft, const Job& job) {
 
 Duration pause_before_launch(const Job& job) {
   if (!job.commit.after_failure) return {};
-  const int doublings = std::clamp(job.restarts - 1, 0, kDoublingsMax);
+  const int doublings = std::clamp(job.restarts - 1, 0, kPauseDoublingsMax);
   return std::min(kFirstPause * (std::int64_t{1} << doublings), kPauseMax);
 }
 

@@ -17,7 +17,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr double kRestartUnknownMs = 30'000;  // of a job whose programs are started anew
-constexpr int kDoublingsMax = 32;
+constexpr int kLooksMax = 32;
 
 // Slot-seconds that moving one of its workers takes from the job.
 double cost_of_moving(const Job& job) {
@@ -184,7 +184,7 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
 int looks_for_type(const Job& waiting, Instant now) {
   const Duration waited = now - waiting_since(waiting);
   int looks = 0;
-  for (Duration next = Duration::seconds(1); looks < kDoublingsMax && next <= waited; next = next * 2) ++looks;
+  for (Duration next = Duration::seconds(1); looks < kLooksMax && next <= waited; next = next * 2) ++looks;
   return looks;
 }
 
@@ -226,7 +226,7 @@ Reason with_room(Reason reason, const TypeRoom& room, const Job& waiting, Instan
 std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
   if (waiting.state != JobState::kPending || waiting.spec.slot_types.empty()) return std::nullopt;
   const int looks = looks_for_type(waiting, after);
-  if (looks == kDoublingsMax) return std::nullopt;
+  if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);
 }
 

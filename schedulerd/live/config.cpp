@@ -1,45 +1,20 @@
 #include "schedulerd/live/config.hpp"
 
-#include <yaml-cpp/yaml.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/json.hpp"
 #include "base/word_list.hpp"
+#include "schedulerd/live/yaml_document.hpp"
 
 namespace tidepool::live {
 namespace {
 
 constexpr int kSlotsMax = 1'024;
 constexpr int kDevSlots = 4;
-
-// A YAML scalar as JSON would have it: quoted ones stay texts.
-nlohmann::json scalar_to_json(const YAML::Node& node) {
-  const std::string& text = node.Scalar();
-  if (node.Tag() == "!") return text;
-  if (text == "true" || text == "false") return text == "true";
-  std::int64_t whole = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc{} && end == text.data() + text.size()) return whole;
-  return text;
-}
-
-nlohmann::json to_json(const YAML::Node& node) {
-  if (node.IsMap()) {
-    auto object = nlohmann::json::object();
-    for (const auto& entry : node) object[entry.first.as<std::string>()] = to_json(entry.second);
-    return object;
-  }
-  if (node.IsSequence()) {
-    auto array = nlohmann::json::array();
-    for (const auto& entry : node) array.push_back(to_json(entry));
-    return array;
-  }
-  return node.IsScalar() ? scalar_to_json(node) : nlohmann::json();
-}
 
 // Reads one configuration into `config_`, sentence by sentence of complaint.
 class Reader {
@@ -157,14 +132,13 @@ void Reader::straggler_section(const nlohmann::json& value, const std::vector<st
 }
 
 void Reader::file(const std::string& path, const ConfigInputs& known) {
-  nlohmann::json document;
-  try {
-    document = to_json(YAML::LoadFile(path));
-  } catch (const YAML::BadFile&) {
-    return complain("--config " + path, "the file cannot be read");
-  } catch (const YAML::Exception& broken) {
-    return complain("--config " + path, std::string("it is not YAML: ") + broken.what());
-  }
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream.is_open() || text.bad()) return complain("--config " + path, "the file cannot be read");
+  const auto read = read_yaml(text.str());
+  if (!read) return complain("--config " + path, read.error().message);
+  const nlohmann::json& document = *read;
   if (document.is_null()) return;  // an empty file asks for nothing
   std::vector<FieldError> findings;
   ObjectReader in(document, "", findings);

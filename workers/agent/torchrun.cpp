@@ -16,7 +16,7 @@ namespace {
 constexpr int kPortFirst = 20'000;
 constexpr int kPorts = 12'000;
 constexpr const char* kOwnHost = "127.0.0.1";
-constexpr int kSlotsMax = 65'535;
+constexpr int kSlotNumberMax = 65'535;
 
 // Free on all addresses, of both families where the node has both.
 UniqueFd bind_everywhere(int port) {
@@ -64,7 +64,7 @@ Result<RankAddress> address_of_blob(const std::string& blob) {
   address.port = static_cast<int>(in.required_integer("port", {.low = 0, .high = 65'535}));
   const auto& slots = in.raw("slots");
   for (const auto& slot : slots.is_array() ? slots : nlohmann::json::array()) {
-    if (!slot.is_number_unsigned() || slot > kSlotsMax) in.fail("slots", "Invalid", "must hold slot numbers");
+    if (!slot.is_number_unsigned() || slot > kSlotNumberMax) in.fail("slots", "Invalid", "must hold slot numbers");
     if (errors.empty()) address.slots.push_back(slot.get<int>());
   }
   in.finish();

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using LocalSocket = asio::local::stream_protocol::socket;
 
-constexpr std::size_t kUnsentMax = 16U << 20U;
+constexpr std::size_t kUnreadMax = 16U << 20U;
 constexpr std::size_t kWaitingMax = 256;      // messages for one worker that is not connected
 constexpr std::size_t kStrangersMax = 1'024;  // connections without a hello
 constexpr auto kDrainPatience = std::chrono::seconds(2);
@@ -86,7 +86,7 @@ void WorkerSocket::admit(LocalSocket socket) {
     handlers_.on_trouble("too many connections without a hello; one was sent away");
     return;
   }
-  auto stream = std::make_shared<LineStream>(LineStream::Socket(std::move(socket)), kUnsentMax);
+  auto stream = std::make_shared<LineStream>(LineStream::Socket(std::move(socket)), kUnreadMax);
   strangers_.insert(stream);
   // Weak: the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
