@@ -93,7 +93,8 @@ Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const core::Job& job = *engine_.view().find_job(steps->job);
   const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
-  pulses_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  // A report may come after its job's end; nothing would take its pulse out again.
+  if (!core::is_final(job.state)) pulses_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
   if (steps->generation == job.generation && point.compute_ms.size() == job.members.size()) {
     for (std::size_t rank = 0; rank < job.members.size(); ++rank)
       compute_ms_[job.members[rank]] = point.compute_ms[rank];
@@ -210,6 +211,11 @@ Status Loop::on_lost(const AgentLostItem& item, Turn& turn) {
   if (engine_.view().find_node(node) == nullptr) return ok_status();
   spdlog::warn("event=node_lost node={} name={} why=\"{}\"", node.text(), item.node, item.why);
   auto refused = learn(core::NodeLost{node, item.why}, turn);
+  // Nobody may tell of their exits; those that come back report anew.
+  std::erase_if(compute_ms_, [&](const auto& entry) {
+    const core::Worker* worker = engine_.view().find_worker(entry.first);
+    return worker == nullptr || worker->node == node;
+  });
   return refused.ok() ? ok_status() : Status(refused.error());
 }
 

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -57,7 +58,8 @@ class WorkerSocket {
   boost::asio::io_context& io_;
   Handlers handlers_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
-  std::set<Stream> strangers_;  // have not said hello yet
+  boost::asio::steady_timer pause_;  // of the acceptor, after a failure
+  std::set<Stream> strangers_;       // have not said hello yet
   std::map<WorkerId, Stream> links_;
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;

@@ -69,6 +69,9 @@ void check_promises(const LoopWorld& world, const Clients& clients) {
     REQUIRE(found != nullptr);
     CHECK(found->spec.name == "job-of-" + key);
   }
+  const auto picture = world.publisher.picture();
+  for (const auto& [job, pulse] : picture->pulses) CHECK_FALSE(core::is_final(world.state().find_job(job)->state));
+  for (const auto& [worker, compute_ms] : picture->compute_ms) CHECK(world.state().find_worker(worker) != nullptr);
   std::set<WorkerId> once(world.agent.started().begin(), world.agent.started().end());
   CHECK(once.size() == world.agent.started().size());
 }
