@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
@@ -17,8 +18,8 @@ class Setting {
       : state_(in_charge(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
     for (const auto& [id, job] : state_.jobs) {
       if (!core::counts(*job, now_)) continue;
-      jobs_.insert(jobs_.end(), id);
-      if (!draft_.follows_plan(*job)) own_ways_.insert(own_ways_.end(), id);
+      jobs_.insert(id);
+      if (!draft_.follows_plan(*job)) own_ways_.insert(id);
     }
   }
 
@@ -27,7 +28,7 @@ class Setting {
 
   [[nodiscard]] core::ClusterState& state() { return state_; }
   [[nodiscard]] core::PlanRequest request() const { return {{state_, now_}, jobs_, jobs_, part_of_}; }
-  [[nodiscard]] const std::set<JobId>& own_ways() const { return own_ways_; }
+  [[nodiscard]] const IdSet<JobId>& own_ways() const { return own_ways_; }
 
  private:
   static core::ClusterState in_charge(const RoundAsked& asked) {
@@ -39,8 +40,8 @@ class Setting {
   core::ClusterState state_;
   Instant now_;
   core::DecisionDraft draft_;
-  std::set<JobId> jobs_;
-  std::set<JobId> own_ways_;
+  IdSet<JobId> jobs_;
+  IdSet<JobId> own_ways_;
   std::function<core::PlanPart(const core::Job&)> part_of_ = [this](const core::Job& job) {
     if (!jobs_.contains(job.id)) return core::PlanPart::kNone;
     return own_ways_.contains(job.id) ? core::PlanPart::kOwnWay : core::PlanPart::kSized;

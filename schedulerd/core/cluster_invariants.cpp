@@ -1,8 +1,8 @@
 #include "schedulerd/core/cluster_invariants.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 
@@ -62,7 +62,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   const std::string who = job.id.text();
   if (!is_active(job.state) && (!job.members.empty() || job.transition)) return broken("IdleJobsHaveNoMembers", who);
   if (job.state == JobState::kResizing && !job.transition) return broken("ResizingHasATransition", who);
-  if (std::set<WorkerId>(job.members.begin(), job.members.end()).size() != job.members.size()) {
+  if (IdSet<WorkerId>(job.members.begin(), job.members.end()).size() != job.members.size()) {
     return broken("MemberHasOneRank", who);
   }
   const auto& elastic = job.spec.elastic;
@@ -101,9 +101,7 @@ Broken slots_break(const ClusterState& state) {
 }
 
 Broken ids_break(const ClusterState& state) {
-  const auto above = [](const auto& map, std::uint64_t next) {
-    return !map.empty() && map.rbegin()->first.number() >= next;
-  };
+  const auto above = [](const auto& map, std::uint64_t next) { return !map.empty() && map.last().number() >= next; };
   if (above(state.jobs, state.next_job) || above(state.nodes, state.next_node) ||
       above(state.workers, state.next_worker)) {
     return broken("IdsAreHandedOutOnce", "a counter is behind");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
 #include "schedulerd/core/queue_planner.hpp"
@@ -59,9 +60,9 @@ Status check_named(const DecisionDraft& draft, const PlanScope& scope, const Pla
 }
 
 // All candidates, or of a partial plan those that it names and those that may have left it.
-std::set<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) {
+IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) {
   if (answer.whole) return scope.candidates;
-  std::set<JobId> jobs;
+  IdSet<JobId> jobs;
   for (const JobId id : scope.looked_at) {
     if (scope.candidates.contains(id)) jobs.insert(id);
   }
@@ -108,7 +109,7 @@ std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, 
 
 }  // namespace
 
-std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
+IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
   const std::function<PlanPart(const Job&)> part = [&](const Job& job) { return part_of(draft, job); };
   Result<PlanAnswer> answer =
       planner.plan({draft.view(), scope.candidates, scope.looked_at, part, scope.nodes}, draft.budget());
@@ -120,7 +121,7 @@ std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, cons
     replan.error = changes.error().message;
     replan.changes = changes_without_answer(draft, scope);
   }
-  std::set<JobId> changed;
+  IdSet<JobId> changed;
   for (const AllotmentChange& change : replan.changes) changed.insert(change.job);
   draft.set_replan(std::move(replan));
   return changed;

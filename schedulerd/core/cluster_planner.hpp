@@ -3,22 +3,22 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 
 namespace tidepool::core {
 
 // Whom a plan is about.
 struct PlanScope {
-  const std::set<JobId>& candidates;  // all that any plan may count with, and all that the newest one does
-  const std::set<JobId>& looked_at;   // whom the decision looks at
-  std::uint64_t nodes = 0;            // digest_of_nodes()
+  const IdSet<JobId>& candidates;  // all that any plan may count with, and all that the newest one does
+  const IdSet<JobId>& looked_at;   // whom the decision looks at
+  std::uint64_t nodes = 0;         // digest_of_nodes()
 };
 
 // Plans for those candidates that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan into
 // the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
-[[nodiscard]] std::set<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
+[[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
 
 // The plan would say something else of the job than the state does, or would rest on something else: only then is it
 // a change. Scores and sizes that lost are not looked at. Requires: the plan counts with the job.

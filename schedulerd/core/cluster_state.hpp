@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
@@ -290,9 +291,9 @@ struct ClusterPlan {
 // snapshot for readers costs a pointer per job.
 struct ClusterState {
   Instant now;  // time of the newest fact
-  std::map<NodeId, Node> nodes;
-  std::map<WorkerId, Worker> workers;  // those that hold slots
-  std::map<JobId, std::shared_ptr<const Job>> jobs;
+  IdTable<NodeId, Node> nodes;
+  IdTable<WorkerId, Worker> workers;  // those that hold slots
+  IdTable<JobId, std::shared_ptr<const Job>> jobs;
   std::uint64_t next_job = 1;
   std::uint64_t next_node = 1;
   std::uint64_t next_worker = 1;

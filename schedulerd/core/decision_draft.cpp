@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/digest.hpp"
+#include "base/id_set.hpp"
 #include "schedulerd/core/account.hpp"
 
 namespace tidepool::core {
@@ -20,7 +21,7 @@ constexpr std::array<std::string_view, 6> kTelling = {"of", "to", "size", "next"
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
   Digest digest;
   digest.mix(state.next_event).mix(state.next_decision).mix(static_cast<std::uint64_t>(decision.at.count_us()));
-  std::set<JobId> jobs;
+  IdSet<JobId> jobs;
   for (const auto& planned : decision.plan) jobs.insert(job_of(planned.intent));
   for (const auto& verdict : decision.verdicts) jobs.insert(verdict.job);
   for (const JobId id : jobs) {
@@ -117,7 +118,7 @@ void DecisionDraft::note_leavers(const Intent& intent) {
 }
 
 void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason) {
-  if (stopped_.insert(worker).second) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
+  if (stopped_.insert(worker)) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
 }
 
 bool DecisionDraft::is_said(const Job& job, const Reason& reason) {

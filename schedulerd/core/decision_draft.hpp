@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/core/placement.hpp"
 #include "schedulerd/core/plan.hpp"
@@ -59,10 +60,10 @@ class DecisionDraft {
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
-  [[nodiscard]] const std::set<WorkerId>& leavers() const { return leavers_; }
+  [[nodiscard]] const IdSet<WorkerId>& leavers() const { return leavers_; }
 
   // Jobs that have not ended and ask for a type of slot. They outlive the draft.
-  void set_asking(const std::set<JobId>& jobs) { asking_ = &jobs; }
+  void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
   // The types that they ask for.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
   // This decision changes the job's size or replaces a worker, so it can do neither once more.
@@ -103,16 +104,16 @@ class DecisionDraft {
   StepBudget budget_;
   Decision decision_;
   std::optional<FreeSlots> free_;
-  std::set<WorkerId> stopped_;
+  IdSet<WorkerId> stopped_;
   std::map<std::pair<int, std::vector<std::string>>, int> capacity_;
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
-  std::set<JobId> changed_;
-  std::set<JobId> ended_;
-  std::set<WorkerId> leavers_;
-  std::set<JobId> resized_;
-  const std::set<JobId>* asking_ = nullptr;  // null = nobody
+  IdSet<JobId> changed_;
+  IdSet<JobId> ended_;
+  IdSet<WorkerId> leavers_;
+  IdSet<JobId> resized_;
+  const IdSet<JobId>* asking_ = nullptr;  // null = nobody
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };

@@ -26,7 +26,7 @@ namespace tidepool::core {
 namespace {
 
 // Membership of one job in one index.
-void put(auto& index, JobId job, bool belongs) {
+void put(IdSet<JobId>& index, JobId job, bool belongs) {
   if (belongs) {
     index.insert(job);
   } else {
@@ -49,19 +49,19 @@ struct Engine::Impl {
   ClusterState state;
 
   Touched unseen;                   // changed since the last accept
-  std::set<JobId> pending;          // jobs that wait
+  IdSet<JobId> pending;             // jobs that wait
   std::optional<WaitingLine> line;  // they in order, where each job's place follows from it alone
   bool nodes_changed = false;       // since the last accept
   IdSet<JobId> claiming;            // those of them that slots would help
   IdSet<JobId> held_back;           // running jobs that free slots would let change
-  std::set<JobId> asking;           // jobs that have not ended and ask for a type of slot
+  IdSet<JobId> asking;              // jobs that have not ended and ask for a type of slot
   IdSet<JobId> typed_waiting;       // those of them that wait
   std::set<std::pair<Instant, JobId>> due;
   IdTable<JobId, Instant> due_of;
 
   // Of a default policy that plans for the whole cluster; without one all three stay empty.
   std::unique_ptr<ClusterPlanner> planner;
-  std::set<JobId> counted;     // jobs that a plan may count with, and those that the newest one does
+  IdSet<JobId> counted;        // jobs that a plan may count with, and those that the newest one does
   IdSet<JobId> off_plan;       // of them, those that do not have what it gives them
   IdSet<JobId> giving;         // jobs whose slots, or some of them, are on their way to being free
   std::uint64_t nodes = 0;     // digest of the nodes that a plan may count with
@@ -138,15 +138,15 @@ struct Engine::Impl {
     }
   }
 
-  void check_books(const std::set<JobId>& jobs) const {
+  void check_books(const IdSet<JobId>& jobs) const {
     for (const JobId id : jobs) {
       const auto broken = broken_invariant_of(state, id);
       TP_CHECK(!broken, broken->c_str());
     }
   }
 
-  [[nodiscard]] std::set<JobId> to_look_at(Instant now) const {
-    std::set<JobId> jobs = unseen.jobs;
+  [[nodiscard]] IdSet<JobId> to_look_at(Instant now) const {
+    IdSet<JobId> jobs = unseen.jobs;
     jobs.insert(news.begin(), news.end());
     for (const auto& [when, id] : due) {
       if (when > now) break;
@@ -157,7 +157,7 @@ struct Engine::Impl {
 
   // What a decision looks at.
   struct Scope {
-    std::set<JobId> jobs;
+    IdSet<JobId> jobs;
     bool queue = false;                 // free slots, or who waits for them, have changed
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
     ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
@@ -165,13 +165,13 @@ struct Engine::Impl {
   };
   // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
   // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
-  std::set<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
-    std::set<JobId>& jobs = scope.jobs;
+  IdSet<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
+    IdSet<JobId>& jobs = scope.jobs;
     IdSet<JobId> more;  // off_plan, and whom a new plan changes
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
     const PlanScope of_plan{.candidates = counted, .looked_at = jobs, .nodes = nodes};
     if (!awaits && plan_is_due(draft, of_plan)) {
-      const std::set<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
+      const IdSet<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
       jobs.insert(changed.begin(), changed.end());
       more = off_plan;
       more.insert(changed.begin(), changed.end());
@@ -189,13 +189,13 @@ struct Engine::Impl {
       draft.reserve(rest->reserved);
       return {};
     }
-    std::set<JobId> dealt_with = settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
+    IdSet<JobId> dealt_with = settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
     if (scope.kept && draft.changes_nothing()) rest = Rest{draft.queue_waits(), draft.reserved()};
     return dealt_with;
   }
 
   // Nothing that is looked at now has a part in a settlement.
-  [[nodiscard]] bool leaves_at_rest(const std::set<JobId>& jobs) const {
+  [[nodiscard]] bool leaves_at_rest(const IdSet<JobId>& jobs) const {
     if (!slow_off_plan.empty() || !typed_waiting.empty()) return false;
     return std::none_of(jobs.begin(), jobs.end(),
                         [&](JobId id) { return off_plan.contains(id) || giving.contains(id); });
@@ -207,7 +207,7 @@ struct Engine::Impl {
     draft.set_asking(asking);
     // Who could move for a job that waits for a type of slot may be free to do so now.
     scope.queue = scope.queue || !typed_waiting.empty();
-    std::set<JobId>& jobs = scope.jobs;
+    IdSet<JobId>& jobs = scope.jobs;
     for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
@@ -215,7 +215,7 @@ struct Engine::Impl {
       const auto held_until = state_wait_ends(job);
       scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
     }
-    std::set<JobId> dealt_with;
+    IdSet<JobId> dealt_with;
     bool rests = false;
     if (scope.planner != nullptr) {
       dealt_with = follow_plan(draft, scope, rests);
@@ -300,9 +300,9 @@ Decision Engine::decide(Instant now) const {
 }
 
 Decision Engine::decide_anew(Instant now) const {
-  std::set<JobId> jobs;
+  IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
-    if (!is_final(job->state) || !job->workers.empty()) jobs.insert(jobs.end(), id);
+    if (!is_final(job->state) || !job->workers.empty()) jobs.insert(id);
   }
   const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
   if (planner) {
@@ -318,7 +318,7 @@ Status Engine::validate(const Decision& decision) const {
 
 std::vector<Event> Engine::accept(const Decision& decision) {
   StateChange change(impl_->state, decision.at);
-  std::set<JobId> looked_at = impl_->to_look_at(decision.at);
+  IdSet<JobId> looked_at = impl_->to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
   looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
   impl_->unseen = {};
@@ -349,7 +349,7 @@ std::optional<std::int64_t> Engine::question(Instant now) const {
   const PolicyDesk& desk = impl_->state.desk;
   if (!impl_->parts.file_decides(impl_->state) || desk.answer) return std::nullopt;
   const DecisionDraft draft(impl_->state, impl_->parts, now);
-  const std::set<JobId> jobs = impl_->to_look_at(now);
+  const IdSet<JobId> jobs = impl_->to_look_at(now);
   if (!plan_is_due(draft, {.candidates = impl_->counted, .looked_at = jobs, .nodes = impl_->nodes})) {
     return std::nullopt;
   }

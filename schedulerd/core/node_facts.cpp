@@ -1,8 +1,8 @@
 #include "schedulerd/core/node_facts.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/node_speed.hpp"
@@ -12,7 +12,7 @@ namespace tidepool::core {
 namespace {
 
 std::vector<WorkerId> workers_on(const Node& node) {
-  std::set<WorkerId> owners(node.owners.begin(), node.owners.end());
+  IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
   owners.erase(WorkerId());
   return {owners.begin(), owners.end()};
 }
@@ -90,7 +90,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.slot_type = fact.slot_type;
   node.price_per_slot_hour = fact.price_per_slot_hour;
   bury_workers(change, gone, {.detail = "its agent came back without it"});
-  std::set<JobId> jobs;
+  IdSet<JobId> jobs;
   for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
   for (const JobId job : jobs) take_back(change, change.job(job));
   node.owners.resize(static_cast<std::size_t>(fact.slots));

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -45,7 +46,7 @@ class PlanCheck {
 
   Status check(const Job& job, const ShrinkIntent& intent) {
     TP_TRY(resizable(job));
-    const std::set<WorkerId> leavers(intent.leavers.begin(), intent.leavers.end());
+    const IdSet<WorkerId> leavers(intent.leavers.begin(), intent.leavers.end());
     if (leavers.empty() || leavers.size() != intent.leavers.size()) {
       return breaks("LeaversAreMembers", job.id.text() + " names no leaver, or one twice");
     }
@@ -83,8 +84,8 @@ class PlanCheck {
     if (intent.number != job.generation + 1) {
       return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
     }
-    if (!switched_.insert(job.id).second) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
-    const std::set<WorkerId> distinct(intent.members.begin(), intent.members.end());
+    if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    const IdSet<WorkerId> distinct(intent.members.begin(), intent.members.end());
     if (distinct.size() != intent.members.size()) return breaks("MemberHasOneRank", job.id.text());
     for (const WorkerId id : intent.members) {
       if (!can_step(job, id)) return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
@@ -104,7 +105,7 @@ class PlanCheck {
     if (intent.number != job.generation || switched_.contains(job.id)) {
       return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.generation));
     }
-    if (job.incarnation.launched >= intent.number || !launched_.insert(job.id).second) {
+    if (job.incarnation.launched >= intent.number || !launched_.insert(job.id)) {
       return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
     }
     if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
@@ -118,7 +119,7 @@ class PlanCheck {
     if (intent.number != job.generation + 1) {
       return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
     }
-    if (!switched_.insert(job.id).second) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
     if (job.stepping_generation == 0) return breaks("StateAllowsIt", job.id.text() + " has nothing to park");
     return ok_status();
   }
@@ -126,7 +127,7 @@ class PlanCheck {
   Status check(const Job& job, const StopWorkerIntent& intent) {
     const Worker* worker = state_.find_worker(intent.worker);
     if (worker == nullptr || worker->job != job.id) return breaks("JobOwnsItsWorkers", intent.worker.text());
-    if (worker->kill_at || !stopped_.insert(intent.worker).second) {
+    if (worker->kill_at || !stopped_.insert(intent.worker)) {
       return breaks("StoppedOnce", intent.worker.text() + " is being stopped already");
     }
     if (intent.grace < Duration()) return breaks("GraceIsTime", intent.worker.text());
@@ -149,7 +150,7 @@ class PlanCheck {
   }
 
   Status one_change(const Job& job) {
-    if (changed_.insert(job.id).second) return ok_status();
+    if (changed_.insert(job.id)) return ok_status();
     return breaks("OneChangeAtATime", job.id.text() + " is changed twice");
   }
 
@@ -214,10 +215,10 @@ class PlanCheck {
   const ClusterState& state_;
   std::uint64_t next_worker_;
   std::set<std::pair<NodeId, int>> claimed_;
-  std::set<JobId> changed_;
-  std::set<JobId> switched_;
-  std::set<JobId> launched_;
-  std::set<WorkerId> stopped_;
+  IdSet<JobId> changed_;
+  IdSet<JobId> switched_;
+  IdSet<JobId> launched_;
+  IdSet<WorkerId> stopped_;
   std::map<JobId, std::vector<WorkerId>> leavers_;
 };
 

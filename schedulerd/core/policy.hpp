@@ -13,10 +13,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -31,7 +32,7 @@ namespace tidepool::core {
 struct ClusterView {
   const ClusterState& state;
   Instant now;
-  const std::set<JobId>* pending = nullptr;  // the jobs that wait, if the caller has them at hand; else look
+  const IdSet<JobId>* pending = nullptr;  // the jobs that wait, if the caller has them at hand; else look
 };
 
 // A place in the queue that follows from the job alone: the lower one starts first, equals go by their ids.
@@ -59,13 +60,13 @@ enum class PlanPart {
 
 struct PlanRequest {
   ClusterView view;
-  const std::set<JobId>& jobs;                         // whoever any plan may count with, running or waiting
-  const std::set<JobId>& looked_at;                    // whose facts have changed or whose time has come; others, too
+  const IdSet<JobId>& jobs;                            // whoever any plan may count with, running or waiting
+  const IdSet<JobId>& looked_at;                       // whose facts have changed or whose time has come; others, too
   const std::function<PlanPart(const Job&)>& part_of;  // valid during the call
   std::uint64_t nodes = 0;                             // digest of the nodes that a plan may count with
 };
 struct PlanAnswer {
-  std::map<JobId, Allotment> allotments;
+  IdTable<JobId, Allotment> allotments;
   // One for each job that the plan counts with; else for those at least of whom there is news (cluster_planner.hpp).
   bool whole = true;
   Mark mark;

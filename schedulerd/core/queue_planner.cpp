@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/state_wait.hpp"
 #include "schedulerd/core/transition_planner.hpp"
 #include "schedulerd/core/type_moves.hpp"
@@ -12,8 +13,8 @@ namespace tidepool::core {
 namespace {
 
 // The policy's order, made whole: ids that do not wait or come twice are left out, forgotten ones follow.
-std::vector<JobId> queue_of(DecisionDraft& draft, const std::set<JobId>& pending) {
-  std::set<JobId> left;
+std::vector<JobId> queue_of(DecisionDraft& draft, const IdSet<JobId>& pending) {
+  IdSet<JobId> left;
   for (const JobId id : pending) {
     if (!is_ending(*draft.state().find_job(id), draft.now())) left.insert(id);
   }
@@ -113,7 +114,7 @@ class Queue {
 
 }  // namespace
 
-void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending) {
+void plan_queue(DecisionDraft& draft, const IdSet<JobId>& pending) {
   Queue queue(draft);
   for (const JobId id : queue_of(draft, pending)) queue.consider(*draft.state().find_job(id));
   queue.tell_left();

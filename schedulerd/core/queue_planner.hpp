@@ -1,8 +1,7 @@
 // The jobs that wait: in the policy's order, each starts whole or not at all.
 #pragma once
 
-#include <set>
-
+#include "base/id_set.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 #include "schedulerd/core/waiting_line.hpp"
 
@@ -10,7 +9,7 @@ namespace tidepool::core {
 
 // `pending` = ids of the jobs in state pending. Tells the draft whether any of them goes on waiting for
 // slots that the cluster has.
-void plan_queue(DecisionDraft& draft, const std::set<JobId>& pending);
+void plan_queue(DecisionDraft& draft, const IdSet<JobId>& pending);
 // The same of those who stand in the line, looking only at whom there is room for and at whom must be looked at.
 // Requires: the nodes are as they were when the line's settled jobs were judged.
 void plan_queue(DecisionDraft& draft, const WaitingLine& line);

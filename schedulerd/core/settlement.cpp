@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/cluster_planner.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
@@ -50,7 +51,7 @@ bool leaves(const Job& job, const Worker& worker) {
 class Room {
  public:
   Room(DecisionDraft& draft, const IdSet<JobId>& giving) : draft_(draft) {
-    std::set<WorkerId> leaving = draft.leavers();
+    IdSet<WorkerId> leaving = draft.leavers();
     for (const JobId id : giving) {
       const Job& job = *draft.state().find_job(id);
       for (const WorkerId worker : job.workers) {
@@ -114,8 +115,8 @@ class Settlement {
     });
   }
 
-  std::set<JobId> run() {
-    std::set<JobId> dealt_with;
+  IdSet<JobId> run() {
+    IdSet<JobId> dealt_with;
     for (const Entry& entry : line_) {
       dealt_with.insert(entry.job->id);
       give_up(entry);
@@ -221,7 +222,7 @@ class Settlement {
   TypeRoom make_room(const Job& job) {
     TypeRoom room = room_of_type(draft_, job, draft_.leavers());
     if (room.coming) return room;
-    std::set<WorkerId> leaving = draft_.leavers();
+    IdSet<WorkerId> leaving = draft_.leavers();
     std::vector<Entry> chosen;
     for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
       if (!holds_type(*victim->job, job.spec.slot_types) || !may_be_preempted(*victim->job)) continue;
@@ -315,7 +316,7 @@ class Settlement {
 
 }  // namespace
 
-std::set<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled) {
+IdSet<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled) {
   if (unsettled.off_plan.empty()) {
     draft.set_queue_waits(false);
     return {};

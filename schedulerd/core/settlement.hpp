@@ -8,8 +8,6 @@
 // elsewhere (type_moves.hpp). While it waits, nobody behind it takes slots of that type.
 #pragma once
 
-#include <set>
-
 #include "base/id_set.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 
@@ -20,7 +18,7 @@ struct Unsettled {
   const IdSet<JobId>& giving;    // every job of which gives_slots() holds
 };
 // Returns the jobs that it has dealt with.
-[[nodiscard]] std::set<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled);
+[[nodiscard]] IdSet<JobId> settle(DecisionDraft& draft, const Unsettled& unsettled);
 
 // Some of its workers are on their way out: their slots will be free without anybody deciding more.
 [[nodiscard]] bool gives_slots(const ClusterState& state, const Job& job);

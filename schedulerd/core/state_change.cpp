@@ -10,7 +10,7 @@ namespace tidepool::core {
 
 Job& StateChange::job(JobId id) {
   Job& job = state_.mutable_job(id);
-  if (touched_.jobs.insert(id).second) charge(state_, job, at_);
+  if (touched_.jobs.insert(id)) charge(state_, job, at_);
   return job;
 }
 

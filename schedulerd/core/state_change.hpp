@@ -3,19 +3,19 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/cluster_state.hpp"
 #include "schedulerd/core/event.hpp"
 
 namespace tidepool::core {
 
 struct Touched {
-  std::set<JobId> jobs;
+  IdSet<JobId> jobs;
   bool capacity = false;  // free slots or the queue changed
 
   void add(const Touched& other) {

@@ -282,9 +282,9 @@ Status decode_list(nlohmann::json& document, const char* name, Map& map, Make ma
 }
 
 template <class Id, class T>
-std::map<Id, T> unboxed(std::map<Id, std::unique_ptr<T>> boxes) {
-  std::map<Id, T> plain;
-  for (auto& [id, box] : boxes) plain.emplace_hint(plain.end(), id, std::move(*box));
+IdTable<Id, T> unboxed(std::map<Id, std::unique_ptr<T>> boxes) {
+  IdTable<Id, T> plain;
+  for (auto& [id, box] : boxes) plain.emplace(id, std::move(*box));
   return plain;
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/job_state.hpp"
 #include "schedulerd/core/membership.hpp"
 #include "schedulerd/core/placement.hpp"
@@ -64,7 +65,7 @@ struct NodeRoom {
 
 class RoomSearch {
  public:
-  RoomSearch(DecisionDraft& draft, const Job& waiting, const std::set<WorkerId>& leaving)
+  RoomSearch(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving)
       : draft_(draft), waiting_(waiting), leaving_(leaving), each_(waiting.spec.gpus_per_worker) {
     for (const auto& [id, node] : draft.state().nodes) {
       if (may_hold(node, waiting) && !draft.free_slots().is_closed(id)) look_at(node);
@@ -90,7 +91,7 @@ class RoomSearch {
  private:
   void look_at(const Node& node) {
     NodeRoom place{.open = static_cast<int>(draft_.free_slots().free_on(node.id)), .movers = {}};
-    const std::set<WorkerId> owners(node.owners.begin(), node.owners.end());
+    const IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
     for (const WorkerId id : owners) {
       if (!id) continue;
       const Worker& worker = *draft_.state().find_worker(id);
@@ -156,7 +157,7 @@ class RoomSearch {
 
   DecisionDraft& draft_;
   const Job& waiting_;
-  const std::set<WorkerId>& leaving_;
+  const IdSet<WorkerId>& leaving_;
   int each_;
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   std::map<JobId, int> held_by_;
@@ -190,7 +191,7 @@ int looks_for_type(const Job& waiting, Instant now) {
 
 }  // namespace
 
-TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const std::set<WorkerId>& leaving) {
+TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving) {
   return RoomSearch(draft, waiting, leaving).find();
 }
 
@@ -231,7 +232,7 @@ std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
 }
 
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
-  std::set<WorkerId> chosen;
+  IdSet<WorkerId> chosen;
   const auto take = [&](const auto& wanted) {
     for (std::size_t rank = job.members.size(); rank-- > 0 && static_cast<int>(chosen.size()) < count;) {
       const bool first = rank == 0 && count < job.size();

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 
 namespace tidepool::core {
@@ -25,7 +25,7 @@ struct TypeRoom {
   JobId holder;                  // who holds most slots of these types
 };
 // `leaving`: workers whose slots count as free. Requires: the job waits and asks for types of slots.
-[[nodiscard]] TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const std::set<WorkerId>& leaving);
+[[nodiscard]] TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
 
 // Moves whom it is time to move and who can; returns how many slots elsewhere the others lack for that.
 int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/id_set.hpp"
 #include "schedulerd/core/event_data.hpp"
 #include "schedulerd/core/explain.hpp"
 #include "schedulerd/core/job_state.hpp"
@@ -42,8 +43,8 @@ void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitN
 }
 
 // Counts a loss once for each job, however many of its workers went together.
-void count_loss(Job& job, std::set<JobId>& counted, std::string how) {
-  if (counted.insert(job.id).second) ++job.restarts;
+void count_loss(Job& job, IdSet<JobId>& counted, std::string how) {
+  if (counted.insert(job.id)) ++job.restarts;
   job.last_error = std::move(how);
 }
 
@@ -78,8 +79,8 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
 }
 
 void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
-  std::set<JobId> counted;
-  std::set<JobId> jobs;
+  IdSet<JobId> counted;
+  IdSet<JobId> jobs;
   for (const WorkerId id : ids) {
     const Worker worker = change.worker(id);
     Job& job = change.job(worker.job);
@@ -103,8 +104,8 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
 }
 
 void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
-  std::set<JobId> counted;
-  std::set<JobId> jobs;
+  IdSet<JobId> counted;
+  IdSet<JobId> jobs;
   for (const WorkerId id : ids) {
     Worker& worker = change.worker(id);
     Job& job = change.job(worker.job);

@@ -143,7 +143,7 @@ class Scenario {
   }
   // Every worker that boots is ready.
   void ready() {
-    for (const auto& [id, worker] : std::map(engine_.view().workers)) learn(core::WorkerReady{id});
+    for (const auto& [id, worker] : IdTable(engine_.view().workers)) learn(core::WorkerReady{id});
   }
   void switched(const Line& line) {
     const core::Job& at = find(line);
@@ -178,7 +178,7 @@ class Scenario {
   }
   // Every worker that was told to leave or stop has exited.
   void gone() {
-    for (const auto& [id, worker] : std::map(engine_.view().workers)) {
+    for (const auto& [id, worker] : IdTable(engine_.view().workers)) {
       const bool leaves = worker.phase == core::WorkerPhase::kLeaving && !worker.node_lost;
       if (leaves && (worker.kill_at || worker.stop_due)) learn(core::WorkerExited{id, 0, 0, ""});
     }

@@ -116,7 +116,7 @@ class SimulatedWorld {
     for (const auto& [id, process] : std::map(processes_)) {
       if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
     }
-    for (const auto& [id, job] : std::map(state().jobs)) {
+    for (const auto& [id, job] : IdTable(state().jobs)) {
       if (core::is_final(job->state)) continue;
       if (job->suspend_requested) learn(core::JobResumeRequested{id});
       // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
@@ -129,7 +129,7 @@ class SimulatedWorld {
   // Everything that can go on goes on a bit. False if every job has ended.
   bool work_a_round() {
     pass(Duration::millis(500));
-    for (const auto& [id, job] : std::map(state().jobs)) {
+    for (const auto& [id, job] : IdTable(state().jobs)) {
       if (!core::is_final(job->state)) advance(id);
     }
     for (const auto& [id, process] : std::map(processes_)) live_on(id);
