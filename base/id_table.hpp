@@ -69,7 +69,7 @@ class IdTable {
   template <bool kConst>
   class Iterator {
    public:
-    using iterator_category = std::forward_iterator_tag;
+    using iterator_category = std::bidirectional_iterator_tag;
     using value_type = IdTable::value_type;
     using difference_type = std::ptrdiff_t;
     using pointer = std::conditional_t<kConst, const value_type*, value_type*>;
@@ -95,6 +95,18 @@ class IdTable {
     Iterator operator++(int) {
       const Iterator before = *this;
       ++*this;
+      return before;
+    }
+    // Requires: it is not at the first value.
+    Iterator& operator--() {
+      const std::uint32_t below = at_ == end_ ? 0 : (*at_)->used() & ((1U << static_cast<unsigned>(slot_)) - 1);
+      if (below == 0) --at_;
+      slot_ = 31 - std::countl_zero(below == 0 ? (*at_)->used() : below);
+      return *this;
+    }
+    Iterator operator--(int) {
+      const Iterator before = *this;
+      --*this;
       return before;
     }
     bool operator==(const Iterator& other) const { return at_ == other.at_ && slot_ == other.slot_; }
@@ -151,6 +163,20 @@ class IdTable {
   [[nodiscard]] T& at(Id id) { return present(find(id))->second; }
   [[nodiscard]] const T& at(Id id) const { return present(find(id))->second; }
   T& operator[](Id id) { return try_emplace(id).first->second; }
+
+  // The first value whose id is not below, or above `id`.
+  [[nodiscard]] const_iterator lower_bound(Id id) const {
+    const std::uint64_t number = id.number() / kSlots;
+    const std::size_t at = place_of(number);
+    if (at == pages_.size() || pages_[at]->number() != number) return {first_page() + at, last_page()};
+    const std::uint32_t left = pages_[at]->used() >> static_cast<unsigned>(slot_of(id));
+    if (left == 0) return {first_page() + at + 1, last_page()};
+    return {first_page() + at, last_page(), slot_of(id) + std::countr_zero(left)};
+  }
+  [[nodiscard]] const_iterator upper_bound(Id id) const {
+    const const_iterator found = lower_bound(id);
+    return found != end() && found->first == id ? std::next(found) : found;
+  }
 
   // Nothing happens if the id is there.
   template <class... Arguments>

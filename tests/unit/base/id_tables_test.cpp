@@ -31,7 +31,17 @@ bool equal(const Table& table, const Map& map) {
     if (expected == map.end() || expected->first != id || expected->second != value) return false;
     ++expected;
   }
-  return expected == map.end() && (map.empty() || table.last() == map.rbegin()->first);
+  for (auto back = table.end(); back != table.begin();) {
+    if ((--back)->first != (--expected)->first) return false;
+  }
+  return expected == map.begin() && (map.empty() || table.last() == map.rbegin()->first);
+}
+
+// Where an id leads in both.
+template <class Iterator, class Expected>
+bool same_place(const Table& table, Iterator found, const Map& map, Expected expected) {
+  if (found == table.end() || expected == map.end()) return found == table.end() && expected == map.end();
+  return found->first == expected->first;
 }
 
 }  // namespace
@@ -85,6 +95,8 @@ TEST_CASE("a table holds what a std::map holds, in its order, after any history"
     const JobId other = random_id(rng);
     const auto found = table.find(other);
     REQUIRE((found != table.end()) == expected.contains(other));
+    REQUIRE(same_place(table, table.lower_bound(other), expected, expected.lower_bound(other)));
+    REQUIRE(same_place(table, table.upper_bound(other), expected, expected.upper_bound(other)));
     if (found != table.end()) REQUIRE((found->first == other && table.at(other) == expected.at(other)));
     if (round % 50 == 0) REQUIRE(equal(table, expected));
   }
