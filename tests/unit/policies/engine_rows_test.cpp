@@ -263,16 +263,16 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
     return core::is_final(job.state) ? core::PlanPart::kNone : core::PlanPart::kSized;
   };
   // The score of the first job's size.
-  const auto score = [&](tidal::TidePlanner& planner, const std::set<JobId>& followed) {
+  const auto score = [&](tidal::TidePlanner& planner, const IdSet<JobId>& followed) {
     for (const JobId id : followed) planner.follow(pool.state(), id);
     core::StepBudget budget(1'000'000);
-    const std::set<JobId> jobs{JobId(1), JobId(2)};
+    const IdSet<JobId> jobs{JobId(1), JobId(2)};
     auto answer = planner.plan({{pool.state(), pool.now()}, jobs, followed, part, 1}, budget);
     REQUIRE(answer.ok());
     return answer->allotments.at(JobId(1)).score;
   };
   const auto everybody = [&] {
-    std::set<JobId> ids;
+    IdSet<JobId> ids;
     for (const auto& [id, job] : pool.state().jobs) ids.insert(id);
     return ids;
   };
