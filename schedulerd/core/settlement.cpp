@@ -61,7 +61,9 @@ class Room {
     for (const WorkerId id : leaving) add(*draft.state().find_worker(id));
   }
 
+  // Once, however it is found: a job that gives up everything may have leavers on their way already.
   void add(const Worker& worker) {
+    if (!counted_.insert(worker.id)) return;
     const Node& node = *draft_.state().find_node(worker.node);
     if (node.state != NodeState::kUp || node.cordoned || draft_.free_slots().is_closed(node.id)) return;
     coming_[worker.node] += static_cast<int>(worker.slots.size());
@@ -95,6 +97,7 @@ class Room {
   }
 
   DecisionDraft& draft_;
+  IdSet<WorkerId> counted_;
   std::map<NodeId, int> coming_;
   int all_coming_ = 0;
   int held_ = 0;  // by claims of single slots

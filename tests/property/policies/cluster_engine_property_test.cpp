@@ -142,6 +142,16 @@ TEST_CASE("a market that is kept plans as a new one while jobs that end tell of 
   CHECK(told > 0);
 }
 
+TEST_CASE("a decision makes all the room that it wants, however long a cluster has lived") {
+  for_each_seed("long lives", 12, [](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed, false, parts_of("tidal"));
+    for (int i = 0; i < 500; ++i) {
+      world.tick();
+      if (i % 3 != 0) decide_and_check(world);  // facts come faster than decisions
+    }
+  });
+}
+
 TEST_CASE("whatever a policy for the whole cluster answers, no plan breaks a law, and a wrong answer is dropped") {
   int dropped = 0;
   for_each_seed("random policy", 60, [&](std::uint64_t seed, Rng&) {
