@@ -110,6 +110,7 @@ std::optional<UslCurve> fit_usl(const std::vector<ThroughputPoint>& points) {
 
 std::optional<UslCurve> fit_usl(const std::map<int, core::SizeRecord>& sizes) {
   std::vector<ThroughputPoint> points;
+  points.reserve(sizes.size());
   for (const auto& [size, record] : sizes) points.push_back(point_of(size, record));
   return fit_usl(points);
 }

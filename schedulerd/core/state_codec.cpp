@@ -282,7 +282,7 @@ Status decode_list(nlohmann::json& document, const char* name, Map& map, Make ma
 }
 
 template <class Id, class T>
-IdTable<Id, T> unboxed(std::map<Id, std::unique_ptr<T>> boxes) {
+IdTable<Id, T> unboxed(std::map<Id, std::unique_ptr<T>>&& boxes) {
   IdTable<Id, T> plain;
   for (auto& [id, box] : boxes) plain.emplace(id, std::move(*box));
   return plain;
