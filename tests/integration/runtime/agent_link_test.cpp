@@ -83,6 +83,13 @@ struct Linked {
             .socket_path = path, .worker = WorkerId(1), .flush_at_end = runtime::Millis{kPatienceMs * patience()}},
         membership, pulse);
   }
+  // Its link, on which it has said that training is over.
+  int finish(const Listener& agent) {
+    connect();
+    const int fd = agent.accept();
+    link->send(api::FinishedMessage{.last_step = 9, .loss = 1});
+    return fd;
+  }
   std::future<void> end() {
     return std::async(std::launch::async, [this] { link.reset(); });
   }
@@ -93,9 +100,7 @@ struct Linked {
 TEST_CASE("a last word that an agent has not read before its death is said to the next one") {
   Linked worker;
   const Listener agent(worker.path);
-  worker.connect();
-  const int first = agent.accept();
-  worker.link->send(api::FinishedMessage{.last_step = 9, .loss = 1});
+  const int first = worker.finish(agent);
   REQUIRE(holds(first, "finished"));
   auto ended = worker.end();
   ::close(first);
@@ -110,9 +115,7 @@ TEST_CASE("a last word that an agent has not read before its death is said to th
 TEST_CASE("a link ends when the agent has read all, and not before") {
   Linked worker;
   const Listener agent(worker.path);
-  worker.connect();
-  const int only = agent.accept();
-  worker.link->send(api::FinishedMessage{.last_step = 9, .loss = 1});
+  const int only = worker.finish(agent);
   auto ended = worker.end();
   CHECK(read_to_end(only).find("finished") != std::string::npos);  // the worker has closed its side, and waits
   CHECK(ended.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);

@@ -12,6 +12,19 @@
 #include "tests/support/elastic_scene.hpp"
 
 namespace tidepool::test {
+namespace {
+
+// A generation that cannot be built: its newcomer never says where it listens.
+WorkerId commit_with_silent_newcomer(Scene& scene) {
+  const WorkerId newcomer = scene.boot();
+  scene.leader.signal(newcomer, SIGSTOP);
+  auto members = scene.workers;
+  members.push_back(newcomer);
+  scene.leader.commit(members);
+  return newcomer;
+}
+
+}  // namespace
 
 TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit with 0") {
   for (const auto build : {runtime::BuildMode::kBackground, runtime::BuildMode::kWindow}) {
@@ -237,11 +250,7 @@ TEST_CASE(
 TEST_CASE("a build that nobody completes does not keep who has committed the last step") {
   Scene scene({.steps = 600, .step_us = 1'000, .end_grace = runtime::Millis{300}, .desert = {2}});
   scene.start(2);
-  const WorkerId newcomer = scene.boot();
-  scene.leader.signal(newcomer, SIGSTOP);  // it never says where it listens
-  auto members = scene.workers;
-  members.push_back(newcomer);
-  scene.leader.commit(members);
+  static_cast<void>(commit_with_silent_newcomer(scene));
   const WorkerId left = scene.workers.front();
   REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(left); }));
   CHECK(scene.leader.exits().at(left) == 0);
@@ -252,11 +261,7 @@ TEST_CASE("a build that nobody completes does not keep who has committed the las
 TEST_CASE("a newcomer that dies while the others build with it costs nothing but the build") {
   Scene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);
-  const WorkerId newcomer = scene.boot();
-  scene.leader.signal(newcomer, SIGSTOP);  // it never says where it listens
-  auto members = scene.workers;
-  members.push_back(newcomer);
-  scene.leader.commit(members);
+  const WorkerId newcomer = commit_with_silent_newcomer(scene);
   REQUIRE(scene.goes_on(scene.workers[0], 50));  // in the old generation, which still works
   CHECK(scene.job.diary(scene.workers[0]).generation == 1);
   scene.leader.kill(newcomer);
