@@ -143,6 +143,7 @@ struct AddressesMessage {
 using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder, SharesMessage>;
 
 // --- agent -> daemon ----------------------------------------------------------------------------
+inline constexpr int kNodeSlotsMax = 1'024;  // that a node may offer
 struct AgentHello {
   int protocol = kWorkerProtocol;
   std::string token;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "api/worker_protocol.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "schedulerd/live/yaml_document.hpp"
@@ -14,7 +15,6 @@
 namespace tidepool::live {
 namespace {
 
-constexpr int kSlotsMax = 1'024;
 constexpr int kDevSlots = 4;
 
 // Reads one configuration into `config_`, sentence by sentence of complaint.
@@ -34,8 +34,8 @@ class Reader {
   }
 
   void slots(const std::string& what, std::int64_t count) {
-    if (count < 0 || count > kSlotsMax) {
-      return complain(what, std::to_string(count) + " must be from 0 to " + std::to_string(kSlotsMax));
+    if (count < 0 || count > api::kNodeSlotsMax) {
+      return complain(what, std::to_string(count) + " must be from 0 to " + std::to_string(api::kNodeSlotsMax));
     }
     config_.local_slots = static_cast<int>(count);
   }
@@ -82,7 +82,7 @@ class Reader {
 
 void Reader::local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/local", findings);
-  slots(path + "/local/slots", in.integer("slots", config_.local_slots, {.low = 0, .high = kSlotsMax}));
+  slots(path + "/local/slots", in.integer("slots", config_.local_slots, {.low = 0, .high = api::kNodeSlotsMax}));
   if (in.has("price_per_slot_hour")) {
     const auto price = parse_money(in.text("price_per_slot_hour", ""));
     if (price.ok()) {

@@ -9,7 +9,6 @@ namespace tidepool::live {
 namespace {
 
 constexpr std::size_t kNameMax = 63;
-constexpr int kNodeSlotsMax = 1'024;
 
 bool is_node_name(const std::string& name) {
   const auto legal = [](char c) {
@@ -49,8 +48,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
   if (!is_node_name(hello.node)) {
     return invalid_argument("a node's name has 1 to 63 letters, digits, '-', '.' or '_'; give one with --node");
   }
-  if (hello.slots < 1 || hello.slots > kNodeSlotsMax) {
-    return invalid_argument("a node offers 1 to " + std::to_string(kNodeSlotsMax) + " slots, not " +
+  if (hello.slots < 1 || hello.slots > api::kNodeSlotsMax) {
+    return invalid_argument("a node offers 1 to " + std::to_string(api::kNodeSlotsMax) + " slots, not " +
                             std::to_string(hello.slots));
   }
   auto price = parse_money(hello.price_per_slot_hour);

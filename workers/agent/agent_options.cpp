@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/worker_protocol.hpp"
 #include "base/money.hpp"
 #include "workers/agent/state_files.hpp"
 
@@ -18,7 +19,6 @@ namespace tidepool::agent {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kSlotsMax = 1'024;
 
 struct Texts {
   std::string daemon_socket;
@@ -73,7 +73,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   app.add_option("--state-dir", texts.state_dir, "this agent's memory; one agent per folder")->required();
   app.add_option("--node", options.node, "name of this node (default: the host's name)");
   auto* slots = app.add_option("--slots", texts.slots, "offer N CPU slots instead of this node's GPUs")
-                    ->check(CLI::Range(1, kSlotsMax));
+                    ->check(CLI::Range(1, api::kNodeSlotsMax));
   app.add_option("--slot-type", options.slot_type, "what job files call these slots (default: cpu, or the GPU's name)");
   app.add_option("--price", options.price_per_slot_hour, "price of a slot for an hour")->capture_default_str();
   app.add_option("--token-file", options.token_file, "file (mode 0600) with the agent token");
