@@ -4,7 +4,6 @@
 // An iterator is valid until the set changes.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -12,6 +11,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <vector>
+
+#include "base/rising_place.hpp"
 
 namespace tidepool {
 
@@ -111,15 +112,9 @@ class IdSet {
  private:
   static std::uint64_t bit_of(Id id) { return std::uint64_t{1} << (id.number() % 64); }
 
-  // Of the word, or of the first one behind where it would be. Numbers rise by one at least, so it lies no farther
-  // from the first word than the numbers do: exactly there, where no word between them is missing.
+  // Of the word, or of the first one behind where it would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
-    if (words_.empty() || number <= words_.front().number) return 0;
-    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(number - words_.front().number, words_.size()));
-    if (most < words_.size() && words_[most].number == number) return most;
-    const auto found = std::lower_bound(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(most), number,
-                                        [](const Word& word, std::uint64_t wanted) { return word.number < wanted; });
-    return static_cast<std::size_t>(found - words_.begin());
+    return rising_place(words_, number, [](const Word& word) { return word.number; });
   }
 
   std::vector<Word> words_;  // by number

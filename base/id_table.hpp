@@ -3,7 +3,6 @@
 // value stays where it is until it is erased. An iterator is valid until an id comes or goes.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/rising_place.hpp"
 
 namespace tidepool {
 
@@ -234,16 +234,9 @@ class IdTable {
   [[nodiscard]] const std::unique_ptr<Page>* first_page() const { return pages_.data(); }
   [[nodiscard]] const std::unique_ptr<Page>* last_page() const { return pages_.data() + pages_.size(); }
 
-  // Of the page, or of the first one behind where it would be. Numbers rise by one at least, so it lies no farther from
-  // the first page than the numbers do: exactly there, where no page between them is missing.
+  // Of the page, or of the first one behind where it would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
-    if (pages_.empty() || number <= pages_.front()->number()) return 0;
-    const auto most =
-        static_cast<std::size_t>(std::min<std::uint64_t>(number - pages_.front()->number(), pages_.size()));
-    if (most < pages_.size() && pages_[most]->number() == number) return most;
-    const auto found = std::lower_bound(pages_.begin(), pages_.begin() + static_cast<std::ptrdiff_t>(most), number,
-                                        [](const auto& page, std::uint64_t wanted) { return page->number() < wanted; });
-    return static_cast<std::size_t>(found - pages_.begin());
+    return rising_place(pages_, number, [](const auto& page) { return page->number(); });
   }
   template <class Found>
   [[nodiscard]] Found found(Id id) const {

@@ -1,6 +1,8 @@
 // IdSet and IdTable beside the standard's containers, whose contents and order they must have after any history.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +12,7 @@
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "base/ids.hpp"
+#include "base/rising_place.hpp"
 #include "base/rng.hpp"
 
 namespace tidepool {
@@ -45,6 +48,21 @@ bool same_place(const Table& table, Iterator found, const Map& map, Expected exp
 }
 
 }  // namespace
+
+TEST_CASE("a number's place is its piece's, or that of the first piece behind where it would be") {
+  const auto itself = [](std::uint64_t piece) { return piece; };
+  CHECK(rising_place(std::vector<std::uint64_t>(), 3, itself) == 0);
+  // Without a gap, with gaps, and with numbers so far apart that their distance is more than there are pieces.
+  for (const std::vector<std::uint64_t>& pieces :
+       {std::vector<std::uint64_t>{4, 5, 6, 7}, std::vector<std::uint64_t>{4, 6, 7, 11, 12},
+        std::vector<std::uint64_t>{0, 1, 2, UINT64_MAX - 1, UINT64_MAX}}) {
+    for (const std::uint64_t number : std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 1'000}) {
+      const auto place = std::lower_bound(pieces.begin(), pieces.end(), number) - pieces.begin();
+      CHECK(rising_place(pieces, number, itself) == static_cast<std::size_t>(place));
+    }
+    CHECK(rising_place(pieces, pieces.back(), itself) == pieces.size() - 1);
+  }
+}
 
 TEST_CASE("a set of ids holds what a std::set holds, in its order, after any history") {
   Rng rng(1);
