@@ -73,7 +73,7 @@ void change_job(Rest& rest, Call call) {
   if (dry_run.value()) {
     core::Job changed = *job;
     changed.spec = std::move(spec);
-    return call.reply(200, dry_run_body(render_job(*call.seen, changed, rest.options().currency), "be changed"));
+    return reply_dry_run(rest, call, {.job = changed, .changed = json::object(), .would = "be changed"});
   }
   rest.command(std::move(call), ChangeJob{id, std::move(spec)},
                [&rest, id](const Receipt&, const Published& seen) { return job_response(200, rest, seen, id); });

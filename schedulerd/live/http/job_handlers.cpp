@@ -61,12 +61,12 @@ void reply_dry_submit(const Rest& rest, const Call& call, const core::JobSpec& s
   core::Job job;
   job.spec = spec;
   job.submitted_at = call.seen->now;
-  json body = render_job(*call.seen, job, rest.options().currency);
   const core::Reason reason = expected_reason(call.seen->state, spec);
-  body["id"] = nullptr;
-  body["reason"] = render_reason(reason);
   const bool starts = reason.code == core::ReasonCode::kStarted;
-  call.reply(200, dry_run_body(std::move(body), starts ? "be stored and could start at once" : "be stored and wait"));
+  reply_dry_run(rest, call,
+                {.job = job,
+                 .changed = {{"id", nullptr}, {"reason", render_reason(reason)}},
+                 .would = starts ? "be stored and could start at once" : "be stored and wait"});
 }
 
 void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
@@ -95,9 +95,8 @@ void list_jobs(Rest& rest, Call call) {
       builder.add(job.id.number(), nullptr);
       break;
     }
-    json item = render_job(*call.seen, job, rest.options().currency);
-    item.erase("spec");
-    builder.add(job.id.number(), std::move(item));
+    const auto document = rest.documents().of(job);
+    builder.add(job.id.number(), render_job(*call.seen, job, *document, rest.options().currency));
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
@@ -143,7 +142,7 @@ void cancel_job(Rest& rest, Call call) {
   const auto slots = job->workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
   const std::string would = is_final(job->state) ? "change nothing: the job has ended"
                                                  : "be cancelled and give back " + std::to_string(slots) + " slots";
-  call.reply(200, dry_run_body(render_job(*call.seen, *job, rest.options().currency), would));
+  reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 
 void resize_job(Rest& rest, Call call) {
@@ -168,11 +167,13 @@ void resize_job(Rest& rest, Call call) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});
   }
   if (!dry_run.value()) return send_job_command(rest, std::move(call), ResizeJob{job->id, size}, job->id);
-  json rendered = render_job(*call.seen, *job, rest.options().currency);
-  rendered["pinned_size"] = size == 0 ? json(nullptr) : json(size);
-  if (size > 0) rendered["target_size"] = size;
-  call.reply(200, dry_run_body(std::move(rendered), size == 0 ? "leave the size to the policy again"
-                                                              : "be held at " + std::to_string(size) + " workers"));
+  json changed = {{"pinned_size", size == 0 ? json(nullptr) : json(size)}};
+  if (size > 0) changed["target_size"] = size;
+  reply_dry_run(
+      rest, call,
+      {.job = *job,
+       .changed = std::move(changed),
+       .would = size == 0 ? "leave the size to the policy again" : "be held at " + std::to_string(size) + " workers"});
 }
 
 void suspend_job(Rest& rest, Call call) {

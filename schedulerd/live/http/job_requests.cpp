@@ -43,20 +43,25 @@ std::variant<json, Problem> read_body(const Call& call) {
   return Problem{.status = too_big ? 413 : 400, .code = "BadJson", .detail = body.error().message};
 }
 
-HttpResponse job_response(int status, const Rest& rest, const Published& seen, JobId id) {
+HttpResponse job_response(int status, Rest& rest, const Published& seen, JobId id) {
   const core::Job* job = seen.state.find_job(id);
   if (job == nullptr) {
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
-  HttpResponse response = json_response(status, render_job(seen, *job, rest.options().currency));
+  const auto document = rest.documents().of(*job);
+  const json rendered = render_job(seen, *job, *document, rest.options().currency);
+  HttpResponse response = json_text_response(status, job_text(rendered, *document));
   response.headers.emplace_back("ETag", job_etag(*job));
   return response;
 }
 
-json dry_run_body(json job, const std::string& would) {
-  job["dry_run"] = true;
-  job["would"] = would;
-  return job;
+void reply_dry_run(const Rest& rest, const Call& call, DryRun dry_run) {
+  const JobDocument document = read_document(dry_run.job.spec);
+  json rendered = render_job(*call.seen, dry_run.job, document, rest.options().currency);
+  rendered.update(dry_run.changed);
+  rendered["dry_run"] = true;
+  rendered["would"] = dry_run.would;
+  call.reply(json_text_response(200, job_text(rendered, document)));
 }
 
 const core::Job* job_to_change(const Rest& rest, const Call& call) {

@@ -24,10 +24,15 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);
 
 // The job with its ETag.
-[[nodiscard]] HttpResponse job_response(int status, const Rest& rest, const Published& seen, JobId id);
+[[nodiscard]] HttpResponse job_response(int status, Rest& rest, const Published& seen, JobId id);
 
-// A rendered job as the answer to ?dry_run=true.
-[[nodiscard]] nlohmann::json dry_run_body(nlohmann::json job, const std::string& would);
+// Answers ?dry_run=true with a job that nobody stores: as `render_job` has it but for the fields in `changed`.
+struct DryRun {
+  const core::Job& job;
+  nlohmann::json changed;
+  std::string would;
+};
+void reply_dry_run(const Rest& rest, const Call& call, DryRun dry_run);
 
 // The job of a changing call: found, visible, and as If-Match says; null = answered already.
 [[nodiscard]] const core::Job* job_to_change(const Rest& rest, const Call& call);

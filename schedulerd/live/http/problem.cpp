@@ -75,9 +75,13 @@ Problem problem_of(const Refusal& refusal) {
 }
 
 HttpResponse json_response(int status, const json& body) {
+  return json_text_response(status, canonical_json(body));
+}
+
+HttpResponse json_text_response(int status, std::string body) {
   return {.status = status,
           .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
-          .body = canonical_json(body)};
+          .body = std::move(body)};
 }
 
 }  // namespace tidepool::live::http

@@ -30,5 +30,7 @@ struct Problem {
 [[nodiscard]] Problem problem_of(const Refusal& refusal);
 
 [[nodiscard]] HttpResponse json_response(int status, const nlohmann::json& body);
+// From JSON that is text already.
+[[nodiscard]] HttpResponse json_text_response(int status, std::string body);
 
 }  // namespace tidepool::live::http

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "schedulerd/core/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
+#include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live::http {
@@ -19,7 +20,11 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_alternative(const core::Alternative& weighed);
 [[nodiscard]] nlohmann::json render_alternatives(const std::vector<core::Alternative>& lost);
 
-[[nodiscard]] nlohmann::json render_job(const Published& seen, const core::Job& job, const std::string& currency);
+// All but its file, which job_text() puts in.
+[[nodiscard]] nlohmann::json render_job(const Published& seen, const core::Job& job, const JobDocument& document,
+                                        const std::string& currency);
+// The rendered job as text, with its file as "spec" where the order of names has it.
+[[nodiscard]] std::string job_text(const nlohmann::json& rendered, const JobDocument& document);
 
 // Changes with everything that a command can change or that changes the membership; not with progress.
 [[nodiscard]] std::string job_etag(const core::Job& job);

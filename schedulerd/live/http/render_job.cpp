@@ -26,12 +26,6 @@ json plain_number(double value) {
   return whole ? json(static_cast<std::int64_t>(value)) : json(value);
 }
 
-// How many steps the trainer was told to do, or null.
-json steps_of(const json& spec) {
-  const json::json_pointer place("/run/args/steps");
-  return spec.contains(place) && spec.at(place).is_number_integer() ? spec.at(place) : json(nullptr);
-}
-
 json render_progress(const Published& seen, const core::Job& job, const json& steps_total) {
   const auto pulse = seen.pulses.find(job.id);
   const bool has_pulse = pulse != seen.pulses.end() && !job.members.empty();
@@ -67,11 +61,6 @@ Money price_per_hour(const Published& seen, const core::Job& job) {
         cost_of(node->price_per_slot_hour, static_cast<std::int64_t>(worker->slots.size()), Duration::seconds(3600));
   }
   return price;
-}
-
-json spec_of(const core::Job& job) {
-  auto document = parse_json(job.spec.document);
-  return document.ok() ? std::move(document).value() : json::object();
 }
 
 }  // namespace
@@ -125,10 +114,8 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
           {"per_hour", to_text(price_per_hour(seen, job))}};
 }
 
-json render_job(const Published& seen, const core::Job& job, const std::string& currency) {
+json render_job(const Published& seen, const core::Job& job, const JobDocument& document, const std::string& currency) {
   const auto error = seen.errors.find(job.id);
-  json spec = spec_of(job);
-  json labels = spec.contains("labels") ? spec["labels"] : json::object();
   return {{"id", job.id.text()},
           {"name", job.spec.name},
           {"tenant", job.spec.tenant},
@@ -143,13 +130,31 @@ json render_job(const Published& seen, const core::Job& job, const std::string& 
           {"max", job.spec.elastic.max},
           {"generation", job.generation},
           {"priority", job.spec.priority},
-          {"progress", render_progress(seen, job, steps_of(spec))},
+          {"progress", render_progress(seen, job, document.steps_total)},
           {"cost", render_cost(seen, job, currency)},
           {"reason", job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr)},
           {"sizes", render_sizes(job)},
           {"error", error == seen.errors.end() ? json(nullptr) : json(error->second)},
-          {"labels", std::move(labels)},
-          {"spec", std::move(spec)}};
+          {"labels", document.labels}};
+}
+
+std::string job_text(const json& rendered, const JobDocument& document) {
+  constexpr std::string_view kSpec = "spec";
+  std::string text = "{";
+  bool has_spec = false;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (text.size() > 1) text += ',';
+    text.append("\"").append(name).append("\":").append(value);
+  };
+  for (const auto& [name, value] : rendered.items()) {
+    if (!has_spec && name > kSpec) {
+      add(kSpec, document.text);
+      has_spec = true;
+    }
+    add(name, canonical_json(value));
+  }
+  if (!has_spec) add(kSpec, document.text);
+  return text + "}";
 }
 
 std::string job_etag(const core::Job& job) {

@@ -188,6 +188,22 @@ TEST_CASE("If-Match lets a change through only while the job is as it was read")
   CHECK(fixture.call(change).status == 200);
 }
 
+TEST_CASE("a job is answered with its file as it is now, in canonical JSON, however often it is asked for") {
+  RestFixture fixture;
+  const JobId id = fixture.submit();
+  const std::string path = "/v1/jobs/" + id.text();
+  const auto answer = [&] { return fixture.call({.path = path, .token = fixture.admin}).body; };
+  const std::string first = answer();
+  CHECK(first == json::parse(first).dump());
+  CHECK(answer() == first);
+  const Ask change{
+      .method = "PATCH", .path = path, .token = fixture.admin, .body = R"({"labels":{"team":"rivers \"x\""}})"};
+  const std::string changed = fixture.call(change).body;
+  CHECK(json::parse(changed).at("spec").at("labels").at("team") == "rivers \"x\"");
+  CHECK(json::parse(changed).at("labels") == json::parse(changed).at("spec").at("labels"));
+  CHECK(answer() == changed);
+}
+
 TEST_CASE("a full queue is told to come back, and nothing is stored") {
   RestFixture fixture;
   fixture.service.refuse_commands(true);
