@@ -60,10 +60,10 @@ class Orders {
   Orders(const core::ClusterState& state, Effects& effects) : state_(state), effects_(effects) {}
 
   void start(const core::WorkerPlacement& placement) {
-    effects_.placements.emplace_back(placement.worker, placement.node);
     const core::Worker* worker = state_.find_worker(placement.worker);
     const core::Node* node = state_.find_node(placement.node);
     if (worker == nullptr || node == nullptr) return;
+    effects_.started.push_back(worker->id);
     auto order = start_order(*worker, *state_.find_job(worker->job), *node);
     if (order.ok()) {
       send(placement.node, *std::move(order));

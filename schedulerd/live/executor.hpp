@@ -6,7 +6,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "api/worker_protocol.hpp"
@@ -20,7 +19,7 @@ namespace tidepool::live {
 // The consequences of one decision: notes that go into its batch, orders that go out after it.
 struct Effects {
   std::vector<OutboxItem> orders;
-  std::vector<std::pair<WorkerId, NodeId>> placements;
+  std::vector<WorkerId> started;
 };
 
 // The states of a failed job stay for so long after its end, for who wants to look into it.

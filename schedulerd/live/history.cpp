@@ -68,7 +68,7 @@ void log_failure(const Status& outcome) {
 struct SqliteHistory::Impl {
   Database database;
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
-  Statement metric_range, metrics, tokens, token, node_of, policies, policy;
+  Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
 
   explicit Impl(Database opened) : database(std::move(opened)) {}
   Status prepare();
@@ -98,6 +98,8 @@ Status SqliteHistory::Impl::prepare() {
        "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
        "WHERE name=?1 AND version=?2"},
       {&node_of, "SELECT node FROM placements WHERE worker=?1"},
+      {&job_of, "SELECT job FROM placements WHERE worker=?1"},
+      {&first_worker, "SELECT min(worker) FROM placements WHERE job=?1"},
   };
   for (const auto& [statement, text] : texts) {
     auto prepared = database.prepare(text);
@@ -180,6 +182,18 @@ std::vector<PolicyVersion> SqliteHistory::policy_versions(const std::string& nam
 std::optional<PolicyVersion> SqliteHistory::policy_version(const std::string& name, const std::string& version) {
   std::optional<PolicyVersion> found;
   log_failure(impl_->policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
+  return found;
+}
+
+std::optional<WorkerId> SqliteHistory::first_worker(JobId job) {
+  std::optional<WorkerId> found;
+  log_failure(impl_->first_worker.each([&](const Row& row) { found = id_at<WorkerId>(row, 0); }, job.number()));
+  return found;
+}
+
+std::optional<JobId> SqliteHistory::job_of(WorkerId worker) {
+  std::optional<JobId> found;
+  log_failure(impl_->job_of.each([&](const Row& row) { found = id_at<JobId>(row, 0); }, worker.number()));
   return found;
 }
 

@@ -25,6 +25,8 @@ class SqliteHistory final : public History {
   std::optional<TokenRecord> token(const std::string& id) override;
   std::vector<PolicyVersion> policy_versions(const std::string& name) override;
   std::optional<PolicyVersion> policy_version(const std::string& name, const std::string& version) override;
+  std::optional<WorkerId> first_worker(JobId job) override;
+  std::optional<JobId> job_of(WorkerId worker) override;
 
   // The node on which a worker was placed, also after its end.
   [[nodiscard]] std::optional<NodeId> node_of(WorkerId worker);

@@ -115,7 +115,7 @@ Status Journal::Impl::prepare() {
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
       {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
       {&drop_receipts, "DELETE FROM idempotency WHERE unix_s<?1"},
-      {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2)"},
+      {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
       {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
       {&add_policy,
        "INSERT OR IGNORE INTO policy_versions "
@@ -247,9 +247,9 @@ Status Journal::append(const Idempotency& request, const Receipt& receipt, std::
                                 receipt.token_id, unix_s);
 }
 
-Status Journal::note_placement(WorkerId worker, NodeId node) {
+Status Journal::note_worker(const core::Worker& worker) {
   TP_TRY(impl_->open_batch());
-  return impl_->set_placement.run(worker.number(), node.number());
+  return impl_->set_placement.run(worker.id.number(), worker.job.number(), worker.node.number());
 }
 
 bool Journal::in_batch() const {

@@ -73,7 +73,8 @@ class Journal {
   Status revoke_token(const std::string& id);
   // Kept for 24 hours of wall-clock time.
   Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
-  Status note_placement(WorkerId worker, NodeId node);
+  // Whose it is and where it lies, for who asks after its end.
+  Status note_worker(const core::Worker& worker);
   // Ignored if the version is there already.
   Status append(const PolicyVersion& version);
   Status note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks);

@@ -1,13 +1,13 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 5 has the types of slots that jobs ask for,
-// and deadlines; version 4 policy files, and what each decision weighed; version 3 plans for the whole cluster, shares
-// of a step and measured nodes; version 2 parking, checkpoints and stuck workers. None of the earlier ones was
-// released, and none is read.
+// facts, decisions and snapshots hold (schedulerd/core/codec.hpp). Version 6 has the jobs of workers that are gone;
+// version 5 the types of slots that jobs ask for, and deadlines; version 4 policy files, and what each decision
+// weighed; version 3 plans for the whole cluster, shares of a step and measured nodes; version 2 parking, checkpoints
+// and stuck workers. None of the earlier ones was released, and none is read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
@@ -39,7 +39,8 @@ CREATE TABLE idempotency(
   token TEXT NOT NULL, key TEXT NOT NULL, request_hash TEXT NOT NULL, job INTEGER, created_token TEXT NOT NULL,
   unix_s INTEGER NOT NULL, PRIMARY KEY(token, key)) WITHOUT ROWID;
 CREATE INDEX idempotency_by_age ON idempotency(unix_s);
-CREATE TABLE placements(worker INTEGER PRIMARY KEY, node INTEGER NOT NULL);
+CREATE TABLE placements(worker INTEGER PRIMARY KEY, job INTEGER NOT NULL, node INTEGER NOT NULL);
+CREATE INDEX placements_by_job ON placements(job, worker);
 CREATE TABLE policy_versions(
   name TEXT NOT NULL, version TEXT NOT NULL, ordinal INTEGER NOT NULL, created_at TEXT NOT NULL,
   created_by TEXT NOT NULL, manifest TEXT NOT NULL, source TEXT NOT NULL, tests TEXT NOT NULL, checks TEXT,

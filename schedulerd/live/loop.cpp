@@ -314,7 +314,7 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
   turn.changed = true;
   turn.planned = turn.planned || decision.replan || !decision.plan.empty();
   Effects effects = executor_.carry_out(decision, engine_.view());
-  for (const auto& [worker, node] : effects.placements) TP_TRY(links_.journal.note_placement(worker, node));
+  for (const WorkerId id : effects.started) TP_TRY(links_.journal.note_worker(*engine_.view().find_worker(id)));
   std::move(effects.orders.begin(), effects.orders.end(), std::back_inserter(turn.orders));
   for (const auto& planned : decision.plan) {
     const JobId job = core::job_of(planned.intent);

@@ -183,6 +183,9 @@ class History {
   [[nodiscard]] virtual EventSeq oldest_event() = 0;
   // Oldest first, at most `limit` points, evenly thinned.
   [[nodiscard]] virtual std::vector<MetricPoint> metrics(JobId job, int limit) = 0;
+  // Of all workers that the job has had, and whose worker one is or was.
+  [[nodiscard]] virtual std::optional<WorkerId> first_worker(JobId job) = 0;
+  [[nodiscard]] virtual std::optional<JobId> job_of(WorkerId worker) = 0;
   [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;
   [[nodiscard]] virtual std::optional<TokenRecord> token(const std::string& id) = 0;
   // Stored versions of policy files without their sources, the newest first; of one name if it is not empty.

@@ -317,6 +317,24 @@ std::vector<core::Event> EngineService::events(EventSeq after, std::optional<Job
   return page;
 }
 
+std::optional<WorkerId> EngineService::first_worker(JobId job) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& event : events_) {
+    if (event.type == "worker.started" && event.job == job) {
+      return WorkerId::parse(event.data.at("worker").get_ref<const std::string&>());
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<JobId> EngineService::job_of(WorkerId worker) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& event : events_) {
+    if (event.type == "worker.started" && event.data.at("worker") == worker.text()) return event.job;
+  }
+  return std::nullopt;
+}
+
 EventSeq EngineService::oldest_event() {
   const std::lock_guard lock(mutex_);
   return oldest_event_;

@@ -57,6 +57,8 @@ class EngineService final : public live::Service, private live::History {
                                               int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
   EventSeq oldest_event() override;
+  std::optional<WorkerId> first_worker(JobId job) override;
+  std::optional<JobId> job_of(WorkerId worker) override;
   std::vector<live::MetricPoint> metrics(JobId job, int limit) override;
   std::vector<live::TokenRecord> tokens() override;
   std::optional<live::TokenRecord> token(const std::string& id) override;

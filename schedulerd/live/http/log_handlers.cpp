@@ -9,39 +9,23 @@ namespace tidepool::live::http {
 namespace {
 
 constexpr std::int64_t kLogBytes = 65'536;  // of one page; the agent gives no more at once
-constexpr int kPagesSearched = 20;          // of 1,000 events each, for workers that are gone
 
 bool holds(const core::Job& job, WorkerId worker) {
   return std::find(job.workers.begin(), job.workers.end(), worker) != job.workers.end();
 }
 
-// The workers that the job had and has no more are known from its events.
-std::optional<WorkerId> past_worker(History& history, JobId job, std::optional<WorkerId> wanted) {
-  EventSeq after = 0;
-  for (int page = 0; page < kPagesSearched; ++page) {
-    const auto events = history.events(after, job, kPageMax);
-    if (events.empty()) return std::nullopt;
-    after = events.back().seq;
-    for (const auto& event : events) {
-      if (event.type != "worker.started") continue;
-      const auto worker = WorkerId::parse(event.data.value("worker", std::string()));
-      if (worker && (!wanted || *worker == *wanted)) return worker;
-    }
-  }
-  return std::nullopt;
-}
-
-// The worker that ?worker= names, if it is or was the job's; without it rank 0's.
+// The worker that ?worker= names, if it is or was the job's; without it rank 0's, or the job's first one once all are
+// gone.
 Result<WorkerId> chosen_worker(Rest& rest, const Call& call, const core::Job& job) {
   const std::string text = call.query("worker");
   if (text.empty()) {
     if (!job.members.empty()) return job.members.front();
     if (!job.workers.empty()) return job.workers.front();
-    if (const auto past = past_worker(rest.service().history(), job.id, std::nullopt)) return *past;
+    if (const auto past = rest.service().history().first_worker(job.id)) return *past;
     return not_found(call.id + " has had no worker yet, so there is no output");
   }
   const auto worker = WorkerId::parse(text);
-  if (worker && (holds(job, *worker) || past_worker(rest.service().history(), job.id, worker))) return *worker;
+  if (worker && (holds(job, *worker) || rest.service().history().job_of(*worker) == job.id)) return *worker;
   return not_found(call.id + " has no worker " + text);
 }
 

@@ -76,6 +76,7 @@ TEST_CASE("the output of a job that has ended can still be read") {
   REQUIRE(scene.fixture.service.published()->state.find_job(scene.job)->workers.empty());
   CHECK(scene.get().body == "bye\n");
   CHECK(scene.get("?worker=" + scene.worker.text()).body == "bye\n");
+  CHECK(scene.get("?worker=w-99").status == 404);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class KeptEvents final : public History {
   }
   EventSeq oldest_event() override { return 1; }
   std::vector<MetricPoint> metrics(JobId, int) override { return {}; }
+  std::optional<WorkerId> first_worker(JobId) override { return std::nullopt; }
+  std::optional<JobId> job_of(WorkerId) override { return std::nullopt; }
   std::vector<TokenRecord> tokens() override { return {}; }
   std::optional<TokenRecord> token(const std::string&) override { return std::nullopt; }
   std::vector<PolicyVersion> policy_versions(const std::string&) override { return {}; }

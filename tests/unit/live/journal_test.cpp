@@ -199,7 +199,9 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   }
   REQUIRE(journal.append(JobId(5), MetricPoint{.step = 1, .global_batch = 512, .noise_scale = 1930.5}).ok());
   REQUIRE(journal.append(TokenRecord{.id = "t1", .name = "n", .role = "viewer"}).ok());
-  REQUIRE(journal.note_placement(WorkerId(3), NodeId(2)).ok());
+  REQUIRE(journal.note_worker({.id = WorkerId(3), .job = JobId(4), .node = NodeId(2)}).ok());
+  REQUIRE(journal.note_worker({.id = WorkerId(4), .job = JobId(5), .node = NodeId(2)}).ok());
+  REQUIRE(journal.note_worker({.id = WorkerId(9), .job = JobId(4), .node = NodeId(1)}).ok());
   auto history = SqliteHistory::open(dir / "j.db");
   REQUIRE(history.ok());
   CHECK((*history)->events(0, std::nullopt, 10).empty());  // not yet committed
@@ -223,6 +225,12 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   REQUIRE((*history)->token("t1").has_value());
   CHECK_FALSE((*history)->token("t1")->expires_unix_s.has_value());
   CHECK((*history)->node_of(WorkerId(3)) == NodeId(2));
+  CHECK((*history)->job_of(WorkerId(9)) == JobId(4));
+  CHECK((*history)->job_of(WorkerId(4)) == JobId(5));
+  CHECK_FALSE((*history)->job_of(WorkerId(5)));
+  CHECK((*history)->first_worker(JobId(4)) == WorkerId(3));
+  CHECK((*history)->first_worker(JobId(5)) == WorkerId(4));
+  CHECK_FALSE((*history)->first_worker(JobId(6)));
   REQUIRE(journal.revoke_token("t1").ok());
   REQUIRE(journal.commit(clock_at(2)).ok());
   CHECK((*history)->token("t1")->revoked);
