@@ -1,6 +1,8 @@
 // A 64-bit fingerprint for "is this the same state?" questions (FNV-1a). Not for security.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,8 +16,12 @@ class Digest {
     return mix_byte(0xff);  // so that "ab","c" and "a","bc" differ
   }
 
+  // Eight bytes, the lowest first. A byte of 0 only multiplies, so those above the last that is not are mixed in at
+  // once: most numbers are small.
   constexpr Digest& mix(std::uint64_t number) {
-    for (unsigned shift = 0; shift < 64; shift += 8) mix_byte(static_cast<unsigned char>(number >> shift));
+    std::size_t zeros = 8;
+    for (; number != 0; number >>= 8U, --zeros) mix_byte(static_cast<unsigned char>(number));
+    hash_ *= kPowers[zeros];
     return *this;
   }
 
@@ -29,8 +35,15 @@ class Digest {
   }
 
  private:
+  static constexpr std::uint64_t kPrime = 0x100000001b3ULL;
+  static constexpr std::array<std::uint64_t, 9> kPowers = [] {
+    std::array<std::uint64_t, 9> powers{1};
+    for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * kPrime;
+    return powers;
+  }();
+
   constexpr Digest& mix_byte(unsigned char byte) {
-    hash_ = (hash_ ^ byte) * 0x100000001b3ULL;
+    hash_ = (hash_ ^ byte) * kPrime;
     return *this;
   }
 

@@ -92,6 +92,21 @@ class IdSet {
   void insert(Iterator first, Iterator last) {
     for (; first != last; ++first) insert(*first);
   }
+  // All of another set's, a word at a time.
+  void insert(const IdSet& other) {
+    if (words_.empty()) {
+      *this = other;
+      return;
+    }
+    for (const Word& word : other.words_) {
+      const std::size_t at = place_of(word.number);
+      if (at == words_.size() || words_[at].number != word.number) {
+        words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at), {.number = word.number, .bits = 0});
+      }
+      size_ += static_cast<std::size_t>(std::popcount(word.bits & ~words_[at].bits));
+      words_[at].bits |= word.bits;
+    }
+  }
   // Whether it was there.
   bool erase(Id id) {
     const std::uint64_t number = id.number() / 64;

@@ -92,6 +92,22 @@ TEST_CASE("sets of the same ids are equal, however they came about") {
   CHECK(grown.begin() == grown.end());
 }
 
+TEST_CASE("a set of ids takes in another as it takes in its ids one by one") {
+  Rng rng(3);
+  for (int round = 0; round < 500; ++round) {
+    IdSet<JobId> ids;
+    IdSet<JobId> more;
+    for (std::uint64_t left = rng.below(40); left > 0; --left) ids.insert(random_id(rng));
+    for (std::uint64_t left = rng.below(40); left > 0; --left) more.insert(random_id(rng));
+    IdSet<JobId> expected = ids;
+    expected.insert(more.begin(), more.end());
+    ids.insert(more);
+    REQUIRE(ids == expected);
+    ids.insert(ids);
+    REQUIRE(ids == expected);
+  }
+}
+
 TEST_CASE("a table holds what a std::map holds, in its order, after any history") {
   Rng rng(2);
   Table table;

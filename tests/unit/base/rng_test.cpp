@@ -52,6 +52,18 @@ TEST_CASE("A shuffle keeps every element and depends on nothing but the seed") {
   for (int i = 0; i < 100; ++i) CHECK(first[static_cast<std::size_t>(i)] == i);
 }
 
+TEST_CASE("A digest of a number is that of its eight bytes, the lowest first") {
+  Rng rng(5);
+  for (int round = 0; round < 2'000; ++round) {
+    const std::uint64_t number = rng.below(UINT64_MAX) >> rng.below(64);
+    std::uint64_t expected = Digest().mix("before").value();
+    for (unsigned shift = 0; shift < 64; shift += 8)
+      expected = (expected ^ (number >> shift & 0xffU)) * 0x100000001b3ULL;
+    REQUIRE(Digest().mix("before").mix(number).value() == expected);
+  }
+  CHECK(Digest().mix(std::uint64_t{0}).value() != Digest().value());
+}
+
 TEST_CASE("A digest tells apart what concatenation would not") {
   CHECK(Digest().mix("ab").mix("c").value() != Digest().mix("a").mix("bc").value());
   CHECK(Digest().mix(std::uint64_t{1}).text().size() == 16);
