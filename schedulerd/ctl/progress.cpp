@@ -102,6 +102,36 @@ std::string rebalanced_sentence(const json& data) {
          (eased.empty() ? std::string("all workers have full shares again") : "smaller shares: " + eased);
 }
 
+// A policy file's failed round, or a built-in policy's plan that the engine refused.
+std::string policy_error_sentence(const json& data) {
+  const std::string policy = text_at(data, "/policy");
+  const std::string error = text_at(data, "/error");
+  if (text_at(data, "/code").empty()) {
+    return "the plan of policy " + policy + " broke a rule, the one before it stands: " + error;
+  }
+  return "policy " + policy + " failed, so the built-in default decided: " + error;
+}
+
+std::string with_version(const json& data, const char* name, const char* version) {
+  const std::string policy = text_at(data, name);
+  if (policy.empty()) return "the daemon's own policy";
+  const std::string hash = text_at(data, version);
+  return "policy " + policy + (hash.empty() ? "" : ", version " + hash.substr(0, 12));
+}
+
+std::string a_policy(const json& data) {
+  return with_version(data, "/policy", "/version");
+}
+
+std::string activated_sentence(const json& data) {
+  return a_policy(data) + " decides from now on";
+}
+
+std::string rolled_back_sentence(const json& data) {
+  return with_detail(a_policy(data) + " gave way to " + with_version(data, "/to", "/to_version"),
+                     text_at(data, "/why"));
+}
+
 using Sentence = std::string (*)(const json& data);
 
 const std::map<std::string, Sentence>& event_sentences() {
@@ -162,11 +192,11 @@ const std::map<std::string, Sentence>& event_sentences() {
       {"worker.straggling", straggling_sentence},
       {"worker.replaced",
        [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
-      {"policy.error",
-       [](const json& d) {
-         return "the plan of policy " + text_at(d, "/policy") +
-                " broke a rule, the one before it stands: " + text_at(d, "/error");
-       }},
+      {"policy.error", policy_error_sentence},
+      {"policy.activated", activated_sentence},
+      {"policy.rolled_back", rolled_back_sentence},
+      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " is asked beside the active one"; }},
+      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " is not asked any more"; }},
       {"data.epoch_audited", audited_sentence},
   };
   return sentences;

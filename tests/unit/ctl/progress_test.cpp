@@ -115,6 +115,23 @@ TEST_CASE("what watch shows in other ways is still told among all events") {
   CHECK(event_sentence(error, "") == "the plan of policy p broke a rule, the one before it stands: job-1 has size -1");
 }
 
+TEST_CASE("what becomes of a policy file is told in words") {
+  const auto say = [](const char* type, const json& data) {
+    return event_sentence({{"type", type}, {"job", nullptr}, {"data", data}}, "");
+  };
+  const std::string hash = "5ca6dd8a74a12e6892cd53c03d109897ca172d2d513da583b388f7d1c20150f5";
+  CHECK(
+      say("policy.error", {{"policy", "cap"}, {"version", hash}, {"code", "policy.deadline"}, {"error", "too slow"}}) ==
+      "policy cap failed, so the built-in default decided: too slow");
+  CHECK(say("policy.activated", {{"policy", "cap"}, {"version", hash}, {"before", nullptr}}) ==
+        "policy cap, version 5ca6dd8a74a1 decides from now on");
+  CHECK(
+      say("policy.rolled_back", {{"policy", "cap"}, {"version", hash}, {"to", nullptr}, {"why", "3 rounds failed"}}) ==
+      "policy cap, version 5ca6dd8a74a1 gave way to the daemon's own policy: 3 rounds failed");
+  CHECK(say("policy.shadow_stopped", {{"policy", "cap"}, {"version", hash}}) ==
+        "policy cap, version 5ca6dd8a74a1 is not asked any more");
+}
+
 TEST_CASE("a replacement is told by its reason, and the first generation by the start") {
   const auto say = [](const char* type, const json& data) {
     return event_sentence({{"type", type}, {"job", "job-1"}, {"data", data}}, "job-1");
