@@ -97,6 +97,10 @@ std::string text(const std::optional<double>& value) {
   return value ? text(*value) : "";
 }
 
+nlohmann::ordered_json known(const std::optional<double>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
 // What every board has.
 nlohmann::ordered_json json_of_all(const Scoreboard& board) {
   return {{"policy", board.policy},
@@ -116,9 +120,9 @@ nlohmann::ordered_json json_of_all(const Scoreboard& board) {
           {"preemptions", board.preemptions},
           {"ftf_worst", board.ftf_worst},
           {"ftf_unfair_fraction", board.ftf_unfair_fraction},
-          {"jct_bound_s", board.jct_bound_s},
-          {"gap_p50", board.gap_p50},
-          {"gap_p99", board.gap_p99},
+          {"jct_bound_s", known(board.jct_bound_s)},
+          {"gap_p50", known(board.gap_p50)},
+          {"gap_p99", known(board.gap_p99)},
           {"decisions", board.decisions},
           {"decision_us_p50", board.decision_us_p50},
           {"decision_us_p99", board.decision_us_p99},
@@ -185,8 +189,11 @@ Scoreboard score(const ScoreInput& input) {
   if (!jct.empty()) board.ftf_unfair_fraction = static_cast<double>(unfair) / static_cast<double>(jct.size());
   board.jct_bound_s = input.jct_bound_s;
   board.deadlines_bound = input.deadlines_bound;
-  board.gap_p50 = percentile(result.gaps, 0.5);
-  board.gap_p99 = percentile(result.gaps, 0.99);
+  if (!result.gaps.empty()) {
+    board.gap_p50 = percentile(result.gaps, 0.5);
+    board.gap_p99 = percentile(result.gaps, 0.99);
+  }
+  board.faults = result.faults;
   board.decisions = result.decisions;
   board.decision_us_p50 = percentile(result.decide_ns, 0.5) / 1e3;
   board.decision_us_p99 = percentile(result.decide_ns, 0.99) / 1e3;
@@ -205,6 +212,7 @@ nlohmann::ordered_json to_json(const Scoreboard& board) {
     json["deadline_ratio"] = static_cast<double>(board.deadlines_met) / static_cast<double>(board.deadlines);
     if (board.deadlines_bound > 0) json["deadlines_bound"] = board.deadlines_bound;
   }
+  if (board.faults > 0) json["faults"] = board.faults;
   return json;
 }
 std::string per_job_csv(const std::vector<JobRow>& rows) {

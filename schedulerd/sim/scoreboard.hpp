@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,13 @@ struct Scoreboard {
   std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
   // More than any policy can meet (replay/deadline_bound.hpp); 0 = not computed.
   std::int64_t deadlines_bound = 0;
-  // Lower than any policy can get the average completion time (replay/jct_bound.hpp); 0 = not computed.
-  double jct_bound_s = 0;
-  // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it.
-  double gap_p50 = 0;
-  double gap_p99 = 0;
+  // Lower than any policy can get the average completion time (replay/jct_bound.hpp); none = not computed.
+  std::optional<double> jct_bound_s;
+  // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it; none = the
+  // policy does not tell.
+  std::optional<double> gap_p50;
+  std::optional<double> gap_p99;
+  std::int64_t faults = 0;  // of nodes and workers, that struck
   std::int64_t decisions = 0;
   double decision_us_p50 = 0;
   double decision_us_p99 = 0;
@@ -62,11 +65,12 @@ struct ScoreInput {
   // How long the row's job would take alone on so many slots (a fraction when below 1).
   std::function<double(std::size_t row, double slots)> alone_seconds;
   double wall_s = 0;
-  double jct_bound_s = 0;
+  std::optional<double> jct_bound_s;
   std::int64_t deadlines_bound = 0;
 };
 [[nodiscard]] Scoreboard score(const ScoreInput& input);
 
+// What is not known is null.
 [[nodiscard]] nlohmann::ordered_json to_json(const Scoreboard& board);
 
 // ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it.

@@ -12,9 +12,10 @@ namespace tidepool::sim {
 struct SimReport {
   Scoreboard score;
   std::string per_job_csv;
-  std::string decisions_jsonl;   // one decision a line; empty unless they were kept
-  std::vector<JobRow> rows;      // in the workload's order
-  std::vector<double> fairness;  // finish-time fairness of each row; 0 = it has not completed
+  std::string decisions_jsonl;     // one decision a line; empty unless they were kept
+  std::vector<JobRow> rows;        // in the workload's order
+  std::vector<double> fairness;    // finish-time fairness of each row; 0 = it has not completed
+  std::vector<std::string> notes;  // what the workload asks for and the run does not have, in words
 };
 
 // Of the result, `rows` and `decision_lines` are copied.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -42,14 +43,30 @@ Result<Workload> generated(const SimOptions& options) {
   return generate_workload(generator);
 }
 
-Result<Workload> workload_of(const SimOptions& options, int slots_per_node) {
+int largest(const std::vector<NodeKind>& kinds) {
+  int slots = 1;
+  for (const NodeKind& kind : kinds) slots = std::max(slots, kind.slots);
+  return slots;
+}
+
+std::map<std::string, int> largest_by_type(const TypedCluster& cluster) {
+  std::map<std::string, int> types;
+  for (const TypedCluster::Part& part : cluster.parts) {
+    if (!part.type.empty()) types[part.type] = part.shape.slots_per_node;
+  }
+  return types;
+}
+
+Result<Workload> workload_of(const SimOptions& options, const TypedCluster& cluster,
+                             const std::vector<NodeKind>& kinds) {
   if (options.workload_csv &&
       is_trace_header(std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")))) {
     const auto trace = read_trace_csv({.text = *options.workload_csv, .file = options.workload});
     if (!trace) return trace.error();
     return workload_of(*trace, options.workload,
-                       {.slots_per_node = slots_per_node,
+                       {.slots_per_node = largest(kinds),
                         .elastic_max = options.elastic_max,
+                        .types = largest_by_type(cluster),
                         .sigma = options.sigma,
                         .kappa = options.kappa});
   }
@@ -89,23 +106,57 @@ Result<std::vector<NodeKind>> kinds_of(const TypedCluster& cluster, const SimOpt
   return kinds;
 }
 
-int largest(const std::vector<NodeKind>& kinds) {
-  int slots = 1;
-  for (const NodeKind& kind : kinds) slots = std::max(slots, kind.slots);
-  return slots;
+// What of the cluster a job may use.
+struct Room {
+  std::int64_t slots = 0;
+  int largest_node = 0;
+};
+
+Room room_for(const std::vector<std::string>& types, const std::vector<NodeKind>& kinds) {
+  Room room;
+  for (const NodeKind& kind : kinds) {
+    if (!types.empty() && std::ranges::find(types, kind.slot_type) == types.end()) continue;
+    room.slots += kind.slots;
+    room.largest_node = std::max(room.largest_node, kind.slots);
+  }
+  return room;
 }
 
 // A job that never fits would wait for ever and hold up those behind it.
 Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) {
-  std::int64_t slots = 0;
-  for (const NodeKind& kind : kinds) slots += kind.slots;
+  std::map<std::vector<std::string>, Room> rooms;  // by what is asked for
   for (const SimJob& job : workload.jobs) {
+    const std::vector<std::string>& types = job.spec.slot_types;
+    const auto [found, added] = rooms.try_emplace(types);
+    if (added) found->second = room_for(types, kinds);
     const std::int64_t needs = std::int64_t{job.spec.elastic.min} * job.spec.gpus_per_worker;
-    if (needs <= slots && job.spec.gpus_per_worker <= largest(kinds)) continue;
-    return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) +
-                            " slots, the cluster has " + std::to_string(slots) + "; give a larger --cluster");
+    if (needs <= found->second.slots && job.spec.gpus_per_worker <= found->second.largest_node) continue;
+    return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) + " slots" +
+                            (types.empty() ? "" : " of the type " + types.front()) + ", the cluster has " +
+                            std::to_string(found->second.slots) + "; give a larger --cluster");
   }
   return ok_status();
+}
+
+// By when a fault may strike if nobody says so: by when all jobs would have ended at the sizes that their users prefer,
+// were no slot left idle while somebody waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969). A run whose
+// faults never stopped might not end.
+Duration faults_until(const Workload& workload, const std::vector<NodeKind>& kinds) {
+  double slots = 0;
+  double slowest = 1;
+  for (const NodeKind& kind : kinds) {
+    slots += kind.slots;
+    slowest = std::min(slowest, kind.speed);
+  }
+  double slot_seconds = 0;
+  double longest = 0;
+  for (const SimJob& job : workload.jobs) {
+    const int size = std::max(job.spec.elastic.preferred, 1);
+    const double alone = static_cast<double>(job.truth.work_samples) / throughput_at(job.truth, size) / slowest;
+    slot_seconds += alone * size * job.spec.gpus_per_worker;
+    longest = std::max(longest, alone);
+  }
+  return workload.jobs.back().arrives + Duration::from_seconds(slot_seconds / slots + longest);
 }
 
 Result<SimReport> run_live(const SimOptions& options) {
@@ -115,7 +166,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   if (!kinds) return kinds.error();
   auto policies = policies::make_policies(options.policy);
   if (!policies) return policies.error();
-  auto workload = workload_of(options, largest(*kinds));
+  auto workload = workload_of(options, *cluster, *kinds);
   if (!workload) return workload.error();
   TP_TRY(check_fits(*workload, *kinds));
   apply_overrides(options, *workload);
@@ -125,7 +176,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                             .detector = detectors.at(std::string(straggler::kDefaultDetector)),
                             .detectors = detectors};
   FaultMix faults = options.faults;
-  if (faults.until == Duration()) faults.until = workload->jobs.back().arrives;
+  if (faults.until == Duration()) faults.until = faults_until(*workload, *kinds);
   SimSetup setup{.workload = *workload,
                  .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
                  .kinds = *kinds,
@@ -150,6 +201,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .alone_seconds = alone_in(*workload),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = options.cluster;
+  report.notes = workload->notes;
   return report;
 }
 

@@ -62,8 +62,8 @@ struct SimOptions {
   double kappa = 0.0005;
   std::map<std::string, double> type_speeds;  // live: how fast slots of a type compute; 1 = as the workload says
   double interference = 0;  // pollux: part of its speed that a distributed job loses on a node with another such job
-  std::optional<Duration> cooldown;                 // between changes of size of a job; none = as the workload says
-  FaultMix faults;                                  // none by default; `until` = 0 means for as long as jobs arrive
+  std::optional<Duration> cooldown;  // between changes of size of a job; none = as the workload says
+  FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
   Duration limit = Duration::seconds(90 * 86'400);  // of simulated time; live: after the last arrival
   bool keep_decisions = false;
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0

@@ -133,6 +133,7 @@ void Simulator::on(const FleetEvent& event) {
 }
 
 void Simulator::on(const FaultStrikes& event) {
+  ++faults_struck_;
   fleet_.break_something(faults_[event.fault], now_);
   follow_reachability();
 }
@@ -314,6 +315,7 @@ SimResult Simulator::result() {
   result.digest = digest_.value();
   result.journal_writes = books.journal_writes;
   result.crashes = crashes_;
+  result.faults = faults_struck_;
   result.violations = std::move(violations_);
   result.violations.insert(result.violations.end(), fleet_.violations().begin(), fleet_.violations().end());
   if (books.invalid_decision) {
@@ -324,6 +326,7 @@ SimResult Simulator::result() {
   for (const SimJob& job : setup_.workload.jobs) {
     JobRow row{.name = job.spec.name, .application = job.application, .tenant = job.spec.tenant};
     row.submitted_s = job.arrives.to_seconds();
+    if (job.spec.deadline) row.deadline_s = (job.arrives + *job.spec.deadline).to_seconds();
     row.steps_wanted = steps_of(job.truth);
     const auto known = acknowledged_.find(row.name);
     const core::Job* found = known == acknowledged_.end() ? nullptr : result.state.find_job(known->second);

@@ -92,8 +92,9 @@ struct SimResult {
   std::vector<std::string> decision_lines;
   std::uint64_t digest = 0;  // of every decision, in order
   std::uint64_t journal_writes = 0;
-  std::int64_t crashes = 0;
-  bool complete = false;  // every job ended, every slot came back, every process is gone
+  std::int64_t crashes = 0;  // of the daemon
+  std::int64_t faults = 0;   // of nodes and workers, that struck while the run went on
+  bool complete = false;     // every job ended, every slot came back, every process is gone
   Duration end;
   // What must never happen and did, in words; empty in a sound run.
   std::vector<std::string> violations;
@@ -189,6 +190,7 @@ class Simulator {
   std::set<DecisionId> decided_;
   Digest digest_;
   std::int64_t crashes_ = 0;
+  std::int64_t faults_struck_ = 0;
   std::vector<std::string> decision_lines_;
   std::vector<std::string> violations_;
 };

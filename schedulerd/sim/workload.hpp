@@ -23,7 +23,8 @@ struct SimJob {
 
 struct Workload {
   std::string name;
-  std::vector<SimJob> jobs;  // by arrival
+  std::vector<SimJob> jobs;        // by arrival
+  std::vector<std::string> notes;  // what its source asks for and these jobs do not get, in words
 };
 
 struct GeneratorOptions {

@@ -88,8 +88,8 @@ void print(const Case* first) {
     seconds += share * of->score.avg_jct_s;
     published += share * of->published_s;
     ratio += share * of->score.avg_jct_s / of->published_s;
-    bound += share * of->score.jct_bound_s / of->published_s;
-    gap = std::max(gap, of->score.gap_p99);
+    bound += share * of->score.jct_bound_s.value_or(0) / of->published_s;
+    gap = std::max(gap, of->score.gap_p99.value_or(0));
   }
   const auto told = std::find_if(kTold.begin(), kTold.end(), [&](const auto& row) { return row.first == first->told; });
   const nlohmann::ordered_json line{

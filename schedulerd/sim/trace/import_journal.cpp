@@ -3,6 +3,7 @@
 // GPU, because events do not tell how many it holds; `schedctl trace export` asks the daemon and knows.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,7 @@ std::string text_of(const json& data, const char* field) {
 }
 
 // Why the line is no event; empty = it is one, and it has been counted.
-std::string take_event(const json& event, std::map<std::string, Running>& jobs) {
+std::string take_event(const json& event, std::map<std::string, Running>& jobs, std::set<std::string>& earlier) {
   if (!event.is_object()) return "it is no JSON object";
   const auto at = seconds_of(text_of(event, "at"));
   const std::string type = text_of(event, "type");
@@ -59,7 +60,10 @@ std::string take_event(const json& event, std::map<std::string, Running>& jobs) 
     return "";
   }
   const auto known = jobs.find(id);
-  if (known == jobs.end()) return "";  // submitted before the events began
+  if (known == jobs.end()) {
+    earlier.insert(id);
+    return "";
+  }
   Running& running = known->second;
   if (type == "generation.switched") hold(running, *at, count_of(data, "to_size"));
   if (type == "job.suspended" || type == "job.parked") hold(running, *at, 0);
@@ -76,14 +80,18 @@ std::string take_event(const json& event, std::map<std::string, Running>& jobs) 
 Result<Trace> import_journal(const TraceText& input) {
   TraceIntake intake(input);
   std::map<std::string, Running> jobs;
+  std::set<std::string> earlier;  // jobs of which there are events, but not the one of their submission
   std::string_view rest = input.text;
   for (int line = 1; !rest.empty(); ++line) {
     const std::string_view text = take_line(rest);
     if (text.empty()) continue;
-    std::string fault = take_event(json::parse(text, nullptr, false), jobs);
+    std::string fault = take_event(json::parse(text, nullptr, false), jobs, earlier);
     if (fault.empty()) continue;
     TP_TRY(
         intake.take({.place = "line " + std::to_string(line), .refused = std::move(fault), .left_out = {}, .job = {}}));
+  }
+  for (const std::string& id : earlier) {
+    TP_TRY(intake.take({.place = id, .refused = {}, .left_out = "was submitted before the events begin", .job = {}}));
   }
   for (auto& [id, running] : jobs) {
     running.job.duration_s = running.worker_seconds / running.job.gpus;

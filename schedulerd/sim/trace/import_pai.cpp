@@ -2,7 +2,9 @@
 // plan_gpu is in percent of a GPU for each of its instances. A task's time of submission is not published; its start
 // stands for it.
 #include <cmath>
+#include <string_view>
 
+#include "schedulerd/sim/text_lines.hpp"
 #include "schedulerd/sim/trace/importers.hpp"
 #include "schedulerd/sim/trace/trace_rows.hpp"
 
@@ -28,13 +30,18 @@ TraceJob read_row(TraceRow& row) {
   return job;
 }
 
+// As it is published: the names of its columns lie in a file of their own (pai_task_table.header).
+constexpr std::string_view kColumns =
+    "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type";
+
 }  // namespace
 
 Result<Trace> import_pai(const TraceText& input) {
-  return read_trace_rows(
-      input,
-      {.names = {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_gpu", "gpu_type"}},
-      read_row);
+  TraceColumns columns{
+      .names = {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_gpu", "gpu_type"}};
+  std::string_view rest = input.text;
+  if (take_line(rest).find("job_name") == std::string_view::npos) columns.named_by = kColumns;
+  return read_trace_rows(input, columns, read_row);
 }
 
 }  // namespace tidepool::sim

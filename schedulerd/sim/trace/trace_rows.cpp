@@ -200,10 +200,11 @@ Result<Trace> TraceIntake::finish() && {
 Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& columns, const ReadRow& read) {
   if (input.text.empty()) return invalid_argument(input.file + " is empty");
   std::string_view rest = input.text;
-  const auto header = header_of(columns, columns.header ? take_line(rest) : std::string_view());
+  const bool in_text = columns.header && columns.named_by.empty();
+  const auto header = header_of(columns, in_text ? take_line(rest) : columns.named_by);
   if (!header) return invalid_argument(input.file + ": " + header.error().message);
   TraceIntake intake(input);
-  for (int line = columns.header ? 2 : 1; !rest.empty(); ++line) {
+  for (int line = in_text ? 2 : 1; !rest.empty(); ++line) {
     const std::string_view content = take_line(rest);
     if (content.empty()) continue;
     const std::vector<std::string_view> cells = cells_of(content, columns.separator);

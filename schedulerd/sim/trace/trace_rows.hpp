@@ -75,8 +75,9 @@ struct TraceColumns {
   // What the reader asks for, in its order. "a|b": either name; a '?' at the end: may be missing and is empty then.
   std::vector<std::string_view> names;
   char separator = ',';
-  bool header = true;   // the first line names the columns; else there are as many cells as names
-  bool strict = false;  // a column that is not asked for is an error
+  bool header = true;         // the first line names the columns; else there are as many cells as names
+  std::string_view named_by;  // names the columns in place of the first line, which then is a row
+  bool strict = false;        // a column that is not asked for is an error
 };
 
 using ReadRow = std::function<TraceJob(TraceRow&)>;

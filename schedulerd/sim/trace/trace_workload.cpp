@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schedulerd/sim/text_lines.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -33,14 +38,44 @@ JobTruth truth_of(const TraceJob& job, int asked, int size_max, const TraceRules
   return truth;
 }
 
+// Of the types that the job would take, those there are; "V100M16|V100M32" names two.
+std::vector<std::string> types_of(const TraceJob& job, const TraceRules& rules) {
+  std::vector<std::string> types;
+  for (const std::string_view type : cells_of(job.gpu_type, '|')) {
+    if (rules.types.contains(std::string(type))) types.emplace_back(type);
+  }
+  return types;
+}
+
+std::vector<std::string> notes_of(const Trace& trace, const TraceRules& rules) {
+  std::size_t parts = 0;
+  std::size_t elsewhere = 0;
+  for (const TraceJob& job : trace.jobs) {
+    parts += job.gpu_share < 1 ? 1 : 0;
+    elsewhere += !job.gpu_type.empty() && types_of(job, rules).empty() ? 1 : 0;
+  }
+  const auto of_all = [&](std::size_t jobs) {
+    return std::to_string(jobs) + " of " + std::to_string(trace.jobs.size()) + " jobs ask for ";
+  };
+  std::vector<std::string> notes;
+  if (parts > 0) notes.push_back(of_all(parts) + "a part of a GPU; they are given whole ones");
+  if (elsewhere > 0) {
+    notes.push_back(of_all(elsewhere) + "a type of GPU that no part of --cluster is named by; they run anywhere");
+  }
+  return notes;
+}
+
 }  // namespace
 
 Workload workload_of(const Trace& trace, const std::string& name, const TraceRules& rules) {
-  Workload workload{.name = name};
+  Workload workload{.name = name, .jobs = {}, .notes = notes_of(trace, rules)};
   const bool elastic = rules.elastic_max > 0;
   for (const TraceJob& job : trace.jobs) {
     SimJob& made = workload.jobs.emplace_back();
-    const int each = elastic ? 1 : gpus_per_worker(job.gpus, rules.slots_per_node);
+    std::vector<std::string> types = types_of(job, rules);
+    int slots_per_node = types.empty() ? rules.slots_per_node : 1;
+    for (const std::string& type : types) slots_per_node = std::max(slots_per_node, rules.types.at(type));
+    const int each = elastic ? 1 : gpus_per_worker(job.gpus, slots_per_node);
     const int asked = job.gpus / each;
     const int size_max = elastic ? std::max(asked, rules.elastic_max) : asked;
     made.arrives = Duration::from_seconds(job.submit_s);
@@ -50,6 +85,10 @@ Workload workload_of(const Trace& trace, const std::string& name, const TraceRul
     spec.name = job.name;
     spec.tenant = job.tenant;
     spec.gpus_per_worker = each;
+    spec.slot_types = std::move(types);
+    if (job.deadline_s) {  // who asks for what has passed already has missed it
+      spec.deadline = std::max(Duration::from_seconds(*job.deadline_s - job.submit_s), Duration::micros(1));
+    }
     spec.elastic.min = elastic ? 1 : asked;
     spec.elastic.max = size_max;
     spec.elastic.preferred = asked;

@@ -401,6 +401,76 @@ TEST_CASE("what never trained, or was submitted before the journal began, is no 
   CHECK(trace.error().message == "file.csv holds no job that uses a GPU");
 }
 
+TEST_CASE("a job of which a journal has only the end is counted as left out") {
+  const auto trace = import_journal(
+      text_of(R"({"at":"2026-01-01T00:00:01Z","type":"job.finished","job":"job-0","data":{"state":"succeeded"}})"
+              "\n" +
+              event("10", "job.submitted", "{}") + event("11", "generation.switched", R"json({"to_size": 2})json") +
+              event("20", "job.finished", R"json({"state": "failed"})json")));
+  REQUIRE(trace.ok());
+  CHECK(trace->jobs.size() == 1);
+  CHECK(trace->left_out.at("was submitted before the events begin") == 1);
+}
+
+TEST_CASE("Alibaba's table of tasks is read as it is published, without a line of names") {
+  const std::string row = "j1,worker,2.0,Terminated,100.0,160.0,600.0,29.3,50.0,V100\n";
+  const auto bare = import_pai(text_of(row));
+  if (!bare) FAIL(bare.error().message);
+  const std::string names =
+      "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n";
+  const auto named = import_pai(text_of(names + row));
+  REQUIRE(named.ok());
+  CHECK(bare->jobs == named->jobs);
+  CHECK(bare->jobs[0].gpus == 2);
+  CHECK(bare->jobs[0].gpu_share == 0.5);
+  CHECK(import_pai(text_of("j1,worker,2.0\n")).error().message == "file.csv line 1: 3 cells, there should be 10");
+}
+
+TEST_CASE("a recorded deadline is one of the run, and is judged") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x4", .policy = "fifo"};
+  options.workload_csv =
+      "name,submit_s,gpus,duration_s,deadline_s\na,0,4,1000,2000\nb,1,4,1000,1500\nc,2,4,10,1\nd,3,4,10,\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->score.deadlines == 3);
+  CHECK(report->score.deadlines_met == 1);
+  CHECK(report->rows[0].deadline_s == 2000.0);
+  CHECK_FALSE(report->rows[3].deadline_s);
+}
+
+TEST_CASE("a job that asks for a type of GPU is on such ones, and what it cannot have is said") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x4:v100,1x2:t4", .policy = "fifo"};
+  options.type_speeds = {{"t4", 0.5}};
+  options.workload_csv =
+      "name,submit_s,gpus,gpu_share,gpu_type,duration_s\n"
+      "a,0,2,1,t4,100\nb,1,2,1,t4|k80,100\nc,2,1,0.5,k80,10\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(*report->rows[0].finished_s == Approx(200).margin(2));  // though four faster ones are free
+  CHECK(*report->rows[1].started_s >= *report->rows[0].finished_s);
+  CHECK(report->notes ==
+        std::vector<std::string>{
+            "1 of 3 jobs ask for a part of a GPU; they are given whole ones",
+            "1 of 3 jobs ask for a type of GPU that no part of --cluster is named by; they run anywhere"});
+  options.workload_csv = "name,submit_s,gpus,gpu_type,duration_s\na,0,4,t4,100\n";
+  CHECK(run(options).error().message ==
+        "the job a needs 4 slots of the type t4, the cluster has 2; give a larger --cluster");
+}
+
+TEST_CASE("faults go on while jobs run, not only while they arrive") {
+  SimOptions options{.workload = "t.csv", .cluster = "4x4", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,16,36000\n";
+  const auto calm = run(options);
+  if (!calm) FAIL(calm.error().message);
+  CHECK(calm->score.faults == 0);
+  CHECK_FALSE(to_json(calm->score).contains("faults"));
+  options.faults.worker_death_every = Duration::seconds(3'600);
+  const auto struck = run(options);
+  if (!struck) FAIL(struck.error().message);
+  CHECK(struck->score.faults > 3);
+  CHECK(struck->score.completed == 1);
+}
+
 TEST_CASE("slots of a slower type take as much longer") {
   SimOptions options{.workload = "t.csv", .cluster = "1x1:k80", .policy = "fifo"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,1000\n";
