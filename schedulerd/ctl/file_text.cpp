@@ -19,13 +19,16 @@ std::string read_text_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) fail(kExitUsage, path + " is a folder; give a file");
   const auto close = [](gzFile file) { (void)gzclose(file); };
-  const std::unique_ptr<gzFile_s, decltype(close)> file(gzopen(path.c_str(), "rb"), close);
+  std::unique_ptr<gzFile_s, decltype(close)> file(gzopen(path.c_str(), "rb"), close);
   if (!file) fail(kExitUsage, path + " cannot be read: " + std::strerror(errno));
   std::string text;
   std::vector<char> part(std::size_t{1} << 20U);
   for (;;) {
     const int read = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
     if (read < 0) fail(kExitUsage, path + " cannot be unpacked: its compressed content is damaged");
+    if (read == 0 && gzclose_r(file.release()) == Z_BUF_ERROR) {
+      fail(kExitUsage, path + " cannot be unpacked: it ends in the middle; copy it once more, whole");
+    }
     if (read == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(read));
     if (text.size() > kFileBytesMax) fail(kExitUsage, path + " is larger than 512 MiB");

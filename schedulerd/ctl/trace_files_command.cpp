@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/time.hpp"
 #include "base/word_list.hpp"
 #include "schedulerd/ctl/failure.hpp"
 #include "schedulerd/ctl/file_text.hpp"
@@ -42,6 +43,14 @@ void tell(const sim::Trace& trace, const std::string& file) {
   if (trace.bad_count > static_cast<std::int64_t>(trace.bad_lines.size())) std::fprintf(stderr, "  ...\n");
 }
 
+// What to write where a file is in another scheduler's form and nobody has said so.
+std::string asking_for_form(const ImportAsked& asked, const std::string& text) {
+  const bool own = sim::is_trace_header(std::string_view(text).substr(0, text.find_first_of("\r\n")));
+  if (own || asked.from != "tidepool" || text.empty()) return "";
+  return "\nif another scheduler wrote it, say which with --from: " +
+         word_list(sim::kTraceFormats, &sim::TraceFormat::name);
+}
+
 // The files one after the other on one time line only if they are given as one: each trace begins at its first job.
 sim::Trace read_traces(const ImportAsked& asked) {
   const auto format = sim::find_trace_format(asked.from);
@@ -53,7 +62,7 @@ sim::Trace read_traces(const ImportAsked& asked) {
     const std::string name = std::filesystem::path(path).filename().string();
     auto trace = format->read(
         {.text = text, .file = name, .skip_bad = asked.skip_bad, .speeds = speeds, .gpu_type = asked.gpu_type});
-    if (!trace) fail(kExitUsage, trace.error().message);
+    if (!trace) fail(kExitUsage, trace.error().message + asking_for_form(asked, text));
     tell(*trace, name);
     for (sim::TraceJob& job : trace->jobs) {
       if (asked.files.size() > 1) job.name = std::filesystem::path(name).stem().string() + ":" + job.name;
@@ -66,15 +75,21 @@ sim::Trace read_traces(const ImportAsked& asked) {
   return *std::move(trace);
 }
 
+void tell_written(std::size_t jobs, const std::string& file) {
+  std::fprintf(stderr, "wrote %s to %s\n", count_of(static_cast<double>(jobs), "job").c_str(), file.c_str());
+}
+
 int import_trace(const ImportAsked& asked) {
   require_writable(asked.out);
   const sim::Trace trace = read_traces(asked);
   write_text_file(asked.out, sim::write_trace_csv(trace.jobs));
-  if (asked.out != "-") {
-    std::fprintf(stderr, "wrote %s to %s\n", count_of(static_cast<double>(trace.jobs.size()), "job").c_str(),
-                 asked.out.c_str());
-  }
+  if (asked.out != "-") tell_written(trace.jobs.size(), asked.out);
   return kExitOk;
+}
+
+// Of few hours also the tenths.
+std::string hours(double number) {
+  return number > 0 ? rate(number) : "0";
 }
 
 void add_shares(std::string& out, const std::string& title, const sim::TraceStats& stats,
@@ -90,7 +105,7 @@ void add_shares(std::string& out, const std::string& title, const sim::TraceStat
     const double of_jobs = static_cast<double>(share.jobs) / static_cast<double>(stats.jobs);
     const double of_hours = stats.gpu_hours > 0 ? share.gpu_hours / stats.gpu_hours : 0;
     const auto length = static_cast<std::size_t>(of_jobs * kBar + 0.5);
-    table.add({name, whole(static_cast<double>(share.jobs)), percent(of_jobs), whole(share.gpu_hours),
+    table.add({name, whole(static_cast<double>(share.jobs)), percent(of_jobs), hours(share.gpu_hours),
                percent(of_hours), std::string(length, '#')});
   }
   out += "\n" + table.text(style);
@@ -108,12 +123,13 @@ std::string stats_text(const sim::TraceStats& stats, const std::string& name, co
   out += line("span", seconds_in_words(stats.span_s) + " from the first submission to the last");
   out += line("arrivals", rate(stats.arrivals_per_hour) + " an hour, at most " +
                               whole(static_cast<double>(stats.arrivals_peak)) + " in one");
-  out += line("GPUs", "1 to " + whole(stats.gpus_max) + " a job, " + whole(stats.mean_gpus) +
+  const std::string least = stats.gpus_min < stats.gpus_max ? whole(stats.gpus_min) + " to " : "";
+  out += line("GPUs", least + whole(stats.gpus_max) + " a job, " + whole(stats.mean_gpus) +
                           " busy on average if none had to wait");
   if (stats.fractional > 0) {
     out += line("sharing", count_of(static_cast<double>(stats.fractional), "job") + " asked for a part of a GPU");
   }
-  out += line("GPU-hours", whole(stats.gpu_hours));
+  out += line("GPU-hours", hours(stats.gpu_hours));
   out +=
       line("duration", "mean " + seconds_in_words(stats.duration_mean_s) + ", p50 " +
                            seconds_in_words(stats.duration_p50_s) + ", p90 " + seconds_in_words(stats.duration_p90_s) +
@@ -160,6 +176,11 @@ std::optional<sim::TraceJob> exported(const json& job) {
   made.application = text_at(job, "/name");
   made.batch = static_cast<std::int64_t>(number_at(job, "/spec/batch/global").value_or(0));
   made.steps = static_cast<std::int64_t>(number_at(job, "/progress/step").value_or(0));
+  for (const json& type : list_at(job, "/spec/resources/gpu/type")) {
+    if (type.is_string()) made.gpu_type += (made.gpu_type.empty() ? "" : "|") + type.get<std::string>();
+  }
+  const auto deadline = parse_duration(text_at(job, "/spec/work/deadline"));
+  if (deadline) made.deadline_s = made.submit_s + deadline->to_seconds();
   return made;
 }
 
@@ -183,6 +204,7 @@ int export_trace(Session& session, const std::string& out) {
   const auto trace = std::move(intake).finish();
   if (!trace) fail(kExitApi, trace.error().message);
   write_text_file(out, sim::write_trace_csv(trace->jobs));
+  if (out != "-") tell_written(trace->jobs.size(), out);
   if (left_out > 0) {
     std::fprintf(stderr, "%s left out: not ended, or never ran\n",
                  count_of(static_cast<double>(left_out), "job").c_str());

@@ -44,6 +44,7 @@ TraceStats stats_of(const std::vector<TraceJob>& jobs) {
     stats.gpu_hours += gpu_hours;
     stats.span_s = std::max(stats.span_s, job.submit_s);
     end = std::max(end, job.submit_s + job.duration_s);
+    stats.gpus_min = stats.gpus_max == 0 ? job.gpus : std::min(stats.gpus_min, job.gpus);
     stats.gpus_max = std::max(stats.gpus_max, job.gpus);
     stats.fractional += job.gpu_share < 1 ? 1 : 0;
     stats.deadlines += job.deadline_s ? 1 : 0;
@@ -89,6 +90,7 @@ nlohmann::ordered_json to_json(const TraceStats& stats) {
           {"mean_gpus", stats.mean_gpus},
           {"arrivals_per_hour", stats.arrivals_per_hour},
           {"arrivals_peak", stats.arrivals_peak},
+          {"gpus_min", stats.gpus_min},
           {"gpus_max", stats.gpus_max},
           {"fractional", stats.fractional},
           {"deadlines", stats.deadlines},

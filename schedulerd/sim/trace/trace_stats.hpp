@@ -20,6 +20,7 @@ struct TraceStats {
   double mean_gpus = 0;    // GPUs busy on average, if every job ran at its submission, until the last one has ended
   double arrivals_per_hour = 0;
   std::int64_t arrivals_peak = 0;  // the most within one clock hour of the trace
+  int gpus_min = 0;
   int gpus_max = 0;
   std::int64_t fractional = 0;  // jobs that ask for a part of a GPU
   std::int64_t deadlines = 0;
