@@ -3,8 +3,11 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <thread>
@@ -15,6 +18,7 @@
 #include "schedulerd/ctl/comparison.hpp"
 #include "schedulerd/ctl/failure.hpp"
 #include "schedulerd/ctl/file_text.hpp"
+#include "schedulerd/ctl/interruption.hpp"
 #include "schedulerd/ctl/job_file.hpp"
 #include "schedulerd/ctl/run_pool.hpp"
 #include "schedulerd/ctl/sim_inputs.hpp"
@@ -107,6 +111,21 @@ class Progress {
   std::chrono::steady_clock::time_point begin_;
 };
 
+// The end of a path, with as many of its folders as tell it from the others.
+std::string short_name(const std::string& path, const std::vector<std::string>& others) {
+  std::filesystem::path left = path;
+  std::filesystem::path name;
+  const auto ends_alike = [&](const std::string& other) {
+    const std::string tail = "/" + name.string();
+    return other != path && ("/" + other).ends_with(tail);
+  };
+  do {
+    name = name.empty() ? left.filename() : left.filename() / name;
+    left = left.parent_path();
+  } while (left.has_filename() && std::ranges::any_of(others, ends_alike));
+  return name.string();
+}
+
 // The options of each workload, its file read once.
 std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comparison& comparison) {
   std::vector<sim::SimOptions> all;
@@ -115,6 +134,7 @@ std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comp
     sim::SimOptions& options = all.emplace_back(common);
     options.workload = workload;
     read_workload(options);
+    if (options.workload_csv) options.workload = short_name(workload, asked.workloads);
     comparison.workloads.push_back(options.workload);
   }
   require_unique("--workloads", comparison.workloads);
@@ -126,8 +146,34 @@ void run_one(ComparedRun& run, sim::SimOptions options) {
   options.seed = run.seed;
   FinishedRun finished =
       run_options(std::move(options), run.policy + " on " + run.workload + ", seed " + std::to_string(run.seed) + ": ");
-  if (!finished.complaint.empty()) fail(kExitNegative, finished.complaint);
   run.report = std::move(finished.report);
+  run.complaint = std::move(finished.complaint);
+}
+
+void write_rows(const CompareAsked& asked, const Comparison& comparison) {
+  if (!asked.csv_file.empty()) write_text_file(asked.csv_file, comparison_csv(comparison));
+  if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, comparison_jobs_csv(comparison));
+}
+
+// Keeps the rows of the runs that have ended, and ends this program at once: the threads are amid runs of any length.
+[[noreturn]] void stop_amid(const CompareAsked& asked, const Comparison& comparison, const std::vector<bool>& ended) {
+  Comparison kept = comparison_of(comparison, ended);
+  std::string files;
+  for (const std::string& file : {asked.csv_file, asked.per_job_file}) {
+    if (!file.empty()) files += (files.empty() ? "" : " and ") + file;
+  }
+  try {
+    if (!kept.runs.empty()) write_rows(asked, kept);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "schedctl: %s\n", failure.message.c_str());
+  }
+  const std::string rows = kept.runs.empty() ? ""
+                           : files.empty()   ? "; with --csv their rows would have been kept"
+                                             : "; their rows are in " + files;
+  std::fprintf(stderr, "schedctl: stopped: %zu of %zu runs had ended%s\n", kept.runs.size(), comparison.runs.size(),
+               rows.c_str());
+  std::fflush(nullptr);
+  std::_Exit(kExitInterrupted);
 }
 
 Comparison compare(const CompareAsked& asked) {
@@ -140,6 +186,7 @@ Comparison compare(const CompareAsked& asked) {
                         .runs = {}};
   require_unique("--policies", comparison.policies);
   for (const std::string& policy : comparison.policies) require_policy(policy, comparison.semantics);
+  require_generated(asked.sim, asked.workloads);
   const auto options = options_by_workload(asked, comparison);
   const std::size_t count = comparison.workloads.size() * comparison.policies.size() * comparison.seeds.size();
   if (count > kRunsMax) fail(kExitUsage, "these are " + std::to_string(count) + " runs; at most 100,000 in one call");
@@ -154,12 +201,27 @@ Comparison compare(const CompareAsked& asked) {
     }
   }
   Progress progress(comparison, count);
+  std::vector<bool> ended(count);
+  const Interruption interruption;
   run_pool({.count = count,
             .threads = asked.threads > 0 ? asked.threads : std::max(1U, std::thread::hardware_concurrency()),
             .run = [&](std::size_t piece) { run_one(comparison.runs[piece], options[workload_of[piece]]); },
-            .on_done = [&](std::size_t piece) { progress.ended(piece); },
-            .on_tick = [&](std::size_t done) { progress.draw(done); }});
+            .on_done =
+                [&](std::size_t piece) {
+                  ended[piece] = true;
+                  progress.ended(piece);
+                },
+            .on_tick =
+                [&](std::size_t done) {
+                  progress.draw(done);
+                  if (!interruption.asked()) return;
+                  progress.clear();
+                  stop_amid(asked, comparison, ended);
+                }});
   progress.clear();
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    tell_notes(comparison.run(workload, 0, 0).report.notes, comparison.workloads[workload]);
+  }
   return comparison;
 }
 
@@ -167,8 +229,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   for (const std::string& file : {asked.csv_file, asked.per_job_file, asked.html_file}) require_writable(file);
   const Comparison comparison = compare(asked);
-  if (!asked.csv_file.empty()) write_text_file(asked.csv_file, comparison_csv(comparison));
-  if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, comparison_jobs_csv(comparison));
+  write_rows(asked, comparison);
   if (!asked.html_file.empty()) write_text_file(asked.html_file, comparison_html(comparison));
   if (settings.format == "table") {
     write_out(comparison_text(comparison, output_style()));
@@ -176,7 +237,14 @@ int show(const CompareAsked& asked, const Settings& settings) {
     const auto value = comparison_json(comparison);
     write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(value)) : value.dump() + "\n");
   }
-  return kExitOk;
+  int exit_code = kExitOk;
+  for (const ComparedRun& run : comparison.runs) {
+    if (run.complaint.empty()) continue;
+    std::fprintf(stderr, "schedctl: on %s, seed %llu: %s\n", run.workload.c_str(),
+                 static_cast<unsigned long long>(run.seed), run.complaint.c_str());
+    exit_code = kExitNegative;
+  }
+  return exit_code;
 }
 
 // The command line as it was, for whoever wants to repeat it; words with other letters than plain ones in quotes.
@@ -226,6 +294,7 @@ void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
   command->add_option("--html", asked->html_file, "write a report with plots to this file");
   command->callback([asked, command, &chosen] {
     asked->command = command_line(words_of(*command));
+    asked->sim.given = given_options(*command);
     chosen.offline = [asked](const Settings& settings) { return show(*asked, settings); };
   });
 }

@@ -117,6 +117,55 @@ void add_policy(TextTable& table, const Comparison& comparison, std::size_t work
   if (any && !all_seeds_alike(comparison, workload)) table.add(std::move(spread));
 }
 
+// What is promised to users beside completion times, and how far the figures are from what is possible at all.
+std::string deadlines_line(const Comparison& comparison, std::size_t workload) {
+  std::string line;
+  std::int64_t bound = 0;  // what some policy is charged, another is not
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::int64_t met = 0;
+    std::int64_t all = 0;
+    std::int64_t own_bound = 0;
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+      met += score.deadlines_met;
+      all += score.deadlines;
+      own_bound += score.deadlines_bound;
+    }
+    bound = std::max(bound, own_bound);
+    if (all == 0) return "";
+    line += (line.empty() ? "deadlines met: " : ", ") + printable(comparison.policies[policy]) + " " +
+            whole(static_cast<double>(met)) + " of " + whole(static_cast<double>(all)) + " (" +
+            percent(static_cast<double>(met) / static_cast<double>(all)) + ")";
+  }
+  return bound > 0 ? line + "; no policy meets more than " + whole(static_cast<double>(bound)) : line;
+}
+
+std::string bounds_line(const Comparison& comparison, std::size_t workload, const TimeUnit& unit) {
+  std::vector<double> bounds;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    const auto& bound = comparison.run(workload, 0, seed).report.score.jct_bound_s;
+    if (bound) bounds.push_back(*bound);
+  }
+  std::string line;
+  if (!bounds.empty()) {
+    line = "no policy gets AVG JCT below " + short_number(mean_of(bounds) / unit.seconds) + " " + unit.name;
+  }
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::vector<double> middle;
+    std::vector<double> high;
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+      if (score.gap_p50) middle.push_back(*score.gap_p50 * 100);
+      if (score.gap_p99) high.push_back(*score.gap_p99 * 100);
+    }
+    if (middle.empty()) continue;
+    line += (line.empty() ? "" : "; ") + printable(comparison.policies[policy]) + "'s decisions stay " +
+            short_number(mean_of(middle)) + " % below their own bound in the median, " + short_number(mean_of(high)) +
+            " % at p99";
+  }
+  return line;
+}
+
 std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
   std::vector<std::optional<std::size_t>> best;
   for (const Figure& figure : figures()) {
@@ -145,6 +194,9 @@ std::string workload_table(const Comparison& comparison, std::size_t workload, c
                        " jobs completed; its job times are of those",
                    2, style) +
            "\n";
+  }
+  for (const std::string& line : {deadlines_line(comparison, workload), bounds_line(comparison, workload, unit)}) {
+    if (!line.empty()) out += wrapped(line, 2, style) + "\n";
   }
   if (all_seeds_alike(comparison, workload)) out += "Every seed gave the same run: nothing in it is drawn.\n";
   return out;
@@ -279,44 +331,6 @@ ordered_json comparison_json(const Comparison& comparison) {
   }
   return {{"semantics", comparison.semantics}, {"cluster", comparison.cluster}, {"command", comparison.command},
           {"seeds", comparison.seeds},         {"summary", std::move(summary)}, {"runs", std::move(runs)}};
-}
-
-std::string comparison_csv(const Comparison& comparison) {
-  std::string csv;
-  for (const ComparedRun& run : comparison.runs) {
-    ordered_json score = sim::to_json(run.report.score);
-    score.erase("policy");
-    score.erase("workload");
-    if (csv.empty()) {
-      csv = "policy,workload,seed,semantics";
-      for (const auto& [name, value] : score.items()) csv += "," + name;
-      csv += "\n";
-    }
-    csv += run.policy + "," + run.workload + "," + std::to_string(run.seed) + "," + comparison.semantics;
-    for (const auto& [name, value] : score.items()) {
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-      csv += "," + (text.find(',') == std::string::npos ? text : "\"" + text + "\"");
-    }
-    csv += "\n";
-  }
-  return csv;
-}
-
-std::string comparison_jobs_csv(const Comparison& comparison) {
-  std::string csv;
-  for (const ComparedRun& run : comparison.runs) {
-    std::string_view rest = run.report.per_job_csv;
-    const std::size_t header = rest.find('\n') + 1;
-    if (csv.empty()) csv = "policy,workload,seed," + std::string(rest.substr(0, header));
-    rest.remove_prefix(header);
-    const std::string key = run.policy + "," + run.workload + "," + std::to_string(run.seed) + ",";
-    while (!rest.empty()) {
-      const std::size_t end = rest.find('\n') + 1;
-      csv += key + std::string(rest.substr(0, end));
-      rest.remove_prefix(end);
-    }
-  }
-  return csv;
 }
 
 }  // namespace tidepool::ctl

@@ -19,6 +19,7 @@ struct ComparedRun {
   std::string workload;
   std::uint64_t seed = 0;
   sim::SimReport report;
+  std::string complaint;  // of a policy file that failed in some rounds; empty = none did
 };
 
 struct Comparison {
@@ -34,6 +35,9 @@ struct Comparison {
     return runs[(workload * policies.size() + policy) * seeds.size() + seed];
   }
 };
+
+// Only the marked runs, for what goes by rows; there is no table of them.
+[[nodiscard]] Comparison comparison_of(const Comparison& comparison, const std::vector<bool>& marked);
 
 // A mean with the half width of its 95 % confidence interval (Student's t; none for a single value).
 struct Estimate {

@@ -40,11 +40,13 @@ std::uint64_t seed_of(const std::string& text) {
 int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
+  require_generated(asked.sim, {options.workload});
   require_policy(options.policy, options.semantics);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
   const FinishedRun run = run_options(std::move(options));
+  tell_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
   const nlohmann::ordered_json score = sim::to_json(run.report.score);
@@ -118,8 +120,10 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   add_sim_options(*run, asked->sim);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
   run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");
-  run->callback(
-      [asked, &chosen] { chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); }; });
+  run->callback([asked, run, &chosen] {
+    asked->sim.given = given_options(*run);
+    chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); };
+  });
   add_compare_command(*group, chosen);
   group->add_subcommand("ls", "The rules, policies and workloads there are")->callback([&chosen] {
     chosen.offline = list_all;

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -60,6 +63,41 @@ void read_type_speeds(const std::string& text, sim::SimOptions& options) {
   }
 }
 
+// Under which rules an option does something; those not named here do under all. Whoever gives one elsewhere would read
+// off figures that it has no part in.
+struct OptionRules {
+  const char* option;
+  std::string_view semantics;  // apart by ", "
+};
+constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
+constexpr std::array kOptionRules{
+    OptionRules{"--profiles", kReplays},         OptionRules{"--round", kReplays},
+    OptionRules{"--declared-work", kReplays},    OptionRules{"--undeclared-work", "live"},
+    OptionRules{"--no-kind-prior", "pollux"},    OptionRules{"--kin-by-pace", "pollux"},
+    OptionRules{"--interference", "pollux"},     OptionRules{"--restart-penalty", "live, pollux"},
+    OptionRules{"--switch-stall", "live"},       OptionRules{"--cooldown", "live"},
+    OptionRules{"--elastic-max", "live"},        OptionRules{"--curve", "live"},
+    OptionRules{"--type-speed", "live"},         OptionRules{"--node-crash-every", "live"},
+    OptionRules{"--node-cut-off-every", "live"}, OptionRules{"--node-outage", "live"},
+    OptionRules{"--spot-reclaim-every", "live"}, OptionRules{"--spot-notice", "live"},
+    OptionRules{"--worker-death-every", "live"}, OptionRules{"--worker-slow-every", "live"},
+};
+
+void require_rules(const SimAsked& asked) {
+  const std::string& semantics = asked.options.semantics;
+  const bool known = std::ranges::any_of(sim::kSemantics, [&](const auto& each) { return each.name == semantics; });
+  if (!known) return;  // the run says which there are
+  for (const OptionRules& rules : kOptionRules) {
+    if (!asked.given.contains(rules.option) || rules.semantics.find(semantics) != std::string_view::npos) continue;
+    fail(kExitUsage, std::string(rules.option) + " does nothing under --semantics " + semantics +
+                         "; leave it out, or choose rules that know it: " + std::string(rules.semantics));
+  }
+  if (asked.given.contains("--curve") && asked.options.elastic_max == 0) {
+    fail(kExitUsage,
+         "--curve says how jobs of a recorded trace speed up; give --elastic-max, without it they are rigid");
+  }
+}
+
 // One file, or a folder: files that lie in it directly, and a folder per application with CSV files; anything else in
 // it is left alone.
 void read_profiles(const std::string& given, sim::SimOptions& options) {
@@ -81,6 +119,10 @@ void read_profiles(const std::string& given, sim::SimOptions& options) {
     }
   }
   if (error) fail(kExitUsage, "the profiles " + given + " cannot be read: " + error.message());
+}
+
+bool is_generated(const std::string& workload) {
+  return workload == "generated" || workload.starts_with("generated:");
 }
 
 void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
@@ -121,7 +163,7 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--semantics", options.semantics, "rules; see: schedctl sim ls")->capture_default_str();
   command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
   command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
-  command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for pollux");
+  command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for replays");
   command.add_flag("--undeclared-work", options.undeclared_work, "jobs do not declare their work, for live");
   command.add_flag("!--no-kind-prior", options.kind_prior, "nothing is expected of a job from others, for pollux");
   command.add_flag("--kin-by-pace", options.kin_by_pace,
@@ -142,7 +184,16 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   add_fault_options(command, asked);
 }
 
+std::set<std::string> given_options(const CLI::App& command) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) given.insert(option->get_name());
+  }
+  return given;
+}
+
 sim::SimOptions sim_options(SimAsked asked) {
+  require_rules(asked);
   sim::SimOptions& options = asked.options;
   options.generated_interarrival = duration_of("--interarrival", asked.interarrival).value_or(Duration());
   options.restart_penalty = duration_of("--restart-penalty", asked.restart_penalty);
@@ -194,8 +245,21 @@ FinishedRun run_options(sim::SimOptions options, const std::string& what) {
   return {.report = *std::move(report), .complaint = file ? file->complaint() : ""};
 }
 
+void tell_notes(const std::vector<std::string>& notes, const std::string& workload) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s: %s\n", workload.c_str(), note.c_str());
+}
+
+void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads) {
+  if (std::ranges::any_of(workloads, is_generated)) return;
+  for (const char* option : {"--jobs", "--interarrival"}) {
+    if (!asked.given.contains(option)) continue;
+    fail(kExitUsage,
+         std::string(option) + " is of a generated workload; " + workloads.front() + " has jobs of its own");
+  }
+}
+
 void read_workload(sim::SimOptions& options) {
-  if (options.workload == "generated" || options.workload.starts_with("generated:")) return;
+  if (is_generated(options.workload)) return;
   std::error_code error;
   if (!std::filesystem::exists(options.workload, error)) {
     fail(kExitUsage,

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -58,7 +59,18 @@ class Offline(unittest.TestCase):
         self.assertEqual((stats["jobs"], stats["tenants"], stats["gpus_max"]), (3, 2, 8))
         text = call("trace", "stats", self.trace).stdout
         self.assertIn("DURATION", text)
+        self.assertIn("1 to 8 a job", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+        self.trace.write_text("submit_s,gpus,duration_s\n0,2,3600\n")
+        text = call("trace", "stats", self.trace).stdout
+        self.assertIn("GPUs        2 a job,", text)
+        self.assertIn("GPU-hours   2.0\n", text)
+
+    def test_stats_of_a_foreign_file_ask_for_its_form(self):
+        self.trace.write_text(HELIOS)
+        done = call("trace", "stats", self.trace)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("say which with --from: elasticflow, gavel, helios", done.stderr)
 
     def test_bad_lines_are_errors_unless_they_are_to_be_skipped(self):
         self.trace.write_text("submit_s,gpus,duration_s\n0,1,10\n1,none,10\n")
@@ -134,6 +146,53 @@ class Offline(unittest.TestCase):
         self.assertTrue(shown.startswith("SEMANTICS"), shown)
         self.assertTrue(all(len(line) <= 80 for line in shown.splitlines()), shown)
         self.assertNotIn("…", shown)
+
+    def test_an_option_that_has_no_part_in_a_run_is_refused(self):
+        for words, answer in (
+            (("--semantics", "pollux", "--spot-reclaim-every", "1h"), "--spot-reclaim-every does nothing under"),
+            (("--semantics", "gavel", "--elastic-max", "8"), "choose rules that know it: live"),
+            (("--round", "60s"), "choose rules that know it: elasticflow, gavel, pollux"),
+            (("--semantics", "elasticflow", "--restart-penalty", "1s"), "live, pollux"),
+            (("--curve", "0.1,0.01"), "give --elastic-max"),
+            (("--workload", self.trace, "--jobs", 3), "has jobs of its own"),
+            (("--semantics", "nosuch", "--round", "60s"), "there are no semantics called"),
+        ):
+            done = call("sim", "run", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(answer, done.stderr)
+
+    def test_files_of_one_name_are_told_apart_by_their_folders(self):
+        files = [self.folder / load / "jobs.csv" for load in ("low", "high")]
+        for number, file in enumerate(files):
+            file.parent.mkdir()
+            file.write_text("submit_s,gpus,duration_s\n" + "0,1,10\n" * (number + 1))
+        done = call("sim", "compare", "--policies", "fifo", "--workloads", ",".join(map(str, files)), "-o", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        runs = json.loads(done.stdout)["runs"]
+        self.assertEqual([(run["workload"], run["jobs"]) for run in runs], [("low/jobs.csv", 1), ("high/jobs.csv", 2)])
+        twice = call("sim", "compare", "--policies", "fifo", "--workloads", f"{files[0]},{files[0]}")
+        self.assertEqual(twice.returncode, 2)
+
+    def test_what_had_ended_is_kept_when_a_comparison_is_stopped(self):
+        rows = self.folder / "rows.csv"
+        words = [SCHEDCTL, "sim", "compare", "--policies", "fifo,fixed", "--jobs", "40", "--seeds", "1..900", "--csv",
+                 rows]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            self.addCleanup(running.kill)
+            self.assertIn("1 of 1800", running.stderr.readline())
+            running.send_signal(signal.SIGINT)
+            rest = running.communicate(timeout=120)[1]
+        self.assertEqual(running.returncode, 130, rest)
+        kept = rows_of(rows)
+        self.assertGreater(len(kept), 0)
+        self.assertIn(f"stopped: {len(kept)} of 1800 runs had ended; their rows are in {rows}", rest)
+
+    def test_a_packed_file_that_was_cut_off_is_no_shorter_trace(self):
+        packed = self.folder / "log.csv.gz"
+        packed.write_bytes(gzip.compress(HELIOS.encode())[:-30])
+        done = call("trace", "import", "--from", "helios", packed)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it ends in the middle", done.stderr)
 
     def test_a_timeline_still_needs_the_name_of_its_job(self):
         done = call("trace")

@@ -121,6 +121,57 @@ TEST_CASE("a comparison as CSV has a row for each run and for each job") {
       "policy,workload,seed,name,jct_s\nslow,week.csv,1,a,1\nslow,week.csv,2,a,2\n"));
 }
 
+TEST_CASE("a figure that only some runs have is a column, empty for the others") {
+  Comparison comparison = made();
+  comparison.runs[1].report.score.deadlines = 4;
+  comparison.runs[1].report.score.gap_p50 = 0.25;
+  comparison.runs[1].policy = "a,b";
+  std::istringstream lines(comparison_csv(comparison));
+  std::vector<std::size_t> commas;
+  std::string header;
+  std::string second;
+  for (std::string line; std::getline(lines, line);) {
+    if (commas.empty()) header = line;
+    if (commas.size() == 2) second = line;
+    commas.push_back(static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')));
+  }
+  CHECK(header.ends_with(",digest,deadlines,deadlines_met,deadline_ratio"));
+  CHECK(second.starts_with("\"a,b\",week.csv,2,"));
+  CHECK(second.ends_with(",2,4,0,0.0"));
+  REQUIRE(commas.size() == 7);
+  CHECK(commas[1] == commas[0]);
+  CHECK(commas[2] == commas[0] + 1);                                          // that of the quoted name
+  CHECK(comparison_csv(made()).find(",2.0,0.0,,,,0,") != std::string::npos);  // no bound and no gap is known
+}
+
+TEST_CASE("a table tells the deadlines that were met and how far the rest is from what is possible") {
+  Comparison comparison = made();
+  CHECK(comparison_text(comparison, {.width = 80}).find("deadlines met") == std::string::npos);
+  for (ComparedRun& run : comparison.runs) {
+    run.report.score.deadlines = 10;
+    run.report.score.deadlines_met = run.policy == "slow" ? 3 : 6;
+    run.report.score.deadlines_bound = run.policy == "slow" ? 8 : 7;  // quick pays for more
+    run.report.score.jct_bound_s = 600;
+    if (run.policy == "quick") run.report.score.gap_p50 = 0.011;
+    if (run.policy == "quick") run.report.score.gap_p99 = 0.125;
+  }
+  const std::string text = comparison_text(comparison, {.width = 200});
+  CHECK(text.find("deadlines met: slow 9 of 30 (30 %), quick 18 of 30 (60 %); no policy meets more than 24\n") !=
+        std::string::npos);
+  CHECK(
+      text.find("no policy gets AVG JCT below 10.0 minutes; quick's decisions stay 1.10 % below their own bound in the "
+                "median, 12.5 % at p99\n") != std::string::npos);
+}
+
+TEST_CASE("of a comparison that was stopped, the runs that had ended are kept") {
+  const Comparison some = comparison_of(made(), {false, true, false, false, false, true});
+  REQUIRE(some.runs.size() == 2);
+  CHECK(some.runs[0].seed == 2);
+  CHECK(some.runs[1].policy == "quick");
+  const std::string csv = comparison_csv(some);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
+}
+
 TEST_CASE("no text in a report ends its script early") {
   Comparison comparison = made();
   comparison.command = "</script><script>alert(1)</script>";
