@@ -69,6 +69,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void linger(std::size_t left);
   void watch_for_close();
   void write_piece();
+  void begin_write();
   void piece_written(error_code error);
   Listener* server_;  // outlives every callback
   beast::tcp_stream stream_;
@@ -354,8 +355,7 @@ void Session::begin_stream(HttpResponse head) {
   stream_head_->keep_alive(false);
   if (head_.version == 11) stream_head_->chunked(true);
   head_serializer_.emplace(*stream_head_);
-  writing_ = true;
-  write_deadline_.expires_after(to_chrono(server_->options.write_deadline));
+  begin_write();
   bhttp::async_write_header(stream_, *head_serializer_, [self = shared_from_this()](error_code error, std::size_t) {
     self->writing_ = false;
     if (error) return self->close();
@@ -392,6 +392,15 @@ void Session::finish_stream() {
   if (!writing_) write_piece();
 }
 
+// Whoever reads nothing for so long is cut off.
+void Session::begin_write() {
+  writing_ = true;
+  write_deadline_.expires_after(to_chrono(server_->options.write_deadline));
+  write_deadline_.async_wait([self = shared_from_this()](error_code error) {
+    if (!error) self->close();
+  });
+}
+
 void Session::write_piece() {
   if (closed_) return;
   if (pieces_.empty() && !finishing_) {
@@ -400,11 +409,7 @@ void Session::write_piece() {
     if (callback) callback();
     return;
   }
-  writing_ = true;
-  write_deadline_.expires_after(to_chrono(server_->options.write_deadline));
-  write_deadline_.async_wait([self = shared_from_this()](error_code error) {
-    if (!error) self->close();
-  });
+  begin_write();
   auto done = [self = shared_from_this()](error_code error, std::size_t) { self->piece_written(error); };
   const bool chunked = head_.version == 11 && head_.method != "HEAD";
   if (!pieces_.empty() && chunked) {

@@ -195,6 +195,33 @@ TEST_CASE("work that throws ends alone, and whoever awaits its answer gets statu
   real.stop();
 }
 
+TEST_CASE("a reader that takes not even the head of a stream is cut off") {
+  live::http::HttpOptions options;
+  options.write_deadline = Duration::millis(100);
+  std::shared_ptr<live::http::StreamWriter> stream;
+  std::promise<void> closed;
+  live::http::HttpServer server(
+      options,
+      [&](const live::http::HttpRequest&, const live::http::Responder& responder) {
+        live::http::HttpResponse head{.status = 200, .headers = {}, .body = {}};
+        // More than the kernel keeps for a reader.
+        for (int i = 0; i < 400; ++i)
+          head.headers.emplace_back("X-Long-" + std::to_string(i), std::string(60'000, 'x'));
+        stream = responder.stream(std::move(head));
+        stream->on_closed([&] { closed.set_value(); });
+      },
+      [](const live::http::Refusal& refusal, const std::string&) {
+        return live::http::HttpResponse{.status = refusal.status, .headers = {}, .body = "refused"};
+      });
+  const auto url = server.start();
+  REQUIRE(url.ok());
+  const std::string port = url->substr(url->rfind(':') + 1);
+  RawConnection reader(std::stoi(port), 4'096);
+  reader.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n");
+  CHECK(closed.get_future().wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
+  server.stop();
+}
+
 TEST_CASE("stopping ends open streams and does not wait for idle connections") {
   auto options = test_options();
   options.http.stop_patience = Duration::seconds(60);
