@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/accept_loop.hpp"
 #include "base/overloaded.hpp"
 #include "schedulerd/live/agent_session.hpp"
 #include "schedulerd/live/secrets.hpp"
@@ -31,7 +32,6 @@ using Tcp = asio::ip::tcp;
 
 constexpr std::int64_t kLogTicksMax = 10;  // heartbeats that a log request may take
 constexpr std::int64_t kHelloTicksMax = 5;
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 std::int64_t ticks_of(Duration patience, Duration heartbeat) {
   return (patience.count_us() + heartbeat.count_us() - 1) / heartbeat.count_us();
@@ -59,7 +59,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
 
   Status bind();
   template <class Acceptor>
-  void accept(Acceptor& acceptor, asio::steady_timer& pause);
+  typename api::AcceptLoop<Acceptor>::Handlers at_the_door();
   void make_room();
   void open_session(AgentSession::Socket socket);
   void on_message(AgentSession& session, api::AgentToDaemon message);
@@ -79,8 +79,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   Local::acceptor local{io};
   Tcp::acceptor tcp{io};
   asio::steady_timer timer{io};
-  asio::steady_timer local_pause{io};  // of an acceptor that has failed
-  asio::steady_timer tcp_pause{io};
+  api::AcceptLoop<Local::acceptor> local_links{local, at_the_door<Local::acceptor>()};
+  api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, at_the_door<Tcp::acceptor>()};
   std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
   std::map<std::string, Link> links;
   std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
@@ -126,20 +126,12 @@ Status Gateway::Impl::bind() {
 }
 
 template <class Acceptor>
-void Gateway::Impl::accept(Acceptor& acceptor, asio::steady_timer& pause) {
-  acceptor.async_accept([this, &acceptor, &pause](boost::system::error_code failed, auto socket) {
-    if (failed == asio::error::operation_aborted || stopped) return;
-    if (!failed) {
-      open_session(AgentSession::Socket(std::move(socket)));
-      return accept(acceptor, pause);
-    }
-    // Out of descriptors, most likely: others will be freed, and until then it would fail again at once.
-    spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
-    pause.expires_after(kAcceptPause);
-    pause.async_wait([this, &acceptor, &pause](boost::system::error_code cancelled) {
-      if (!cancelled && !stopped) accept(acceptor, pause);
-    });
-  });
+typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::at_the_door() {
+  return {.on_link = [this](auto socket) { open_session(AgentSession::Socket(std::move(socket))); },
+          .on_failure =
+              [](const boost::system::error_code& failed) {
+                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+              }};
 }
 
 // Whoever has the token says hello at once; strangers must not take the descriptors of everybody else.
@@ -303,10 +295,9 @@ void Gateway::Impl::finish_log(std::uint64_t number, Result<LogPage> page) {
 }
 
 void Gateway::Impl::drop_all() {
-  boost::system::error_code ignored;
-  local.close(ignored);
-  tcp.close(ignored);
-  for (auto* each : {&timer, &local_pause, &tcp_pause}) each->cancel();
+  local_links.stop();
+  tcp_links.stop();
+  timer.cancel();
   const auto open = sessions;
   for (const auto& [number, session] : open) session->close("the daemon stops");
   const auto asked = log_requests;
@@ -327,8 +318,8 @@ Status Gateway::start() {
     const std::int64_t patience = ticks_of(impl_->options.first_patience, impl_->options.heartbeat);
     impl_->links[name] = {.session = nullptr, .patience_ticks = patience, .known = true};
   }
-  impl_->accept(impl_->local, impl_->local_pause);
-  if (impl_->options.tcp) impl_->accept(impl_->tcp, impl_->tcp_pause);
+  impl_->local_links.start();
+  if (impl_->options.tcp) impl_->tcp_links.start();
   impl_->schedule_tick();
   impl_->thread = std::thread([impl = impl_] { impl->io.run(); });
   return ok_status();

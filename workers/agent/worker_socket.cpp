@@ -21,7 +21,6 @@ using LocalSocket = asio::local::stream_protocol::socket;
 constexpr std::size_t kUnreadMax = 16U << 20U;
 constexpr std::size_t kWaitingMax = 256;      // messages for one worker that is not connected
 constexpr std::size_t kStrangersMax = 1'024;  // connections without a hello
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr auto kDrainPatience = std::chrono::seconds(2);
 
 bool same_user(LocalSocket& socket) {
@@ -39,7 +38,14 @@ struct WorkerSocket::Drain {
 };
 
 WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers)
-    : io_(io), handlers_(std::move(handlers)), acceptor_(io), pause_(io) {}
+    : io_(io),
+      handlers_(std::move(handlers)),
+      acceptor_(io),
+      arriving_(acceptor_, {.on_link = [this](LocalSocket socket) { admit(std::move(socket)); },
+                            .on_failure =
+                                [this](const error_code& failed) {
+                                  handlers_.on_trouble("cannot accept a worker's link: " + failed.message());
+                                }}) {}
 
 Status WorkerSocket::listen(const std::filesystem::path& path) {
   constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
@@ -55,24 +61,8 @@ Status WorkerSocket::listen(const std::filesystem::path& path) {
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor_.non_blocking(true, error);
   if (error) return io_error("cannot listen on " + path.string() + ": " + error.message());
-  accept_next();
+  arriving_.start();
   return ok_status();
-}
-
-void WorkerSocket::accept_next() {
-  acceptor_.async_accept([this](error_code error, LocalSocket socket) {
-    if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      admit(std::move(socket));
-      return accept_next();
-    }
-    // Out of descriptors, most likely: until others are freed it would fail again at once.
-    handlers_.on_trouble("cannot accept a worker's link: " + error.message());
-    pause_.expires_after(kAcceptPause);
-    pause_.async_wait([this](error_code cancelled) {
-      if (!cancelled) accept_next();
-    });
-  });
 }
 
 void WorkerSocket::accept_waiting() {

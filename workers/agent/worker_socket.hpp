@@ -5,7 +5,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "api/accept_loop.hpp"
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
 #include "workers/agent/line_stream.hpp"
@@ -44,7 +44,6 @@ class WorkerSocket {
   using Stream = std::shared_ptr<LineStream>;
   struct Drain;
 
-  void accept_next();
   void accept_waiting();
   void admit(boost::asio::local::stream_protocol::socket socket);
   void greet(const Stream& stream, const std::string& line);
@@ -58,8 +57,8 @@ class WorkerSocket {
   boost::asio::io_context& io_;
   Handlers handlers_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
-  boost::asio::steady_timer pause_;  // of the acceptor, after a failure
-  std::set<Stream> strangers_;       // have not said hello yet
+  api::AcceptLoop<boost::asio::local::stream_protocol::acceptor> arriving_;
+  std::set<Stream> strangers_;  // have not said hello yet
   std::map<WorkerId, Stream> links_;
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;

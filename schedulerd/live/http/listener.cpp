@@ -50,19 +50,8 @@ Result<std::string> Listener::bind() {
   return "http://" + (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
 }
 
-void Listener::accept_next() {
-  acceptor.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
-    if (self->stopping) return;
-    if (error) {  // out of descriptors, most likely: others will be freed
-      self->pause.expires_after(std::chrono::milliseconds(100));
-      self->pause.async_wait([self](error_code cancelled) {
-        if (!cancelled) self->accept_next();
-      });
-      return;
-    }
-    self->admit(std::move(socket));
-    self->accept_next();
-  });
+void Listener::note_failure(const error_code& failed) {
+  spdlog::warn("event=http_accept_failed why=\"{}\"", failed.message());
 }
 
 // A connection beyond the caps is closed unanswered: an answer would cost what the cap saves.
@@ -89,12 +78,10 @@ void Listener::forget(Connection* connection, const std::string& address) {
 
 void Listener::begin_stop() {
   stopping = true;
-  error_code ignored;
-  acceptor.close(ignored);
-  pause.cancel();
+  links.stop();
   if (connections.empty()) return io.stop();
-  pause.expires_after(to_chrono(options.stop_patience));
-  pause.async_wait([this](error_code) { io.stop(); });
+  stop_patience.expires_after(to_chrono(options.stop_patience));
+  stop_patience.async_wait([this](error_code) { io.stop(); });
   const auto alive = connections;
   for (const auto& [ignored_key, connection] : alive) connection->wind_down();
 }
@@ -109,7 +96,7 @@ HttpServer::~HttpServer() {
 Result<std::string> HttpServer::start() {
   auto url = listener_->bind();
   if (!url) return url;
-  listener_->accept_next();
+  listener_->links.start();
   listener_->thread = std::thread([listener = listener_.get()] { listener->io.run(); });
   return url;
 }
@@ -120,7 +107,7 @@ void HttpServer::stop() {
   listener_->thread.join();
   const auto left = listener_->connections;
   for (const auto& [ignored_key, connection] : left) connection->close();
-  // What was cancelled still holds the listener: let it be told, or both would keep each other alive.
+  // What was cancelled still holds its connection: let it be told while the listener is there.
   listener_->io.restart();
   listener_->io.poll();
 }

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "api/accept_loop.hpp"
 #include "schedulerd/live/http/http_server.hpp"
 
 namespace tidepool::live::http {
@@ -46,7 +47,10 @@ struct Listener : std::enable_shared_from_this<Listener> {
 
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
-  asio::steady_timer pause{io};
+  api::AcceptLoop<tcp::acceptor> links{acceptor,
+                                       {.on_link = [this](tcp::socket socket) { admit(std::move(socket)); },
+                                        .on_failure = [](const error_code& failed) { note_failure(failed); }}};
+  asio::steady_timer stop_patience{io};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   std::thread thread;
   bool stopping = false;
@@ -58,7 +62,7 @@ struct Listener : std::enable_shared_from_this<Listener> {
       : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
 
   Result<std::string> bind();
-  void accept_next();
+  static void note_failure(const error_code& failed);
   void admit(tcp::socket socket);
   void begin_stop();
   void forget(Connection* connection, const std::string& address);

@@ -2,8 +2,10 @@
 #include <chrono>
 #include <future>
 #include <list>
+#include <optional>
 #include <stdexcept>
 
+#include "tests/support/no_descriptors.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
 
@@ -106,6 +108,22 @@ TEST_CASE("beyond the cap a connection is closed; when one ends there is room ag
     served = again.response().status == 200;
   }
   CHECK(served);
+}
+
+TEST_CASE("without a free descriptor the daemon goes on, and takes the client when there is one") {
+  const RestFixture fixture;
+  REQUIRE(fixture.call({.path = "/healthz"}).status == 200);
+  meet_classes_of_failures();
+  std::optional<RawConnection> client;
+  {
+    NoDescriptors none;
+    none.give_back_one();
+    client.emplace(fixture.port);
+    client->send(fixture.request({.path = "/healthz"}));
+    CHECK_FALSE(client->closed_within(250));  // more than two pauses
+    CHECK(client->seen().empty());
+  }
+  CHECK(client->response().status == 200);
 }
 
 TEST_CASE("requests that follow each other on one connection are answered in order") {

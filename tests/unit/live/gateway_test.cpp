@@ -1,21 +1,18 @@
 // The gateway's door: what strangers and a lack of descriptors do to it.
 #include "schedulerd/live/gateway.hpp"
 
-#include <fcntl.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <boost/system/system_error.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 
+#include "tests/support/no_descriptors.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -114,34 +111,6 @@ class FailureCount final : public spdlog::sinks::base_sink<std::mutex> {
   Clock::time_point first_, last_;
 };
 
-// The sanitizer opens a pipe when it meets a class for the first time, and takes one that it cannot look at for broken:
-// what is met without descriptors is met here before.
-void meet_classes(FailureCount& failures) {
-  spdlog::warn("event=none");
-  CHECK(failures.time_for(0));
-  CHECK(!boost::system::error_code(EMFILE, boost::system::system_category()).message().empty());
-}
-
-// Leaves this process without a free descriptor while it lives.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{.rlim_cur = 256, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &few);
-    for (int number = 0; (number = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.emplace_back(number);
-  }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
-  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
-  void give_back_one() { taken_.pop_back(); }
-
- private:
-  rlimit before_{};
-  std::vector<Descriptor> taken_;
-};
-
 }  // namespace
 
 TEST_CASE("strangers who say nothing do not keep an agent out") {
@@ -163,11 +132,13 @@ TEST_CASE("without a free descriptor the gateway pauses, and takes the agent whe
     Door door(1);
     const Descriptor first = door.knock();
     const Descriptor second = door.knock();
-    meet_classes(*failures);
+    spdlog::warn("event=none");
+    CHECK(failures->time_for(0));
+    test::meet_classes_of_failures();
     REQUIRE(is_closed(first));  // so the loop has turned
     std::optional<Descriptor> agent;
     {
-      NoDescriptors none;
+      test::NoDescriptors none;
       none.give_back_one();
       agent.emplace(door.knock());
       took = failures->time_for(4);

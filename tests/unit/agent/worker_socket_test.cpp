@@ -1,0 +1,73 @@
+// The agent's door for its workers, in a process that has no descriptor left.
+#include "workers/agent/worker_socket.hpp"
+
+#include <boost/asio/write.hpp>
+#include <catch2/catch.hpp>
+#include <optional>
+
+#include "tests/support/no_descriptors.hpp"
+#include "tests/support/patience.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace asio = boost::asio;
+using Local = asio::local::stream_protocol;
+using Clock = std::chrono::steady_clock;
+
+struct Scene {
+  test::TemporaryFolder folder;
+  asio::io_context io{1};
+  std::vector<std::string> troubles;
+  std::vector<WorkerId> ready;
+  WorkerSocket socket{io,
+                      {.lives = [](WorkerId worker) { return worker == WorkerId(7); },
+                       .on_message = [this](WorkerId worker, api::FromWorker) { ready.push_back(worker); },
+                       .on_pulse = [](WorkerId, const api::PulseMessage&) {},
+                       .on_hung_up = [](WorkerId) {},
+                       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }}};
+
+  Scene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
+
+  bool turns_until(const std::function<bool()>& done) {
+    const auto end = Clock::now() + std::chrono::seconds(20 * test::patience());
+    while (!done() && Clock::now() < end) io.run_one_for(std::chrono::milliseconds(100));
+    return done();
+  }
+  Local::socket knock() {
+    Local::socket link(io);
+    link.connect(Local::endpoint((folder / "worker.sock").string()));
+    return link;
+  }
+};
+
+void speak(Local::socket& link) {
+  const std::string said = api::encode(api::WorkerToAgent{api::WorkerHello{.worker = WorkerId(7)}}) +
+                           api::encode(api::WorkerToAgent{api::FromWorker{api::ReadyMessage{}}});
+  asio::write(link, asio::buffer(said));
+}
+
+}  // namespace
+
+TEST_CASE("without a free descriptor the agent pauses, says so, and hears the worker when there is one") {
+  Scene scene;
+  test::meet_classes_of_failures();
+  std::optional<Local::socket> worker;
+  Clock::duration took{};
+  {
+    test::NoDescriptors none;
+    none.give_back_one();
+    worker.emplace(scene.knock());
+    speak(*worker);
+    const auto begin = Clock::now();
+    REQUIRE(scene.turns_until([&] { return scene.troubles.size() >= 4; }));
+    took = Clock::now() - begin;
+  }
+  CHECK(took >= 3 * api::kAcceptPause);
+  CHECK(scene.troubles.front().find("cannot accept a worker's link: ") == 0);
+  CHECK(scene.turns_until([&] { return !scene.ready.empty(); }));
+  CHECK(scene.ready == std::vector<WorkerId>{WorkerId(7)});
+}
+
+}  // namespace tidepool::agent

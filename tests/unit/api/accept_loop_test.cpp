@@ -1,0 +1,93 @@
+// The loop that accepts, on a real listening socket of a process that has no descriptor left.
+#include "api/accept_loop.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <catch2/catch.hpp>
+#include <optional>
+
+#include "tests/support/no_descriptors.hpp"
+#include "tests/support/patience.hpp"
+
+namespace tidepool::api {
+namespace {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+
+struct Scene {
+  asio::io_context io{1};
+  Tcp::acceptor acceptor{io, Tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+  std::vector<Tcp::socket> links;
+  int failures = 0;
+  AcceptLoop<Tcp::acceptor> loop{acceptor,
+                                 {.on_link = [this](Tcp::socket link) { links.push_back(std::move(link)); },
+                                  .on_failure =
+                                      [this](const boost::system::error_code& failed) {
+                                        CHECK(failed == boost::system::errc::too_many_files_open);
+                                        ++failures;
+                                      }}};
+  Tcp::endpoint address = acceptor.local_endpoint();
+
+  // Without one that listens to it nothing turns.
+  bool turns_until(const std::function<bool()>& done) {
+    const auto end = Clock::now() + std::chrono::seconds(20 * test::patience());
+    while (!done() && Clock::now() < end) io.run_one_for(std::chrono::milliseconds(100));
+    return done();
+  }
+  Tcp::socket knock() {
+    Tcp::socket client(io);
+    client.connect(address);
+    return client;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("without a free descriptor the loop pauses after each failure, and takes the links when there is one") {
+  Scene scene;
+  const Tcp::socket before = scene.knock();
+  scene.loop.start();
+  REQUIRE(scene.turns_until([&] { return scene.links.size() == 1; }));
+  test::meet_classes_of_failures();
+  std::optional<Tcp::socket> first, second;
+  Clock::duration took{};
+  {
+    test::NoDescriptors none;
+    none.give_back_one();
+    none.give_back_one();
+    first.emplace(scene.knock());
+    second.emplace(scene.knock());
+    const auto begin = Clock::now();
+    REQUIRE(scene.turns_until([&] { return scene.failures >= 4; }));
+    took = Clock::now() - begin;
+    CHECK(scene.links.size() == 1);
+  }
+  CHECK(took >= 3 * kAcceptPause);  // a pause between two
+  CHECK(scene.turns_until([&] { return scene.links.size() == 3; }));
+  const Tcp::socket later = scene.knock();
+  CHECK(scene.turns_until([&] { return scene.links.size() == 4; }));
+}
+
+TEST_CASE("a loop that is stopped while it waits for a link, or in its pause, takes none any more") {
+  for (const bool in_its_pause : {false, true}) {
+    Scene scene;
+    scene.loop.start();
+    std::optional<Tcp::socket> link;
+    if (in_its_pause) {
+      test::meet_classes_of_failures();
+      test::NoDescriptors none;
+      none.give_back_one();
+      link.emplace(scene.knock());
+      REQUIRE(scene.turns_until([&] { return scene.failures == 1; }));
+    }
+    scene.loop.stop();
+    scene.io.restart();
+    scene.io.run();  // comes to its end: nothing is awaited any more
+    CHECK(scene.links.empty());
+    CHECK(!scene.acceptor.is_open());
+  }
+}
+
+}  // namespace tidepool::api
