@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <set>
+#include <span>
 
 namespace tidepool::policies {
 namespace {
@@ -41,9 +41,9 @@ struct NormalEquations {
 };
 
 // Gauss elimination with pivoting over the terms in `active`; the others stay zero. Nothing if it is singular.
-std::optional<Vector> solve(const NormalEquations& equations, const std::vector<std::size_t>& active) {
+std::optional<Vector> solve(const NormalEquations& equations, std::span<const std::size_t> active) {
   const std::size_t n = active.size();
-  std::vector<std::vector<double>> rows(n, std::vector<double>(n + 1));
+  std::array<std::array<double, kTerms + 1>, kTerms> rows{};
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) rows[i][j] = equations.left[active[i]][active[j]];
     rows[i][n] = equations.right[active[i]];
@@ -94,15 +94,18 @@ std::optional<UslCurve> fit_usl(const std::vector<ThroughputPoint>& points) {
   double unit = 0;
   for (const auto& point : points) unit = std::max(unit, point.samples_per_second);
   NormalEquations equations;
-  std::set<int> sizes;
+  std::vector<int> sizes;
+  sizes.reserve(points.size());
   for (auto point : points) {
     const bool sound = point.size >= 1 && point.samples_per_second > 0 && point.weight > 0;
     if (!sound || !std::isfinite(point.samples_per_second) || !std::isfinite(point.weight)) continue;
     point.samples_per_second /= unit;
     equations.add(point);
-    sizes.insert(point.size);
+    sizes.push_back(point.size);
   }
-  const auto x = solve_non_negative(equations, sizes.size());
+  std::sort(sizes.begin(), sizes.end());
+  const auto distinct = std::unique(sizes.begin(), sizes.end()) - sizes.begin();
+  const auto x = solve_non_negative(equations, static_cast<std::size_t>(distinct));
   if (!x) return std::nullopt;
   const auto [base, serial, pairwise] = *x;
   return UslCurve{.lambda = unit / base, .sigma = serial / base, .kappa = pairwise / base};

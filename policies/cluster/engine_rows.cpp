@@ -131,7 +131,7 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
   if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
   const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
   if (!terms.own_way && job.pinned_size == 0 && !tells_nothing) {
-    if (style_ == RowStyle::kAllSizes) return std::move(ladder.sizes);
+    if (style_ == RowStyle::kAllSizes) return {ladder.sizes.begin(), ladder.sizes.end()};
     return Reach(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
   if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
@@ -148,7 +148,8 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   // It may have what it cannot give up now.
   const bool keeps = row.frozen && core::allowed_size(job, job.size()) == job.size();
   if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());
-  for (const int size : sizes) row.sizes.push_back(size * row.slots_per_worker);
+  for (int& size : sizes) size *= row.slots_per_worker;
+  row.sizes = std::move(sizes);
   // No size beyond what there is of the types that it asks for, but for what it holds.
   const int most = std::max(terms.room, size_of(row.placement));
   while (row.nodes && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();

@@ -18,6 +18,8 @@ JobSpeed::JobSpeed(const core::Job& job)
       on_resize_(job.spec.batch.on_resize),
       slots_per_worker_(job.spec.gpus_per_worker) {
   std::vector<ThroughputPoint> points;
+  points.reserve(job.sizes.size());
+  seen_.reserve(job.sizes.size());
   for (const auto& [size, record] : job.sizes) {
     const bool measured = record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
     if (!measured) continue;

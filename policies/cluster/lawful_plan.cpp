@@ -178,8 +178,10 @@ class Plan {
 core::Reason in_workers(core::Reason reason, int slots_per_worker) {
   for (core::ReasonNumber& number : reason.numbers) {
     if (!std::isfinite(number.value)) number.value = 0;
+    const double workers = std::round(number.value / slots_per_worker);
+    if (workers == number.value) continue;
     const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
-    if (is_size) number.value = std::round(number.value / slots_per_worker);
+    if (is_size) number.value = workers;
   }
   return reason;
 }

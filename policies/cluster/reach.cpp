@@ -72,6 +72,7 @@ std::vector<int> Reach::sizes(const JobSpeed& speed) const {
   const int held = job_->size();
   const bool keeps = !failure_ || held < failure_->large || keeps_what_it_holds();
   std::vector<int> sizes;
+  sizes.reserve(ladder_.sizes.size() + 1);
   for (const int size : ladder_.sizes) {
     const bool beyond = failure_ && size >= failure_->large;
     const bool between = failure_ && size > failure_->small && size < failure_->large;

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 
+#include "base/id_set.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "schedulerd/core/policy.hpp"
@@ -33,7 +33,7 @@ class RowPlanner : public core::ClusterPlanner {
 
   RowStyle style_;
   EngineRows rows_;
-  std::set<JobId> followed_;  // since the last plan
+  IdSet<JobId> followed_;  // since the last plan
 };
 
 // Asks the policy about all jobs each time.

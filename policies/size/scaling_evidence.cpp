@@ -13,6 +13,7 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
       now_(view.now),
       by_utility_(has_utility(job.spec.scaling)),
       threshold_(job.spec.scaling.efficiency_threshold) {
+  sizes_.reserve(job.sizes.size());
   for (const auto& [size, record] : job.sizes) {
     const bool comparable = is_measured(record, job) && record.samples_per_second > 0;
     if (!comparable || !ladder.has(size)) continue;
@@ -29,6 +30,7 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
   } else if (present != nullptr) {
     remaining_samples_ = present->rate * kHorizonSeconds;
   }
+  if (sizes_.size() > 1) pairs_.reserve(sizes_.size() - 1);
   for (std::size_t i = 1; i < sizes_.size(); ++i) pairs_.push_back(judge(sizes_[i - 1], sizes_[i], job.size()));
 }
 

@@ -48,11 +48,13 @@ Money price_per_slot_hour(const core::ClusterState& state, const core::Job& job)
 
 SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job) {
   const core::JobSpec& spec = job.spec;
-  SizeLadder ladder;
+  const std::span<const int> allowed = spec.elastic.sizes;
+  SizeLadder ladder{.sizes = allowed, .cut = {}};
   const bool capped = spec.scaling.price_cap.has_value();
   const double worker_price =
       capped ? price_per_slot_hour(state, job).to_units() * static_cast<double>(spec.gpus_per_worker) : 0;
-  for (const int size : spec.elastic.sizes) {
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    const int size = allowed[i];
     if (std::int64_t{size} > spec.batch.global) {
       ladder.cut = {core::ReasonCode::kBatchTooSmall,
                     {{"size", double(size)}, {"global", static_cast<double>(spec.batch.global)}}};
@@ -60,9 +62,9 @@ SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job) {
       ladder.cut = {core::ReasonCode::kPriceCap,
                     {{"cap", spec.scaling.price_cap->to_units()}, {"price", worker_price * size}}};
     } else {
-      ladder.sizes.push_back(size);
       continue;
     }
+    ladder.sizes = allowed.first(i);
     ladder.cut_short = true;
     break;  // both limits forbid every larger size too
   }

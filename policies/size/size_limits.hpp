@@ -3,7 +3,7 @@
 #pragma once
 
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "base/money.hpp"
 #include "schedulerd/core/cluster_state.hpp"
@@ -12,8 +12,8 @@
 namespace tidepool::policies {
 
 struct SizeLadder {
-  std::vector<int> sizes;  // ascending; empty if even the smallest size is forbidden
-  bool cut_short = false;  // allowed sizes above the last one are forbidden, for the reason `cut`
+  std::span<const int> sizes;  // ascending, those of the job's specification; empty if even the smallest is forbidden
+  bool cut_short = false;      // allowed sizes above the last one are forbidden, for the reason `cut`
   core::Reason cut;
 
   [[nodiscard]] bool has(int size) const;

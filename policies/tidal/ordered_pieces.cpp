@@ -101,14 +101,8 @@ void OrderedPieces::erase(const Piece& piece) {
   root_ = erase_below(root_, piece);
 }
 
-void OrderedPieces::sum_up_all(Index root) {
-  if (root == kNone) return;
-  sum_up_all(node(root).left);
-  sum_up_all(node(root).right);
-  sum_up(root);
-}
-
-// The treap of sorted keys is built along its right edge: each new piece takes what has a lower priority as its left.
+// The treap of sorted keys is built along its right edge: each new piece takes what has a lower priority as its left. A
+// piece that leaves the edge has all that will ever be below it, so that it can be summed up.
 void OrderedPieces::assign(std::vector<Piece> pieces) {
   std::sort(pieces.begin(), pieces.end(), sold_before);
   nodes_.clear();
@@ -116,12 +110,17 @@ void OrderedPieces::assign(std::vector<Piece> pieces) {
   nodes_.reserve(pieces.size());
   root_ = kNone;
   std::vector<Index> edge;
+  const auto leave_edge = [&] {
+    const Index last = edge.back();
+    sum_up(last);
+    edge.pop_back();
+    return last;
+  };
   for (const Piece& piece : pieces) {
     const Index made = make(piece);
     Index below = kNone;
     while (!edge.empty() && node(edge.back()).priority <= node(made).priority) {
-      below = edge.back();
-      edge.pop_back();
+      below = leave_edge();
     }
     node(made).left = below;
     if (edge.empty()) {
@@ -131,7 +130,7 @@ void OrderedPieces::assign(std::vector<Piece> pieces) {
     }
     edge.push_back(made);
   }
-  sum_up_all(root_);
+  while (!edge.empty()) leave_edge();
 }
 
 OrderedPieces::Frontier OrderedPieces::frontier(std::int64_t slots) const {

@@ -69,7 +69,6 @@ class OrderedPieces {
   [[nodiscard]] Parts split(Index root, const Piece& at);
   [[nodiscard]] Index merge(Index before, Index from);
   [[nodiscard]] Index erase_below(Index root, const Piece& piece);
-  void sum_up_all(Index root);
 
   std::vector<Node> nodes_;
   std::vector<Index> unused_;

@@ -1,7 +1,7 @@
 #include "policies/tidal/reasons.hpp"
 
 #include <algorithm>
-#include <set>
+#include <initializer_list>
 #include <utility>
 
 #include "policies/cluster/size_grants.hpp"
@@ -36,8 +36,22 @@ const Choice* steepest_above(const Curve& curve, int size) {
   return best;
 }
 
+struct Figure {
+  const char* name;
+  double value;
+};
+constexpr std::size_t kPricedMost = 4;
+constexpr std::size_t kLostMost = 4;  // the least size, the held one, and the next ones on either side
+
+// With room for the price: a plan makes a reason for every job, so none is put together in parts.
+Reason told(ReasonCode code, std::initializer_list<Figure> figures) {
+  Reason reason{code, {}};
+  reason.numbers.reserve(figures.size() + kPricedMost);
+  for (const Figure& figure : figures) reason.numbers.push_back({figure.name, figure.value});
+  return reason;
+}
+
 Reason priced(Reason reason, const JobRow& job, double worth, const Terms& terms) {
-  reason.numbers.reserve(reason.numbers.size() + 4);
   reason.numbers.push_back({"worth", worth});
   reason.numbers.push_back({"price", terms.price});
   if (terms.rival && terms.rival != job.id) {
@@ -53,34 +67,31 @@ Reason waiting(const JobRow& job, const Curve& curve, const Terms& terms) {
   const int needed = first == nullptr ? job.size_min : first->size;
   const double worth = first == nullptr ? 0 : worth_between(curve, 0, needed);
   const bool outbid = worth < terms.price;
-  return priced({outbid ? ReasonCode::kPriceWait : ReasonCode::kWaitingForSlots,
-                 {{"needed", double(needed)}, {"free", terms.free}}},
-                job, worth, terms);
+  const auto code = outbid ? ReasonCode::kPriceWait : ReasonCode::kWaitingForSlots;
+  return priced(told(code, {{"needed", double(needed)}, {"free", terms.free}}), job, worth, terms);
 }
 
 Reason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
-  if (job.frozen) return priced({ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}}, job, 0, terms);
+  if (job.frozen) return priced(told(ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}), job, 0, terms);
   const Choice* next = steepest_above(curve, size);
   if (size >= job.size_max || next == nullptr) return cluster::at_the_top(job, size);
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;
-  return priced({worth > terms.price && room ? ReasonCode::kNoRoomTogether : ReasonCode::kPriceHold,
-                 {{"size", double(size)}, {"next", double(next->size)}}},
-                job, worth, terms);
+  const auto code = worth > terms.price && room ? ReasonCode::kNoRoomTogether : ReasonCode::kPriceHold;
+  return priced(told(code, {{"size", double(size)}, {"next", double(next->size)}}), job, worth, terms);
 }
 
 Reason changing(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
   const auto [from, to] = from_to;
   const double worth = from < to ? worth_between(curve, from, to) : worth_between(curve, to, from);
-  return priced(
-      {from < to ? ReasonCode::kPriceGrow : ReasonCode::kPriceShrink, {{"from", double(from)}, {"to", double(to)}}},
-      job, worth, terms);
+  const auto code = from < to ? ReasonCode::kPriceGrow : ReasonCode::kPriceShrink;
+  return priced(told(code, {{"from", double(from)}, {"to", double(to)}}), job, worth, terms);
 }
 
 Reason not_more(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
   const auto [from, to] = from_to;
-  Reason reason{ReasonCode::kPriceHold, {{"size", double(from)}, {"next", double(to)}}};
-  if (from == 0) reason = {ReasonCode::kPriceWait, {{"needed", double(to)}}};
+  Reason reason = from == 0 ? told(ReasonCode::kPriceWait, {{"needed", double(to)}})
+                            : told(ReasonCode::kPriceHold, {{"size", double(from)}, {"next", double(to)}});
   return priced(std::move(reason), job, worth_between(curve, from, to), terms);
 }
 
@@ -99,7 +110,7 @@ Reason reason_for(const JobRow& job, const Curve& curve, int size, const Terms& 
   const int held = size_of(job.placement);
   if (size == 0) return waiting(job, curve, terms);
   if (held == 0) {
-    return priced({ReasonCode::kStarted, {{"size", double(size)}}}, job, worth_of(curve, size) / size, terms);
+    return priced(told(ReasonCode::kStarted, {{"size", double(size)}}), job, worth_of(curve, size) / size, terms);
   }
   return size == held ? holding(job, curve, size, terms) : changing(job, curve, {held, size}, terms);
 }
@@ -109,16 +120,15 @@ double score_of(const Curve& curve, int size, const Terms& terms) {
 }
 
 std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
-  std::set<int> sizes{curve.front().size};
   const int held = size_of(job.placement);
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    if (curve[i].size == held) sizes.insert(held);
-    if (curve[i].size < size && (i + 1 == curve.size() || curve[i + 1].size >= size)) sizes.insert(curve[i].size);
-    if (curve[i].size > size && (i == 0 || curve[i - 1].size <= size)) sizes.insert(curve[i].size);
-  }
-  sizes.erase(size);
   std::vector<core::Alternative> lost;
-  for (const int other : sizes) {
+  lost.reserve(kLostMost);
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const int other = curve[i].size;
+    const bool next_smaller = other < size && (i + 1 == curve.size() || curve[i + 1].size >= size);
+    const bool next_larger = other > size && (i == 0 || curve[i - 1].size <= size);
+    const bool weighed = i == 0 || other == held || next_smaller || next_larger;
+    if (!weighed || other == size) continue;
     // Why not more: what each slot more is worth. Why not less: what those are that would be given up.
     Reason reason =
         other > size ? not_more(job, curve, {size, other}, terms) : changing(job, curve, {other, size}, terms);

@@ -30,10 +30,6 @@ void Tide::set_ground(const Ground& ground) {
   }
 }
 
-void Tide::forget_wait(JobId job, const Entry& entry) {
-  if (entry.row.placement.empty()) due_.erase({next_eighth(entry.row, entry.at, settings_), job});
-}
-
 void Tide::enter_class(JobId job, Entry& entry, Standing::Class standing) {
   std::vector<JobId>& members = in_class_[standing];
   entry.standing = standing;
@@ -57,7 +53,6 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   const JobId id = job.id;
   Entry& entry = entries_[id];
   const bool is_known = entry.row.id == id;
-  if (is_known) forget_wait(id, entry);
   entry.row = std::move(job);
   entry.at = at;
   entry.promised = promised;
@@ -67,14 +62,18 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
     if (is_known) leave_class(entry);
     enter_class(id, entry, standing);
   }
-  if (entry.row.placement.empty()) due_.emplace(next_eighth(entry.row, at, settings_), id);
+  if (entry.row.placement.empty()) {
+    due_.set(id, next_eighth(entry.row, at, settings_));
+  } else {
+    due_.erase(id);
+  }
   put_.insert(id);
 }
 
 void Tide::leave(JobId job) {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
-  forget_wait(job, found->second);
+  due_.erase(job);
   leave_class(found->second);
   entries_.erase(found);
   market_.leave(job);
@@ -89,14 +88,13 @@ IdSet<JobId> Tide::to_be_weighed(Instant now) {
     }
     others_ = std::move(others);
   }
-  while (!due_.empty() && due_.begin()->first <= now) {
-    const JobId job = due_.begin()->second;
-    due_.erase(due_.begin());
+  const IdSet<JobId> due = due_.take(now);
+  for (const JobId job : due) {
     Entry& entry = entries_.at(job);
     entry.at = now;
-    due_.emplace(next_eighth(entry.row, now, settings_), job);
-    jobs.insert(job);
+    due_.set(job, next_eighth(entry.row, now, settings_));
   }
+  jobs.insert(due);
   return jobs;
 }
 

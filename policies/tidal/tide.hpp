@@ -4,14 +4,12 @@
 // it or its levelling changes by a step, and when it has waited for another eighth of the patience.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <set>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
+#include "policies/tidal/due_times.hpp"
 #include "policies/tidal/market.hpp"
 #include "policies/tidal/standing.hpp"
 #include "policies/tidal/worth.hpp"
@@ -50,7 +48,6 @@ class Tide {
     std::optional<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };
 
-  void forget_wait(JobId job, const Entry& entry);
   void enter_class(JobId job, Entry& entry, Standing::Class standing);
   void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
@@ -63,7 +60,7 @@ class Tide {
   std::vector<Others> others_;                // by class, as of the last settlement
   bool classes_moved_ = false;                // jobs have come into classes or left them since
   std::vector<std::vector<JobId>> in_class_;  // by class, in any order
-  std::set<std::pair<Instant, JobId>> due_;   // when a waiting job's weight rises next
+  DueTimes due_;                              // when a waiting job's weight rises next
   IdSet<JobId> put_;                          // since the last settlement; some may have left
   Market market_;
 };

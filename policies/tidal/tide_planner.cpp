@@ -74,9 +74,9 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   core::StepBudget own(kStepsMost);
   const Market::Settlement settled = tide_->settle(request.view.now, own);
-  jobs.insert(settled.changed.begin(), settled.changed.end());
+  jobs.insert(settled.changed);
   for (const JobId id : jobs) note_change(id);
-  unbooked_.insert(jobs.begin(), jobs.end());
+  unbooked_.insert(jobs);
   // Whose bid is the next to be served is told so; that may have been another before.
   if (next_in_line_) unbooked_.insert(next_in_line_);
   next_in_line_ = tide_->market().next_bidder();
@@ -120,7 +120,7 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
   while (!parts_.empty()) forget(parts_.begin()->first);
   gang_room_ = GangRoom(std::move(open));
   gangs_held_.clear();
-  followed_.insert(request.jobs.begin(), request.jobs.end());
+  followed_.insert(request.jobs);
   tide_ =
       std::make_unique<Tide>(Ground{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
   bid_room_ = -1;
@@ -129,10 +129,8 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
 
 // Whose facts have changed since they were read, for whom time has, and of whom an end lets expect something else.
 TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
-  followed_.insert(request.looked_at.begin(), request.looked_at.end());
-  for (auto thaw = thaws_.begin(); thaw != thaws_.end() && thaw->first <= request.view.now; ++thaw) {
-    followed_.insert(thaw->second);
-  }
+  followed_.insert(request.looked_at);
+  followed_.insert(thaws_.take(request.view.now));
   Jobs jobs = std::exchange(followed_, {});
   for (const JobId id : Jobs(jobs)) {
     const auto moved = rows_.follow(request.view.state, id);
@@ -148,7 +146,7 @@ void TidePlanner::forget(JobId job) {
   on_cordoned_ -= part.on_cordoned;
   gang_room_.take_out(part.held);
   if (!part.sized) claimed_ -= size_of(part.held);
-  if (part.thaws) thaws_.erase({*part.thaws, job});
+  thaws_.erase(job);
   giving_.erase(job);
   wanting_gangs_.erase(job);
   parts_.erase(found);
@@ -169,18 +167,16 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
               .own_way = counted == PlanPart::kOwnWay,
               .fits = fits,
               .held = rows_.placement(state, job),
-              .on_cordoned = 0,
-              .thaws = {}};
+              .on_cordoned = 0};
     for (const Share& share : part.held) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
       if (state.find_node(node)->cordoned) part.on_cordoned += share.slots;
     }
     const auto thaws = core::thaws_at(job);
-    if (sized && thaws && *thaws > request.view.now) part.thaws = thaws;
+    if (sized && thaws && *thaws > request.view.now) thaws_.set(id, *thaws);
     on_cordoned_ += part.on_cordoned;
     gang_room_.put(part.held);
     if (!sized) claimed_ += size_of(part.held);
-    if (part.thaws) thaws_.emplace(*part.thaws, id);
     parts_.emplace(id, std::move(part));
   }
 }
@@ -217,7 +213,7 @@ void TidePlanner::fit_gangs() {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, sizes[i]);
   }
-  unbooked_.insert(wanting_gangs_.begin(), wanting_gangs_.end());
+  unbooked_.insert(wanting_gangs_);
 }
 
 void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {

@@ -11,8 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <utility>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
@@ -36,12 +34,11 @@ class TidePlanner final : public core::ClusterPlanner {
  private:
   // What a job takes part with, beside its row in the tide.
   struct Part {
-    bool sized = false;            // it bids; else it is a claim that runs
-    bool own_way = false;          // it follows a policy of its own
-    bool fits = true;              // an empty cluster would hold it; else it neither bids nor claims
-    cluster::Placement held;       // what it holds on nodes that are up
-    int on_cordoned = 0;           // slots of these on nodes that are cordoned
-    std::optional<Instant> thaws;  // of a row: when its size can change again
+    bool sized = false;       // it bids; else it is a claim that runs
+    bool own_way = false;     // it follows a policy of its own
+    bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
+    cluster::Placement held;  // what it holds on nodes that are up
+    int on_cordoned = 0;      // slots of these on nodes that are cordoned
   };
 
   void look_at_nodes(const core::PlanRequest& request);
@@ -85,7 +82,7 @@ class TidePlanner final : public core::ClusterPlanner {
   IdSet<JobId> giving_;
   IdSet<JobId> wanting_gangs_;
   IdTable<JobId, int> cut_;
-  std::set<std::pair<Instant, JobId>> thaws_;
+  DueTimes thaws_;      // when sizes can change again, of those that bid
   JobId next_in_line_;  // whose bid found no room first, as of the newest plan; none = everybody got all
   Jobs followed_;       // since they were read last
   Jobs unbooked_;       // of whom there may be news that the state does not tell yet

@@ -57,6 +57,16 @@ bool is_stopped(const JobRow& job) {
   return std::max({job.transition, job.costs.grow, job.costs.shrink, job.costs.move, job.costs.start}) > Duration();
 }
 
+// `pace`: useful steps a second on one slot; 0 = not known.
+double seconds_left_at(double pace, const JobRow& job, const Settings& settings) {
+  const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
+  if (left && pace > 0) return std::max(kLeastLeft, *left / pace);
+  // Unknown: as much again as it was served, in few wide classes, so that equals do not take turns where that costs.
+  const double factor = is_stopped(job) ? settings.served_factor : settings.served_factor_free;
+  const double times = std::log(std::max(1.0, job.slot_seconds / settings.served_first));
+  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor)));
+}
+
 }  // namespace
 
 Ground ground_of(const cluster::View& view) {
@@ -82,12 +92,8 @@ double seconds_left(const JobRow& job, const Settings& settings) {
 }
 
 double seconds_left(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
-  const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
-  if (const double pace = left ? alone(job, grounds) : 0; pace > 0) return std::max(kLeastLeft, *left / pace);
-  // Unknown: as much again as it was served, in few wide classes, so that equals do not take turns where that costs.
-  const double factor = is_stopped(job) ? settings.served_factor : settings.served_factor_free;
-  const double times = std::log(std::max(1.0, job.slot_seconds / settings.served_first));
-  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor)));
+  const bool tells = job.useful_left || job.useful_expected;
+  return seconds_left_at(tells ? alone(job, grounds) : 0, job, settings);
 }
 
 Duration an_eighth(const Settings& settings) {
@@ -102,7 +108,9 @@ std::int64_t eighths_waited(const JobRow& job, Instant now, const Settings& sett
 std::vector<int> sizes_weighed(const JobRow& job, const Ground& ground, const Settings& settings) {
   const int grown = std::max(ground.slots_per_node, settings.growth * job.largest_seen);
   const int most = std::min({job.size_max, std::max(grown, job.size_min), ground.slots});
-  std::vector<int> sizes = job.sizes;
+  std::vector<int> sizes;
+  sizes.reserve(job.sizes.size() + 1);
+  sizes = job.sizes;
   if (sizes.empty()) {
     for (int size = 1; size < ground.slots_per_node; size *= 2) sizes.push_back(size);
     sizes.push_back(ground.slots_per_node);
@@ -127,14 +135,16 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.grounds)),
-      left_s_(seconds_left(job, types.grounds, settings)) {
+      left_s_(seconds_left_at(alone_, job, settings)) {
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
   for (std::size_t type = 0; type < types.grounds.size(); ++type) {
     const Ground& ground = types.grounds[type];
     slots_ += ground.slots * ground.pace;
     const Reading reading = reading_of(job, ground, types.grounds);
-    for (const int size : sizes_weighed(job, ground, settings)) {
+    const std::vector<int> weighed = sizes_weighed(job, ground, settings);
+    sizes_.reserve(sizes_.size() + weighed.size());
+    for (const int size : weighed) {
       const double speed = alone_ > 0 ? reading.goodput(job, packed(size, ground.slots_per_node)) / alone_ : 0;
       const bool own = type == types.of;
       sizes_.push_back(

@@ -17,6 +17,19 @@ constexpr std::size_t kAlternativesMax = 4;
 // Numbers that name a goal, a worker or a turn, not a measurement: when one changes, the verdict says something else.
 constexpr std::array<std::string_view, 6> kTelling = {"of", "to", "size", "next", "worker", "looks"};
 
+bool is_telling(std::string_view name) {
+  return std::find(kTelling.begin(), kTelling.end(), name) != kTelling.end();
+}
+
+// The same numbers in the same order, but for values of which none is telling. Nearly all reasons of a job that is told
+// the same again are like that, and only then no name has to be looked up.
+bool differ_in_measurements_only(const std::vector<ReasonNumber>& one, const std::vector<ReasonNumber>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const ReasonNumber& a, const ReasonNumber& b) {
+                      return a.name == b.name && (a.value == b.value || !is_telling(a.name));
+                    });
+}
+
 // Of what the decision speaks about, not of the whole state: O(change).
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
   Digest digest;
@@ -39,15 +52,20 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 
 bool says_the_same(const Reason& one, const Reason& other) {
   if (one.code != other.code || one.word != other.word) return false;
+  if (differ_in_measurements_only(one.numbers, other.numbers)) return true;
   return std::all_of(kTelling.begin(), kTelling.end(),
                      [&](std::string_view name) { return one.number(name) == other.number(name); });
 }
 
-Weighed weighed(const Allotment& allotment) {
-  return {Alternative{allotment.size, allotment.score, allotment.reason}, allotment.lost};
+Wished wished(const Allotment& allotment) {
+  return {.size = allotment.size, .reason = allotment.reason, .lost = allotment.lost, .score = allotment.score};
 }
 
-Weighed weighed(const SizeWish& wish) {
+Wished wished(const SizeWish& wish) {
+  return {.size = wish.size, .reason = wish.reason, .lost = wish.lost, .score = wish.score};
+}
+
+Weighed weighed(const Wished& wish) {
   return {Alternative{wish.size, wish.score, wish.reason}, wish.lost};
 }
 

@@ -19,8 +19,18 @@ struct Weighed {
   std::optional<Alternative> chosen;  // what it wants
   std::vector<Alternative> lost;      // best first
 };
-[[nodiscard]] Weighed weighed(const Allotment& allotment);
-[[nodiscard]] Weighed weighed(const SizeWish& wish);
+
+// The size that a plan or a policy asks for. What it weighed stays where it lies: most jobs are to stay as they are,
+// and for them none of it is told.
+struct Wished {
+  int size = 0;
+  const Reason& reason;
+  const std::vector<Alternative>& lost;  // best first
+  double score = 0;                      // of this size, as those of the sizes that lost
+};
+[[nodiscard]] Wished wished(const Allotment& allotment);
+[[nodiscard]] Wished wished(const SizeWish& wish);
+[[nodiscard]] Weighed weighed(const Wished& wish);
 
 class DecisionDraft {
  public:

@@ -147,7 +147,7 @@ struct Engine::Impl {
 
   [[nodiscard]] IdSet<JobId> to_look_at(Instant now) const {
     IdSet<JobId> jobs = unseen.jobs;
-    jobs.insert(news.begin(), news.end());
+    jobs.insert(news);
     for (const auto& [when, id] : due) {
       if (when > now) break;
       jobs.insert(id);
@@ -172,15 +172,18 @@ struct Engine::Impl {
     const PlanScope of_plan{.candidates = counted, .looked_at = jobs, .nodes = nodes};
     if (!awaits && plan_is_due(draft, of_plan)) {
       const IdSet<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
-      jobs.insert(changed.begin(), changed.end());
+      jobs.insert(changed);
       more = off_plan;
-      more.insert(changed.begin(), changed.end());
+      more.insert(changed);
     }
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       if (job.state != JobState::kPending) continue;
       const Allotment* allotment = draft.allotment_of(job);
-      if (allotment != nullptr && allotment->size == 0) draft.find(job, allotment->reason, weighed(*allotment));
+      const bool holds_nothing = allotment != nullptr && allotment->size == 0;
+      if (holds_nothing && !DecisionDraft::is_said(job, allotment->reason)) {
+        draft.find(job, allotment->reason, weighed(wished(*allotment)));
+      }
       if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
     rests = scope.kept && rest && !scope.queue && draft.changes_nothing() && leaves_at_rest(jobs);
@@ -320,7 +323,7 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   StateChange change(impl_->state, decision.at);
   IdSet<JobId> looked_at = impl_->to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
-  looked_at.insert(change.touched().jobs.begin(), change.touched().jobs.end());
+  looked_at.insert(change.touched().jobs);
   impl_->unseen = {};
   impl_->nodes_changed = false;
   if (!decision.plan.empty() || decision.replan) impl_->disturb();

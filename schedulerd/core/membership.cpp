@@ -21,6 +21,12 @@ std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
   return alive;
 }
 
+std::size_t survivor_count(const ClusterState& state, const Job& job) {
+  const auto alive =
+      std::count_if(job.members.begin(), job.members.end(), [&](WorkerId id) { return is_live(state, id); });
+  return static_cast<std::size_t>(alive);
+}
+
 bool may_hold_state(const Worker& worker) {
   if (worker.kill_at || worker.node_lost) return false;
   return worker.phase == WorkerPhase::kMember || worker.phase == WorkerPhase::kLeaving;

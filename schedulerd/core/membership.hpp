@@ -15,6 +15,7 @@ namespace tidepool::core {
 
 // Members that still run, in rank order.
 [[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
+[[nodiscard]] std::size_t survivor_count(const ClusterState& state, const Job& job);
 
 // A member, or a leaver that waits for its switch: when the job is parked, it leaves by itself with what it holds.
 [[nodiscard]] bool may_hold_state(const Worker& worker);

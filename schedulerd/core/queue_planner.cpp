@@ -60,10 +60,10 @@ class Queue {
     if (too_dear(job)) return;
     const SizeWish wish = wish_of(draft_, job);
     // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
-    if (wish.size == 0) return draft_.find(job, wish.reason, weighed(wish));
+    if (wish.size == 0) return draft_.find(job, wish.reason, weighed(wished(wish)));
     // Who waits for its state holds up nobody behind it: others may use room that does not help it.
     const bool held = waits_for_state(draft_, job).has_value();
-    if (!held && start_waiting(draft_, job, wish)) return;
+    if (!held && start_waiting(draft_, job, wished(wish))) return;
     if (!held) ++waiting_;
     Reason reason{ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}};
     if (!held && !types.empty() && !job.spec.scaling.price_cap) reason = make_room(job, std::move(reason));
@@ -163,7 +163,7 @@ int room_to_start(DecisionDraft& draft, const Job& job) {
   return room < job.spec.elastic.sizes.front() ? 0 : room;
 }
 
-bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish) {
+bool start_waiting(DecisionDraft& draft, const Job& job, const Wished& wish) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
   const int room = room_to_start(draft, job);

@@ -16,7 +16,7 @@ void plan_queue(DecisionDraft& draft, const WaitingLine& line);
 
 // Starts a waiting job at the largest allowed size up to the wish that there is room for and that its price cap allows.
 // False if it cannot start now.
-bool start_waiting(DecisionDraft& draft, const Job& job, const SizeWish& wish);
+bool start_waiting(DecisionDraft& draft, const Job& job, const Wished& wish);
 
 // How many workers of a waiting job there is room for, of slots that are kept for nobody; 0 if it could not start.
 [[nodiscard]] int room_to_start(DecisionDraft& draft, const Job& job);

@@ -142,7 +142,7 @@ class Settlement {
       victims_.push_back(entry);
       return;
     }
-    plan_size(draft_, job, wish(entry, size));
+    plan_size(draft_, job, wished(*entry.allotment));
   }
 
   void hand_out(const Entry& entry) {
@@ -153,7 +153,8 @@ class Settlement {
     if (!starts && !can_change(draft_, job)) return;
     if (starts) {
       // Its state lies on a node without room: it holds up nobody, others may have room that does not help it.
-      if (const auto held = waits_for_state(draft_, job)) return draft_.find(job, *held, weighed(*entry.allotment));
+      if (const auto held = waits_for_state(draft_, job))
+        return draft_.find(job, *held, weighed(wished(*entry.allotment)));
     }
     const bool barred = !starts && growth_barred(draft_, job, size);
     const Claim claim{.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker};
@@ -185,9 +186,8 @@ class Settlement {
   // Starts or grows as far as slots allow that are reserved for nobody; otherwise notes what is missing.
   void take(const Entry& entry, bool starts) {
     const Job& job = *entry.job;
-    if (!starts) return plan_size(draft_, job, wish(entry, entry.allotment->size));
-    const bool started =
-        room_to_start(draft_, job) > 0 && start_waiting(draft_, job, wish(entry, entry.allotment->size));
+    if (!starts) return plan_size(draft_, job, wished(*entry.allotment));
+    const bool started = room_to_start(draft_, job) > 0 && start_waiting(draft_, job, wished(*entry.allotment));
     if (!started) left_.push_back({&job, lacks_slots(job), entry.allotment});
   }
 
@@ -196,7 +196,7 @@ class Settlement {
     for (const Left& left : left_) {
       const auto held = waits_for_state(draft_, *left.job);
       const Reason& why = held ? *held : left.lacks;
-      if (!DecisionDraft::is_said(*left.job, why)) draft_.find(*left.job, why, weighed(*left.asked));
+      if (!DecisionDraft::is_said(*left.job, why)) draft_.find(*left.job, why, weighed(wished(*left.asked)));
     }
   }
 
@@ -210,9 +210,8 @@ class Settlement {
   // is elsewhere.
   void take_typed(const Entry& entry, bool starts) {
     const Job& job = *entry.job;
-    const SizeWish wished = wish(entry, entry.allotment->size);
-    if (!starts) return plan_size(draft_, job, wished);
-    if (start_waiting(draft_, job, wished)) return;
+    if (!starts) return plan_size(draft_, job, wished(*entry.allotment));
+    if (start_waiting(draft_, job, wished(*entry.allotment))) return;
     const Reason lacks = lacks_slots(job);
     const TypeRoom room = make_room(job);
     left_.push_back({&job, with_room(lacks, room, job, draft_.now()), entry.allotment});
@@ -285,21 +284,17 @@ class Settlement {
 
   void give_to(const Entry& victim, const Job& claimant) {
     const Reason reason{ReasonCode::kPreempted, {{"for_job", as_number(claimant.id)}}};
-    preempt(draft_, *victim.job, reason, weighed(*victim.allotment));
+    preempt(draft_, *victim.job, reason, weighed(wished(*victim.allotment)));
     std::erase_if(victims_, [&](const Entry& entry) { return entry.job == victim.job; });
   }
 
   // Keeps its slots for now.
   void spare(const Entry& entry) {
     const Job& job = *entry.job;
-    SizeWish held = wish(entry, job.size());
     const auto barred = preemption_barred(draft_, job);
-    held.reason = barred ? *barred : Reason{ReasonCode::kUnclaimed, {{"size", number(job.size())}}};
-    plan_size(draft_, job, held);
-  }
-
-  [[nodiscard]] static SizeWish wish(const Entry& entry, int size) {
-    return {entry.job->id, size, entry.allotment->reason, entry.allotment->lost, entry.allotment->score};
+    const Reason why = barred ? *barred : Reason{ReasonCode::kUnclaimed, {{"size", number(job.size())}}};
+    const Allotment& asked = *entry.allotment;
+    plan_size(draft_, job, {.size = job.size(), .reason = why, .lost = asked.lost, .score = asked.score});
   }
 
   Room& room() {

@@ -39,35 +39,39 @@ GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers)
 }
 
 struct Wish {
-  int size = 0;  // allowed; 0 = should hold nothing
-  Reason grow_or_shrink;
-  Reason keep;
-  Weighed weighed;
+  int size = 0;                   // allowed; 0 = should hold nothing
+  const Wished* asked = nullptr;  // null = its user has pinned that size
 };
 
-Wish wish_of(const Job& job, SizeWish wish) {
-  const int size = job.size();
-  Weighed asked = weighed(wish);
-  if (job.pinned_size > 0) {
-    const int pinned = job.pinned_size;
-    return {pinned,
-            {ReasonCode::kResizedByUser, {{"from", figure(size)}, {"to", figure(pinned)}}},
-            {ReasonCode::kPinnedByUser, {{"size", figure(pinned)}}},
-            {}};
-  }
-  if (wish.size == 0) return {0, wish.reason, std::move(wish.reason), std::move(asked)};
+Wish wish_of(const Job& job, const Wished& asked) {
+  if (job.pinned_size > 0) return {.size = job.pinned_size};
+  if (asked.size == 0) return {.size = 0, .asked = &asked};
   // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
-  int allowed = wish.size == size ? size : allowed_size(job, wish.size);
-  if (wish.size > size) allowed = std::max(allowed, size);
-  Reason keep = wish.reason;
+  const int size = job.size();
+  int allowed = asked.size == size ? size : allowed_size(job, asked.size);
+  if (asked.size > size) allowed = std::max(allowed, size);
+  return {.size = allowed, .asked = &asked};
+}
+
+Weighed weighed(const Wish& wish) {
+  return wish.asked == nullptr ? Weighed{} : weighed(*wish.asked);
+}
+
+Reason reason_to_change(const Job& job, const Wish& wish) {
+  const auto from = figure(job.size());
+  const auto to = figure(wish.size);
+  if (wish.asked == nullptr) return {ReasonCode::kResizedByUser, {{"from", from}, {"to", to}}};
+  const bool is_held = wish.size > 0 && explains_holding(wish.asked->reason.code);
+  return is_held ? Reason{ReasonCode::kBackToSize, {{"from", from}, {"to", to}}} : wish.asked->reason;
+}
+
+Reason reason_to_keep(const Job& job, const Wish& wish) {
+  if (wish.asked == nullptr) return {ReasonCode::kPinnedByUser, {{"size", figure(wish.size)}}};
+  const int size = job.size();
   // A wish that the job's sizes cut back to where it stands is no reason to move.
-  if (allowed == size && wish.size > size) keep = {ReasonCode::kAtMax, {{"size", figure(size)}}};
-  if (allowed == size && wish.size < size) keep = {ReasonCode::kAtMin, {{"size", figure(size)}}};
-  Reason change = std::move(wish.reason);
-  if (explains_holding(change.code)) {
-    change = {ReasonCode::kBackToSize, {{"from", figure(size)}, {"to", figure(allowed)}}};
-  }
-  return {allowed, std::move(change), std::move(keep), std::move(asked)};
+  const bool cut_back = wish.asked->size > 0 && wish.size == size && wish.asked->size != size;
+  if (!cut_back) return wish.asked->reason;
+  return {wish.asked->size > size ? ReasonCode::kAtMax : ReasonCode::kAtMin, {{"size", figure(size)}}};
 }
 
 // The largest allowed size up to `limit`, if it is larger than the present one.
@@ -121,11 +125,11 @@ std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wis
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
-    Reason reason = wish.grow_or_shrink;
+    Reason reason = reason_to_change(job, wish);
     for (auto& entry : reason.numbers) {
       if (entry.name == "to") entry.value = figure(*to);  // as far as slots and price allow
     }
-    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, wish.weighed);
+    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, weighed(wish));
     return std::nullopt;
   }
   return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}};
@@ -139,17 +143,19 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
   std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
   std::vector<WorkerId> members = job.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, wish.grow_or_shrink, wish.weighed);
+  const Reason reason = reason_to_change(job, wish);
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason, weighed(wish));
   // Nobody has to boot: the switch follows at once.
-  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, wish.grow_or_shrink);
+  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
   return std::nullopt;
 }
 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
 std::optional<Reason> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = preemption_barred(draft, job)) return reason;
-  const bool explains = !explains_holding(wish.grow_or_shrink.code);
-  preempt(draft, job, explains ? wish.grow_or_shrink : Reason{ReasonCode::kPreempted, {{"for_job", 0}}}, wish.weighed);
+  Reason reason = reason_to_change(job, wish);
+  if (explains_holding(reason.code)) reason = {ReasonCode::kPreempted, {{"for_job", 0}}};
+  preempt(draft, job, reason, weighed(wish));
   return std::nullopt;
 }
 
@@ -180,19 +186,18 @@ void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const Allotment* allotment = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
-  if (allotment != nullptr) {
-    return plan_size(draft, job, {job.id, allotment->size, allotment->reason, allotment->lost, allotment->score});
-  }
-  SizeWish none{job.id, job.pinned_size, {}, {}};
-  plan_size(draft, job, job.pinned_size > 0 ? none : draft.policy_of(job).size(draft.view(), job, draft.budget()));
+  if (allotment != nullptr) return plan_size(draft, job, wished(*allotment));
+  SizeWish wish{job.id, job.pinned_size, {}, {}};
+  if (job.pinned_size == 0) wish = draft.policy_of(job).size(draft.view(), job, draft.budget());
+  plan_size(draft, job, wished(wish));
 }
 
-void plan_size(DecisionDraft& draft, const Job& job, SizeWish asked) {
+void plan_size(DecisionDraft& draft, const Job& job, const Wished& asked) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const StragglerPlan straggler = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
   if (straggler.acted) return;
-  Wish wish = wish_of(job, std::move(asked));
-  std::optional<Reason> held = wish.keep;
+  const Wish wish = wish_of(job, asked);
+  std::optional<Reason> held = reason_to_keep(job, wish);
   if (wish.size == 0) {
     held = give_up_all(draft, job, wish);
   } else if (wish.size > job.size()) {
@@ -203,7 +208,7 @@ void plan_size(DecisionDraft& draft, const Job& job, SizeWish asked) {
   if (!held) return;
   if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
   if (straggler.reason) held = straggler.reason;
-  draft.find(job, *held, std::move(wish.weighed));
+  if (!DecisionDraft::is_said(job, *held)) draft.find(job, *held, weighed(wish));
 }
 
 bool waits_for_capacity(const Job& job) {

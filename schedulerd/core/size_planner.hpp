@@ -10,7 +10,7 @@ namespace tidepool::core {
 // whole cluster gives the job, else what its policy says.
 void plan_size(DecisionDraft& draft, const Job& job);
 // The same for a given wish, which a size pinned by the user goes before.
-void plan_size(DecisionDraft& draft, const Job& job, SizeWish wish);
+void plan_size(DecisionDraft& draft, const Job& job, const Wished& wish);
 
 // The job runs, has no change of membership under way, and is to go on.
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);

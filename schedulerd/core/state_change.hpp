@@ -19,7 +19,7 @@ struct Touched {
   bool capacity = false;  // free slots or the queue changed
 
   void add(const Touched& other) {
-    jobs.insert(other.jobs.begin(), other.jobs.end());
+    jobs.insert(other.jobs);
     capacity = capacity || other.capacity;
   }
 };

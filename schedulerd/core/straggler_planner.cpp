@@ -1,6 +1,7 @@
 #include "schedulerd/core/straggler_planner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedulerd/core/rebalance_planner.hpp"
 #include "schedulerd/core/straggler_diagnosis.hpp"
@@ -21,15 +22,14 @@ double pause_ms(const TransitionCost& best, const TransitionCost& second) {
   return second.count > 0 ? second.mean_stall_ms : kPauseUnknownMs;
 }
 
-// The member whose slowness has cost most, of those that are slow, or of the eased ones too.
+// The member whose slowness has cost most, of those that are slow, or of the eased ones too; of equals the first.
 const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
   const Worker* worst = nullptr;
-  std::vector<WorkerId> members = job.members;
-  std::sort(members.begin(), members.end());
-  for (const WorkerId id : members) {
+  for (const WorkerId id : job.members) {
     const Worker* worker = state.find_worker(id);
     if (worker->track.slow_steps == 0 && !(eased_too && job.eased.contains(id))) continue;
-    if (worst == nullptr || cost_so_far(job, *worker) > cost_so_far(job, *worst)) worst = worker;
+    const auto rank = [&](const Worker& one) { return std::pair(-cost_so_far(job, one), one.id); };
+    if (worst == nullptr || rank(*worker) < rank(*worst)) worst = worker;
   }
   return worst;
 }

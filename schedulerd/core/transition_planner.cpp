@@ -93,7 +93,7 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
 }
 
 void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
-  const std::size_t alive = survivors(draft.state(), job).size();
+  const std::size_t alive = survivor_count(draft.state(), job);
   const bool keeps = alive > 0 && job.stepping_generation > 0;
   // In the middle of a failure the members have no step in common at which they could leave.
   const bool after_failure = alive < job.members.size() || (!job.switched && job.commit.after_failure);
@@ -144,7 +144,7 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
 
 // The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
 std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
-  std::size_t alive = survivors(draft.state(), job).size();
+  std::size_t alive = survivor_count(draft.state(), job);
   if (job.members.empty() && job.transition) alive = job.transition->newcomers.size();
   if (alive == job.members.size() && !job.members.empty()) return std::nullopt;
   if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
@@ -159,8 +159,9 @@ bool awaits_end(const DecisionDraft& draft, const Job& job) {
 }
 
 void plan_membership(DecisionDraft& draft, const Job& job) {
-  std::vector<WorkerId> alive = survivors(draft.state(), job);
-  if (alive.size() < job.members.size()) return switch_to_survivors(draft, job, std::move(alive));
+  if (survivor_count(draft.state(), job) < job.members.size()) {
+    return switch_to_survivors(draft, job, survivors(draft.state(), job));
+  }
   if (restart_failed(draft, job)) return;
   launch_if_stopped(draft, job);
   if (is_finishing(draft.state(), job)) return;

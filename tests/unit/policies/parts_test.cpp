@@ -83,7 +83,8 @@ TEST_CASE("a piecewise utility is flat before its first point and continues its 
 }
 
 TEST_CASE("steps on the ladder go to the nearest allowed size at least N away, or the last one") {
-  const SizeLadder ladder{.sizes = {1, 2, 4, 8}};
+  const std::vector<int> sizes{1, 2, 4, 8};
+  const SizeLadder ladder{.sizes = sizes};
   CHECK(ladder.up(1, 1) == 2);
   CHECK(ladder.up(2, 1) == 4);
   CHECK(ladder.up(1, 2) == 4);
@@ -95,7 +96,8 @@ TEST_CASE("steps on the ladder go to the nearest allowed size at least N away, o
   CHECK(ladder.down(1, 1) == std::nullopt);
   CHECK(ladder.start_size(3) == 2);
   CHECK(ladder.start_size(8) == 8);
-  CHECK(SizeLadder{.sizes = {4, 8}}.start_size(3) == 4);
+  const std::vector<int> large{4, 8};
+  CHECK(SizeLadder{.sizes = large}.start_size(3) == 4);
 }
 
 TEST_CASE("the price of a slot is the mean over the slots that the job holds") {
