@@ -107,6 +107,9 @@ TEST_CASE("after any sequence of changes the market answers as one built from sc
         const bool named = settled.changed.contains(id);
         if (!sizes.contains(id) || sizes[id] != market.choice(id).size) REQUIRE(named);
       }
+      for (const auto& [id, size] : sizes) {
+        if (!bids.contains(id)) REQUIRE(settled.changed.contains(id));
+      }
       sizes.clear();
       for (const auto& [id, curve] : bids) sizes[id] = market.choice(id).size;
     }

@@ -247,32 +247,79 @@ TEST_CASE("the order of rows changes nothing") {
   });
 }
 
+namespace {
+
+// What a tide was told of a job.
+struct Told {
+  JobRow row;
+  Instant at;
+  int promised = 0;
+};
+
+// One of the world's jobs as it may be later: it has gone on, was served or lost what it held, was promised something
+// or not.
+Told told_later(const JobRow& job, Instant now, Rng& rng) {
+  Told told{.row = job, .at = now};
+  told.row.slot_seconds += rng.exponential(5'000);
+  if (told.row.useful_left) told.row.useful_left = rng.exponential(5'000);
+  if (rng.chance(0.5)) told.row.placement.clear();
+  told.row.held += Duration::seconds(rng.between(0, 5'000));
+  if (rng.chance(0.2)) told.promised = static_cast<int>(rng.between(1, job.size_max));
+  return told;
+}
+
+// A tide and all that it has been told, so that a new one can be told the same.
+struct Kept {
+  Ground ground;
+  Tide tide;
+  std::map<JobId, Told> rows;
+  std::map<JobId, int> sizes;  // as of the last settlement
+
+  explicit Kept(const Ground& on) : ground(on), tide(on) {}
+
+  void change(const World& world, Instant now, Rng& rng) {
+    if (rng.chance(0.1)) {
+      ground.slots = static_cast<int>(rng.between(0, 60));
+      if (rng.chance(0.5)) ground.slots_per_node = 1 << rng.between(0, 3);
+      tide.set_ground(ground);
+    } else if (!rows.empty() && rng.chance(0.3)) {
+      const JobId gone = std::next(rows.begin(), static_cast<std::ptrdiff_t>(rng.below(rows.size())))->first;
+      rows.erase(gone);
+      tide.leave(gone);
+    } else if (!world.view.jobs.empty()) {
+      const Told told = told_later(world.view.jobs[rng.below(world.view.jobs.size())], now, rng);
+      rows[told.row.id] = told;
+      tide.put(told.row, told.at, told.promised);
+    }
+  }
+  void settle_as_a_new_one(Instant now) {
+    core::StepBudget budget(100'000'000);
+    const Market::Settlement settled = tide.settle(now, budget);
+    Tide scratch(ground);
+    for (const auto& [id, told] : rows) scratch.put(told.row, told.at, told.promised);
+    REQUIRE(scratch.settle(now, budget).price == settled.price);
+    for (const auto& [id, told] : rows) {
+      REQUIRE(scratch.market().curve(id) == tide.market().curve(id));
+      REQUIRE(scratch.market().choice(id) == tide.market().choice(id));
+      const int size = tide.market().choice(id).size;
+      if (!sizes.contains(id) || sizes[id] != size) REQUIRE(settled.changed.contains(id));
+    }
+    sizes.clear();
+    for (const auto& [id, told] : rows) sizes[id] = tide.market().choice(id).size;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("rows that come one by one give what they give at once, however long the others have waited") {
   test::for_each_seed("tide incremental", 100, [](std::uint64_t, Rng& rng) {
-    World world = random_world(rng);
-    Tide tide(ground_of(world.view));
-    std::map<JobId, std::pair<JobRow, Instant>> rows;
+    const World world = random_world(rng);
+    Kept kept(ground_of(world.view));
     Instant now = world.view.now;
     for (int change = 0; change < 60; ++change) {
       now = now + Duration::seconds(rng.between(0, 600));
-      if (!rows.empty() && rng.chance(0.3)) {
-        const JobId gone = std::next(rows.begin(), static_cast<std::ptrdiff_t>(rng.below(rows.size())))->first;
-        rows.erase(gone);
-        tide.leave(gone);
-      } else if (!world.view.jobs.empty()) {
-        JobRow job = world.view.jobs[rng.below(world.view.jobs.size())];
-        job.slot_seconds += rng.exponential(5'000);
-        if (job.useful_left) job.useful_left = rng.exponential(5'000);
-        rows[job.id] = {job, now};
-        tide.put(job, now);
-      }
-      if (rng.chance(0.3)) continue;
-      core::StepBudget budget(100'000'000);
-      const Market::Settlement settled = tide.settle(now, budget);
-      Tide scratch(ground_of(world.view));
-      for (const auto& [id, row] : rows) scratch.put(row.first, row.second);
-      REQUIRE(scratch.settle(now, budget).price == settled.price);
-      for (const auto& [id, row] : rows) REQUIRE(scratch.market().choice(id) == tide.market().choice(id));
+      kept.change(world, now, rng);
+      if (!rng.chance(0.3)) kept.settle_as_a_new_one(now);
     }
   });
 }
