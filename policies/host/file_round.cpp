@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/id_set.hpp"
-#include "policies/cluster/engine_rows.hpp"
 #include "schedulerd/core/decision_draft.hpp"
 #include "schedulerd/core/plan_grounds.hpp"
 
@@ -14,12 +12,13 @@ namespace {
 // The state as it would be with the file in charge, and what it would be asked to plan for.
 class Setting {
  public:
-  Setting(const RoundAsked& asked, const core::Engine::Parts& parts)
+  Setting(const RoundAsked& asked, const core::Engine::Parts& parts, const IdSet<JobId>& going_on)
       : state_(in_charge(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
-    for (const auto& [id, job] : state_.jobs) {
-      if (!core::counts(*job, now_)) continue;
+    for (const JobId id : going_on) {
+      const core::Job& job = *state_.find_job(id);
+      if (!core::counts(job, now_)) continue;
       jobs_.insert(id);
-      if (!draft_.follows_plan(*job)) own_ways_.insert(id);
+      if (!draft_.follows_plan(job)) own_ways_.insert(id);
     }
   }
 
@@ -48,9 +47,10 @@ class Setting {
   };
 };
 
-template <class Planner>
-void follow_all(const core::ClusterState& state, Planner& planner) {
-  for (const auto& [id, job] : state.jobs) planner.follow(state, id);
+template <class Follower>
+void follow(const core::ClusterState& state, const FollowedJobs::News& news, Follower& follower) {
+  for (const JobId id : news.ended) (void)follower.follow(state, id);
+  for (const JobId id : news.going_on) (void)follower.follow(state, id);
 }
 
 core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std::size_t row) {
@@ -81,12 +81,27 @@ core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault
   return round;
 }
 
-core::PolicyRound ask_round(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked,
-                            const core::Engine::Parts& parts) {
-  Setting setting(asked, parts);
-  cluster::EngineRows rows;
-  follow_all(setting.state(), rows);
-  const cluster::View view = rows.rows(setting.request()).view;
+FollowedJobs::News FollowedJobs::catch_up(const core::ClusterState& state) {
+  News news;
+  auto known = ended_.begin();
+  for (const auto& [id, job] : state.jobs) {
+    while (known != ended_.end() && known->first < id) ++known;
+    if (known != ended_.end() && known->second == job) continue;
+    if (core::is_final(job->state)) {
+      news.ended.push_back(id);
+    } else {
+      news.going_on.insert(id);
+    }
+  }
+  for (const JobId id : news.ended) ended_.insert_or_assign(id, state.jobs.at(id));
+  return news;
+}
+
+core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked) {
+  const FollowedJobs::News news = asked_of_.catch_up(asked.state);
+  Setting setting(asked, parts_, news.going_on);
+  follow(setting.state(), news, rows_);
+  const cluster::View view = rows_.rows(setting.request()).view;
   core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
   if (view.slots() == 0 || view.jobs.empty()) return round;  // nothing to ask about
   const Judged judged = host.ask(view, params);
@@ -101,17 +116,17 @@ core::PolicyRound ask_round(PolicyHost& host, std::span<const Param> params, con
   return round;
 }
 
-RoundComparison compare_round(const core::PolicyRound& round, const RoundAsked& asked,
-                              const core::Engine::Parts& parts) {
+RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundAsked& asked) {
   RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
   if (!round.fault.empty()) return comparison;
-  const bool planned = parts.in_charge(asked.state).plans_cluster();
-  Setting setting(asked, parts);
+  const bool planned = parts_.in_charge(asked.state).plans_cluster();
+  const FollowedJobs::News news = compared_.catch_up(asked.state);
+  Setting setting(asked, parts_, news.going_on);
   setting.state().desk.answer = round;
-  const auto planner = parts.file_policy->planner();
-  follow_all(setting.state(), *planner);
-  core::StepBudget budget(parts.config.step_budget);
-  const auto plan = planner->plan(setting.request(), budget);
+  if (!planner_) planner_ = parts_.file_policy->planner();
+  follow(setting.state(), news, *planner_);
+  core::StepBudget budget(parts_.config.step_budget);
+  const auto plan = planner_->plan(setting.request(), budget);
   if (!plan) {
     comparison.fault = "policy.bad_reply";
     comparison.message = plan.error().message;

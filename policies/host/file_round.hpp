@@ -1,12 +1,19 @@
-// One question to a policy file about a state of the cluster: the rows that the engine would plan with go to the host,
-// its answer becomes a round, and a round can be compared with what the state gives the jobs now. The state is a copy;
-// nothing here changes it. Waits for the host, so it belongs on a thread of its own.
+// Questions to a policy file about states of the cluster: the rows that the engine would plan with go to the host, its
+// answer becomes a round, and a round can be compared with what the state gives the jobs now. The states are copies;
+// nothing here changes them. Waits for the host, so it belongs on a thread of its own.
+//
+// What is known of the jobs is kept from one question to the next, so that a cluster with a long past is not gone
+// through each time. Every answer is as if nothing had been kept.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "policies/cluster/engine_rows.hpp"
 #include "policies/host/policy_host.hpp"
 #include "schedulerd/core/engine.hpp"
 
@@ -18,10 +25,6 @@ struct RoundAsked {
   core::PolicyFileRef file;
   std::int64_t number = 0;
 };
-
-// `parts` are the engine's. A fault is a round, too.
-[[nodiscard]] core::PolicyRound ask_round(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked,
-                                          const core::Engine::Parts& parts);
 
 // A round that failed before it was asked.
 [[nodiscard]] core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault);
@@ -42,9 +45,38 @@ struct RoundComparison {
   std::string fault;                         // then nothing was compared
   std::string message;
 };
-// What the round, were it the active file's, would give the jobs, against what they are given in `asked.state`: by its
-// plan, or where there is none by what they hold and are on the way to.
-[[nodiscard]] RoundComparison compare_round(const core::PolicyRound& round, const RoundAsked& asked,
-                                            const core::Engine::Parts& parts);
+
+// Which jobs a follower of states has to look at: those that go on, and those that have ended since. A job that has
+// ended changes no more; where it does, as in a state of another past, it is another record.
+class FollowedJobs {
+ public:
+  struct News {
+    IdSet<JobId> going_on;
+    std::vector<JobId> ended;  // by id
+  };
+  [[nodiscard]] News catch_up(const core::ClusterState& state);
+
+ private:
+  IdTable<JobId, std::shared_ptr<const core::Job>> ended_;
+};
+
+class FileRounds {
+ public:
+  // `parts` are the engine's, and outlive it.
+  explicit FileRounds(const core::Engine::Parts& parts) : parts_(parts) {}
+
+  // A fault is a round, too.
+  [[nodiscard]] core::PolicyRound ask(PolicyHost& host, std::span<const Param> params, const RoundAsked& asked);
+  // What the round, were it the active file's, would give the jobs, against what they are given in `asked.state`: by
+  // its plan, or where there is none by what they hold and are on the way to.
+  [[nodiscard]] RoundComparison compare(const core::PolicyRound& round, const RoundAsked& asked);
+
+ private:
+  const core::Engine::Parts& parts_;
+  // Questions and comparisons may be of different states.
+  FollowedJobs asked_of_, compared_;
+  cluster::EngineRows rows_;
+  std::unique_ptr<core::ClusterPlanner> planner_;  // the file's; made with the first comparison
+};
 
 }  // namespace tidepool::policies::host

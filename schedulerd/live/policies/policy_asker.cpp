@@ -39,7 +39,7 @@ core::PolicyRound PolicyAsker::round_of(Shelf& shelf, const RunnablePolicy& poli
       shelf.host = std::make_unique<host::PolicyHost>(policy.file.for_host(), setup_.host_program);
       shelf.of = policy.ref;
     }
-    return host::ask_round(*shelf.host, policy.params, asked, setup_.parts);
+    return shelf.rounds.ask(*shelf.host, policy.params, asked);
   } catch (const std::exception& error) {
     shelf.host.reset();
     return host::failed_round(asked, {.code = "policy.not_started", .message = error.what()});
@@ -57,7 +57,7 @@ bool PolicyAsker::compare(std::shared_ptr<const RunnablePolicy> policy, host::Ro
   const auto question = std::make_shared<const host::RoundAsked>(std::move(asked));
   return shadow_thread_ && shadow_thread_->post([this, shelf = shadow_, policy = std::move(policy), question] {
     const core::PolicyRound round = round_of(*shelf, *policy, *question);
-    (void)inbox_.push(PolicyComparedItem{policy->ref, compare_round(round, *question, setup_.parts)});
+    (void)inbox_.push(PolicyComparedItem{policy->ref, shelf->rounds.compare(round, *question)});
   });
 }
 

@@ -52,18 +52,21 @@ class PolicyAsker {
   void stop();
 
  private:
-  // One version's host, kept warm from round to round. Belongs to its thread.
+  // One version's host, kept warm from round to round, and what is known of the jobs, whatever version is asked.
+  // Belongs to its thread.
   struct Shelf {
+    explicit Shelf(const core::Engine::Parts& parts) : rounds(parts) {}
     core::PolicyFileRef of;
     std::unique_ptr<policies::host::PolicyHost> host;
+    policies::host::FileRounds rounds;
   };
   [[nodiscard]] core::PolicyRound round_of(Shelf& shelf, const RunnablePolicy& policy,
                                            const policies::host::RoundAsked& asked) const;
 
   Setup setup_;
   Inbox& inbox_;
-  std::shared_ptr<Shelf> live_ = std::make_shared<Shelf>();
-  std::shared_ptr<Shelf> shadow_ = std::make_shared<Shelf>();
+  std::shared_ptr<Shelf> live_ = std::make_shared<Shelf>(setup_.parts);
+  std::shared_ptr<Shelf> shadow_ = std::make_shared<Shelf>(setup_.parts);
   std::unique_ptr<TaskThread> live_thread_;
   std::unique_ptr<TaskThread> shadow_thread_;
 };

@@ -63,7 +63,8 @@ class Replay {
       : asked_(asked),
         setup_(setup),
         stop_(std::move(stop)),
-        process_(asked.policy.file.for_host(), setup.host_program) {
+        process_(asked.policy.file.for_host(), setup.host_program),
+        rounds_(setup.parts) {
     result_.report.file = asked.policy.ref;
     result_.from = result_.to = result_.oldest = asked.since;
   }
@@ -117,8 +118,8 @@ class Replay {
   void on_decision(Instant at, const core::ClusterState& state) {
     if (result_.rounds_found++ % stride_ != 0) return;
     const host::RoundAsked question{.state = state, .now = at, .file = asked_.policy.ref, .number = 1};
-    const core::PolicyRound round = host::ask_round(process_, asked_.policy.params, question, setup_.parts);
-    add(host::compare_round(round, question, setup_.parts), state);
+    const core::PolicyRound round = rounds_.ask(process_, asked_.policy.params, question);
+    add(rounds_.compare(round, question), state);
   }
 
   void add(const host::RoundComparison& comparison, const core::ClusterState& state) {
@@ -138,6 +139,7 @@ class Replay {
   const PolicyWorkshop::Setup& setup_;
   std::stop_token stop_;
   host::PolicyHost process_;
+  host::FileRounds rounds_;
   std::int64_t stride_ = 1;
   PolicyReplay result_;
 };
