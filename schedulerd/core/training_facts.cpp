@@ -193,13 +193,16 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   job.last_step = fact.last_step;
   job.samples_done = fact.samples_total.value_or(job.samples_done);
   job.last_loss = fact.loss;
+  // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
+  const std::vector<WorkerId> late =
+      job.transition && !job.switched ? std::move(job.transition->newcomers) : std::vector<WorkerId>();
   job.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   for (const WorkerId id : job.workers) {
     // Members and leavers exit by themselves; newcomers on their way would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;
-    const bool boots = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady;
-    write_off(change, id, boots ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
+    const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);
+    write_off(change, id, comes ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
   }
   return ok_status();
 }

@@ -86,6 +86,25 @@ TEST_CASE("A policy cannot shrink a job within its minimum run time, its user ca
   CHECK(decision.plan[0].reason.code == ReasonCode::kResizedByUser);
 }
 
+TEST_CASE("Training that ends before a committed switch leaves its newcomers nothing to wait for") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  REQUIRE(names_of(story.decide()) == "grow");
+  story.ready(WorkerId(2));
+  REQUIRE(names_of(story.decide()) == "switch");
+  story.learn(core::TrainingFinished{job, 40, 1.25});
+  const auto decision = story.decide();  // at once, while the member may take its grace
+  CHECK(names_of(decision) == "stop_worker");
+  CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == WorkerId(2));
+  story.exit(WorkerId(1));
+  story.exit(WorkerId(2));
+  CHECK(names_of(story.decide()) == "end_job");
+  CHECK(story.job(job).state == JobState::kSucceeded);
+}
+
 TEST_CASE("A pinned size wins over the policy until it is cleared") {
   Story story;
   story.node(4);
