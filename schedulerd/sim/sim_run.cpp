@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -138,10 +139,9 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) 
   return ok_status();
 }
 
-// By when a fault may strike if nobody says so: by when all jobs would have ended at the sizes that their users prefer,
-// were no slot left idle while somebody waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969). A run whose
-// faults never stopped might not end.
-Duration faults_until(const Workload& workload, const std::vector<NodeKind>& kinds) {
+// How long after the last arrival all jobs would have ended at the sizes that their users prefer, were no slot left
+// idle while somebody waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969).
+Duration undisturbed_rest(const Workload& workload, const std::vector<NodeKind>& kinds) {
   double slots = 0;
   double slowest = 1;
   for (const NodeKind& kind : kinds) {
@@ -156,7 +156,18 @@ Duration faults_until(const Workload& workload, const std::vector<NodeKind>& kin
     slot_seconds += alone * size * job.spec.gpus_per_worker;
     longest = std::max(longest, alone);
   }
-  return workload.jobs.back().arrives + Duration::from_seconds(slot_seconds / slots + longest);
+  return Duration::from_seconds(slot_seconds / slots + longest);
+}
+
+// A run that ended at its limit would else look like one whose jobs were quick.
+void note_unfinished(SimReport& report) {
+  const auto unfinished =
+      std::ranges::count_if(report.rows, [](const auto& row) { return !core::is_final(row.state); });
+  if (unfinished == 0) return;
+  report.notes.push_back("under " + report.score.policy + " " + std::to_string(unfinished) + " of " +
+                         std::to_string(report.rows.size()) + " jobs had not ended when the run did, " +
+                         std::to_string(std::llround(report.score.makespan_s / 86'400)) +
+                         " days after the first came; times are of the others");
 }
 
 Result<SimReport> run_live(const SimOptions& options) {
@@ -176,7 +187,9 @@ Result<SimReport> run_live(const SimOptions& options) {
                             .detector = detectors.at(std::string(straggler::kDefaultDetector)),
                             .detectors = detectors};
   FaultMix faults = options.faults;
-  if (faults.until == Duration()) faults.until = faults_until(*workload, *kinds);
+  const Duration last = workload->jobs.back().arrives;
+  const Duration rest = undisturbed_rest(*workload, *kinds);
+  if (faults.until == Duration()) faults.until = last + rest;  // without an end of them the run might have none
   SimSetup setup{.workload = *workload,
                  .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
                  .kinds = *kinds,
@@ -185,7 +198,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                  .faults = faults,
                  .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
                                   faults.node_noisy_every > Duration(),
-                 .limit = workload->jobs.back().arrives + options.limit,
+                 .limit = last + std::max(options.limit, rest * 10),
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -215,7 +228,10 @@ Result<SimReport> run(const SimOptions& options) {
     return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
   }
   for (std::size_t i = 0; i < kSemantics.size(); ++i) {
-    if (kSemantics[i].name == options.semantics) return kRuns[i](options);
+    if (kSemantics[i].name != options.semantics) continue;
+    auto report = kRuns[i](options);
+    if (report) note_unfinished(*report);
+    return report;
   }
   return invalid_argument("there are no semantics called \"" + options.semantics +
                           "\"; there are: " + word_list(kSemantics, &Semantics::name));

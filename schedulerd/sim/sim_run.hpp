@@ -64,7 +64,7 @@ struct SimOptions {
   double interference = 0;  // pollux: part of its speed that a distributed job loses on a node with another such job
   std::optional<Duration> cooldown;  // between changes of size of a job; none = as the workload says
   FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
-  Duration limit = Duration::seconds(90 * 86'400);  // of simulated time; live: after the last arrival
+  Duration limit = Duration::seconds(90 * 86'400);  // of simulated time; live: at least, after the last arrival
   bool keep_decisions = false;
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
 };

@@ -94,6 +94,8 @@ TEST_CASE("a job that no type suits stays, and the run ends at its limit") {
   const auto report = run(options);
   REQUIRE(report.ok());
   CHECK(report->score.completed == 0);
+  REQUIRE(report->notes.size() == 1);
+  CHECK(report->notes[0].starts_with("under gavel_las_perf 1 of 1 jobs had not ended when the run did"));
 }
 
 TEST_CASE("gavel: what is wrong with a trace, a table or a cluster is said with its place") {

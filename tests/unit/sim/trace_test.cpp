@@ -457,6 +457,15 @@ TEST_CASE("a job that asks for a type of GPU is on such ones, and what it cannot
         "the job a needs 4 slots of the type t4, the cluster has 2; give a larger --cluster");
 }
 
+TEST_CASE("a job may run for longer than a run lasts by default") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x1", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,20000000\nb,0,1,10\n";
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->score.completed == 2);
+  CHECK(report->notes.empty());
+}
+
 TEST_CASE("faults go on while jobs run, not only while they arrive") {
   SimOptions options{.workload = "t.csv", .cluster = "4x4", .policy = "fifo"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,16,36000\n";
