@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -35,15 +36,21 @@ ordered_json quantiles_of(std::vector<double> values) {
   return curve;
 }
 
-// Mean number of slots held in each of kBins equal parts of [0, end].
+// From the first submission to the last end, in seconds of a run's clock.
+struct Span {
+  double begin = 0;
+  double end = 0;
+};
+
+// Mean number of slots held in each of kBins equal parts of the span.
 class Usage {
  public:
-  explicit Usage(double end) : width_(std::max(end, 1.0) / kBins), bins_(kBins) {}
+  explicit Usage(const Span& span) : span_(span), width_(std::max(span.end - span.begin, 1.0) / kBins), bins_(kBins) {}
 
-  void add(const sim::JobRow& row, double end) {
+  void add(const sim::JobRow& row) {
     for (std::size_t i = 0; i < row.held.size(); ++i) {
-      const double until = i + 1 < row.held.size() ? row.held[i + 1].at_s : row.finished_s.value_or(end);
-      if (row.held[i].slots > 0) add(row.held[i].at_s, until, row.held[i].slots);
+      const double until = i + 1 < row.held.size() ? row.held[i + 1].at_s : row.finished_s.value_or(span_.end);
+      if (row.held[i].slots > 0) add(row.held[i].at_s - span_.begin, until - span_.begin, row.held[i].slots);
     }
   }
   [[nodiscard]] ordered_json values() const {
@@ -63,30 +70,35 @@ class Usage {
     }
   }
 
+  Span span_;
   double width_;
   std::vector<double> bins_;
 };
 
-double end_of(const sim::SimReport& report) {
-  double end = 0;
-  for (const sim::JobRow& row : report.rows) {
-    end = std::max(end, row.finished_s.value_or(row.submitted_s));
-    if (!row.held.empty()) end = std::max(end, row.held.back().at_s);
+Span span_of(const Comparison& comparison, std::size_t workload) {
+  std::optional<Span> span;
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    for (const sim::JobRow& row : comparison.run(workload, policy, 0).report.rows) {
+      if (!span) span = Span{row.submitted_s, row.submitted_s};
+      span->begin = std::min(span->begin, row.submitted_s);
+      span->end = std::max(span->end, row.finished_s.value_or(row.submitted_s));
+      if (!row.held.empty()) span->end = std::max(span->end, row.held.back().at_s);
+    }
   }
-  return end;
+  return span.value_or(Span());
 }
 
 // By application, the largest first; what is beyond kGroupsShown is one group.
-ordered_json stacked(const sim::SimReport& report, double end) {
+ordered_json stacked(const sim::SimReport& report, const Span& span) {
   std::map<std::string, Usage> by_group;
   for (const sim::JobRow& row : report.rows) {
-    by_group.try_emplace(row.application.empty() ? "jobs" : row.application, Usage(end)).first->second.add(row, end);
+    by_group.try_emplace(row.application.empty() ? "jobs" : row.application, Usage(span)).first->second.add(row);
   }
   std::vector<std::pair<double, std::string>> order;
   for (const auto& [name, usage] : by_group) order.emplace_back(-usage.sum(), name);
   std::sort(order.begin(), order.end());
   auto groups = ordered_json::array();
-  Usage others(end);
+  Usage others(span);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i >= kGroupsShown && order.size() > kGroupsShown + 1) continue;
     groups.push_back({{"name", order[i].second}, {"slots", by_group.at(order[i].second).values()}});
@@ -95,13 +107,13 @@ ordered_json stacked(const sim::SimReport& report, double end) {
   std::map<std::string, bool> shown;
   for (std::size_t i = 0; i < kGroupsShown; ++i) shown[order[i].second] = true;
   for (const sim::JobRow& row : report.rows) {
-    if (!shown.contains(row.application.empty() ? "jobs" : row.application)) others.add(row, end);
+    if (!shown.contains(row.application.empty() ? "jobs" : row.application)) others.add(row);
   }
   groups.push_back({{"name", std::to_string(order.size() - kGroupsShown) + " others"}, {"slots", others.values()}});
   return groups;
 }
 
-ordered_json policy_data(const Comparison& comparison, std::size_t workload, std::size_t policy, double end) {
+ordered_json policy_data(const Comparison& comparison, std::size_t workload, std::size_t policy, const Span& span) {
   std::vector<double> jct;
   std::vector<double> fairness;
   for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
@@ -114,14 +126,14 @@ ordered_json policy_data(const Comparison& comparison, std::size_t workload, std
     }
   }
   const sim::SimReport& first = comparison.run(workload, policy, 0).report;
-  Usage all(end);
-  for (const sim::JobRow& row : first.rows) all.add(row, end);
+  Usage all(span);
+  for (const sim::JobRow& row : first.rows) all.add(row);
   return {{"policy", comparison.policies[policy]},
           {"completed", first.score.completed},
           {"jct_s", quantiles_of(std::move(jct))},
           {"fairness", quantiles_of(std::move(fairness))},
           {"slots", all.values()},
-          {"groups", stacked(first, end)}};
+          {"groups", stacked(first, span)}};
 }
 
 // JSON inside a script element: no text in it may look like the element's end.
@@ -158,17 +170,15 @@ ordered_json report_data(const Comparison& comparison) {
   data["policies"] = comparison.policies;
   auto workloads = ordered_json::array();
   for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
-    double end = 0;
-    for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-      end = std::max(end, end_of(comparison.run(workload, policy, 0).report));
-    }
+    const Span span = span_of(comparison, workload);
     auto policies = ordered_json::array();
     for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-      policies.push_back(policy_data(comparison, workload, policy, end));
+      policies.push_back(policy_data(comparison, workload, policy, span));
     }
     workloads.push_back({{"name", comparison.workloads[workload]},
                          {"jobs", comparison.run(workload, 0, 0).report.score.jobs},
-                         {"end_s", end},
+                         {"end_s", span.end - span.begin},
+                         {"remarks", remarks_on(comparison, workload)},
                          {"policies", std::move(policies)}});
   }
   data["workloads"] = std::move(workloads);

@@ -140,7 +140,8 @@ std::string deadlines_line(const Comparison& comparison, std::size_t workload) {
   return bound > 0 ? line + "; no policy meets more than " + whole(static_cast<double>(bound)) : line;
 }
 
-std::string bounds_line(const Comparison& comparison, std::size_t workload, const TimeUnit& unit) {
+std::string bounds_line(const Comparison& comparison, std::size_t workload) {
+  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
   std::vector<double> bounds;
   for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
     const auto& bound = comparison.run(workload, 0, seed).report.score.jct_bound_s;
@@ -166,6 +167,19 @@ std::string bounds_line(const Comparison& comparison, std::size_t workload, cons
   return line;
 }
 
+std::string completed_line(const Comparison& comparison, std::size_t workload, std::size_t policy) {
+  double completed = 0;
+  double jobs = 0;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+    completed += static_cast<double>(score.completed);
+    jobs += static_cast<double>(score.jobs);
+  }
+  if (completed == jobs) return "";
+  return printable(comparison.policies[policy]) + ": " + whole(completed) + " of " + whole(jobs) +
+         " jobs completed; its job times are of those";
+}
+
 std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
   std::vector<std::optional<std::size_t>> best;
   for (const Figure& figure : figures()) {
@@ -181,23 +195,7 @@ std::string workload_table(const Comparison& comparison, std::size_t workload, c
     add_policy(table, comparison, workload, policy, unit, best);
   }
   std::string out = title_of(comparison, workload, unit, style) + table.text(style);
-  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-    double completed = 0;
-    double jobs = 0;
-    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
-      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
-      completed += static_cast<double>(score.completed);
-      jobs += static_cast<double>(score.jobs);
-    }
-    if (completed == jobs) continue;
-    out += wrapped(printable(comparison.policies[policy]) + ": " + whole(completed) + " of " + whole(jobs) +
-                       " jobs completed; its job times are of those",
-                   2, style) +
-           "\n";
-  }
-  for (const std::string& line : {deadlines_line(comparison, workload), bounds_line(comparison, workload, unit)}) {
-    if (!line.empty()) out += wrapped(line, 2, style) + "\n";
-  }
+  for (const std::string& line : remarks_on(comparison, workload)) out += wrapped(line, 2, style) + "\n";
   if (all_seeds_alike(comparison, workload)) out += "Every seed gave the same run: nothing in it is drawn.\n";
   return out;
 }
@@ -287,6 +285,26 @@ const std::vector<Figure>& figures() {
       {.name = "decision_us_p99", .title = "P99 us", .of = [](const Scoreboard& s) { return s.decision_us_p99; }},
   };
   return kFigures;
+}
+
+std::vector<std::string> remarks_on(const Comparison& comparison, std::size_t workload) {
+  std::vector<std::string> remarks;
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    if (std::string line = completed_line(comparison, workload, policy); !line.empty()) remarks.push_back(line);
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const ComparedRun& run = comparison.run(workload, policy, seed);
+      for (const std::string& note : run.report.notes) {
+        const std::string line = "note: " + printable(note);
+        if (std::find(remarks.begin(), remarks.end(), line) == remarks.end()) remarks.push_back(line);
+      }
+      if (!run.complaint.empty())
+        remarks.push_back("seed " + std::to_string(run.seed) + ": " + printable(run.complaint));
+    }
+  }
+  for (std::string line : {deadlines_line(comparison, workload), bounds_line(comparison, workload)}) {
+    if (!line.empty()) remarks.push_back(std::move(line));
+  }
+  return remarks;
 }
 
 std::string comparison_text(const Comparison& comparison, const Style& style) {

@@ -64,6 +64,10 @@ struct Figure {
 };
 [[nodiscard]] const std::vector<Figure>& figures();
 
+// What must be known to read a workload's figures right: jobs that did not complete, rounds in which a policy file
+// failed, deadlines met, what no policy can reach. Under the table and in the report alike.
+[[nodiscard]] std::vector<std::string> remarks_on(const Comparison& comparison, std::size_t workload);
+
 // One table a workload, and one over all of them if there are several; fits 80 columns.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison, const Style& style);
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);

@@ -1,7 +1,7 @@
 // The report of `schedctl sim compare`: one file, opened from the disk in a real browser that has no network.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -70,6 +70,22 @@ test("the table has a row for each policy, in the order asked for, and every fig
   const averages = table.map((row) => Number.parseFloat(row[2].replaceAll(",", "")));
   marked.forEach((row, i) => { if (row[2]) assert.equal(averages[i], Math.min(...averages)); });
 }));
+
+test("where jobs have deadlines, the report begins with who meets them", async () => {
+  const workload = join(folder, "promised.csv");
+  writeFileSync(workload, "submit_s,gpus,duration_s,deadline_s\n0,4,100,150\n0,4,100,150\n0,1,10,\n");
+  const other = join(folder, "deadlines.html");
+  execFileSync(join(process.env.TIDEPOOL_BIN_DIR, "schedctl"), ["sim", "compare", "--policies", "fifo,las", "--workloads", workload, "--cluster", "1x4",
+    "--html", other], { stdio: "pipe", timeout: 100_000 });
+  const tab = await openTab(browser, { url: pathToFileURL(other).href });
+  try {
+    assert.equal(await tab.page.locator("h1").innerText(), "fifo meets the most deadlines, 1 of 2");
+    assert.match(await tab.page.locator(".remarks").innerText(), /deadlines met: fifo 1 of 2 \(50 %\), las \d of 2/);
+    assert.deepEqual(tab.faults, []);
+  } finally {
+    await tab.close();
+  }
+});
 
 test("a click on a policy shows who holds its slots", () => onReport({}, async (page) => {
   const chart = page.getByRole("img", { name: /^GPUs held over time under fixed/ });

@@ -172,6 +172,28 @@ TEST_CASE("of a comparison that was stopped, the runs that had ended are kept") 
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
 }
 
+TEST_CASE("a report begins with the first submission and tells what must be known to read it") {
+  Comparison comparison = made();
+  for (ComparedRun& run : comparison.runs) {
+    run.report.rows = {{.name = "late", .state = core::JobState::kSucceeded, .submitted_s = 1'000'000}};
+    run.report.rows[0].finished_s = 1'000'240;
+    run.report.rows[0].held = {{.at_s = 1'000'000, .slots = 2}, {.at_s = 1'000'120, .slots = 0}};
+    run.report.fairness = {1};
+  }
+  comparison.runs[0].report.notes = {"jobs ask for more"};
+  comparison.runs[4].complaint = "9 rounds failed";
+  comparison.runs[4].report.score.completed = 3;
+  const auto workload = report_data(comparison).at("workloads").at(0);
+  CHECK(workload.at("end_s") == 240);
+  const auto slots = workload.at("policies").at(0).at("slots");
+  CHECK(slots.front() == 2);
+  CHECK(slots.back() == 0);
+  CHECK(workload.at("remarks") == nlohmann::json{"note: jobs ask for more",
+                                                 "quick: 23 of 30 jobs completed; its job times are of those",
+                                                 "seed 2: 9 rounds failed"});
+  CHECK(comparison_text(comparison, {.width = 80}).find("\nseed 2: 9 rounds failed\n") != std::string::npos);
+}
+
 TEST_CASE("no text in a report ends its script early") {
   Comparison comparison = made();
   comparison.command = "</script><script>alert(1)</script>";

@@ -31,7 +31,8 @@ export interface ReportData {
   seeds: number[];
   policies: string[];
   summary: SummaryRow[];
-  workloads: { name: string; jobs: number; end_s: number; policies: PolicyCurves[] }[];
+  runs: { policy: string; jobs: number; completed: number; deadlines?: number; deadlines_met?: number }[];
+  workloads: { name: string; jobs: number; end_s: number; remarks: string[]; policies: PolicyCurves[] }[]; // end: after the first submission
 }
 
 export function readData(): ReportData {

@@ -19,8 +19,21 @@ function Legend({ names }: { names: string[] }) {
   );
 }
 
-// What a reader wants to know first, in a sentence.
+// Where jobs have deadlines, or do not all complete, times of those that did say little about a policy.
 function headline(data: ReportData): string {
+  const of = (policy: string) => data.runs.filter((run) => run.policy === policy);
+  const met = data.policies.map((policy) => ({ policy, met: of(policy).reduce((sum, run) => sum + (run.deadlines_met ?? 0), 0) }));
+  const deadlines = of(data.policies[0] ?? "").reduce((sum, run) => sum + (run.deadlines ?? 0), 0);
+  if (deadlines > 0) {
+    const best = met.reduce((a, b) => (a.met >= b.met ? a : b));
+    return `${best.policy} meets ${data.policies.length > 1 ? "the most deadlines, " : ""}${best.met.toLocaleString("en-US")} of ${deadlines.toLocaleString("en-US")}`;
+  }
+  if (data.runs.some((run) => run.completed < run.jobs)) return "Not every job completes under every policy";
+  return headlineOfTimes(data);
+}
+
+// What a reader wants to know first, in a sentence.
+function headlineOfTimes(data: ReportData): string {
   const first = data.policies[0] ?? "";
   const ratios = data.policies.slice(1).map((policy) => {
     const rows = data.summary.filter((row) => row.policy === policy && row.ratio);
@@ -49,6 +62,7 @@ function Workload({ data, index }: { data: ReportData; index: number }) {
       <h2 class="workload">{workload.name} <span class="quiet">{workload.jobs.toLocaleString("en-US")} jobs</span></h2>
       <div class="card">
         <FigureTable rows={data.summary.filter((row) => row.workload === workload.name)} first={data.policies[0] ?? ""} />
+        {workload.remarks.length > 0 && <ul class="remarks">{workload.remarks.map((remark) => <li key={remark}>{remark}</li>)}</ul>}
       </div>
       <div class="pair">
         <figure class="card">
