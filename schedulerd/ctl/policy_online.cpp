@@ -162,7 +162,7 @@ std::string differences_table(const json& report, const Style& style) {
                    {.title = "CANDIDATE", .right = true},
                    {.title = "ITS REASON", .flexible = true, .wraps = true}});
   for (const json& each : list_at(report, "/differences")) {
-    table.add({clock_of(text_at(each, "/at")), text_at(each, "/job") + " " + text_at(each, "/job_name"),
+    table.add({moment_of(text_at(each, "/at")), text_at(each, "/job") + " " + text_at(each, "/job_name"),
                whole(number_at(each, "/live").value_or(0)), whole(number_at(each, "/candidate").value_or(0)),
                text_at(each, "/reason/text")});
   }
@@ -209,7 +209,7 @@ std::string diff_text(const json& diff, const Style& style) {
   std::string text = "recorded rounds from " + text_at(diff, "/from") + " to " + text_at(diff, "/to") + ", " +
                      whole(number_at(diff, "/rounds").value_or(0)) + " of " +
                      whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) + "\n";
-  text += sums(diff, name) + faults_text(diff);
+  text += faults_text(diff) + sums(diff, name);
   TextTable table({{.title = "JOB", .flexible = true},
                    {.title = "ROUNDS", .right = true},
                    {.title = "MEAN SLOTS", .right = true},
@@ -229,7 +229,7 @@ int diff(Session& session, Asked asked) {
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json answer = post(session, name, "diff", body);
   session.print(answer, [&] { return diff_text(answer, session.style()); });
-  return kExitOk;
+  return answer.at("faults").empty() ? kExitOk : kExitNegative;
 }
 
 int versions(Session& session, const Asked& asked) {
@@ -252,7 +252,7 @@ int versions(Session& session, const Asked& asked) {
                                    ? "runs"
                                    : whole(number_at(checks, "/failed").value_or(0)) + " of " + tests + " tests failed";
       const char* mark = each.value("active", false) ? "*" : each.value("shadow", false) ? "s" : " ";
-      table.add({mark, shown(text_at(each, "/version")), clock_of(text_at(each, "/created_at")),
+      table.add({mark, shown(text_at(each, "/version")), moment_of(text_at(each, "/created_at")),
                  text_at(each, "/created_by"), seen});
     }
     return table.text(session.style());

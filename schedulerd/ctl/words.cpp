@@ -95,6 +95,11 @@ std::string clock_of(std::string_view timestamp) {
   return printable(timestamp.substr(11, 8));
 }
 
+std::string moment_of(std::string_view timestamp) {
+  if (timestamp.size() < 19 || timestamp[10] != 'T') return printable(timestamp);
+  return printable(timestamp.substr(0, 10)) + " " + clock_of(timestamp);
+}
+
 std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

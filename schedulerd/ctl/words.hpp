@@ -32,6 +32,8 @@ struct Style {
 [[nodiscard]] std::string count_of(double n, const char* noun);  // "1 worker", "2 workers"
 // "2026-11-20T21:53:31.004Z" -> "21:53:31"; anything else unchanged.
 [[nodiscard]] std::string clock_of(std::string_view timestamp);
+// With the day, for what may lie long ago: "2026-11-20 21:53:31".
+[[nodiscard]] std::string moment_of(std::string_view timestamp);
 
 // Control characters replaced by '?': names and log lines of others must not steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);

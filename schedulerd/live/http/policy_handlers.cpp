@@ -134,7 +134,7 @@ std::optional<PolicyVersion> find_version(Rest& rest, const Call& call, const st
   }
   if (found.size() == 1) return history.policy_version(call.id, found.front());
   return fail(found.empty() ? call.id + " has no version " + wanted : wanted + " is the beginning of several versions",
-              "schedctl policy ls " + call.id + " lists them");
+              "schedctl policy versions " + call.id + " lists them");
 }
 
 std::optional<Problem> refuse_native(Rest& rest, const PolicyVersion& version) {
@@ -399,6 +399,18 @@ void get_shadow_report(Rest&, Call call) {
   call.reply(200, rendered);
 }
 
+void replay_rounds(Rest& rest, Call call, PolicyWorkshop::ReplayAsked asked) {
+  const auto weak = rest.weak_from_this();
+  rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->io().post([call, done = std::move(done)] {
+      if (!done) return call.fail(problem_of(done.error()));
+      call.reply(200, render_replay(*call.seen, *done));
+    });
+  });
+}
+
 void diff_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params", "since", "rounds"});
   if (!choice) return;
@@ -406,22 +418,17 @@ void diff_policy(Rest& rest, Call call) {
   if (!since) return call.fail({.status = 422, .code = "InvalidRequest", .detail = since.error().message});
   auto version = find_version(rest, call, choice->version);
   if (!version) return;
-  if (const auto problem = refuse_native(rest, *version)) return call.fail(*problem);
-  auto policy = make_runnable(*version, choice->params);
+  const auto policy = make_runnable(*version, choice->params);
   if (!policy) {
     return call.fail({.status = 422, .code = "InvalidParameters", .detail = policy.error().message});
   }
-  const Instant from = call.seen->now - *since;
-  const auto weak = rest.weak_from_this();
-  rest.service().policy_workshop().replay({.policy = *std::move(policy), .since = from, .rounds_max = choice->rounds},
-                                          [weak, call = std::move(call)](Result<PolicyReplay> done) {
-                                            const auto alive = weak.lock();
-                                            if (!alive) return;
-                                            alive->io().post([call, done = std::move(done)] {
-                                              if (!done) return call.fail(problem_of(done.error()));
-                                              call.reply(200, render_replay(*call.seen, *done));
-                                            });
-                                          });
+  const PolicyWorkshop::ReplayAsked asked{
+      .policy = *policy, .since = call.seen->now - *since, .rounds_max = choice->rounds};
+  examine(rest, std::move(call), *std::move(version), false,
+          [asked](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
+            if (const auto problem = unfit(of, examined)) return done.fail(*problem);
+            replay_rounds(then, std::move(done), asked);
+          });
 }
 
 }  // namespace tidepool::live::http

@@ -102,6 +102,8 @@ TEST_CASE("a policy that fails its tests, or cannot be run, may not decide") {
   const json problem = api.post("/v1/policies/broken/activate", json::object(), 409);
   CHECK(problem.at("code") == "PolicyDoesNotRun");
   CHECK(problem.at("detail").get<std::string>().find("policy.syntax_error") != std::string::npos);
+  // Nor is it held against what was recorded, as if it had answers.
+  CHECK(api.post("/v1/policies/broken/diff", json::object(), 409).at("code") == "PolicyDoesNotRun");
   CHECK(api.get("/v1/policy-desk").at("active").is_null());
 }
 
@@ -135,7 +137,9 @@ TEST_CASE("a policy that is not known, a version that is not, and a built-in one
   api.post("/v1/policies/capped/versions", upload(), 201);
   CHECK(api.post("/v1/policies/capped/activate", {{"version", "abc"}}, 404).at("hint") ==
         "give at least the first 6 digits");
-  CHECK(api.post("/v1/policies/capped/activate", {{"version", "zzzzzz"}}, 404).at("code") == "UnknownPolicyVersion");
+  const json unknown = api.post("/v1/policies/capped/activate", {{"version", "zzzzzz"}}, 404);
+  CHECK(unknown.at("code") == "UnknownPolicyVersion");
+  CHECK(unknown.at("hint") == "schedctl policy versions capped lists them");
   CHECK(api.post("/v1/policies/fixed/activate", json::object(), 409).at("code") == "BuiltInPolicy");
   CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
   CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");

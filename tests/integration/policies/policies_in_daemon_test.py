@@ -195,6 +195,18 @@ class PoliciesInDaemon(unittest.TestCase):
                 cluster.call("DELETE", f"/v1/jobs/{job_id}")
                 eventually(lambda: cluster.job(job_id)["state"] == "cancelled")
 
+    def test_a_candidate_that_fails_in_recorded_rounds_is_said_to_fail(self):
+        cluster = self.start("--policy", "fixed")
+        self.wait_size(cluster, cluster.submit(job("wide")), 4)
+        folder = self.folder() / "nan"
+        folder.mkdir()
+        (folder / "policy.yaml").write_text("name: nan\nabout: x\napi: 1\n")
+        (folder / "policy.lua").write_text(lua(HOSTILE["policy.invalid_number"]))
+        text = self.schedctl(cluster, "policy", "diff", folder, code=1)
+        self.assertRegex(text, r"\n\d+ rounds? failed with policy.invalid_number\nthe last: policy.invalid_number")
+        (folder / "policy.lua").write_text("return {size = ")
+        self.schedctl(cluster, "policy", "diff", folder, code=3)
+
     def test_native_policies_are_refused_without_the_flag_and_say_so(self):
         cluster = self.start()
         folder = self.folder() / "even_split"

@@ -28,7 +28,9 @@ TEST_CASE("numbers are written as people read them") {
   CHECK(seconds_in_words(7260) == "2h 1m");
 }
 
-TEST_CASE("a timestamp shortens to its clock, anything else stays") {
+TEST_CASE("a timestamp shortens to its clock or its day and clock, anything else stays") {
+  CHECK(moment_of("2026-11-20T21:53:31.004Z") == "2026-11-20 21:53:31");
+  CHECK(moment_of("soon") == "soon");
   CHECK(clock_of("2026-11-20T21:53:31.004Z") == "21:53:31");
   CHECK(clock_of("soon") == "soon");
 }
