@@ -19,7 +19,8 @@ std::string read_text_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) fail(kExitUsage, path + " is a folder; give a file");
   const auto close = [](gzFile file) { (void)gzclose(file); };
-  std::unique_ptr<gzFile_s, decltype(close)> file(gzopen(path.c_str(), "rb"), close);
+  std::unique_ptr<gzFile_s, decltype(close)> file(
+      path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb"), close);
   if (!file) fail(kExitUsage, path + " cannot be read: " + std::strerror(errno));
   std::string text;
   std::vector<char> part(std::size_t{1} << 20U);

@@ -9,6 +9,7 @@ namespace tidepool::ctl {
 
 inline constexpr std::size_t kFileBytesMax = std::size_t{512} << 20U;  // unpacked
 
+// "-" is standard input.
 [[nodiscard]] std::string read_text_file(const std::string& path);
 
 // Fails if a file cannot be written there, before work is done for it; an empty path and "-" can.

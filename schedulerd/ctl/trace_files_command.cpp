@@ -43,10 +43,11 @@ void tell(const sim::Trace& trace, const std::string& file) {
   if (trace.bad_count > static_cast<std::int64_t>(trace.bad_lines.size())) std::fprintf(stderr, "  ...\n");
 }
 
-// What to write where a file is in another scheduler's form and nobody has said so.
-std::string asking_for_form(const ImportAsked& asked, const std::string& text) {
-  const bool own = sim::is_trace_header(std::string_view(text).substr(0, text.find_first_of("\r\n")));
-  if (own || asked.from != "tidepool" || text.empty()) return "";
+// After an error in a file's first line: which files are read so, and how to say that another scheduler wrote it.
+std::string read_as(const sim::TraceFormat& format, const std::string& error) {
+  if (error.find("the first line names no column") == std::string::npos) return "";
+  if (format.name != "tidepool")
+    return "\n--from " + std::string(format.name) + " reads: " + std::string(format.summary);
   return "\nif another scheduler wrote it, say which with --from: " +
          word_list(sim::kTraceFormats, &sim::TraceFormat::name);
 }
@@ -59,10 +60,10 @@ sim::Trace read_traces(const ImportAsked& asked) {
   sim::TraceIntake all({.text = {}, .file = "the files together"});
   for (const std::string& path : asked.files) {
     const std::string text = read_text_file(path);
-    const std::string name = std::filesystem::path(path).filename().string();
+    const std::string name = path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
     auto trace = format->read(
         {.text = text, .file = name, .skip_bad = asked.skip_bad, .speeds = speeds, .gpu_type = asked.gpu_type});
-    if (!trace) fail(kExitUsage, trace.error().message + asking_for_form(asked, text));
+    if (!trace) fail(kExitUsage, trace.error().message + read_as(*format, trace.error().message));
     tell(*trace, name);
     for (sim::TraceJob& job : trace->jobs) {
       if (asked.files.size() > 1) job.name = std::filesystem::path(name).stem().string() + ":" + job.name;
@@ -217,7 +218,7 @@ std::string format_names() {
 }
 
 void add_reading_options(CLI::App& command, ImportAsked& asked) {
-  command.add_option("files", asked.files, "one or more; .gz is unpacked")->required();
+  command.add_option("files", asked.files, "one or more; .gz is unpacked, - is standard input")->required();
   command.add_option("--from", asked.from, "what wrote them: " + format_names())->capture_default_str();
   command.add_flag("--skip-bad", asked.skip_bad, "leave bad lines out and count them, in place of an error");
   command.add_option("--speeds", asked.speeds_file, "gavel: the JSON table of steps a second");

@@ -177,7 +177,9 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
     if (header.empty()) {
       if (row != kTraceHeader && row != kOwnHeader) {
         return invalid_argument(place + "the first line should be \"" + std::string(kTraceHeader) + "\" or \"" +
-                                std::string(kOwnHeader) + "\"");
+                                std::string(kOwnHeader) +
+                                "\", or that of a trace; what another scheduler wrote becomes one by: schedctl trace "
+                                "import");
       }
       header = row;
       continue;

@@ -71,6 +71,17 @@ class Offline(unittest.TestCase):
         done = call("trace", "stats", self.trace)
         self.assertEqual(done.returncode, 2)
         self.assertIn("say which with --from: elasticflow, gavel, helios", done.stderr)
+        asked = call("trace", "stats", "--from", "sacct", self.trace)
+        self.assertIn("--from sacct reads: Slurm: sacct -a -X -P -o JobID,Submit", asked.stderr)
+        run = call("sim", "run", "--workload", self.trace)
+        self.assertIn("what another scheduler wrote becomes one by: schedctl trace import", run.stderr)
+
+    def test_a_trace_may_come_through_a_pipe(self):
+        done = subprocess.run([SCHEDCTL, "trace", "import", "--from", "helios", "-"], input=HELIOS, capture_output=True,
+                              text=True, timeout=150)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("standard input: 1 line left out", done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 4)
 
     def test_bad_lines_are_errors_unless_they_are_to_be_skipped(self):
         self.trace.write_text("submit_s,gpus,duration_s\n0,1,10\n1,none,10\n")
