@@ -12,7 +12,8 @@ class StrictFifo final : public AllocationPolicy {
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
 };
 
-// Shortest remaining time first: steps left x step time at the wanted size. Jobs of unknown length come last.
+// Shortest remaining time first (Schrage, Operations Research 16(3), 1968): steps left x step time at the wanted size.
+// Departs from it in that: many slots, gangs, and remaining time is that at one size. Jobs of unknown length come last.
 class ShortestRemaining final : public AllocationPolicy {
  public:
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;

@@ -149,8 +149,13 @@ Result<PolicyFile> read_folder(const std::filesystem::path& folder, const ReadYa
     return invalid_argument(described.string() + ": " + where + errors.front().message);
   }
   const bool native = file.manifest.engine == EngineKind::kNative;
-  auto source = read_whole_file(folder / (native ? "policy.so" : "policy.lua"),
-                                native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
+  const std::filesystem::path program = folder / (native ? "policy.so" : "policy.lua");
+  if (native && !std::filesystem::exists(program, failed)) {
+    return invalid_argument(program.string() +
+                            " is not there: a native policy is built first, such as by c++ -std=c++20 " +
+                            "-O2 -fPIC -shared policy.cpp -o policy.so (docs/policies.md)");
+  }
+  auto source = read_whole_file(program, native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
   if (!source) return source.error();
   file.source = *std::move(source);
   for (const auto& entry : std::filesystem::directory_iterator(folder / "tests", failed)) {

@@ -38,7 +38,10 @@ class PolicyCommands(unittest.TestCase):
 
     def test_the_native_example_passes_its_test_once_it_is_built(self):
         folder = self.folder / "even_split"
-        shutil.copytree(EXAMPLES / "even_split", folder)
+        shutil.copytree(EXAMPLES / "even_split", folder, ignore=shutil.ignore_patterns("*.so"))
+        unbuilt = schedctl("policy", "validate", folder)
+        self.assertEqual(unbuilt.returncode, 2)
+        self.assertIn("a native policy is built first, such as by c++", unbuilt.stderr)
         shutil.copy(NATIVE / "even_split.so", folder / "policy.so")
         result = schedctl("policy", "test", folder)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
