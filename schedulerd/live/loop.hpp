@@ -116,6 +116,7 @@ class Loop {
   bool shadow_due_ = false;   // there is something new to ask it about
   bool shadow_busy_ = false;  // its answer is on the way
   Instant shadow_asked_at_;
+  Instant shadow_rests_until_;  // it was at its deadline
   bool more_to_decide_ = true;  // the last turn ran out of rounds, or this is the first
 };
 

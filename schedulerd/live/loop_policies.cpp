@@ -13,6 +13,7 @@ namespace tidepool::live {
 namespace {
 
 constexpr Duration kShadowEvery = Duration::seconds(30);
+constexpr const char* kDeadline = "policy.deadline";
 
 core::PolicyRound failure(std::int64_t number, Instant at, const std::string& code, const std::string& message) {
   core::PolicyRound round{.number = number, .asked_at = at};
@@ -69,7 +70,8 @@ void Loop::ask_policies(const Turn& turn) {
 }
 
 // Beside whoever decides: asked about the state that a decision has led to, and again when a job has come to rest,
-// because nobody resizes one that is changing its size, and after a while, because time alone frees others.
+// because nobody resizes one that is changing its size, and after a while, because time alone frees others. One that
+// was at its deadline rests for that while: its process would take a core from the one that decides, at every decision.
 void Loop::ask_shadow(const Turn& turn) {
   const core::PolicyDesk& desk = engine_.view().desk;
   if (!desk.shadow) return;
@@ -78,7 +80,7 @@ void Loop::ask_shadow(const Turn& turn) {
   shadow_due_ = shadow_due_ || turn.planned || now - shadow_asked_at_ >= kShadowEvery ||
                 std::any_of(turn.events.begin(), turn.events.end(), rests);
   // One that is still busy with the round before is asked when that is done: its answer begins a turn.
-  if (!shadow_due_ || shadow_busy_) return;
+  if (!shadow_due_ || shadow_busy_ || now < shadow_rests_until_) return;
   const auto policy = runnable(*desk.shadow, shadow_file_);
   if (!policy) return;
   shadow_busy_ =
@@ -94,7 +96,7 @@ Status Loop::give_up_late_round(Turn& turn) {
   awaited_.reset();
   const bool readable = active_file_ != nullptr;
   auto refused = learn(
-      core::PolicyAnswered{failure(late.number, now, readable ? "policy.deadline" : "policy.not_started",
+      core::PolicyAnswered{failure(late.number, now, readable ? kDeadline : "policy.not_started",
                                    readable ? "no answer has come in time from the policy host"
                                             : "the stored version cannot be read; upload it again and activate it")},
       turn);
@@ -118,6 +120,7 @@ Status Loop::on_round(PolicyRoundItem item, Turn& turn) {
 
 Status Loop::on_compared(const PolicyComparedItem& item, Turn& turn) {
   shadow_busy_ = false;
+  if (item.comparison.fault == kDeadline) shadow_rests_until_ = turn.now + kShadowEvery;
   if (engine_.view().desk.shadow != item.file) return ok_status();
   auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
   report->file = item.file;
@@ -173,6 +176,7 @@ Status Loop::change_shadow(const std::optional<core::PolicyFileRef>& file, Turn&
     report->since = turn.now;
   }
   shadow_ = report;
+  shadow_rests_until_ = Instant();
   turn.planned = true;
   return journal = links_.journal.set_shadow_report(report.get());
 }

@@ -164,8 +164,10 @@ bool LoopWorld::boot(const std::string& folder) {
   journal_ = std::make_unique<live::Journal>(*std::move(journal));
   daemon_clock_ = std::make_unique<live::DaemonClock>(clock, recovered->clock);
   inbox_ = std::make_unique<live::Inbox>(10'000);
-  loop_ = std::make_unique<live::Loop>(*std::move(recovered), kPolicy,
-                                       live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher});
+  if (policy_files) asker_ = std::make_unique<live::PolicyAsker>(*policy_files, *inbox_);
+  loop_ = std::make_unique<live::Loop>(
+      *std::move(recovered), kPolicy,
+      live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
   return true;
 }
 
@@ -182,6 +184,7 @@ std::string LoopWorld::copy_files(const std::string& name) const {
 void LoopWorld::kill() {
   const std::string copy = copy_files("life-" + std::to_string(++kills_));
   loop_.reset();
+  asker_.reset();
   journal_.reset();
   agent.disconnect();
   folder_ = copy;
@@ -193,9 +196,9 @@ void LoopWorld::stop() {
   kill();
 }
 
-bool LoopWorld::turn(std::vector<live::InboxItem> items) {
+bool LoopWorld::turn(std::vector<live::InboxItem> items, std::chrono::microseconds patience) {
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
-  const Status outcome = loop_->turn(std::chrono::microseconds(0));
+  const Status outcome = loop_->turn(patience);
   if (!outcome.ok()) failure = outcome.error().message;
   return outcome.ok();
 }

@@ -2,6 +2,7 @@
 // whose workers are numbers in memory. A kill is what it is for the daemon: nothing but the files is left.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -68,8 +69,8 @@ class LoopWorld {
   void kill();
   // An orderly end: the journal is closed first, which folds its log into the file.
   void stop();
-  // One turn after the given items; false if the journal failed.
-  bool turn(std::vector<live::InboxItem> items);
+  // One turn after the given items, or after the first that comes within `patience`; false if the journal failed.
+  bool turn(std::vector<live::InboxItem> items, std::chrono::microseconds patience = {});
 
   [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] const core::ClusterState& state() const { return loop_->state(); }
@@ -78,6 +79,7 @@ class LoopWorld {
   [[nodiscard]] std::string copy_files(const std::string& name) const;
 
   std::string failure;
+  std::optional<live::PolicyAsker::Setup> policy_files;  // none: no policy file is ever asked; set before boot()
   ManualClock clock;
   TemporaryFolder dir;
   live::Publisher publisher;
@@ -94,6 +96,7 @@ class LoopWorld {
   std::unique_ptr<live::Journal> journal_;
   std::unique_ptr<live::DaemonClock> daemon_clock_;
   std::unique_ptr<live::Inbox> inbox_;
+  std::unique_ptr<live::PolicyAsker> asker_;
   std::unique_ptr<live::Loop> loop_;
 };
 

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "policies/host/policy_test.hpp"
 #include "schedulerd/live/policies/recorded_rounds.hpp"
+#include "schedulerd/live/policies/spent.hpp"
 
 namespace tidepool::live {
 
@@ -63,9 +64,11 @@ PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const Pol
   examined.checks.hooks = std::get<std::vector<std::string>>(std::move(hooks));
   examined.checks.runs = true;
   if (!run_tests) return examined;
+  Spent spent(setup_.patience);
   const auto run = [&](const host::PolicyTest& test) {
     if (stopping_.stop_requested()) return std::vector<std::string>{"not run: the daemon is stopping"};
-    return run_test(test, file.manifest, process);
+    if (spent.all()) return std::vector<std::string>{"not run: those before it took " + to_text(setup_.patience)};
+    return spent.on([&] { return run_test(test, file.manifest, process); });
   };
   run_tests_of(version, run, examined);
   return examined;

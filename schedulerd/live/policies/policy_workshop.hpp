@@ -1,5 +1,6 @@
 // Where policy files are looked over, tested, and tried on what this daemon has recorded: in real host processes, on a
-// thread of its own, away from the loop and from HTTP. Nothing here changes the cluster.
+// thread of its own, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses all the time
+// it may in every round is given up after a while, because others wait behind it.
 #pragma once
 
 #include <functional>
@@ -47,7 +48,8 @@ class PolicyWorkshop {
     core::Engine::Parts parts;
     std::string host_program;
     bool allow_native = false;
-    std::string journal;  // path of the state database; empty = there is no history to replay
+    std::string journal;                        // path of the state database; empty = there is no history to replay
+    Duration patience = Duration::seconds(60);  // with the rounds of one replay, and with the tests of one version
   };
   explicit PolicyWorkshop(Setup setup);
   ~PolicyWorkshop();

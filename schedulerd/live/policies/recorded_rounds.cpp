@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "schedulerd/core/codec.hpp"
+#include "schedulerd/live/policies/spent.hpp"
 #include "schedulerd/live/recovery.hpp"
 #include "schedulerd/live/sqlite.hpp"
 
@@ -64,7 +65,8 @@ class Replay {
         setup_(setup),
         stop_(std::move(stop)),
         process_(asked.policy.file.for_host(), setup.host_program),
-        rounds_(setup.parts) {
+        rounds_(setup.parts),
+        spent_(setup.patience) {
     result_.report.file = asked.policy.ref;
     result_.from = result_.to = result_.oldest = asked.since;
   }
@@ -109,17 +111,27 @@ class Replay {
           const JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
                                   row.text(2) == "decision", row.text(3)};
           outcome = apply_row(engine, stored);
-          if (outcome.ok() && stored.is_decision && stored.at >= asked_.since) on_decision(stored.at, engine.view());
+          if (outcome.ok() && stored.is_decision && stored.at >= asked_.since) {
+            outcome = on_decision(stored.at, engine.view());
+          }
         },
         after));
     return outcome;
   }
 
-  void on_decision(Instant at, const core::ClusterState& state) {
-    if (result_.rounds_found++ % stride_ != 0) return;
+  Status on_decision(Instant at, const core::ClusterState& state) {
+    if (result_.rounds_found++ % stride_ != 0) return ok_status();
+    if (spent_.all()) {
+      return invalid_argument(core::short_name(asked_.policy.ref) + " took " + to_text(setup_.patience) + " for " +
+                              std::to_string(asked_rounds_) +
+                              " of the recorded rounds, and others wait; ask for fewer rounds, or give it less wall "
+                              "time in its policy.yaml");
+    }
+    ++asked_rounds_;
     const host::RoundAsked question{.state = state, .now = at, .file = asked_.policy.ref, .number = 1};
-    const core::PolicyRound round = rounds_.ask(process_, asked_.policy.params, question);
+    const core::PolicyRound round = spent_.on([&] { return rounds_.ask(process_, asked_.policy.params, question); });
     add(rounds_.compare(round, question), state);
+    return ok_status();
   }
 
   void add(const host::RoundComparison& comparison, const core::ClusterState& state) {
@@ -140,6 +152,8 @@ class Replay {
   std::stop_token stop_;
   host::PolicyHost process_;
   host::FileRounds rounds_;
+  Spent spent_;
+  std::int64_t asked_rounds_ = 0;
   std::int64_t stride_ = 1;
   PolicyReplay result_;
 };
