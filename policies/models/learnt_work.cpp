@@ -69,7 +69,7 @@ KinWork::Class KinWork::class_of(double pace_s) {
 void KinWork::reached(std::uint64_t job, Class pace, double samples) {
   TP_CHECK(samples > 0, "a job that has come anywhere has done work");
   const Reach now{.pace = pace, .doublings = static_cast<int>(std::floor(2 * std::log2(samples)))};
-  const auto [known, is_new] = reach_.try_emplace(job, now);
+  const auto [known, is_new] = reach_.try_emplace(JobId(job), now);
   const Reach before = std::exchange(known->second, now);
   if (!is_new && before.pace == now.pace && before.doublings == now.doublings) return;
   put(now, true);
@@ -77,7 +77,7 @@ void KinWork::reached(std::uint64_t job, Class pace, double samples) {
 }
 
 void KinWork::withdraw(std::uint64_t job) {
-  const auto known = reach_.find(job);
+  const auto known = reach_.find(JobId(job));
   if (known == reach_.end()) return;
   put(known->second, false);
   reach_.erase(known);
@@ -85,7 +85,7 @@ void KinWork::withdraw(std::uint64_t job) {
 
 std::optional<int> KinWork::farthest(Class pace) const {
   const auto in_class = reached_.find(pace);
-  return in_class == reached_.end() ? std::nullopt : std::optional(*in_class->second.rbegin());
+  return in_class == reached_.end() ? std::nullopt : std::optional(in_class->second.rbegin()->first);
 }
 
 // The farthest counts, and only where no kin have ended.
@@ -93,9 +93,9 @@ void KinWork::put(const Reach& reach, bool is_there) {
   const std::optional<int> before = farthest(reach.pace);
   auto& in_class = reached_[reach.pace];
   if (is_there) {
-    in_class.insert(reach.doublings);
-  } else {
-    in_class.erase(in_class.find(reach.doublings));
+    ++in_class[reach.doublings];
+  } else if (--in_class[reach.doublings] == 0) {
+    in_class.erase(reach.doublings);
   }
   if (in_class.empty()) reached_.erase(reach.pace);
   if (!mates_.tell || farthest(reach.pace) == before) return;

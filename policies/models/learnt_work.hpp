@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/id_table.hpp"
+#include "base/ids.hpp"
+
 namespace tidepool::policies {
 
 class LearntWork {
@@ -96,8 +99,8 @@ class KinWork {
   void put(const Reach& reach, bool is_there);
   void note_mate(Class pace, double samples);
 
-  std::map<std::uint64_t, Reach> reach_;
-  std::map<Class, std::multiset<int>> reached_;  // doublings, by class
+  IdTable<JobId, Reach> reach_;
+  std::map<Class, std::map<int, int>> reached_;  // by class, how many jobs have come so many doublings
   std::map<Class, Kin> kin_;                     // by class, of a job in it
   Mates mates_;
   Changes changes_;

@@ -11,12 +11,12 @@ double slope(const Choice& from, const Choice& to) {
 
 }  // namespace
 
-std::vector<std::size_t> hull_of(const Curve& curve) {
+Corners hull_of(const Curve& curve) {
   TP_CHECK(!curve.empty(), "a curve has a first choice");
-  std::vector<std::size_t> corners;
+  Corners corners;
   corners.reserve(curve.size());
   corners.push_back(0);
-  for (std::size_t at = 1; at < curve.size(); ++at) {
+  for (std::uint32_t at = 1; at < curve.size(); ++at) {
     TP_CHECK(curve[at].size > curve[at - 1].size, "a curve rises in size");
     // A corner that lies on or under the line past it is none.
     while (corners.size() > 1 && slope(curve[corners[corners.size() - 2]], curve[corners.back()]) <=

@@ -2,8 +2,9 @@
 // Pure arithmetic on one job's row; nothing here knows of other jobs. README.md derives the formula.
 #pragma once
 
-#include <cstddef>
-#include <vector>
+#include <cstdint>
+
+#include <boost/container/small_vector.hpp>
 
 namespace tidepool::policies::tidal {
 
@@ -14,11 +15,12 @@ struct Choice {
 };
 
 // By size, each once. The first is the least that the job must have: nothing for most, what it holds for one that must
-// not change now.
-using Curve = std::vector<Choice>;
+// not change now. Most jobs have few sizes: theirs lie in the curve itself, as a market holds a curve for every job.
+using Curve = boost::container::small_vector<Choice, 6>;
+using Corners = boost::container::small_vector<std::uint32_t, 6>;
 
 // The corners of a curve's upper concave hull as indices into it, from its first choice, as long as worth rises: from
 // corner to corner the worth per slot falls strictly. Requires: the curve is not empty.
-[[nodiscard]] std::vector<std::size_t> hull_of(const Curve& curve);
+[[nodiscard]] Corners hull_of(const Curve& curve);
 
 }  // namespace tidepool::policies::tidal

@@ -61,7 +61,7 @@ class Market {
  private:
   struct Bid {
     Curve curve;
-    std::vector<std::size_t> corners;  // indices into the curve
+    Corners corners;
   };
   struct Step {
     double slope = 0;

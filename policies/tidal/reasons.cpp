@@ -26,12 +26,15 @@ double worth_between(const Curve& curve, int smaller, int larger) {
 
 // The larger size whose added slots are worth most each; none where the curve ends.
 const Choice* steepest_above(const Curve& curve, int size) {
+  const double worth = worth_of(curve, size);
   const Choice* best = nullptr;
+  double steepest = 0;
   for (const Choice& choice : curve) {
     if (choice.size <= size) continue;
-    if (best == nullptr || worth_between(curve, size, choice.size) > worth_between(curve, size, best->size)) {
-      best = &choice;
-    }
+    const double slope = (choice.worth - worth) / (choice.size - size);
+    if (best != nullptr && !(slope > steepest)) continue;
+    best = &choice;
+    steepest = slope;
   }
   return best;
 }

@@ -227,16 +227,16 @@ void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
   }
 }
 
-int TidePlanner::given_to(JobId job) const {
+int TidePlanner::given_to(JobId job, int bought) const {
   const auto cut = cut_.find(job);
-  return cut == cut_.end() ? tide_->market().choice(job).size : cut->second;
+  return cut == cut_.end() ? bought : cut->second;
 }
 
 core::Allotment TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
   const JobRow& row = tide_->row(job.id);
   const Curve& curve = tide_->market().curve(job.id);
   const int bought = tide_->market().choice(job.id).size;
-  const int given = given_to(job.id);
+  const int given = given_to(job.id, bought);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
   core::Allotment out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
@@ -274,7 +274,7 @@ core::Allotment TidePlanner::misfit(const core::Job& job) const {
 
 void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const {
   const Curve& curve = tide_->market().curve(job);
-  const int given = given_to(job);
+  const int given = given_to(job, tide_->market().choice(job).size);
   allotment.score = score_of(curve, given, terms);
   if (!std::isfinite(allotment.score)) allotment.score = 0;
   allotment.lost = lost_for(tide_->row(job), curve, given, terms);

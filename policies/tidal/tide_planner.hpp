@@ -57,7 +57,8 @@ class TidePlanner final : public core::ClusterPlanner {
   [[nodiscard]] core::Allotment sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
   void weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const;
   [[nodiscard]] core::Allotment misfit(const core::Job& job) const;
-  [[nodiscard]] int given_to(JobId job) const;  // slots: what it bought, as far as there is room
+  // Slots: what it bought, as far as there is room.
+  [[nodiscard]] int given_to(JobId job, int bought) const;
 
   Settings settings_;
   std::unique_ptr<core::ClusterPlanner> whole_;

@@ -32,7 +32,7 @@ double alone(const JobRow& job, std::span<const Ground> grounds) {
 }
 
 // Half as many again and a third as many again in turn: few sizes, none far from the next.
-void add_nodes(std::vector<int>& sizes, int slots_per_node, int most) {
+void add_nodes(SizesWeighed& sizes, int slots_per_node, int most) {
   for (int nodes = 2; nodes <= most / slots_per_node; nodes *= 2) {
     sizes.push_back(nodes * slots_per_node);
     if (nodes + nodes / 2 <= most / slots_per_node) sizes.push_back((nodes + nodes / 2) * slots_per_node);
@@ -105,20 +105,24 @@ std::int64_t eighths_waited(const JobRow& job, Instant now, const Settings& sett
   return std::max<std::int64_t>(0, waited.count_us() / an_eighth(settings).count_us());
 }
 
-std::vector<int> sizes_weighed(const JobRow& job, const Ground& ground, const Settings& settings) {
+SizesWeighed sizes_weighed(const JobRow& job, const Ground& ground, const Settings& settings) {
   const int grown = std::max(ground.slots_per_node, settings.growth * job.largest_seen);
   const int most = std::min({job.size_max, std::max(grown, job.size_min), ground.slots});
-  std::vector<int> sizes;
-  sizes.reserve(job.sizes.size() + 1);
-  sizes = job.sizes;
-  if (sizes.empty()) {
-    for (int size = 1; size < ground.slots_per_node; size *= 2) sizes.push_back(size);
-    sizes.push_back(ground.slots_per_node);
-    add_nodes(sizes, ground.slots_per_node, most);
-    sizes.push_back(job.size_min);
+  const int held = size_of(job.placement);
+  const bool may_stay = held > 0 && may_have(job, held);
+  if (!job.sizes.empty()) {
+    SizesWeighed sizes(job.sizes.begin(), std::upper_bound(job.sizes.begin(), job.sizes.end(), most));
+    if (may_stay && held > most) sizes.push_back(held);
+    return sizes;
   }
-  std::erase_if(sizes, [&](int size) { return size > most || !may_have(job, size); });
-  if (const int held = size_of(job.placement); held > 0 && may_have(job, held)) sizes.push_back(held);
+  SizesWeighed sizes;
+  for (int size = 1; size < ground.slots_per_node; size *= 2) sizes.push_back(size);
+  sizes.push_back(ground.slots_per_node);
+  add_nodes(sizes, ground.slots_per_node, most);
+  sizes.push_back(job.size_min);
+  const auto is_out = [&](int size) { return size > most || !may_have(job, size); };
+  sizes.erase(std::remove_if(sizes.begin(), sizes.end(), is_out), sizes.end());
+  if (may_stay) sizes.push_back(held);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
@@ -142,7 +146,7 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
     const Ground& ground = types.grounds[type];
     slots_ += ground.slots * ground.pace;
     const Reading reading = reading_of(job, ground, types.grounds);
-    const std::vector<int> weighed = sizes_weighed(job, ground, settings);
+    const SizesWeighed weighed = sizes_weighed(job, ground, settings);
     sizes_.reserve(sizes_.size() + weighed.size());
     for (const int size : weighed) {
       const double speed = alone_ > 0 ? reading.goodput(job, packed(size, ground.slots_per_node)) / alone_ : 0;

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
@@ -115,13 +116,13 @@ class Worth {
   double speed_held_ = 0;  // speed-up where it is; 0 = it holds nothing
   double resuming_ = 0;    // share of what it holds that giving up everything costs
   // Type by type, of each type ascending. These follow from row, grounds and settings and never change.
-  std::vector<Weighed> sizes_;
+  boost::container::small_vector<Weighed, 5> sizes_;
   double weight_ = 0;
 };
 
 // The sizes that are weighed: within a node 1, 2, 4 and so on and the whole node, beyond it whole nodes, 2, 3, 4, 6, 8,
 // 12 and so on; or those that the job allows; and what it holds, and wants.
-[[nodiscard]] std::vector<int> sizes_weighed(const cluster::JobRow& job, const Ground& ground,
-                                             const Settings& settings);
+using SizesWeighed = boost::container::small_vector<int, 8>;
+[[nodiscard]] SizesWeighed sizes_weighed(const cluster::JobRow& job, const Ground& ground, const Settings& settings);
 
 }  // namespace tidepool::policies::tidal

@@ -211,9 +211,9 @@ struct Engine::Impl {
     // Who could move for a job that waits for a type of slot may be free to do so now.
     scope.queue = scope.queue || !typed_waiting.empty();
     IdSet<JobId>& jobs = scope.jobs;
-    for (const JobId id : jobs) plan_transitions(draft, *state.find_job(id));
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
+      plan_transitions(draft, job);
       const bool leaves_queue = pending.contains(id) && is_ending(job, now);
       const auto held_until = state_wait_ends(job);
       scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
@@ -303,14 +303,13 @@ Decision Engine::decide(Instant now) const {
 }
 
 Decision Engine::decide_anew(Instant now) const {
+  const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
+  const bool sees_nodes = !planner || impl_->nodes == digest_of_nodes(impl_->state);
+  TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
     if (!is_final(job->state) || !job->workers.empty()) jobs.insert(id);
-  }
-  const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
-  if (planner) {
-    TP_CHECK(impl_->nodes == digest_of_nodes(impl_->state), "what is kept of the nodes follows from the state");
-    for (const auto& [id, job] : impl_->state.jobs) planner->follow(impl_->state, id);
+    if (planner) planner->follow(impl_->state, id);
   }
   return impl_->decide({.jobs = std::move(jobs), .queue = true, .planner = planner.get()}, now);
 }

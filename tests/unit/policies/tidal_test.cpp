@@ -137,7 +137,6 @@ TEST_CASE("levelling comes on with the number of long jobs, and lifts only what 
 }
 
 TEST_CASE("a hull has the corners at which the worth per slot falls, and no others") {
-  using Corners = std::vector<std::size_t>;
   CHECK(hull_of({{0, 0}, {1, 1}, {2, 2}, {3, 2.5}}) == Corners{0, 2, 3});            // 1 lies on the line
   CHECK(hull_of({{0, 0}, {4, 3}, {8, 3.2}, {12, 6}, {16, 6}}) == Corners{0, 1, 3});  // 2 lies under it, 4 rises no more
   CHECK(hull_of({{0, 0}, {1, 0}}) == Corners{0});
