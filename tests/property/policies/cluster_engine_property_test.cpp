@@ -114,6 +114,79 @@ TEST_CASE("a market that is kept between events plans as one that was made a mom
   });
 }
 
+namespace {
+
+// A few small nodes under tidal, and jobs whose workers hold one slot, two or three. Every decision of a story is held
+// against one from scratch.
+struct Gangs {
+  Story story;
+  std::vector<JobId> live;
+  int scattered = 0;  // times that a gang waited, though there were as many free slots as it needs
+
+  explicit Gangs(Rng& rng) {
+    story.engine() = core::Engine(parts_of("tidal"));
+    for (int i = 0; i < 4; ++i) (void)story.node(static_cast<int>(rng.between(2, 4)));
+  }
+
+  void happen(Rng& rng) {
+    std::erase_if(live, [&](JobId id) { return core::is_final(story.job(id).state); });
+    const auto draw = rng.below(10);
+    if (live.empty() || draw < 4) {
+      const int max = static_cast<int>(rng.between(1, 3));
+      live.push_back(story.submit({.max = max, .gpus = static_cast<int>(rng.between(1, 3))}));
+    } else if (draw < 7) {
+      const std::size_t at = rng.below(live.size());
+      story.learn(core::JobCancelRequested{live[at]});
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+    } else if (draw < 9) {
+      come_up(live[rng.below(live.size())]);
+    } else {
+      story.pass(Duration::seconds(rng.between(1, 60)));
+    }
+    story.decide();
+    let_go();
+    note();
+  }
+
+ private:
+  // Its workers are ready, and have switched.
+  void come_up(JobId id) {
+    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).workers)) {
+      if (story.worker(worker).phase == core::WorkerPhase::kStarting) story.ready(worker);
+    }
+    story.decide();
+    if (story.job(id).generation > 0 && !story.job(id).switched) story.switched(id);
+  }
+  // Who was told to stop is gone.
+  void let_go() {
+    std::vector<WorkerId> stopped;
+    for (const auto& [id, worker] : story.state().workers) {
+      if (worker.kill_at) stopped.push_back(id);
+    }
+    for (const WorkerId worker : stopped) story.exit(worker);
+    story.decide();
+  }
+  void note() {
+    for (const JobId id : live) {
+      const core::Job& job = story.job(id);
+      const int each = job.spec.gpus_per_worker;
+      scattered += job.workers.empty() && each > 1 && story.state().slots_free() >= each ? 1 : 0;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a market that is kept plans as a new one where workers of several slots find no room together") {
+  int scattered = 0;
+  for_each_seed("kept gangs", 40, [&](std::uint64_t, Rng& rng) {
+    Gangs gangs(rng);
+    for (int i = 0; i < 80; ++i) gangs.happen(rng);
+    scattered += gangs.scattered;
+  });
+  CHECK(scattered > 0);
+}
+
 TEST_CASE("a market that is kept plans as a new one while jobs that end tell of those that go on") {
   int told = 0;
   for_each_seed("kept kin", 12, [&](std::uint64_t seed, Rng&) {
