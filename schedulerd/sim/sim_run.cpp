@@ -58,10 +58,15 @@ std::map<std::string, int> largest_by_type(const TypedCluster& cluster) {
   return types;
 }
 
+bool gives_trace(const SimOptions& options) {
+  return options.workload_csv &&
+         is_trace_header(
+             std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")));
+}
+
 Result<Workload> workload_of(const SimOptions& options, const TypedCluster& cluster,
                              const std::vector<NodeKind>& kinds) {
-  if (options.workload_csv &&
-      is_trace_header(std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")))) {
+  if (gives_trace(options)) {
     const auto trace = read_trace_csv({.text = *options.workload_csv, .file = options.workload});
     if (!trace) return trace.error();
     return workload_of(*trace, options.workload,
@@ -229,6 +234,10 @@ Result<SimReport> run(const SimOptions& options) {
   }
   for (std::size_t i = 0; i < kSemantics.size(); ++i) {
     if (kSemantics[i].name != options.semantics) continue;
+    if (options.semantics != "live" && gives_trace(options)) {
+      return invalid_argument(options.workload + " is a trace, which knows no speeds: run it under --semantics live; " +
+                              options.semantics + " replays the file that its own simulator reads, as it is published");
+    }
     auto report = kRuns[i](options);
     if (report) note_unfinished(*report);
     return report;

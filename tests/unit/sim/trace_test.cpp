@@ -457,6 +457,13 @@ TEST_CASE("a job that asks for a type of GPU is on such ones, and what it cannot
         "the job a needs 4 slots of the type t4, the cluster has 2; give a larger --cluster");
 }
 
+TEST_CASE("an imported trace is told from what the rules of others replay") {
+  SimOptions options{.workload = "t.csv", .policy = "fifo", .semantics = "pollux"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,10\n";
+  CHECK(run(options).error().message.starts_with(
+      "t.csv is a trace, which knows no speeds: run it under --semantics live"));
+}
+
 TEST_CASE("a job may run for longer than a run lasts by default") {
   SimOptions options{.workload = "t.csv", .cluster = "1x1", .policy = "fifo"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,20000000\nb,0,1,10\n";
