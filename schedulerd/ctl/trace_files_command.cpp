@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -177,8 +178,10 @@ std::optional<sim::TraceJob> exported(const json& job) {
   made.application = text_at(job, "/name");
   made.batch = static_cast<std::int64_t>(number_at(job, "/spec/batch/global").value_or(0));
   made.steps = static_cast<std::int64_t>(number_at(job, "/progress/step").value_or(0));
-  for (const json& type : list_at(job, "/spec/resources/gpu/type")) {
-    if (type.is_string()) made.gpu_type += (made.gpu_type.empty() ? "" : "|") + type.get<std::string>();
+  const json& types = list_at(job, "/spec/resources/gpu/type");
+  const bool any = std::ranges::find(types, json("any")) != types.end();
+  for (std::size_t i = 0; !any && i < types.size(); ++i) {
+    if (types[i].is_string()) made.gpu_type += (made.gpu_type.empty() ? "" : "|") + types[i].get<std::string>();
   }
   const auto deadline = parse_duration(text_at(job, "/spec/work/deadline"));
   if (deadline) made.deadline_s = made.submit_s + deadline->to_seconds();
