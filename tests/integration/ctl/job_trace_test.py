@@ -153,7 +153,7 @@ class JobTrace(unittest.TestCase):
     def test_the_exported_workload_can_be_simulated_and_counts_what_was_paid_for(self):
         path = self.cluster.folder / "history.csv"
         done = self.schedctl("trace", "export", "-o", path)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, f"wrote 1 job to {path}\n"))
         [row] = csv.DictReader(path.open(newline=""))
         self.assertAlmostEqual(float(row["duration_s"]), self.cluster.job(self.id)["cost"]["slot_seconds"], places=3)
         self.assertEqual((row["gpus"], row["application"]), ("1", "elastic-one"))
