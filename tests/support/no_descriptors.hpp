@@ -1,13 +1,17 @@
 // Leaves this process without a free descriptor while it lives: what a listener meets when too many have come. One at a
-// time; whatever a test needs a descriptor for is opened before it, or takes the place of one that is given back.
+// time; whatever a test needs a descriptor for is opened before it, or takes the place of one that is given back. What
+// is found out meanwhile is checked afterwards: the sanitizer opens a pipe when it meets a class for the first time.
 #pragma once
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <chrono>
 #include <vector>
 
 #include "base/check.hpp"
@@ -44,6 +48,10 @@ class NoDescriptors {
 inline void meet_classes_of_failures() {
   TP_CHECK(!boost::system::error_code(EMFILE, boost::system::system_category()).message().empty(),
            "every error has a message");
+  boost::asio::io_context io;
+  boost::asio::steady_timer pause(io, std::chrono::milliseconds(1));
+  pause.async_wait([](boost::system::error_code) {});
+  io.run();
 }
 
 }  // namespace tidepool::test
