@@ -1,13 +1,9 @@
-#include <spdlog/spdlog.h>
-
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
 #include <list>
-#include <optional>
 #include <stdexcept>
 
-#include "tests/support/no_descriptors.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
 
@@ -110,25 +106,6 @@ TEST_CASE("beyond the cap a connection is closed; when one ends there is room ag
     served = again.response().status == 200;
   }
   CHECK(served);
-}
-
-TEST_CASE("without a free descriptor the daemon goes on, and takes the client when there is one") {
-  const RestFixture fixture;
-  REQUIRE(fixture.call({.path = "/healthz"}).status == 200);
-  spdlog::warn("event=none");
-  meet_classes_of_failures();
-  std::optional<RawConnection> client;
-  bool closed = true;
-  {
-    NoDescriptors none;
-    none.give_back_one();
-    client.emplace(fixture.port);
-    client->send(fixture.request({.path = "/healthz"}));
-    closed = client->closed_within(250);  // more than two pauses
-  }
-  CHECK_FALSE(closed);
-  CHECK(client->seen().empty());
-  CHECK(client->response().status == 200);
 }
 
 TEST_CASE("requests that follow each other on one connection are answered in order") {
