@@ -17,9 +17,9 @@ namespace tidepool::policies::tidal {
 struct Settings {
   double pressure = 3;  // c: the price that a job reckons with, in units of jobs per slot
   // Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
-  double long_jobs = 5;
+  double long_jobs = 4;
   double level = 1.25;
-  double horizon_s = 600;      // a change of size must pay within this time, or before the job ends
+  double horizon_s = 350;      // a change of size must pay within this time, or before the job ends
   double patience_s = 28'800;  // a job that waited for so long counts twice
   int growth = 4;              // a size is tried up to so many times the largest that was measured
   // Of a job of which nothing is known: served so much, and so many times that again and again.

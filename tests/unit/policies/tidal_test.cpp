@@ -186,11 +186,11 @@ TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up ever
   const double two = worth_of(2);
   const double four = worth_of(4);
   CHECK(worth_of(0) == 0);
-  job.costs.boot = Duration::seconds(60);  // a tenth of the horizon, on two slots more
+  job.costs.boot = Duration::seconds(35);  // a tenth of the horizon, on two slots more
   CHECK(worth_of(4) == Approx(four - (four - two) / 10));
   CHECK(worth_of(2) == Approx(two));
   CHECK(worth_of(1) == Approx(two / 2));
-  job.costs.resume = Duration::seconds(60);
+  job.costs.resume = Duration::seconds(35);
   CHECK(worth_of(0) == Approx(-two / 10));
   job.placement = {};
   CHECK(worth_of(0) == 0);
@@ -202,7 +202,7 @@ TEST_CASE("a job keeps its size when a change costs more than it brings before t
   view.jobs[0].placement = {{.node = 0, .slots = 2}};
   view.jobs[0].transition = Duration::seconds(30);
   CHECK(sizes_of(decide(view)) == std::vector<int>{4});
-  view.jobs[0].transition = Duration::seconds(400);  // 2 x 600 against 4 x 200
+  view.jobs[0].transition = Duration::seconds(200);  // 2 x 350 against 4 x 150
   const Allocation stays = decide(view);
   CHECK(sizes_of(stays) == std::vector<int>{2});
   CHECK(stays.grants[0].reason.code == core::ReasonCode::kPriceHold);
@@ -262,7 +262,7 @@ TEST_CASE("a job makes room for another that would have to be spread") {
   CHECK(sizes_of(allocation) == std::vector<int>{2, 2, 4});
   CHECK(allocation.placements[2].size() == 1);
   // Moving takes all of the horizon: it is spread instead, at half the speed.
-  for (std::size_t row : {0U, 1U}) view.jobs[row].transition = Duration::seconds(600);
+  for (std::size_t row : {0U, 1U}) view.jobs[row].transition = Duration::seconds(350);
   CHECK(decide(view).placements[2].size() == 2);
 }
 

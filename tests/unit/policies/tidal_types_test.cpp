@@ -96,7 +96,7 @@ TEST_CASE("a job stays on its type when moving to the better one costs more than
   View view = typed_view({1, 1});
   JobRow& job = add(view, speed, 1'000'000);
   job.placement = {{.node = 1, .slots = 1}};
-  job.transition = Duration::seconds(60);  // a tenth of the horizon, for a fifth more speed
+  job.transition = Duration::seconds(35);  // a tenth of the horizon, for a fifth more speed
   CHECK(types_of(decide(view)) == std::vector<int>{0});
   job.transition = Duration::seconds(120);
   CHECK(types_of(decide(view)) == std::vector<int>{1});
