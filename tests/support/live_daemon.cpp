@@ -291,6 +291,7 @@ void LiveDaemon::translate(NodeId node, const api::DaemonToAgent& order, std::ve
   std::visit(Overloaded{
                  [&](const api::StartWorker& start) {
                    const std::string& name = loop_->state().find_job(start.job)->spec.name;
+                   job_of_[start.worker] = start.job;
                    out.emplace_back(sim::StartWorker{index, start.worker, start.job, start.slots, name});
                  },
                  [&](const api::StopWorker& stop) {
@@ -307,9 +308,8 @@ void LiveDaemon::translate(NodeId node, const api::DaemonToAgent& order, std::ve
 }
 
 void LiveDaemon::translate(WorkerId id, const api::ToWorker& message, std::vector<sim::Outgoing>& out) {
-  const core::Worker* worker = loop_->state().find_worker(id);
-  if (worker == nullptr) return;
-  const JobId job = worker->job;
+  // The state may know it no more: in the same turn it may have been told something and have been heard to be gone.
+  const JobId job = job_of_.at(id);
   // The first copy is passed on.
   const auto once = [&](sim::Outgoing told) {
     if (std::find(out.begin(), out.end(), told) == out.end()) out.push_back(std::move(told));

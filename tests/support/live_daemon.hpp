@@ -77,6 +77,7 @@ class LiveDaemon final : public sim::Daemon {
   int lives_ = 0;
   std::vector<sim::Outgoing> answers_;  // of this turn
   std::vector<std::string> refused_;
+  std::map<WorkerId, JobId> job_of_;  // of every worker that was ever started
 };
 
 }  // namespace tidepool::test
