@@ -78,9 +78,10 @@ int serve(const live::Config& config) {
                                     .host_program = policies::host::policy_host_program()});
   if (!daemon.ok()) return fail(daemon.error());
   const auto rest = live::http::Rest::create(**daemon, rest_options(config));
-  (*daemon)->observe([&metrics = rest->metrics()](Duration round, Duration commit) {
-    metrics.observe_round(round);
-    metrics.observe_commit(commit);
+  (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
+    metrics.observe_round(took.round);
+    metrics.observe_stages(took.stages);
+    metrics.observe_commit(took.commit);
   });
   // The port is taken before any worker can be started.
   const auto url = rest->start();

@@ -162,6 +162,11 @@ struct Engine::Impl {
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
     ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
     bool kept = false;                  // what is kept between decisions may be used; else from scratch
+    StageTimes* times = nullptr;        // null = nobody wants to know
+
+    void begin(Stage stage) const {
+      if (times != nullptr) times->begin(stage);
+    }
   };
   // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
   // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
@@ -170,12 +175,14 @@ struct Engine::Impl {
     IdSet<JobId> more;  // off_plan, and whom a new plan changes
     const bool awaits = parts.file_decides(state) && !state.desk.answer;
     const PlanScope of_plan{.candidates = counted, .looked_at = jobs, .nodes = nodes};
+    scope.begin(Stage::kPlan);
     if (!awaits && plan_is_due(draft, of_plan)) {
       const IdSet<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
       jobs.insert(changed);
       more = off_plan;
       more.insert(changed);
     }
+    scope.begin(Stage::kSettle);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       if (job.state != JobState::kPending) continue;
@@ -211,6 +218,7 @@ struct Engine::Impl {
     // Who could move for a job that waits for a type of slot may be free to do so now.
     scope.queue = scope.queue || !typed_waiting.empty();
     IdSet<JobId>& jobs = scope.jobs;
+    scope.begin(Stage::kTransitions);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       plan_transitions(draft, job);
@@ -222,11 +230,15 @@ struct Engine::Impl {
     bool rests = false;
     if (scope.planner != nullptr) {
       dealt_with = follow_plan(draft, scope, rests);
-    } else if (scope.queue && scope.line != nullptr) {
-      plan_queue(draft, *scope.line);
     } else if (scope.queue) {
-      plan_queue(draft, pending);
+      scope.begin(Stage::kQueue);
+      if (scope.line != nullptr) {
+        plan_queue(draft, *scope.line);
+      } else {
+        plan_queue(draft, pending);
+      }
     }
+    scope.begin(Stage::kSize);
     std::vector<JobId> sized(jobs.begin(), jobs.end());
     if (scope.queue || scope.planner != nullptr) {
       sized.clear();
@@ -237,7 +249,9 @@ struct Engine::Impl {
       const bool at_rest = rests && off_plan.contains(id) && draft.follows_plan(job);
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
     }
-    return std::move(draft).finish();
+    Decision decision = std::move(draft).finish();
+    if (scope.times != nullptr) scope.times->end();
+    return decision;
   }
 };
 
@@ -293,12 +307,13 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   return change.take_events();
 }
 
-Decision Engine::decide(Instant now) const {
+Decision Engine::decide(Instant now, StageTimes* times) const {
   return impl_->decide({.jobs = impl_->to_look_at(now),
                         .queue = impl_->unseen.capacity,
                         .line = impl_->line && !impl_->nodes_changed ? &*impl_->line : nullptr,
                         .planner = impl_->planner.get(),
-                        .kept = true},
+                        .kept = true,
+                        .times = times},
                        now);
 }
 

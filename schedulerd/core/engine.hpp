@@ -21,6 +21,7 @@
 #include "schedulerd/core/fact.hpp"
 #include "schedulerd/core/plan.hpp"
 #include "schedulerd/core/policy.hpp"
+#include "schedulerd/core/stage_times.hpp"
 #include "schedulerd/core/straggler_detector.hpp"
 
 namespace tidepool::core {
@@ -69,7 +70,8 @@ class Engine {
 
   // What should change now. `now` is not before the newest fact. Touches only what has changed since
   // the last accept() and what has come due; the answer equals that of decide_anew().
-  [[nodiscard]] Decision decide(Instant now) const;
+  // `times`: told how long each stage took, if given.
+  [[nodiscard]] Decision decide(Instant now, StageTimes* times = nullptr) const;
   // The same, computed from scratch over all jobs; for tests, benchmarks and recovery.
   [[nodiscard]] Decision decide_anew(Instant now) const;
 

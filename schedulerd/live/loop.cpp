@@ -286,10 +286,14 @@ Status Loop::on_probed(const NodeProbedItem& item, Turn& turn) {
 
 Status Loop::decide(Turn& turn) {
   more_to_decide_ = false;
+  stages_.clear();
   for (int round = 0; round < kRoundsPerTurn; ++round) {
     const Instant now = std::max(turn.now, engine_.view().now);
-    const core::Decision decision = engine_.decide(now);
-    if (const Status lawful = engine_.validate(decision); !lawful.ok()) {
+    const core::Decision decision = engine_.decide(now, &stages_);
+    stages_.begin(core::Stage::kValidate);
+    const Status lawful = engine_.validate(decision);
+    stages_.end();
+    if (!lawful.ok()) {
       if (last_invalid_ != lawful.error().message) {
         spdlog::error("event=plan_dropped policy={} why=\"{}\"", decision.policy, lawful.error().message);
       }
@@ -329,7 +333,7 @@ Status Loop::commit_and_tell(Turn& turn) {
   const Instant decided_at = links_.clock.now();
   const bool writes = links_.journal.in_batch();
   TP_TRY(links_.journal.commit(links_.clock.stored()));
-  if (writes) on_turn_(decided_at - turn.now, links_.clock.now() - decided_at);
+  if (writes) on_turn_({.round = decided_at - turn.now, .commit = links_.clock.now() - decided_at, .stages = stages_});
   if (turn.changed || turn.now - published_at_ >= kFreshness) publish(turn.now);
   for (const auto& answer : turn.answers) answer();
   if (!turn.orders.empty()) links_.outbox.post(std::move(turn.orders));

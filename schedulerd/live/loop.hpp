@@ -36,8 +36,13 @@ class Loop {
     Publisher& publisher;
     PolicyAsker* asker = nullptr;  // null = no policy file is ever asked
   };
-  // How long a turn took to learn and decide, and to commit.
-  using OnTurn = std::function<void(Duration round, Duration commit)>;
+  // How long a turn took.
+  struct TurnTimes {
+    Duration round;   // to learn and to decide
+    Duration commit;  // to write it down
+    const core::StageTimes& stages;
+  };
+  using OnTurn = std::function<void(const TurnTimes&)>;
 
   // Publishes the recovered picture at once. `policy` is the name shown as the active one.
   Loop(Recovered recovered, std::string policy, const Links& links);
@@ -100,7 +105,8 @@ class Loop {
   Executor executor_;
   std::string policy_;
   Links links_;
-  OnTurn on_turn_ = [](Duration, Duration) {};
+  OnTurn on_turn_ = [](const TurnTimes&) {};
+  core::StageTimes stages_{[this] { return links_.clock.now(); }};  // of this turn
   Instant published_at_;
   std::map<JobId, JobPulse> pulses_;
   std::map<WorkerId, double> compute_ms_;

@@ -80,6 +80,7 @@ struct Metrics::Series {
   Counter& lost_steps =
       counters(registry, "sched_restored_steps_lost_total", "Steps that a start did not find again").Add({});
   Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
+  Family<Histogram>& stages = histograms(registry, "sched_stage_seconds", "The decisions of one pass, by stage");
   Histogram& commit = histograms(registry, "sched_commit_seconds", "One commit of the journal").Add({}, kFastSeconds);
   Family<Counter>& requests = counters(registry, "sched_http_requests_total", "Requests answered, by class of status");
   Histogram& answer = histograms(registry, "sched_http_seconds", "From request to answer").Add({}, kFastSeconds);
@@ -177,6 +178,14 @@ void Metrics::observe_round(Duration took) {
 
 void Metrics::observe_commit(Duration took) {
   series_->commit.Observe(took.to_seconds());
+}
+
+void Metrics::observe_stages(const core::StageTimes& took) {
+  for (std::size_t i = 0; i < core::kStageNames.size(); ++i) {
+    const Duration spent = took.of(static_cast<core::Stage>(i));
+    if (spent <= Duration()) continue;
+    series_->stages.Add({{"stage", std::string(core::kStageNames.at(i))}}, kFastSeconds).Observe(spent.to_seconds());
+  }
 }
 
 void Metrics::observe_events(const std::vector<core::Event>& events) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "schedulerd/core/stage_times.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live::http {
@@ -21,6 +22,8 @@ class Metrics {
   // Thread-safe; the loop calls them.
   void observe_round(Duration took);   // one pass: facts, decide, accept
   void observe_commit(Duration took);  // one commit of the journal
+  // Of a pass; a stage that it did not go through does not count.
+  void observe_stages(const core::StageTimes& took);
 
   // Thread-safe.
   void observe_events(const std::vector<core::Event>& events);

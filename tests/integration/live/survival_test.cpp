@@ -184,7 +184,9 @@ TEST_CASE("a worker slowed to one and a half times gets a smaller share of each 
   CHECK(events_of(client, "generation.switched").size() == 1);  // nothing was built anew
   const auto workers = client.get("/v1/jobs/job-1/workers").json();
   CHECK(workers["items"][1]["share"] < 1);
-  CHECK(client.get("/metrics").body.find("sched_rebalances_total") != std::string::npos);
+  const std::string metrics = client.get("/metrics").body;
+  CHECK(metrics.find("sched_rebalances_total") != std::string::npos);
+  CHECK(metrics.find("sched_stage_seconds_bucket{stage=\"size\"") != std::string::npos);
 
   const int step = job_of(client)["progress"]["step"];
   REQUIRE(reaches_step(client, step + 300));

@@ -1,0 +1,60 @@
+// How long each stage of decisions took, by a clock of the caller: the core has none. Says where a slow decision spends
+// its time; takes no part in what is decided.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "base/time.hpp"
+
+namespace tidepool::core {
+
+enum class Stage {
+  kTransitions,  // changes of membership under way go on, the dead are dealt with
+  kPlan,         // a policy for the whole cluster orders and sizes all jobs
+  kSettle,       // who starts by that plan, who waits, and who gives up slots for whom
+  kQueue,        // or: the order of those that wait, and who of them starts
+  kSize,         // running jobs change size or stay, job by job
+  kValidate,     // the decision is held against the laws
+};
+inline constexpr std::array<std::string_view, 6> kStageNames{"transitions", "plan", "settle",
+                                                             "queue",       "size", "validate"};
+
+class StageTimes {
+ public:
+  using Clock = std::function<Instant()>;
+  // The clock never goes backwards, and is not null.
+  explicit StageTimes(Clock clock) : clock_(std::move(clock)) {}
+
+  // The time from now on counts for this stage, and no more for the one before.
+  void begin(Stage stage) {
+    const Instant now = clock_();
+    close(now);
+    stage_ = static_cast<std::size_t>(stage);
+    since_ = now;
+  }
+  void end() {
+    close(clock_());
+    stage_ = kNone;
+  }
+  // Of all decisions since the last clear(); 0 = it was not gone through, or took no time that the clock can tell.
+  [[nodiscard]] Duration of(Stage stage) const { return spent_.at(static_cast<std::size_t>(stage)); }
+  void clear() { spent_ = {}; }
+
+ private:
+  static constexpr std::size_t kNone = kStageNames.size();
+
+  void close(Instant now) {
+    if (stage_ != kNone) spent_.at(stage_) = spent_.at(stage_) + (now - since_);
+  }
+
+  Clock clock_;
+  std::array<Duration, kStageNames.size()> spent_{};
+  std::size_t stage_ = kNone;
+  Instant since_;
+};
+
+}  // namespace tidepool::core
