@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <optional>
 
+#include "tests/support/io_turns.hpp"
 #include "tests/support/no_descriptors.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::agent {
@@ -30,11 +30,6 @@ struct Scene {
 
   Scene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
 
-  bool turns_until(const std::function<bool()>& done) {
-    const auto end = Clock::now() + std::chrono::seconds(20 * test::patience());
-    while (!done() && Clock::now() < end) io.run_one_for(std::chrono::milliseconds(100));
-    return done();
-  }
   Local::socket knock() {
     Local::socket link(io);
     link.connect(Local::endpoint((folder / "worker.sock").string()));
@@ -61,14 +56,14 @@ TEST_CASE("without a free descriptor the agent pauses, says so, and hears the wo
     none.give_back_one();
     worker.emplace(scene.knock());
     const auto begin = Clock::now();
-    failed_often = scene.turns_until([&] { return scene.troubles.size() >= 4; });
+    failed_often = test::turns_until(scene.io, [&] { return scene.troubles.size() >= 4; });
     took = Clock::now() - begin;
   }
   REQUIRE(failed_often);
   speak(*worker);
   CHECK(took >= 3 * api::kAcceptPause);
   CHECK(scene.troubles.front().find("cannot accept a worker's link: ") == 0);
-  CHECK(scene.turns_until([&] { return !scene.ready.empty(); }));
+  CHECK(test::turns_until(scene.io, [&] { return !scene.ready.empty(); }));
   CHECK(scene.ready == std::vector<WorkerId>{WorkerId(7)});
 }
 

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <optional>
 
+#include "tests/support/io_turns.hpp"
 #include "tests/support/no_descriptors.hpp"
-#include "tests/support/patience.hpp"
 
 namespace tidepool::api {
 namespace {
@@ -31,12 +31,6 @@ struct Scene {
                                       }}};
   Tcp::endpoint address = acceptor.local_endpoint();
 
-  // Without one that listens to it nothing turns.
-  bool turns_until(const std::function<bool()>& done) {
-    const auto end = Clock::now() + std::chrono::seconds(20 * test::patience());
-    while (!done() && Clock::now() < end) io.run_one_for(std::chrono::milliseconds(100));
-    return done();
-  }
   Tcp::socket knock() {
     Tcp::socket client(io);
     client.connect(address);
@@ -50,7 +44,7 @@ TEST_CASE("without a free descriptor the loop pauses after each failure, and tak
   Scene scene;
   const Tcp::socket before = scene.knock();
   scene.loop.start();
-  REQUIRE(scene.turns_until([&] { return scene.links.size() == 1; }));
+  REQUIRE(test::turns_until(scene.io, [&] { return scene.links.size() == 1; }));
   test::meet_classes_of_failures();
   std::optional<Tcp::socket> first, second;
   bool failed_often = false;
@@ -62,15 +56,15 @@ TEST_CASE("without a free descriptor the loop pauses after each failure, and tak
     first.emplace(scene.knock());
     second.emplace(scene.knock());
     const auto begin = Clock::now();
-    failed_often = scene.turns_until([&] { return scene.failures >= 4; });
+    failed_often = test::turns_until(scene.io, [&] { return scene.failures >= 4; });
     took = Clock::now() - begin;
   }
   REQUIRE(failed_often);
   CHECK(scene.why == boost::system::errc::too_many_files_open);
   CHECK(took >= 3 * kAcceptPause);  // a pause between two
-  CHECK(scene.turns_until([&] { return scene.links.size() == 3; }));
+  CHECK(test::turns_until(scene.io, [&] { return scene.links.size() == 3; }));
   const Tcp::socket later = scene.knock();
-  CHECK(scene.turns_until([&] { return scene.links.size() == 4; }));
+  CHECK(test::turns_until(scene.io, [&] { return scene.links.size() == 4; }));
 }
 
 TEST_CASE("a loop that is stopped while it waits for a link, or in its pause, takes none any more") {
@@ -83,12 +77,12 @@ TEST_CASE("a loop that is stopped while it waits for a link, or in its pause, ta
       {
         const Tcp::socket met = scene.knock();
       }
-      REQUIRE(scene.turns_until([&] { return scene.links.size() == 1; }));
+      REQUIRE(test::turns_until(scene.io, [&] { return scene.links.size() == 1; }));
       test::meet_classes_of_failures();
       test::NoDescriptors none;
       none.give_back_one();
       link.emplace(scene.knock());
-      failed = scene.turns_until([&] { return scene.failures == 1; });
+      failed = test::turns_until(scene.io, [&] { return scene.failures == 1; });
     }
     CHECK(failed == in_its_pause);
     scene.loop.stop();
