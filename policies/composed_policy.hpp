@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/decide/policy.hpp"
 #include "policies/order/order.hpp"
 #include "policies/size/size.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies {
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/word_list.hpp"
-#include "policies/cluster/registry.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/composed_policy.hpp"
 #include "policies/tidal/tide_planner.hpp"
@@ -13,13 +12,18 @@ namespace {
 
 using Policies = std::map<std::string, std::shared_ptr<const core::Policy>>;
 
-Policies all_policies() {
-  Policies policies;
-  for (const cluster::AllocationPreset& preset : cluster::kAllocationPresets) {
+void add(Policies& policies, std::span<const cluster::AllocationPreset> presets) {
+  for (const cluster::AllocationPreset& preset : presets) {
     if (!cluster::runs_live(preset)) continue;
     const std::string name(preset.name);
     policies[name] = std::make_shared<const cluster::WholeClusterPolicy>(name, preset.policy());
   }
+}
+
+Policies all_policies(std::span<const cluster::AllocationPreset> more) {
+  Policies policies;
+  add(policies, more);
+  add(policies, kClusterPresets);
   policies["tidal"] = std::make_shared<const tidal::LiveTidal>();  // its market lives between decisions
   for (const Preset& preset : kPresets) {
     const std::string name(preset.name);
@@ -37,9 +41,7 @@ std::vector<KnownPolicy> known_policies() {
     const std::string name(preset.name);
     known[name] = {name, std::string(preset.summary), std::string(preset.source), scope};
   };
-  for (const cluster::AllocationPreset& preset : cluster::kAllocationPresets) {
-    if (cluster::runs_live(preset)) add(preset, "cluster");
-  }
+  for (const cluster::AllocationPreset& preset : kClusterPresets) add(preset, "cluster");
   for (const Preset& preset : kPresets) add(preset, "job");
   std::vector<KnownPolicy> sorted;
   sorted.reserve(known.size());
@@ -47,15 +49,10 @@ std::vector<KnownPolicy> known_policies() {
   return sorted;
 }
 
-Result<Policies> make_policies(std::string_view default_name) {
-  Policies policies = all_policies();
+Result<Policies> make_policies(std::string_view default_name, std::span<const cluster::AllocationPreset> more) {
+  Policies policies = all_policies(more);
   const auto chosen = policies.find(std::string(default_name));
   if (chosen == policies.end()) {
-    if (cluster::find_allocation_preset(default_name)) {
-      return not_found("the policy \"" + std::string(default_name) +
-                       "\" reads the true speed of every job, which no daemon knows: it is for replays, such as "
-                       "schedctl sim run --semantics pollux; schedctl sim ls says which policies run live");
-    }
     return not_found("there is no policy \"" + std::string(default_name) + "\"; choose one of " +
                      word_list(policies, &Policies::value_type::first));
   }

@@ -1,24 +1,33 @@
-// THE table of policies that size one job at a time. A row is a preset: one order, one size rule, and whether the queue
-// is strict. A new policy is one file in order/ or size/ and one line here. Policies for the whole cluster have a table
-// of their own (cluster/registry.hpp); both together are what a daemon can run.
+// THE tables of policies that a daemon can run. A new policy is one file and one line in one of them; nothing else
+// lists them. Baselines that only reproduce published results have a table of their own in studies/.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/decide/policy.hpp"
+#include "policies/cluster/cluster_autoscaling.hpp"
+#include "policies/cluster/elastic_tiresias.hpp"
+#include "policies/cluster/plain_queues.hpp"
+#include "policies/cluster/tiresias.hpp"
 #include "policies/make_part.hpp"
 #include "policies/order/fifo.hpp"
+#include "policies/place/most_free.hpp"
+#include "policies/place/pack.hpp"
+#include "policies/preset.hpp"
 #include "policies/size/autoscaling_engine.hpp"
 #include "policies/size/fixed_size.hpp"
-#include "schedulerd/core/policy.hpp"
+#include "policies/tidal/tidal.hpp"
 
 namespace tidepool::policies {
 
+// A policy that sizes one job at a time: one order, one size rule, and whether the queue is strict.
 struct Preset {
   std::string_view name;
   std::string_view summary;  // one line
@@ -38,9 +47,35 @@ inline constexpr std::array kPresets{
            make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, true},
 };
 
+// Policies that size the whole cluster at once.
+inline constexpr std::array kClusterPresets = [] {
+  using namespace cluster;
+  return std::array{
+      AllocationPreset{"cluster_autoscaling", "the next workers go to the job whose scale condition is best",
+                       "Or, Zhang, Freedman: Resource Elasticity, MLSys 2020, for all jobs at once",
+                       make_part<AllocationPolicy, ClusterAutoscaling>, make_part<PlaceStage, Pack>,
+                       Knowledge::kVisited, Live::kByMeasuredSpeed},
+      AllocationPreset{"elastic_tiresias", "tiresias that shrinks the second queue and spends what is left over",
+                       "Wu et al.: EDL, TPDS 2022", make_part<AllocationPolicy, ElasticTiresias>,
+                       make_part<PlaceStage, MostFree>, Knowledge::kOracle, Live::kByMeasuredSpeed},
+      AllocationPreset{"fifo", "strictly in order of arrival, every job at the size its user wants", "baseline",
+                       make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                       Live::kNeedsNoSpeed},
+      AllocationPreset{"las", "least attained service first, every job at the size its user wants", "baseline",
+                       make_part<AllocationPolicy, LeastAttained>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                       Live::kNeedsNoSpeed},
+      AllocationPreset{"tidal", "one price per slot; each job takes the size that is worth most to it", "Tidepool",
+                       make_part<AllocationPolicy, tidal::Tidal>, make_part<PlaceStage, Pack>, Knowledge::kLearnt,
+                       Live::kByMeasuredSpeed},
+      AllocationPreset{"tiresias", "two queues by attained service, every job at the size its user wants",
+                       "Gu et al.: Tiresias, NSDI 2019; as in Qiao et al., OSDI 2021",
+                       make_part<AllocationPolicy, Tiresias>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
+                       Live::kNeedsNoSpeed}};
+}();
+
 inline constexpr std::string_view kDefaultPreset = "tidal";
 
-// What a daemon can run, by name. A name in both tables means the policy of this one.
+// What a daemon can run, by name. A name in both tables means the policy that sizes one job at a time.
 struct KnownPolicy {
   std::string name;
   std::string summary;
@@ -49,9 +84,9 @@ struct KnownPolicy {
 };
 [[nodiscard]] std::vector<KnownPolicy> known_policies();
 
-// The map for core::Engine::Parts::policies: every known policy under its name, and `default_name` once more as
-// "default". An unknown name is an error that lists the known ones.
+// The map for core::Engine::Parts::policies: every known policy under its name, those of `more` that run live, and
+// `default_name` once more as "default". An unknown name is an error that lists the known ones.
 [[nodiscard]] Result<std::map<std::string, std::shared_ptr<const core::Policy>>> make_policies(
-    std::string_view default_name = kDefaultPreset);
+    std::string_view default_name = kDefaultPreset, std::span<const cluster::AllocationPreset> more = {});
 
 }  // namespace tidepool::policies

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/config.hpp"
 #include "schedulerd/live/daemon.hpp"
 #include "schedulerd/live/http/rest.hpp"
@@ -73,7 +73,7 @@ int serve(const live::Config& config) {
                                   .rebalance_stragglers = config.rebalance_stragglers};
   const auto file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback());
   auto daemon = live::Daemon::open({.config = config,
-                                    .parts = {*std::move(rules), detectors.at(judge), engine, detectors, file_policy},
+                                    .parts = {*std::move(rules), {detectors.at(judge), detectors}, engine, file_policy},
                                     .active_policy = policy,
                                     .host_program = policies::host::policy_host_program()});
   if (!daemon.ok()) return fail(daemon.error());

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/decide/step_budget.hpp"
+#include "core/state/plan.hpp"
+#include "core/state/reason.hpp"
 #include "policies/cluster/cluster_view.hpp"
-#include "schedulerd/core/plan.hpp"
-#include "schedulerd/core/reason.hpp"
-#include "schedulerd/core/step_budget.hpp"
 
 namespace tidepool::policies::cluster {
 

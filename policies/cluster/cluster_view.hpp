@@ -10,8 +10,8 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
-#include "schedulerd/core/job_spec.hpp"
-#include "schedulerd/core/plan.hpp"
+#include "core/state/job_spec.hpp"
+#include "core/state/plan.hpp"
 
 namespace tidepool::policies::cluster {
 

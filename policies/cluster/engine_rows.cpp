@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/id_set.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/decide/queue_planner.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/membership.hpp"
 #include "policies/cluster/reach.hpp"
-#include "schedulerd/core/membership.hpp"
-#include "schedulerd/core/placement.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
-#include "schedulerd/core/queue_planner.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

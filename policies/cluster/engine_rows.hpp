@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/id_table.hpp"
+#include "core/decide/policy.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/kin_of_jobs.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 

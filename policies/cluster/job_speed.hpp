@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/state/cluster_state.hpp"
 #include "policies/cluster/cluster_view.hpp"
-#include "policies/usl_curve.hpp"
-#include "schedulerd/core/cluster_state.hpp"
+#include "policies/models/usl_curve.hpp"
 
 namespace tidepool::policies::cluster {
 

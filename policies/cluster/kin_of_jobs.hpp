@@ -15,9 +15,9 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "core/state/cluster_state.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/models/learnt_work.hpp"
-#include "schedulerd/core/cluster_state.hpp"
 
 namespace tidepool::policies::cluster {
 

@@ -4,8 +4,8 @@
 // what they have.
 #pragma once
 
+#include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words/measure.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "schedulerd/core/measure.hpp"
 
 namespace tidepool::policies::cluster {
 

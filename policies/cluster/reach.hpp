@@ -17,10 +17,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/state/plan.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/size/scaling_evidence.hpp"
 #include "policies/size/size_limits.hpp"
-#include "schedulerd/core/plan.hpp"
 
 namespace tidepool::policies::cluster {
 

@@ -11,8 +11,8 @@
 #include <functional>
 #include <map>
 
+#include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 

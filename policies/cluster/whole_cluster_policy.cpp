@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/decide/queue_planner.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
 #include "policies/cluster/type_shares.hpp"
 #include "policies/order/fifo.hpp"
-#include "schedulerd/core/queue_planner.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

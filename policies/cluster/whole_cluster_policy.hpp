@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/id_set.hpp"
+#include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/cluster/engine_rows.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::cluster {
 

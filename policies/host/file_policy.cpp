@@ -4,14 +4,12 @@
 #include <limits>
 #include <utility>
 
-#include "policies/cluster/registry.hpp"
+#include "core/decide/plan_grounds.hpp"
 #include "policies/host/answers.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
+#include "policies/tidal/tidal.hpp"
 
 namespace tidepool::policies::host {
 namespace {
-
-constexpr std::string_view kFallback = "tidal";
 
 // Null if the round says nothing about the job as it is today.
 const core::PolicyWish* wish_of(const core::PolicyRound& round, const core::ClusterState& state, JobId id) {
@@ -96,7 +94,7 @@ std::unique_ptr<core::ClusterPlanner> FilePolicy::planner() const {
 }
 
 std::shared_ptr<const cluster::AllocationPolicy> built_in_fallback() {
-  return cluster::find_allocation_preset(kFallback).value().policy();
+  return std::make_shared<const tidal::Tidal>();
 }
 
 }  // namespace tidepool::policies::host

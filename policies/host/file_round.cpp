@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedulerd/core/decision_draft.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/decide/plan_grounds.hpp"
 
 namespace tidepool::policies::host {
 namespace {

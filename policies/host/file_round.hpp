@@ -13,9 +13,9 @@
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
+#include "core/decide/engine.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/host/policy_host.hpp"
-#include "schedulerd/core/engine.hpp"
 
 namespace tidepool::policies::host {
 

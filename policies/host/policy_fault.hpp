@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "schedulerd/core/reason.hpp"
+#include "core/state/reason.hpp"
 
 namespace tidepool::policies::host {
 

@@ -6,8 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "policies/models/embedded_program.hpp"
-
 namespace tidepool::policies {
 namespace {
 
@@ -62,23 +60,15 @@ double objective_of(const LinearProgram& program, const std::vector<double>& val
   return sum;
 }
 
+}  // namespace
+
 LinearAnswer answer_of(const LinearProgram& program, Solved solved, const double* values) {
   LinearAnswer answer{.solved = solved, .values = within_bounds(program, values)};
   answer.objective = objective_of(program, answer.values);
   return answer;
 }
 
-}  // namespace
-
 LinearAnswer maximize(const LinearProgram& program, Optimum optimum) {
-  if (optimum == Optimum::kPathEnd) {
-    const auto values = maximize_by_embedding(program);
-    if (values) return answer_of(program, Solved::kOptimal, values->data());
-    // The simplex method says what is wrong with the program; if nothing is, the path was too hard to walk.
-    LinearAnswer corner = maximize(program, Optimum::kCorner);
-    if (corner.solved != Solved::kOptimal) return corner;
-    optimum = Optimum::kCentre;
-  }
   const Compressed problem(program);
   const std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)> model(Clp_newModel(), &Clp_deleteModel);
   Clp_setLogLevel(model.get(), 0);

@@ -1,7 +1,7 @@
 // A linear program, solved by COIN-OR's Clp:
 //   maximize sum_j objective_j x_j   subject to   low_i <= sum_j factor_ij x_j <= high_i,   low_j <= x_j <= high_j.
 // The same program gives the same answer every time: work is bounded by iterations, never by a clock. Programs over
-// whole numbers go to Cbc (cluster/choice_program.hpp).
+// whole numbers go to Cbc (studies/baselines/choice_program.hpp).
 #pragma once
 
 #include <cstddef>
@@ -47,9 +47,8 @@ class LinearProgram {
 
 // Of several optimal answers, which one.
 enum class Optimum {
-  kCorner,   // simplex: most columns lie at a bound
-  kCentre,   // interior point without crossover: what can be shared evenly is
-  kPathEnd,  // where ECOS ends, inside the face of the optimal answers but off its centre (embedded_program.hpp)
+  kCorner,  // simplex: most columns lie at a bound
+  kCentre,  // interior point without crossover: what can be shared evenly is
 };
 
 inline constexpr int kIterationsMax = 100'000;  // of the simplex or interior-point method
@@ -69,5 +68,8 @@ struct LinearAnswer {
 };
 
 [[nodiscard]] LinearAnswer maximize(const LinearProgram& program, Optimum optimum);
+
+// The answer with these values, one per column, moved to the bounds that they exceed by rounding.
+[[nodiscard]] LinearAnswer answer_of(const LinearProgram& program, Solved solved, const double* values);
 
 }  // namespace tidepool::policies

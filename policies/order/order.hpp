@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "schedulerd/core/policy.hpp"
+#include "core/decide/policy.hpp"
 
 namespace tidepool::policies {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/facts/throughput.hpp"
 #include "policies/size/utility.hpp"
-#include "schedulerd/core/throughput.hpp"
 
 namespace tidepool::policies {
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/decide/policy.hpp"
 #include "policies/size/size_limits.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies {
 

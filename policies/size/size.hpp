@@ -2,7 +2,7 @@
 // what they must remember is in the job's records. The engine enforces free slots, cooldown and grace.
 #pragma once
 
-#include "schedulerd/core/policy.hpp"
+#include "core/decide/policy.hpp"
 
 namespace tidepool::policies {
 

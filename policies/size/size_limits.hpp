@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/money.hpp"
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/reason.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/reason.hpp"
 
 namespace tidepool::policies {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "schedulerd/core/job_spec.hpp"
+#include "core/state/job_spec.hpp"
 
 namespace tidepool::policies {
 

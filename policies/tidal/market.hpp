@@ -13,9 +13,9 @@
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "base/ids.hpp"
+#include "core/decide/step_budget.hpp"
 #include "policies/tidal/curve.hpp"
 #include "policies/tidal/ordered_pieces.hpp"
-#include "schedulerd/core/step_budget.hpp"
 
 namespace tidepool::policies::tidal {
 

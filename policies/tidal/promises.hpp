@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/decide/step_budget.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/worth.hpp"
-#include "schedulerd/core/step_budget.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "core/state/plan.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
 #include "policies/tidal/market.hpp"
-#include "schedulerd/core/plan.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <vector>
 
+#include "core/decide/cluster_planner.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/decide/queue_planner.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/membership.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tidal.hpp"
-#include "schedulerd/core/cluster_planner.hpp"
-#include "schedulerd/core/membership.hpp"
-#include "schedulerd/core/placement.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
-#include "schedulerd/core/queue_planner.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {

@@ -14,12 +14,12 @@
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
+#include "core/decide/policy.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/gang_room.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tide.hpp"
-#include "schedulerd/core/policy.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "core/decide/step_budget.hpp"
 #include "policies/tidal/curve.hpp"
-#include "schedulerd/core/step_budget.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/clock.hpp"
 #include "schedulerd/live/config.hpp"
 #include "schedulerd/live/embedded_agent.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "api/worker_protocol.hpp"
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/plan.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
 #include "schedulerd/live/address_book.hpp"
 #include "schedulerd/live/inbox.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "base/digest.hpp"
 #include "base/json.hpp"
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 #include "schedulerd/live/journal_mark.hpp"
 #include "schedulerd/live/journal_schema.hpp"
 #include "schedulerd/live/sqlite.hpp"

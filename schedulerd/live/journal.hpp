@@ -16,10 +16,10 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/event.hpp"
-#include "schedulerd/core/fact.hpp"
-#include "schedulerd/core/plan.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/event.hpp"
+#include "core/state/fact.hpp"
+#include "core/state/plan.hpp"
 #include "schedulerd/live/clock.hpp"
 #include "schedulerd/live/service.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/clock.hpp"
 #include "schedulerd/live/executor.hpp"
 #include "schedulerd/live/inbox.hpp"

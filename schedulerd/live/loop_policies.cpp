@@ -1,5 +1,5 @@
 // The loop's dealings with policy files. It asks after a commit, goes on with whatever comes in, and learns the answer
-// as a fact; whether that still counts is the engine's to say (schedulerd/core/policy_facts.hpp).
+// as a fact; whether that still counts is the engine's to say (core/facts/policy_facts.hpp).
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 
 namespace tidepool::live {
 namespace {

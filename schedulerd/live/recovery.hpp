@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/clock.hpp"
 #include "schedulerd/live/journal.hpp"
 

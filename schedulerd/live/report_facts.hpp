@@ -6,8 +6,8 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/fact.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/fact.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live {

@@ -10,10 +10,10 @@
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
+#include "core/decide/engine.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
-#include "schedulerd/core/engine.hpp"
-#include "schedulerd/sim/workload.hpp"
+#include "sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_engine.hpp"
 #include "tests/bench/decide_figures.hpp"
@@ -39,7 +39,7 @@ class BusyCluster {
  public:
   explicit BusyCluster(Scale scale)
       : engine_({.policies = policies::make_policies("autoscaling_engine").value(),
-                 .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}) {
+                 .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}}) {
     for (int i = 1; i <= scale.nodes; ++i) {
       const std::string name = "node-" + std::to_string(i);
       learn(core::NodeJoined{.node = engine_.node_id_for(name),

@@ -9,10 +9,10 @@
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
+#include "core/decide/engine.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
-#include "schedulerd/core/engine.hpp"
-#include "schedulerd/sim/workload.hpp"
+#include "sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_figures.hpp"
 #include "tests/bench/percentiles.hpp"
@@ -36,7 +36,7 @@ class FullCluster {
  public:
   explicit FullCluster(Scale scale)
       : engine_({.policies = policies::make_policies("tidal").value(),
-                 .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}),
+                 .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}}),
         arrivals_(sim::generate_workload({.seed = 2, .jobs = 20'000, .size_max = 8}).jobs) {
     for (int i = 1; i <= scale.nodes; ++i) {
       const std::string name = "node-" + std::to_string(i);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/fact.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/fact.hpp"
 
 namespace tidepool {
 

@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/sia.hpp"
+#include "studies/baselines/sia.hpp"
 #include "tests/bench/decide_figures.hpp"
 
 namespace tidepool {

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.hpp"
-#include "policies/cluster/shockwave.hpp"
+#include "studies/baselines/shockwave.hpp"
 
 namespace tidepool {
 namespace {

@@ -14,7 +14,7 @@ constexpr int kHealthySteps = 300;  // before a worker turns slow
 constexpr double kBootSeconds = 1;
 constexpr double kPauseSeconds = 0.02;
 constexpr double kAgreementSeconds = 0.002;  // a change of shares, as measured
-constexpr int kStreak = 10;                  // core/straggler_patience.hpp
+constexpr int kStreak = 10;                  // core/state/straggler_patience.hpp
 
 double slowest_s(const std::vector<std::int64_t>& compute_us) {
   return static_cast<double>(*std::max_element(compute_us.begin(), compute_us.end())) * 1e-6;
@@ -49,7 +49,7 @@ class EasedCrew {
   void forget() { steps_ = 0; }
 
  private:
-  static constexpr double kStepsToWeigh = 8;  // core/rebalance_planner.hpp
+  static constexpr double kStepsToWeigh = 8;  // core/decide/rebalance_planner.hpp
   double ranks_;
   std::size_t slow_;
   double weight_ = 1;

@@ -16,7 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedulerd/sim/sim_run.hpp"
+#include "studies/sim_run.hpp"
 #include "tests/sim/replay/published_data.hpp"
 
 namespace tidepool {

@@ -9,10 +9,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "policies/cluster/registry.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/unblock.hpp"
-#include "schedulerd/core/wording.hpp"
+#include "core/explain/explain.hpp"
+#include "core/words/unblock.hpp"
+#include "core/words/wording.hpp"
+#include "studies/baselines/registry.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::test {
@@ -124,7 +124,7 @@ TEST_CASE("Every kind of policy for the whole cluster says whom it gives what, w
   for (const std::string name : kNames) {
     std::ostringstream log;
     log << name << "\n";
-    const auto preset = cluster::find_allocation_preset(name);
+    const auto preset = studies::find_preset(name);
     REQUIRE(preset.ok());
     const auto policy = preset->policy();
     World world(*policy);

@@ -4,11 +4,11 @@
 #include <map>
 #include <sstream>
 
+#include "core/explain/explain.hpp"
+#include "core/state/cluster_invariants.hpp"
+#include "core/words/unblock.hpp"
+#include "core/words/wording.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/cluster_invariants.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/unblock.hpp"
-#include "schedulerd/core/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -65,7 +65,7 @@ std::vector<T> list_of(const std::string& text, Parse parse) {
 // What a job does by itself is told best by a policy that sizes one at a time; `policy NAME` chooses another.
 core::Engine::Parts real_parts(std::string_view policy = "autoscaling_engine") {
   auto table = policies::make_policies(policy);
-  return {table.value(), std::make_shared<PlainDetector>(), {}};
+  return {table.value(), {std::make_shared<PlainDetector>()}, {}};
 }
 
 class Scenario {

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/straggler_diagnosis.hpp"
-#include "schedulerd/sim/sim_run.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+#include "studies/sim_run.hpp"
 #include "tests/sim/small_world.hpp"
 
 namespace tidepool {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/rng.hpp"
-#include "schedulerd/sim/sim_run.hpp"
+#include "studies/sim_run.hpp"
 
 namespace tidepool {
 namespace {

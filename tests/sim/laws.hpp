@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/explain.hpp"
+#include "core/explain/explain.hpp"
 #include "tests/sim/small_world.hpp"
 
 namespace tidepool::test {

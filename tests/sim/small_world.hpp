@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "base/rng.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
-#include "schedulerd/sim/simulator.hpp"
+#include "sim/simulator.hpp"
 #include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
 
 inline core::Engine::Parts engine_parts(std::string_view policy = "autoscaling_engine") {
   return {.policies = policies::make_policies(policy).value(),
-          .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()};
+          .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}};
 }
 
 // The default policy in half of the worlds; in the others one of each kind: one that sizes single jobs, queues by

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/explain.hpp"
+#include "core/explain/explain.hpp"
 #include "tests/sim/laws.hpp"
 #include "tests/support/seeds.hpp"
 

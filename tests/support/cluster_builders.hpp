@@ -12,9 +12,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/cluster_invariants.hpp"
-#include "schedulerd/core/codec.hpp"
-#include "schedulerd/core/engine.hpp"
+#include "core/codec/codec.hpp"
+#include "core/decide/engine.hpp"
+#include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::test {
 
@@ -121,7 +121,7 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
 
 inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> wishes,
                                        core::EngineConfig config = {}) {
-  return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, std::make_shared<PlainDetector>(), config};
+  return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, {std::make_shared<PlainDetector>()}, config};
 }
 
 // Drives one engine. After every call all invariants are checked.

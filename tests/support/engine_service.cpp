@@ -5,11 +5,11 @@
 
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
+#include "core/codec/codec.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/codec.hpp"
-#include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/secrets.hpp"
 #include "straggler/change_point_detector.hpp"
 
@@ -23,7 +23,7 @@ core::Engine::Parts make_parts() {
   TP_CHECK(policies.ok(), "the built-in policies exist");
   return {
       .policies = std::move(policies).value(),
-      .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
+      .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()},
       .config = {},
       .file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback()),
   };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/policies/policy_workshop.hpp"
 #include "schedulerd/live/service.hpp"
 

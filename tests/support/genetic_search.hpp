@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "policies/cluster/pollux_fitness.hpp"
+#include "studies/baselines/pollux_fitness.hpp"
 
 namespace tidepool::test {
 

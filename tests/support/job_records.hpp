@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "schedulerd/core/cluster_state.hpp"
-#include "schedulerd/core/policy.hpp"
+#include "core/decide/policy.hpp"
+#include "core/state/cluster_state.hpp"
 
 namespace tidepool::test {
 

@@ -10,7 +10,7 @@
 #include "base/check.hpp"
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 
 namespace tidepool::test {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "schedulerd/live/history.hpp"
 #include "schedulerd/live/loop.hpp"
-#include "schedulerd/sim/daemon.hpp"
+#include "sim/daemon.hpp"
 #include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"
 

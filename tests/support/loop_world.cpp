@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "core/codec/codec.hpp"
+#include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/codec.hpp"
-#include "schedulerd/core/detector_of.hpp"
 #include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
@@ -22,7 +22,7 @@ core::Engine::Parts engine_parts() {
   auto policies = policies::make_policies(kPolicy);
   TP_CHECK(policies.ok(), "the built-in policies are there");
   return {.policies = *std::move(policies),
-          .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>(),
+          .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()},
           .config = {},
           .file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback())};
 }

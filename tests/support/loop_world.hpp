@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -11,7 +11,7 @@
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/rng.hpp"
-#include "schedulerd/core/parking_facts.hpp"
+#include "core/facts/parking_facts.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -51,7 +51,7 @@ class RestlessPolicy final : public core::Policy {
 
 inline core::Engine::Parts restless_parts(bool strict) {
   return {{{"default", std::make_shared<RestlessPolicy>(strict)}},
-          std::make_shared<PlainDetector>(),
+          {std::make_shared<PlainDetector>()},
           {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
 }
 

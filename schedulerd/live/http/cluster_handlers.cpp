@@ -3,7 +3,7 @@
 #include <map>
 
 #include "base/json.hpp"
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/history_pages.hpp"
 #include "schedulerd/live/http/openapi.hpp"

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedulerd/core/cluster_state.hpp"
+#include "core/state/cluster_state.hpp"
 
 namespace tidepool::live::http {
 

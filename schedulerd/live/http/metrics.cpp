@@ -132,7 +132,7 @@ void Metrics::Series::observe(const core::Event& event) {
   }
 }
 
-// The kinds are a closed list of six (schedulerd/core/event_data.cpp).
+// The kinds are a closed list of six (core/facts/event_data.cpp).
 void Metrics::Series::observe_switch(const nlohmann::json& data) {
   const std::string kind = data.value("kind", std::string());
   if (!data.value("measured", false)) return;

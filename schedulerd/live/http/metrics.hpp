@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "schedulerd/core/stage_times.hpp"
+#include "core/decide/stage_times.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live::http {

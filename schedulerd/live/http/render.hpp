@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/service.hpp"

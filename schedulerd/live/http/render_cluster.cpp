@@ -4,10 +4,10 @@
 
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
-#include "schedulerd/core/codec.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/node_speed.hpp"
-#include "schedulerd/core/unblock.hpp"
+#include "core/codec/codec.hpp"
+#include "core/explain/explain.hpp"
+#include "core/state/node_speed.hpp"
+#include "core/words/unblock.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {

@@ -2,9 +2,9 @@
 
 #include "base/digest.hpp"
 #include "base/json.hpp"
-#include "policies/usl_curve.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/throughput.hpp"
+#include "core/explain/explain.hpp"
+#include "core/facts/throughput.hpp"
+#include "policies/models/usl_curve.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {

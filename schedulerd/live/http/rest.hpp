@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/event_streams.hpp"
 #include "schedulerd/live/http/http_server.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/v1/job_spec.hpp"
-#include "schedulerd/core/job_spec.hpp"
+#include "core/state/job_spec.hpp"
 
 namespace tidepool::live::http {
 

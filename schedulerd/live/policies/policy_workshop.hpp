@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/core/engine.hpp"
+#include "core/decide/engine.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/policies/policy_version.hpp"
 #include "schedulerd/live/policies/shadow_report.hpp"

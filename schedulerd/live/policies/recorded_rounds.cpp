@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 #include "schedulerd/live/policies/spent.hpp"
 #include "schedulerd/live/recovery.hpp"
 #include "schedulerd/live/sqlite.hpp"

@@ -1,6 +1,6 @@
 #include "schedulerd/live/policies/shadow_report.hpp"
 
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 
 namespace tidepool::live {
 

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <map>
 
+#include "core/codec/codec.hpp"
+#include "core/decide/plan_grounds.hpp"
 #include "policies/host/file_policy.hpp"
-#include "schedulerd/core/codec.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
 #include "tests/support/loop_world.hpp"
 #include "tests/support/seeds.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/registry.hpp"
+#include "studies/baselines/registry.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::cluster {
@@ -93,7 +93,7 @@ Allocation random_allocation(const View& view, Rng& rng) {
 TEST_CASE("every policy of the table keeps the laws on random clusters, and answers the same twice") {
   test::for_each_seed("allocation policies", 60, [](std::uint64_t, Rng& rng) {
     const World world = random_world(rng);
-    for (const AllocationPreset& preset : kAllocationPresets) {
+    for (const AllocationPreset& preset : studies::all_presets()) {
       core::StepBudget budget(1'000'000);
       const Allocation allocation = preset.policy()->allocate(world.view, budget);
       const Status sizes = check_allocation(world.view, allocation);
@@ -131,7 +131,7 @@ TEST_CASE("a random policy either is refused or has its sizes laid out on free s
       return;
     }
     ++laid;
-    for (const AllocationPreset& preset : kAllocationPresets) {
+    for (const AllocationPreset& preset : studies::all_presets()) {
       REQUIRE(check_placements(world.view, allocation, preset.place()->place(world.view, allocation)).ok());
     }
   });

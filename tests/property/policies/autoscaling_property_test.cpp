@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "policies/models/usl_curve.hpp"
 #include "policies/size/autoscaling_engine.hpp"
-#include "policies/usl_curve.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/seeds.hpp"
 

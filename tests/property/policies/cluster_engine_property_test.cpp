@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/registry.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/registry.hpp"
+#include "studies/baselines/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/random_allocation.hpp"
 #include "tests/support/seeds.hpp"
@@ -20,14 +20,14 @@ core::EngineConfig config() {
 }
 
 core::Engine::Parts parts_of(const std::string& policy) {
-  return {policies::make_policies(policy).value(), std::make_shared<PlainDetector>(), config()};
+  return {policies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, config()};
 }
 
 core::Engine::Parts wild_parts(double wild) {
   auto policies = policies::make_policies().value();
   policies["default"] = std::make_shared<const policies::cluster::WholeClusterPolicy>(
       "random", std::make_shared<const RandomAllocation>(wild));
-  return {std::move(policies), std::make_shared<PlainDetector>(), config()};
+  return {std::move(policies), {std::make_shared<PlainDetector>()}, config()};
 }
 
 void live(SimulatedWorld& world, int ticks) {
@@ -45,7 +45,7 @@ bool is_dear(std::string_view policy) {
 
 std::vector<std::string> policies_that(bool are_dear) {
   std::vector<std::string> all;
-  for (const auto& preset : policies::cluster::kAllocationPresets) {
+  for (const auto& preset : studies::all_presets()) {
     const bool composed = preset.name == "fifo";
     if (policies::cluster::runs_live(preset) && !composed && is_dear(preset.name) == are_dear) {
       all.emplace_back(preset.name);

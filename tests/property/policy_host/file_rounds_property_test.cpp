@@ -32,7 +32,7 @@ return P
 
 core::Engine::Parts parts() {
   return {.policies = policies::make_policies("tidal").value(),
-          .detector = std::make_shared<test::PlainDetector>(),
+          .stragglers = {std::make_shared<test::PlainDetector>()},
           .config = {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)},
           .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())};
 }

@@ -2,7 +2,7 @@
 // the same every time.
 #include <catch2/catch.hpp>
 
-#include "schedulerd/sim/sim_run.hpp"
+#include "studies/sim_run.hpp"
 #include "tests/sim/replay/published_data.hpp"
 
 namespace tidepool::sim {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/sim/sim_run.hpp"
+#include "studies/sim_run.hpp"
 #include "tests/sim/replay/published_data.hpp"
 
 namespace tidepool::sim {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "schedulerd/sim/replay/measured_application.hpp"
+#include "studies/replay/measured_application.hpp"
 
 namespace tidepool::test {
 

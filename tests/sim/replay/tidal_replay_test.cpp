@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "schedulerd/sim/replay/deadline_bound.hpp"
-#include "schedulerd/sim/sim_run.hpp"
+#include "studies/replay/deadline_bound.hpp"
+#include "studies/sim_run.hpp"
 #include "tests/sim/replay/published_data.hpp"
 
 namespace tidepool::sim {

@@ -1,6 +1,6 @@
 // Sentences, evidence and what would help.
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/wording.hpp"
+#include "core/explain/explain.hpp"
+#include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -142,7 +142,7 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
       return {job.id, wish, {ReasonCode::kMeasuring, {{"steps", 1}, {"of", 2}}}, {}};
     }
   };
-  core::Engine engine({{{"default", std::make_shared<Nothing>()}}, std::make_shared<PlainDetector>(), {}});
+  core::Engine engine({{{"default", std::make_shared<Nothing>()}}, {std::make_shared<PlainDetector>()}, {}});
   const Instant zero = Instant::from_micros(1);
   const auto learn = [&](Instant at, core::Fact fact) { REQUIRE(engine.step({at, std::move(fact)}).ok()); };
   const auto decide = [&](Instant at) {

@@ -1,7 +1,7 @@
 // The small parts: state table, means of throughput, placement.
-#include "schedulerd/core/job_state.hpp"
-#include "schedulerd/core/placement.hpp"
-#include "schedulerd/core/throughput.hpp"
+#include "core/facts/throughput.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/job_state.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -1,8 +1,8 @@
 // A slow worker gets a smaller share before anything else is done about it: when, how much, and what follows.
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/rebalance_planner.hpp"
-#include "schedulerd/core/shares.hpp"
-#include "schedulerd/core/straggler_planner.hpp"
+#include "core/decide/rebalance_planner.hpp"
+#include "core/decide/straggler_planner.hpp"
+#include "core/explain/explain.hpp"
+#include "core/facts/shares.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/explain.hpp"
+#include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 // A job whose programs know nothing of generations: each change of membership ends them all and starts them anew.

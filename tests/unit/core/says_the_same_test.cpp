@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/rng.hpp"
-#include "schedulerd/core/decision_draft.hpp"
+#include "core/decide/decision_draft.hpp"
 
 namespace tidepool::core {
 namespace {

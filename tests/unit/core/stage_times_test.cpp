@@ -1,7 +1,7 @@
 // Where the time of a decision goes, by a clock that moves on at each look.
 #include <cstdint>
 
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

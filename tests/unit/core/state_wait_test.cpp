@@ -1,6 +1,6 @@
 // A job whose newest state lies on a node without room: how long it waits for it, and what it says when it gives up.
-#include "schedulerd/core/state_wait.hpp"
-#include "schedulerd/core/explain.hpp"
+#include "core/decide/state_wait.hpp"
+#include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

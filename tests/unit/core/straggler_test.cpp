@@ -1,9 +1,9 @@
 // What is done about a slow worker: watched, replaced, given up; and what its slowness goes with.
-#include "schedulerd/core/detector_of.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/straggler_diagnosis.hpp"
-#include "schedulerd/core/straggler_patience.hpp"
-#include "schedulerd/core/straggler_planner.hpp"
+#include "core/decide/straggler_planner.hpp"
+#include "core/explain/explain.hpp"
+#include "core/facts/detector_of.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/straggler_patience.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -177,8 +177,8 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
     }
   };
   core::Engine::Parts parts;
-  parts.detector = std::make_shared<PlainDetector>();
-  parts.detectors["everybody"] = std::make_shared<NameEverybody>();
+  parts.stragglers.usual = std::make_shared<PlainDetector>();
+  parts.stragglers.named["everybody"] = std::make_shared<NameEverybody>();
   core::JobSpec spec;
   CHECK(parts.detector_for(spec)->name() == "plain");
   spec.straggler_detector = "everybody";

@@ -1,10 +1,10 @@
 // A job that waits for a type of slot, and those who hold such slots without need.
-#include "schedulerd/core/type_moves.hpp"
+#include "core/decide/type_moves.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/unblock.hpp"
+#include "core/explain/explain.hpp"
+#include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -1,5 +1,5 @@
 // Who has to be looked at when slots come free.
-#include "schedulerd/core/waiting_line.hpp"
+#include "core/decide/waiting_line.hpp"
 
 #include <catch2/catch.hpp>
 

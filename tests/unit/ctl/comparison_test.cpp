@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/comparison.hpp"
+#include "schedctl/studies/comparison.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedulerd/ctl/compare_report.hpp"
-#include "schedulerd/ctl/run_pool.hpp"
-#include "schedulerd/sim/sim_run.hpp"
+#include "schedctl/studies/compare_report.hpp"
+#include "schedctl/studies/run_pool.hpp"
+#include "studies/sim_run.hpp"
 
 using namespace tidepool;
 using namespace tidepool::ctl;

@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/event_stream.hpp"
+#include "schedctl/event_stream.hpp"
 
 #include <catch2/catch.hpp>
 

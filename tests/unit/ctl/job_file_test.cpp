@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/job_file.hpp"
+#include "schedctl/job_file.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

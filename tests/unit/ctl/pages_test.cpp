@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/pages.hpp"
+#include "schedctl/pages.hpp"
 
 #include "tests/unit/ctl/examples.hpp"
 

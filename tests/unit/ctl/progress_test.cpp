@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/progress.hpp"
+#include "schedctl/progress.hpp"
 
 #include "tests/unit/ctl/examples.hpp"
 

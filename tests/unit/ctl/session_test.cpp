@@ -1,11 +1,11 @@
-#include "schedulerd/ctl/session.hpp"
+#include "schedctl/session.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "schedulerd/ctl/failure.hpp"
+#include "schedctl/failure.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::ctl {

@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/summary.hpp"
+#include "schedctl/summary.hpp"
 
 #include "tests/unit/ctl/examples.hpp"
 

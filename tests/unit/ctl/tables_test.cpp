@@ -1,6 +1,6 @@
-#include "schedulerd/ctl/tables.hpp"
+#include "schedctl/tables.hpp"
 
-#include "schedulerd/ctl/text_table.hpp"
+#include "schedctl/text_table.hpp"
 #include "tests/unit/ctl/examples.hpp"
 
 namespace tidepool::ctl {

@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/timestamp.hpp"
+#include "schedctl/timestamp.hpp"
 
 #include <catch2/catch.hpp>
 

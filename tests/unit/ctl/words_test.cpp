@@ -1,4 +1,4 @@
-#include "schedulerd/ctl/words.hpp"
+#include "schedctl/words.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/core/cluster_state.hpp"
+#include "core/state/cluster_state.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "tests/support/schema_check.hpp"
 

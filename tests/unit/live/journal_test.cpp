@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "schedulerd/core/codec.hpp"
+#include "core/codec/codec.hpp"
 #include "schedulerd/live/history.hpp"
 #include "schedulerd/live/journal_mark.hpp"
 #include "tests/support/temporary_folder.hpp"

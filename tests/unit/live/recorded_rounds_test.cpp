@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/detector_of.hpp"
 #include "schedulerd/live/journal.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -15,7 +15,7 @@ PolicyWorkshop::Setup setup_over(const std::string& journal) {
   auto policies = policies::make_policies(policies::kDefaultPreset);
   REQUIRE(policies.ok());
   return {.parts = {.policies = *std::move(policies),
-                    .detector = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()},
+                    .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}},
           .host_program = "",
           .journal = journal};
 }

@@ -4,14 +4,14 @@
 #include <limits>
 
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/optimus.hpp"
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/queue_grants.hpp"
-#include "policies/cluster/registry.hpp"
 #include "policies/cluster/size_grants.hpp"
 #include "policies/cluster/tiresias.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
+#include "studies/baselines/optimus.hpp"
+#include "studies/baselines/registry.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -264,8 +264,8 @@ TEST_CASE("the check names each broken law of placements") {
 }
 
 TEST_CASE("an unknown policy for the cluster is answered with the known ones") {
-  CHECK(find_allocation_preset("tiresias").ok());
-  const auto unknown = find_allocation_preset("tiresia");
+  CHECK(studies::find_preset("tiresias").ok());
+  const auto unknown = studies::find_preset("tiresia");
   REQUIRE(!unknown.ok());
   CHECK(unknown.error().message.find("tiresias") != std::string::npos);
 }

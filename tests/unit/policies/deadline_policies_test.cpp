@@ -8,9 +8,9 @@
 
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/deadline_plan.hpp"
-#include "policies/cluster/edf.hpp"
-#include "policies/cluster/elasticflow.hpp"
-#include "policies/cluster/tiresias_dlas.hpp"
+#include "studies/baselines/edf.hpp"
+#include "studies/baselines/elasticflow.hpp"
+#include "studies/baselines/tiresias_dlas.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {

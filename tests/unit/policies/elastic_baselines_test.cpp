@@ -3,14 +3,14 @@
 
 #include <cmath>
 
-#include "policies/cluster/afs.hpp"
-#include "policies/cluster/best_sizes.hpp"
 #include "policies/cluster/cluster_autoscaling.hpp"
 #include "policies/cluster/elastic_tiresias.hpp"
-#include "policies/cluster/ffdl.hpp"
-#include "policies/cluster/gittins.hpp"
 #include "policies/cluster/size_grants.hpp"
-#include "policies/cluster/themis.hpp"
+#include "studies/baselines/afs.hpp"
+#include "studies/baselines/best_sizes.hpp"
+#include "studies/baselines/ffdl.hpp"
+#include "studies/baselines/gittins.hpp"
+#include "studies/baselines/themis.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {

@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 
+#include "core/codec/codec.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/tidal/tide_planner.hpp"
-#include "schedulerd/core/codec.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/seeds.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "policies/cluster/gandiva.hpp"
+#include "studies/baselines/gandiva.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {

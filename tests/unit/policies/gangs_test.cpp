@@ -23,7 +23,7 @@ JobRow row(std::uint64_t id, int each, cluster::Placement held = {}) {
 // Every decision of it is checked against one from scratch.
 test::Story under_tidal() {
   test::Story story;
-  story.engine() = core::Engine({make_policies("tidal").value(), std::make_shared<test::PlainDetector>(), {}});
+  story.engine() = core::Engine({make_policies("tidal").value(), {std::make_shared<test::PlainDetector>()}, {}});
   return story;
 }
 

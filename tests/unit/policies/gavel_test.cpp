@@ -8,11 +8,11 @@
 
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/gavel_ftf.hpp"
-#include "policies/cluster/gavel_las.hpp"
-#include "policies/cluster/gavel_totals.hpp"
-#include "policies/models/embedded_program.hpp"
 #include "policies/place/most_free.hpp"
+#include "studies/baselines/gavel_ftf.hpp"
+#include "studies/baselines/gavel_las.hpp"
+#include "studies/baselines/gavel_totals.hpp"
+#include "studies/models/embedded_program.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {
@@ -157,13 +157,13 @@ TEST_CASE("the end of the path treats equal columns equally and reaches what is 
   program.add(LinearProgram::Row{.terms = {{2, 1}, {3, 1}}, .high = 1});
   program.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}, {least, -1}}, .low = 0});
   program.add(LinearProgram::Row{.terms = {{2, 4}, {3, 4}, {least, -1}}, .low = 0});
-  const LinearAnswer end = maximize(program, Optimum::kPathEnd);
+  const LinearAnswer end = maximize_at_path_end(program);
   REQUIRE(end.solved == Solved::kOptimal);
   CHECK(end.values[least] == Approx(1).margin(1e-6));
   LinearProgram even;
   for (int column = 0; column < 3; ++column) even.add(LinearProgram::Column{.objective = 1});
   even.add(LinearProgram::Row{.terms = {{0, 1}, {1, 1}, {2, 1}}, .high = 1});
-  const LinearAnswer third = maximize(even, Optimum::kPathEnd);
+  const LinearAnswer third = maximize_at_path_end(even);
   for (const double value : third.values) CHECK(value == Approx(1.0 / 3).margin(1e-6));
 }
 
@@ -172,12 +172,12 @@ TEST_CASE("a program without an answer has no path's end, and the reason is that
   const std::size_t x = impossible.add(LinearProgram::Column{.objective = 1, .high = 1});
   impossible.add(LinearProgram::Row{.terms = {{x, 1}}, .low = 2});
   CHECK_FALSE(maximize_by_embedding(impossible));
-  CHECK(maximize(impossible, Optimum::kPathEnd).solved == Solved::kInfeasible);
+  CHECK(maximize_at_path_end(impossible).solved == Solved::kInfeasible);
   LinearProgram endless;
   const std::size_t y = endless.add(LinearProgram::Column{.objective = 1});
   endless.add(LinearProgram::Row{.terms = {{y, 1}}, .low = 0});
   CHECK_FALSE(maximize_by_embedding(endless));
-  CHECK(maximize(endless, Optimum::kPathEnd).solved == Solved::kUnbounded);
+  CHECK(maximize_at_path_end(endless).solved == Solved::kUnbounded);
   CHECK(maximize_by_embedding(LinearProgram())->empty());
 }
 

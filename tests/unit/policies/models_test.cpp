@@ -5,9 +5,9 @@
 #include <limits>
 #include <set>
 
-#include "policies/models/learnt_speed.hpp"
 #include "policies/models/learnt_work.hpp"
-#include "policies/models/measured_profile.hpp"
+#include "studies/models/learnt_speed.hpp"
+#include "studies/models/measured_profile.hpp"
 
 namespace tidepool::policies {
 namespace {

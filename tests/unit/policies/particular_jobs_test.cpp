@@ -1,12 +1,12 @@
 // Jobs that ask for a type of slot and jobs with a deadline, inside the engine under policies for the whole cluster.
 #include <catch2/catch.hpp>
 
+#include "core/explain/explain.hpp"
+#include "core/words/unblock.hpp"
 #include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/registry.hpp"
 #include "policies/cluster/type_shares.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/unblock.hpp"
+#include "studies/baselines/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::policies::cluster {
@@ -17,7 +17,7 @@ namespace {
 class Scene {
  public:
   explicit Scene(const std::string& policy)
-      : engine_({make_policies(policy).value(), std::make_shared<test::PlainDetector>(), {}}) {}
+      : engine_({make_policies(policy).value(), {std::make_shared<test::PlainDetector>()}, {}}) {}
 
   void node(const std::string& type, int slots) {
     const std::string name = "n" + std::to_string(state().next_node);
@@ -68,7 +68,7 @@ const auto kWantsNew = [](core::JobSpec& spec) { spec.slot_types = {"new"}; };
 
 std::vector<std::string> live_policies() {
   std::vector<std::string> names = {"fifo", "fixed", "autoscaling_engine"};
-  for (const AllocationPreset& preset : kAllocationPresets) {
+  for (const AllocationPreset& preset : studies::all_presets()) {
     if (runs_live(preset) && preset.name != "fifo") names.emplace_back(preset.name);
   }
   return names;
@@ -207,7 +207,7 @@ JobRow bound_row(std::uint64_t id, double served, const std::vector<int>& nodes)
 }  // namespace
 
 TEST_CASE("jobs that ask for the same type share it by their policy's own rule, before anybody else is asked") {
-  const auto las = find_allocation_preset("las").value().policy();
+  const auto las = studies::find_preset("las").value().policy();
   const auto ask = [&](const View& view) {
     core::StepBudget budget(1'000'000);
     return las->allocate(view, budget);

@@ -3,12 +3,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "policies/models/usl_curve.hpp"
 #include "policies/order/fifo.hpp"
 #include "policies/registry.hpp"
 #include "policies/size/fixed_size.hpp"
 #include "policies/size/size_limits.hpp"
 #include "policies/size/utility.hpp"
-#include "policies/usl_curve.hpp"
 #include "tests/support/job_records.hpp"
 
 namespace tidepool::policies {

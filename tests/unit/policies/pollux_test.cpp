@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "policies/cluster/allocation_check.hpp"
-#include "policies/cluster/pollux.hpp"
-#include "policies/cluster/pollux_search.hpp"
-#include "policies/cluster/sia.hpp"
 #include "policies/place/regroup.hpp"
+#include "studies/baselines/pollux.hpp"
+#include "studies/baselines/pollux_search.hpp"
+#include "studies/baselines/sia.hpp"
 #include "tests/support/allocation_views.hpp"
 #include "tests/support/genetic_search.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "policies/cluster/shockwave.hpp"
+#include "studies/baselines/shockwave.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::cluster {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "policies/cluster/elasticflow.hpp"
 #include "policies/tidal/promises.hpp"
 #include "policies/tidal/slot_types.hpp"
 #include "policies/tidal/tidal.hpp"
 #include "policies/tidal/type_market.hpp"
+#include "studies/baselines/elasticflow.hpp"
 #include "tests/support/allocation_views.hpp"
 
 namespace tidepool::policies::tidal {

@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/decide/plan_grounds.hpp"
+#include "core/explain/explain.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/core/explain.hpp"
-#include "schedulerd/core/plan_grounds.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::policies::host {
@@ -100,7 +100,7 @@ class World {
 
   Instant now;
   core::Engine engine{{.policies = make_policies("fixed").value(),
-                       .detector = std::make_shared<test::PlainDetector>(),
+                       .stragglers = {std::make_shared<test::PlainDetector>()},
                        .config = {},
                        .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())}};
 };
@@ -211,7 +211,7 @@ TEST_CASE("an engine that is restarted in the middle of a question asks it again
   REQUIRE(state.ok());
   World other;
   other.engine = core::Engine({.policies = make_policies("fixed").value(),
-                               .detector = std::make_shared<test::PlainDetector>(),
+                               .stragglers = {std::make_shared<test::PlainDetector>()},
                                .config = {},
                                .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())},
                               *state);

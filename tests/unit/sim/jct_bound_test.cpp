@@ -1,7 +1,7 @@
 // Lower bounds on the mean completion time, on cases whose best schedule is known.
 #include <catch2/catch.hpp>
 
-#include "schedulerd/sim/replay/jct_bound.hpp"
+#include "studies/replay/jct_bound.hpp"
 
 namespace tidepool::sim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "schedulerd/sim/replay/csv_columns.hpp"
-#include "schedulerd/sim/replay/pollux_run.hpp"
+#include "studies/replay/csv_columns.hpp"
+#include "studies/replay/pollux_run.hpp"
 
 namespace tidepool::sim {
 namespace {

@@ -3,15 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedulerd/sim/cluster_model.hpp"
-#include "schedulerd/sim/event_heap.hpp"
-#include "schedulerd/sim/fault_mix.hpp"
-#include "schedulerd/sim/job_model.hpp"
-#include "schedulerd/sim/memory_journal.hpp"
-#include "schedulerd/sim/replay/typed_cluster.hpp"
-#include "schedulerd/sim/scoreboard.hpp"
-#include "schedulerd/sim/training_run.hpp"
-#include "schedulerd/sim/workload.hpp"
+#include "sim/cluster_model.hpp"
+#include "sim/event_heap.hpp"
+#include "sim/fault_mix.hpp"
+#include "sim/job_model.hpp"
+#include "sim/memory_journal.hpp"
+#include "sim/scoreboard.hpp"
+#include "sim/training_run.hpp"
+#include "sim/workload.hpp"
+#include "studies/replay/typed_cluster.hpp"
 
 namespace tidepool::sim {
 namespace {

@@ -1,11 +1,11 @@
 #include <catch2/catch.hpp>
 
 #include "base/rng.hpp"
-#include "schedulerd/sim/sim_run.hpp"
-#include "schedulerd/sim/trace/importers.hpp"
-#include "schedulerd/sim/trace/trace_rows.hpp"
-#include "schedulerd/sim/trace/trace_stats.hpp"
-#include "schedulerd/sim/trace/trace_workload.hpp"
+#include "studies/sim_run.hpp"
+#include "studies/traces/importers.hpp"
+#include "studies/traces/trace_rows.hpp"
+#include "studies/traces/trace_stats.hpp"
+#include "studies/traces/trace_workload.hpp"
 #include "tests/support/seeds.hpp"
 
 using namespace tidepool;

@@ -1,4 +1,4 @@
-// What schedctl puts into the page (schedulerd/ctl/compare_report.cpp).
+// What schedctl puts into the page (schedctl/studies/compare_report.cpp).
 export interface Estimate { mean: number; half_width_95: number | null }
 export interface Ratio { mean: number; low_95: number | null; high_95: number | null }
 

@@ -1,0 +1,154 @@
+// The fields of the value types that facts, plans and the state share. Private to the core's codecs.
+#pragma once
+
+#include "core/codec/codec_archive.hpp"
+#include "core/state/device_speed.hpp"
+#include "core/state/job_spec.hpp"
+#include "core/state/plan.hpp"
+#include "core/state/policy_desk.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+inline auto names_of(ResizeMode) {
+  using Name = codec::EnumName<ResizeMode>;
+  return std::array{Name{ResizeMode::kLive, "live"}, Name{ResizeMode::kRestart, "restart"}};
+}
+
+inline auto names_of(OnResize) {
+  using Name = codec::EnumName<OnResize>;
+  return std::array{Name{OnResize::kConstant, "constant"}, Name{OnResize::kLinear, "linear"},
+                    Name{OnResize::kSqrt, "sqrt"}, Name{OnResize::kAdaScale, "adascale"},
+                    Name{OnResize::kCallback, "callback"}};
+}
+
+void fields(auto& archive, codec::Like<PolicyFileRef> auto& file) {
+  archive("name", file.name);
+  archive("version", file.version);
+  archive("params", file.params);
+}
+
+void fields(auto& archive, codec::Like<ReasonNumber> auto& number) {
+  archive("name", number.name);
+  archive("value", number.value);
+}
+
+void fields(auto& archive, codec::Like<PolicyWish> auto& wish) {
+  archive("job", wish.job);
+  archive("asked", wish.asked);
+  archive("admitted", wish.admitted);
+  archive("rank", wish.rank);
+  archive("size", wish.size);
+  archive("mark", wish.mark);
+  archive("word", wish.word);
+  archive("numbers", wish.numbers);
+}
+
+void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
+  archive("number", round.number);
+  archive("asked_at", round.asked_at);
+  archive("wishes", round.wishes);
+  archive("fault", round.fault);
+  archive("message", round.message);
+}
+
+void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {
+  archive("min", spec.min);
+  archive("max", spec.max);
+  archive("preferred", spec.preferred);
+  archive("sizes", spec.sizes);
+  archive("min_runtime", spec.min_runtime);
+  archive("cooldown", spec.cooldown);
+  archive("grace", spec.grace);
+}
+
+void fields(auto& archive, codec::Like<BatchSpec> auto& spec) {
+  archive("global", spec.global);
+  archive("per_worker_max", spec.per_worker_max);
+  archive("on_resize", spec.on_resize);
+}
+
+void fields(auto& archive, codec::Like<LinearUtility> auto& utility) {
+  archive("value", utility.value);
+  archive("zero_at", utility.zero_at);
+}
+
+void fields(auto& archive, codec::Like<PiecewiseUtility::Point> auto& point) {
+  archive("at", point.at);
+  archive("value", point.value);
+}
+
+void fields(auto& archive, codec::Like<PiecewiseUtility> auto& utility) {
+  archive("points", utility.points);
+}
+
+void fields(auto& archive, codec::Like<ScalingSpec> auto& spec) {
+  archive("policy", spec.policy);
+  archive("every_steps", spec.every_steps);
+  archive("spawn_size", spec.spawn_size);
+  archive("efficiency_threshold", spec.efficiency_threshold);
+  archive("linear_utility", spec.linear_utility);
+  archive("piecewise_utility", spec.piecewise_utility);
+  archive("price_cap", spec.price_cap);
+}
+
+void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
+  archive("name", spec.name);
+  archive("tenant", spec.tenant);
+  archive("priority", spec.priority);
+  archive("preemptible", spec.preemptible);
+  archive("gpus_per_worker", spec.gpus_per_worker);
+  archive("slot_types", spec.slot_types);
+  archive("pack_node", spec.pack_node);
+  archive("shared_checkpoints", spec.shared_checkpoints);
+  archive("resize", spec.resize);
+  archive("elastic", spec.elastic);
+  archive("batch", spec.batch);
+  archive("scaling", spec.scaling);
+  archive("straggler_detector", spec.straggler_detector);
+  archive("work_samples", spec.work_samples);
+  archive("deadline", spec.deadline);
+  archive("max_duration", spec.max_duration);
+  archive("max_restarts", spec.max_restarts);
+  archive("document", spec.document);
+}
+
+void fields(auto& archive, codec::Like<DeviceSpeed> auto& speed) {
+  archive("device", speed.device);
+  archive("matmul_gflops", speed.matmul_gflops);
+  archive("copy_gbps", speed.copy_gbps);
+}
+
+void fields(auto& archive, codec::Like<Alternative> auto& alternative) {
+  archive("size", alternative.size);
+  archive("score", alternative.score);
+  archive("reason", alternative.reason);
+}
+
+void fields(auto& archive, codec::Like<Mark> auto& mark) {
+  archive("level", mark.level);
+  archive("since", mark.since);
+  archive("numbers", mark.numbers);
+}
+
+void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
+  archive("size", allotment.size);
+  archive("place", allotment.place);
+  archive("reason", allotment.reason);
+  archive("score", allotment.score);
+  archive("lost", allotment.lost);
+  archive("mark", allotment.mark);
+}
+
+void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
+  archive("job", verdict.job);
+  archive("reason", verdict.reason);
+  archive("lost", verdict.lost);
+  archive("chosen", verdict.chosen);
+}
+
+// A reason's numbers are an object: {"code": "Grow", "numbers": {"from": 1}}.
+[[nodiscard]] nlohmann::json encode_value(const Reason& reason);
+[[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason);
+
+}  // namespace tidepool::core

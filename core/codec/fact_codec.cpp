@@ -1,0 +1,233 @@
+// Facts as JSON: {"fact": name, field: value, ...}.
+#include "base/overloaded.hpp"
+#include "core/codec/codec.hpp"
+#include "core/codec/codec_fields.hpp"
+
+namespace tidepool::core {
+
+void fields(auto& archive, codec::Like<JobSubmitted> auto& fact) {
+  archive("job", fact.job);
+  archive("spec", fact.spec);
+}
+void fields(auto& archive, codec::Like<JobCancelRequested> auto& fact) {
+  archive("job", fact.job);
+}
+void fields(auto& archive, codec::Like<JobResizeRequested> auto& fact) {
+  archive("job", fact.job);
+  archive("size", fact.size);
+}
+void fields(auto& archive, codec::Like<JobSuspendRequested> auto& fact) {
+  archive("job", fact.job);
+}
+void fields(auto& archive, codec::Like<JobResumeRequested> auto& fact) {
+  archive("job", fact.job);
+}
+void fields(auto& archive, codec::Like<JobCheckpointRequested> auto& fact) {
+  archive("job", fact.job);
+}
+void fields(auto& archive, codec::Like<JobChanged> auto& fact) {
+  archive("job", fact.job);
+  archive("spec", fact.spec);
+}
+void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
+  archive("node", fact.node);
+  archive("name", fact.name);
+  archive("slots", fact.slots);
+  archive("slot_type", fact.slot_type);
+  archive("price_per_slot_hour", fact.price_per_slot_hour);
+  archive("running", fact.running);
+}
+void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
+  archive("node", fact.node);
+  archive("why", fact.why);
+}
+void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
+  archive("node", fact.node);
+  archive("devices", fact.devices);
+}
+void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
+  archive("node", fact.node);
+  archive("cordoned", fact.cordoned);
+}
+void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
+  archive("worker", fact.worker);
+}
+void fields(auto& archive, codec::Like<WorkerJoining> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+}
+void fields(auto& archive, codec::Like<WorkerStuck> auto& fact) {
+  archive("worker", fact.worker);
+  archive("step", fact.step);
+  archive("phase", fact.phase);
+  archive("lasted", fact.lasted);
+}
+void fields(auto& archive, codec::Like<ProgramStarted> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+}
+void fields(auto& archive, codec::Like<ProgramEnded> auto& fact) {
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("exit_code", fact.exit_code);
+  archive("signal", fact.signal);
+  archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
+  archive("worker", fact.worker);
+  archive("exit_code", fact.exit_code);
+  archive("signal", fact.signal);
+  archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("switch_step", fact.switch_step);
+  archive("stall_ms", fact.stall_ms);
+  archive("build_ms", fact.build_ms);
+  archive("steps_redone", fact.steps_redone);
+  archive("samples_repeated", fact.samples_repeated);
+  archive("bytes_moved", fact.bytes_moved);
+}
+void fields(auto& archive, codec::Like<StepsMeasured> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("last_step", fact.last_step);
+  archive("steps", fact.steps);
+  archive("elapsed", fact.elapsed);
+  archive("samples", fact.samples);
+  archive("loss", fact.loss);
+  archive("epoch", fact.epoch);
+  archive("compute_us", fact.compute_us);
+  archive("samples_total", fact.samples_total);
+  archive("global_batch", fact.global_batch);
+  archive("noise_scale", fact.noise_scale);
+  archive("shares", fact.shares);
+}
+void fields(auto& archive, codec::Like<SharesChanged> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("number", fact.number);
+  archive("step", fact.step);
+  archive("stall_ms", fact.stall_ms);
+}
+void fields(auto& archive, codec::Like<DataEpochAudited> auto& fact) {
+  archive("job", fact.job);
+  archive("epoch", fact.epoch);
+  archive("expected", fact.expected);
+  archive("used", fact.used);
+  archive("checksum_ok", fact.checksum_ok);
+}
+void fields(auto& archive, codec::Like<TrainingFinished> auto& fact) {
+  archive("job", fact.job);
+  archive("last_step", fact.last_step);
+  archive("loss", fact.loss);
+  archive("samples_total", fact.samples_total);
+}
+void fields(auto& archive, codec::Like<StateParked> auto& fact) {
+  archive("job", fact.job);
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("write_ms", fact.write_ms);
+}
+void fields(auto& archive, codec::Like<CheckpointTaken> auto& fact) {
+  archive("job", fact.job);
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("write_ms", fact.write_ms);
+  archive("path", fact.path);
+}
+void fields(auto& archive, codec::Like<StateRestored> auto& fact) {
+  archive("job", fact.job);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("path", fact.path);
+}
+void fields(auto& archive, codec::Like<PolicyActivated> auto& fact) {
+  archive("file", fact.file);
+}
+void fields(auto& archive, codec::Like<PolicyRolledBack> auto& fact) {
+  archive("why", fact.why);
+}
+void fields(auto& archive, codec::Like<PolicyShadowed> auto& fact) {
+  archive("file", fact.file);
+}
+void fields(auto& archive, codec::Like<PolicyAnswered> auto& fact) {
+  archive("round", fact.round);
+}
+void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
+
+std::string_view name_of(const Fact& fact) {
+  return std::visit(Overloaded{
+                        [](const JobSubmitted&) { return "job_submitted"; },
+                        [](const JobCancelRequested&) { return "job_cancel_requested"; },
+                        [](const JobResizeRequested&) { return "job_resize_requested"; },
+                        [](const JobSuspendRequested&) { return "job_suspend_requested"; },
+                        [](const JobResumeRequested&) { return "job_resume_requested"; },
+                        [](const JobCheckpointRequested&) { return "job_checkpoint_requested"; },
+                        [](const JobChanged&) { return "job_changed"; },
+                        [](const NodeJoined&) { return "node_joined"; },
+                        [](const NodeLost&) { return "node_lost"; },
+                        [](const NodeProbed&) { return "node_probed"; },
+                        [](const NodeCordonChanged&) { return "node_cordon_changed"; },
+                        [](const WorkerReady&) { return "worker_ready"; },
+                        [](const WorkerJoining&) { return "worker_joining"; },
+                        [](const WorkerStuck&) { return "worker_stuck"; },
+                        [](const ProgramStarted&) { return "program_started"; },
+                        [](const ProgramEnded&) { return "program_ended"; },
+                        [](const WorkerExited&) { return "worker_exited"; },
+                        [](const GenerationSwitched&) { return "generation_switched"; },
+                        [](const StepsMeasured&) { return "steps_measured"; },
+                        [](const SharesChanged&) { return "shares_changed"; },
+                        [](const DataEpochAudited&) { return "data_epoch_audited"; },
+                        [](const TrainingFinished&) { return "training_finished"; },
+                        [](const StateParked&) { return "state_parked"; },
+                        [](const CheckpointTaken&) { return "checkpoint_taken"; },
+                        [](const StateRestored&) { return "state_restored"; },
+                        [](const PolicyActivated&) { return "policy_activated"; },
+                        [](const PolicyRolledBack&) { return "policy_rolled_back"; },
+                        [](const PolicyShadowed&) { return "policy_shadowed"; },
+                        [](const PolicyAnswered&) { return "policy_answered"; },
+                        [](const ClockAdvanced&) { return "clock_advanced"; },
+                    },
+                    fact);
+}
+
+nlohmann::json to_json(const Fact& fact) {
+  auto out = std::visit([](const auto& any) { return codec::encode(any); }, fact);
+  out["fact"] = name_of(fact);
+  return out;
+}
+
+namespace {
+
+// Tries each case of the variant until one has the name.
+template <std::size_t Case = 0>
+Result<Fact> decode_named(const std::string& name, const nlohmann::json& body) {
+  if constexpr (Case == std::variant_size_v<Fact>) {
+    return invalid_argument("/fact \"" + name + "\" is not a fact that this version knows");
+  } else {
+    std::variant_alternative_t<Case, Fact> fact;
+    if (name_of(Fact(fact)) != name) return decode_named<Case + 1>(name, body);
+    TP_TRY(codec::decode(body, "", fact));
+    return Fact(std::move(fact));
+  }
+}
+
+}  // namespace
+
+Result<Fact> fact_from_json(const nlohmann::json& value) {
+  if (!value.is_object()) return invalid_argument("a fact must be an object");
+  const auto name = value.find("fact");
+  if (name == value.end() || !name->is_string()) return invalid_argument("/fact is missing");
+  auto body = value;
+  body.erase("fact");
+  return decode_named(name->get<std::string>(), body);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,195 @@
+// Decisions, reasons and job specs as JSON.
+#include <charconv>
+
+#include "base/overloaded.hpp"
+#include "core/codec/codec.hpp"
+#include "core/codec/codec_fields.hpp"
+
+namespace tidepool::core {
+
+inline auto names_of(JobEnd) {
+  using Name = codec::EnumName<JobEnd>;
+  return std::array{Name{JobEnd::kSucceeded, "succeeded"}, Name{JobEnd::kFailed, "failed"},
+                    Name{JobEnd::kCancelled, "cancelled"}};
+}
+
+void fields(auto& archive, codec::Like<WorkerPlacement> auto& placement) {
+  archive("worker", placement.worker);
+  archive("node", placement.node);
+  archive("slots", placement.slots);
+}
+void fields(auto& archive, codec::Like<StartIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("newcomers", intent.newcomers);
+}
+void fields(auto& archive, codec::Like<GrowIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("newcomers", intent.newcomers);
+}
+void fields(auto& archive, codec::Like<ShrinkIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("leavers", intent.leavers);
+}
+void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("newcomer", intent.newcomer);
+  archive("leaver", intent.leaver);
+}
+void fields(auto& archive, codec::Like<RebalanceIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("generation", intent.generation);
+  archive("number", intent.number);
+  archive("weights", intent.weights);
+  archive("worker", intent.worker);
+}
+void fields(auto& archive, codec::Like<SwitchIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("number", intent.number);
+  archive("members", intent.members);
+  archive("after_failure", intent.after_failure);
+}
+void fields(auto& archive, codec::Like<LaunchIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("number", intent.number);
+}
+void fields(auto& archive, codec::Like<PreemptIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("number", intent.number);
+  archive("after_failure", intent.after_failure);
+}
+void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("worker", intent.worker);
+  archive("grace", intent.grace);
+}
+void fields(auto& archive, codec::Like<ProbeIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("node", intent.node);
+  archive("worker", intent.worker);
+}
+void fields(auto& archive, codec::Like<EndJobIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("end", intent.end);
+}
+
+nlohmann::json encode_value(const Reason& reason) {
+  auto numbers = nlohmann::json::object();
+  for (const auto& [name, value] : reason.numbers) numbers[name] = codec::encode(value);
+  nlohmann::json out{{"code", to_text(reason.code)}, {"numbers", std::move(numbers)}};
+  if (!reason.word.empty()) out["word"] = reason.word;
+  return out;
+}
+
+Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason) {
+  const bool worded = in.is_object() && in.contains("word") && in["word"].is_string();
+  const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") &&
+                      in["code"].is_string() && in.contains("numbers") && in["numbers"].is_object();
+  if (!shaped) return codec::wrong(where, "a reason with code and numbers");
+  if (!parse_reason_code(in["code"].get_ref<const std::string&>(), reason.code)) {
+    return codec::wrong(where + "/code", "a reason code that this version knows");
+  }
+  reason.word = worded ? in["word"].get<std::string>() : std::string();
+  reason.numbers.clear();
+  for (const auto& [name, value] : in["numbers"].items()) {
+    const std::string place = std::string(where).append("/numbers/").append(name);
+    TP_TRY(codec::decode(value, place, reason.numbers.emplace_back(name, 0).value));
+  }
+  return ok_status();
+}
+
+nlohmann::json encode_value(const PlannedIntent& planned) {
+  auto out = std::visit([](const auto& any) { return codec::encode(any); }, planned.intent);
+  out["intent"] = name_of(planned.intent);
+  out["reason"] = codec::encode(planned.reason);
+  return out;
+}
+
+namespace {
+
+template <std::size_t Case = 0>
+Status decode_intent(const std::string& name, const nlohmann::json& body, const std::string& where, Intent& intent) {
+  if constexpr (Case == std::variant_size_v<Intent>) {
+    return codec::wrong(where + "/intent", "an intent that this version knows");
+  } else {
+    std::variant_alternative_t<Case, Intent> candidate;
+    if (name_of(Intent(candidate)) != name) return decode_intent<Case + 1>(name, body, where, intent);
+    TP_TRY(codec::decode(body, where, candidate));
+    intent = std::move(candidate);
+    return ok_status();
+  }
+}
+
+}  // namespace
+
+Status decode_value(const nlohmann::json& in, const std::string& where, PlannedIntent& planned) {
+  const bool shaped = in.is_object() && in.contains("intent") && in["intent"].is_string() && in.contains("reason");
+  if (!shaped) return codec::wrong(where, "an intent with its reason");
+  TP_TRY(codec::decode(in["reason"], where + "/reason", planned.reason));
+  auto body = in;
+  body.erase("intent");
+  body.erase("reason");
+  return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
+}
+
+void fields(auto& archive, codec::Like<AllotmentChange> auto& change) {
+  archive("job", change.job);
+  archive("now", change.now);
+}
+void fields(auto& archive, codec::Like<Replan> auto& replan) {
+  archive("changes", replan.changes);
+  archive("mark", replan.mark);
+  archive("wake", replan.wake);
+  archive("error", replan.error);
+}
+
+// inputs_digest is left to the two functions below: it is written as sixteen hexadecimal digits, because
+// many JSON readers lose whole numbers above 2^53.
+void fields(auto& archive, codec::Like<Decision> auto& decision) {
+  archive("id", decision.id);
+  archive("at", decision.at);
+  archive("policy", decision.policy);
+  archive("plan", decision.plan);
+  archive("verdicts", decision.verdicts);
+  archive("replan", decision.replan);
+  archive("steps_counted", decision.steps_counted);
+}
+
+nlohmann::json to_json(const Decision& decision) {
+  auto out = codec::encode(decision);
+  std::string hex(16, '0');
+  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
+  out["inputs_digest"] = hex;
+  return out;
+}
+
+Result<Decision> decision_from_json(const nlohmann::json& value) {
+  if (!value.is_object()) return invalid_argument("a decision must be an object");
+  const auto hex = value.find("inputs_digest");
+  if (hex == value.end() || !hex->is_string()) return invalid_argument("/inputs_digest is missing");
+  Decision decision;
+  const auto& digits = hex->get_ref<const std::string&>();
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), decision.inputs_digest, 16);
+  if (digits.size() != 16 || error != std::errc() || end != digits.data() + 16) {
+    return invalid_argument("/inputs_digest must be sixteen hexadecimal digits");
+  }
+  auto rest = value;
+  rest.erase("inputs_digest");
+  TP_TRY(codec::decode(rest, "", decision));
+  return decision;
+}
+
+nlohmann::json to_json(const Reason& reason) {
+  return codec::encode(reason);
+}
+
+Result<Reason> reason_from_json(const nlohmann::json& value) {
+  Reason reason;
+  TP_TRY(codec::decode(value, "", reason));
+  return reason;
+}
+
+nlohmann::json to_json(const JobSpec& spec) {
+  return codec::encode(spec);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,332 @@
+// The whole state as JSON: the journal's snapshot.
+#include "base/digest.hpp"
+#include "base/json.hpp"
+#include "core/codec/codec.hpp"
+#include "core/codec/codec_fields.hpp"
+#include "core/state/cluster_invariants.hpp"
+
+namespace tidepool::core {
+
+inline auto names_of(JobState) {
+  const auto name = [](JobState state) { return codec::EnumName<JobState>{state, to_text(state)}; };
+  return std::array{name(JobState::kPending),   name(JobState::kStarting),   name(JobState::kRunning),
+                    name(JobState::kResizing),  name(JobState::kSuspending), name(JobState::kSuspended),
+                    name(JobState::kSucceeded), name(JobState::kFailed),     name(JobState::kCancelled)};
+}
+inline auto names_of(WorkerPhase) {
+  const auto name = [](WorkerPhase phase) { return codec::EnumName<WorkerPhase>{phase, to_text(phase)}; };
+  return std::array{name(WorkerPhase::kStarting), name(WorkerPhase::kReady), name(WorkerPhase::kMember),
+                    name(WorkerPhase::kLeaving)};
+}
+inline auto names_of(NodeState) {
+  using Name = codec::EnumName<NodeState>;
+  return std::array{Name{NodeState::kUp, "up"}, Name{NodeState::kLost, "lost"}};
+}
+
+void fields(auto& archive, codec::Like<StuckNotice> auto& notice) {
+  archive("step", notice.step);
+  archive("lasted", notice.lasted);
+}
+
+void fields(auto& archive, codec::Like<KeptState> auto& kept) {
+  archive("step", kept.step);
+  archive("samples", kept.samples);
+  archive("node", kept.node);
+  archive("at", kept.at);
+}
+
+void fields(auto& archive, codec::Like<StragglerTrack> auto& track) {
+  archive("score", track.score);
+  archive("bar", track.bar);
+  archive("steps", track.steps);
+  archive("slow_steps", track.slow_steps);
+  archive("waited_s", track.waited_s);
+  archive("told", track.told);
+  archive("probed", track.probed);
+  archive("detector", track.detector);
+  archive("busy_us", track.busy_us);
+  archive("busy_steps", track.busy_steps);
+}
+
+void fields(auto& archive, codec::Like<ShareTable> auto& table) {
+  archive("number", table.number);
+  archive("weights", table.weights);
+}
+
+void fields(auto& archive, codec::Like<Eased> auto& eased) {
+  archive("weight", eased.weight);
+  archive("lost_s", eased.lost_s);
+  archive("idle_s", eased.idle_s);
+}
+
+void fields(auto& archive, codec::Like<NodeHealth> auto& health) {
+  archive("devices", health.devices);
+  archive("at", health.at);
+  archive("best_gflops", health.best_gflops);
+  archive("best_copy_gbps", health.best_copy_gbps);
+}
+
+void fields(auto& archive, codec::Like<Worker> auto& worker) {
+  archive("id", worker.id);
+  archive("job", worker.job);
+  archive("node", worker.node);
+  archive("slots", worker.slots);
+  archive("phase", worker.phase);
+  archive("started_at", worker.started_at);
+  archive("stop_due", worker.stop_due);
+  archive("kill_at", worker.kill_at);
+  archive("stopped_for", worker.stopped_for);
+  archive("joining", worker.joining);
+  archive("stuck", worker.stuck);
+  archive("launched", worker.launched);
+  archive("program_ended", worker.program_ended);
+  archive("node_lost", worker.node_lost);
+  archive("track", worker.track);
+  archive("replaced", worker.replaced);
+  archive("replaced_on", worker.replaced_on);
+}
+
+void fields(auto& archive, codec::Like<Node> auto& node) {
+  archive("id", node.id);
+  archive("name", node.name);
+  archive("state", node.state);
+  archive("cordoned", node.cordoned);
+  archive("slot_type", node.slot_type);
+  archive("price_per_slot_hour", node.price_per_slot_hour);
+  archive("owners", node.owners);
+  archive("health", node.health);
+}
+
+void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
+  archive("steps", record.steps);
+  archive("step_seconds", record.step_seconds);
+  archive("samples_per_second", record.samples_per_second);
+  archive("measured_at", record.measured_at);
+}
+
+void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_stall_ms", cost.mean_stall_ms);
+}
+
+void fields(auto& archive, codec::Like<BootCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_ms", cost.mean_ms);
+}
+
+void fields(auto& archive, codec::Like<Transition> auto& transition) {
+  archive("newcomers", transition.newcomers);
+  archive("leavers", transition.leavers);
+  archive("since", transition.since);
+  archive("reason", transition.reason);
+  archive("from_size", transition.from_size);
+  archive("to_size", transition.to_size);
+  archive("committed", transition.committed);
+}
+
+void fields(auto& archive, codec::Like<Commit> auto& commit) {
+  archive("at", commit.at);
+  archive("reason", commit.reason);
+  archive("from_size", commit.from_size);
+  archive("after_failure", commit.after_failure);
+}
+
+void fields(auto& archive, codec::Like<Grounds> auto& grounds) {
+  archive("asked", grounds.asked);
+  archive("frozen", grounds.frozen);
+  archive("step_seconds", grounds.step_seconds);
+}
+
+void fields(auto& archive, codec::Like<Allotted> auto& allotted) {
+  archive("allotment", allotted.allotment);
+  archive("grounds", allotted.grounds);
+}
+
+void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
+  archive("policy", plan.policy);
+  archive("made_at", plan.made_at);
+  archive("nodes", plan.nodes);
+  archive("mark", plan.mark);
+  archive("wake", plan.wake);
+  archive("error", plan.error);
+}
+
+void fields(auto& archive, codec::Like<PolicyDesk> auto& desk) {
+  archive("active", desk.active);
+  archive("earlier", desk.earlier);
+  archive("shadow", desk.shadow);
+  archive("since", desk.since);
+  archive("next_round", desk.next_round);
+  archive("rounds", desk.rounds);
+  archive("failures", desk.failures);
+  archive("answer", desk.answer);
+  archive("job_ended", desk.job_ended);
+}
+
+void fields(auto& archive, codec::Like<Incarnation> auto& incarnation) {
+  archive("launched", incarnation.launched);
+  archive("launched_at", incarnation.launched_at);
+  archive("failed", incarnation.failed);
+  archive("home", incarnation.home);
+}
+
+namespace {
+
+void membership_fields(auto& archive, codec::Like<Job> auto& job) {
+  archive("generation", job.generation);
+  archive("members", job.members);
+  archive("switched", job.switched);
+  archive("switch_step", job.switch_step);
+  archive("commit", job.commit);
+  archive("stepping_generation", job.stepping_generation);
+  archive("stepping_size", job.stepping_size);
+  archive("parking", job.parking);
+  archive("incarnation", job.incarnation);
+  archive("transition", job.transition);
+  archive("workers", job.workers);
+  archive("out_of_sight", job.out_of_sight);
+  archive("shares_told", job.shares_told);
+  archive("shares_used", job.shares_used);
+  archive("eased", job.eased);
+  archive("pinned_size", job.pinned_size);
+  archive("cancel_requested", job.cancel_requested);
+  archive("suspend_requested", job.suspend_requested);
+  archive("finished_training", job.finished_training);
+  archive("misconfigured", job.misconfigured);
+  archive("cooldown_waived", job.cooldown_waived);
+  archive("checkpoint_wanted", job.checkpoint_wanted);
+  archive("quiet_exits", job.quiet_exits);
+  archive("quiet_since", job.quiet_since);
+}
+
+void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
+  archive("last_step", job.last_step);
+  archive("samples_done", job.samples_done);
+  archive("last_report_at", job.last_report_at);
+  archive("parked", job.parked);
+  archive("checkpoint", job.checkpoint);
+  archive("held_since", job.held_since);
+  archive("epoch", job.epoch);
+  archive("first_loss", job.first_loss);
+  archive("last_loss", job.last_loss);
+  archive("global_batch", job.global_batch);
+  archive("noise_scale", job.noise_scale);
+  archive("sizes", job.sizes);
+  archive("steps_since_switch", job.steps_since_switch);
+  archive("paces", job.paces);
+  archive("grow_cost", job.grow_cost);
+  archive("replace_cost", job.replace_cost);
+  archive("shrink_cost", job.shrink_cost);
+  archive("failure_cost", job.failure_cost);
+  archive("restart_cost", job.restart_cost);
+  archive("rebalance_cost", job.rebalance_cost);
+  archive("boot_cost", job.boot_cost);
+  archive("audited_epoch", job.audited_epoch);
+  archive("restarts", job.restarts);
+  archive("replacements", job.replacements);
+  archive("shrunk_for_straggler", job.shrunk_for_straggler);
+  archive("last_replacement_at", job.last_replacement_at);
+  archive("last_error", job.last_error);
+  archive("charged_until", job.charged_until);
+  archive("slot_time", job.slot_time);
+  archive("cost", job.cost);
+  archive("cost_remainder", job.cost_remainder);
+  archive("verdict", job.verdict);
+  archive("allotted", job.allotted);
+}
+
+}  // namespace
+
+void fields(auto& archive, codec::Like<Job> auto& job) {
+  archive("id", job.id);
+  archive("spec", job.spec);
+  archive("state", job.state);
+  archive("submitted_at", job.submitted_at);
+  archive("started_at", job.started_at);
+  archive("finished_at", job.finished_at);
+  archive("last_start_at", job.last_start_at);
+  archive("last_resize_at", job.last_resize_at);
+  membership_fields(archive, job);
+  measurement_fields(archive, job);
+}
+
+void fields(auto& archive, codec::Like<ClusterState> auto& state) {
+  archive("now", state.now);
+  archive("next_job", state.next_job);
+  archive("next_node", state.next_node);
+  archive("next_worker", state.next_worker);
+  archive("next_decision", state.next_decision);
+  archive("next_event", state.next_event);
+  archive("plan", state.plan);
+}
+
+namespace {
+
+// Nodes, workers and jobs name themselves, so they are lists; a name that comes twice is an error.
+template <class Map, class Make>
+Status decode_list(nlohmann::json& document, const char* name, Map& map, Make make) {
+  const auto found = document.find(name);
+  const std::string where = std::string("/") + name;
+  if (found == document.end() || !found->is_array()) return codec::wrong(where, "a list");
+  std::size_t index = 0;
+  for (const auto& element : *found) {
+    const std::string place = where + "/" + std::to_string(index++);
+    auto value = make();
+    TP_TRY(codec::decode(element, place, *value));
+    const auto id = value->id;
+    if (!id) return codec::wrong(place + "/id", "an id");
+    if (!map.emplace(id, std::move(value)).second) return codec::wrong(place + "/id", "an id of its own");
+  }
+  document.erase(found);
+  return ok_status();
+}
+
+template <class Id, class T>
+IdTable<Id, T> unboxed(std::map<Id, std::unique_ptr<T>>&& boxes) {
+  IdTable<Id, T> plain;
+  for (auto& [id, box] : boxes) plain.emplace(id, std::move(*box));
+  return plain;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const ClusterState& state) {
+  auto out = codec::encode(state);
+  auto& nodes = out["nodes"] = nlohmann::json::array();
+  for (const auto& [id, node] : state.nodes) nodes.push_back(codec::encode(node));
+  auto& workers = out["workers"] = nlohmann::json::array();
+  for (const auto& [id, worker] : state.workers) workers.push_back(codec::encode(worker));
+  auto& jobs = out["jobs"] = nlohmann::json::array();
+  for (const auto& [id, job] : state.jobs) jobs.push_back(codec::encode(*job));
+  // Left out while it says nothing, as in the states of daemons that knew no policy files.
+  if (state.desk != PolicyDesk{}) out["desk"] = codec::encode(state.desk);
+  return out;
+}
+
+Result<ClusterState> state_from_json(const nlohmann::json& value) {
+  if (!value.is_object()) return invalid_argument("a state must be an object");
+  auto document = value;
+  ClusterState state;
+  std::map<NodeId, std::unique_ptr<Node>> nodes;
+  std::map<WorkerId, std::unique_ptr<Worker>> workers;
+  std::map<JobId, std::shared_ptr<Job>> jobs;
+  TP_TRY(decode_list(document, "nodes", nodes, [] { return std::make_unique<Node>(); }));
+  TP_TRY(decode_list(document, "workers", workers, [] { return std::make_unique<Worker>(); }));
+  TP_TRY(decode_list(document, "jobs", jobs, [] { return std::make_shared<Job>(); }));
+  if (const auto desk = document.find("desk"); desk != document.end()) {
+    TP_TRY(codec::decode(*desk, "/desk", state.desk));
+    document.erase(desk);
+  }
+  TP_TRY(codec::decode(document, "", state));
+  state.nodes = unboxed(std::move(nodes));
+  state.workers = unboxed(std::move(workers));
+  state.jobs.insert(jobs.begin(), jobs.end());
+  if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
+  return state;
+}
+
+std::uint64_t digest_of(const ClusterState& state) {
+  return Digest().mix(canonical_json(to_json(state))).value();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,289 @@
+#include "core/decide/apply_plan.hpp"
+
+#include "base/check.hpp"
+#include "base/overloaded.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/shares.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/straggler_patience.hpp"
+
+namespace tidepool::core {
+namespace {
+
+void conclude(Job& job, const Reason& reason) {
+  if (job.verdict.reason.code != reason.code) job.verdict = {};
+  job.verdict.job = job.id;
+  job.verdict.reason = reason;
+}
+
+std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<WorkerPlacement>& placements, int size) {
+  std::vector<WorkerId> ids;
+  for (const auto& placement : placements) {
+    change.add_worker(job, placement);
+    ids.push_back(placement.worker);
+    change.emit("worker.started", change.job(job), {{"worker", placement.worker.text()}, {"size", size}});
+  }
+  return ids;
+}
+
+// Once for as long as the worker stays slow.
+void tell_straggler(StateChange& change, const Job& job, const Reason& reason) {
+  const WorkerId id(static_cast<std::uint64_t>(reason.number("worker")));
+  StragglerTrack& track = change.worker(id).track;
+  if (track.told || job.eased.contains(id)) return;
+  track.told = true;
+  change.emit("worker.straggling", job, straggling_data(reason, track.detector));
+}
+
+void begin_resize(StateChange& change, Job& job, Transition transition) {
+  transition.since = change.at();
+  transition.from_size = job.size();
+  transition.to_size =
+      job.size() + static_cast<int>(transition.newcomers.size()) - static_cast<int>(transition.leavers.size());
+  job.transition = std::move(transition);
+  become(job, JobState::kResizing);
+  change.emit("job.resizing", job, resizing_data(*job.transition));
+}
+
+void apply(StateChange& change, const StartIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  const int size = static_cast<int>(intent.newcomers.size());
+  become(job, JobState::kStarting);
+  job.last_start_at = change.at();
+  job.cooldown_waived = false;
+  job.parking = false;
+  job.out_of_sight.clear();
+  job.held_since.reset();
+  job.stepping_generation = 0;
+  job.stepping_size = 0;
+  job.audited_epoch.reset();  // epochs since the kept state are gone through again
+  Transition transition;
+  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.since = change.at();
+  transition.reason = reason;
+  transition.to_size = size;
+  job.transition = std::move(transition);
+}
+
+void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  job.shrunk_for_straggler = false;
+  const int size = job.size() + static_cast<int>(intent.newcomers.size());
+  Transition transition;
+  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  const bool for_straggler = reason.code == ReasonCode::kStragglerShrunk;
+  if (for_straggler) {
+    count_replacement(job, change.at());
+    tell_straggler(change, job, reason);
+  }
+  job.shrunk_for_straggler = for_straggler;
+  Transition transition;
+  transition.leavers = intent.leavers;
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  Transition transition;
+  if (speaks_of_straggler(reason.code)) {
+    count_replacement(job, change.at());
+    tell_straggler(change, job, reason);
+  }
+  transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
+  if (speaks_of_straggler(reason.code)) {
+    Worker& newcomer = change.worker(intent.newcomer.worker);
+    newcomer.replaced = intent.leaver;
+    newcomer.replaced_on = change.worker(intent.leaver).node;
+  }
+  transition.leavers = {intent.leaver};
+  transition.reason = reason;
+  begin_resize(change, job, std::move(transition));
+}
+
+void apply(StateChange& change, const RebalanceIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  if (speaks_of_straggler(reason.code)) tell_straggler(change, job, reason);
+  for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
+    const WorkerId id = job.members[rank];
+    if (intent.weights[rank] == kFullShare) {
+      job.eased.erase(id);
+      continue;
+    }
+    const auto [eased, is_new] = job.eased.try_emplace(id);
+    if (is_new) eased->second.lost_s = change.worker(id).track.waited_s;
+    eased->second.weight = intent.weights[rank];
+  }
+  job.shares_told = {.number = intent.number, .weights = intent.weights};
+}
+
+void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  if (intent.after_failure) conclude(job, reason);
+  if (intent.after_failure) count_quiet_exits(change, job);
+  // A failure during a switch does not hide from which size the job came.
+  const int before = job.switched ? job.size() : job.commit.from_size;
+  job.commit = {change.at(), reason, job.members.empty() ? 0 : before, intent.after_failure};
+  for (const WorkerId id : job.workers) {
+    if (contains(intent.members, id)) {
+      change.worker(id).phase = WorkerPhase::kMember;
+    } else if (contains(job.members, id)) {
+      write_off(change, id, std::nullopt);
+    }
+    // Leavers of a switch that never came leave now.
+    const Worker& worker = change.worker(id);
+    const bool stranded = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
+    if (intent.after_failure && stranded) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+  }
+  job.generation = intent.number;
+  job.members = intent.members;
+  job.switched = false;
+  begin_shares(job);
+  job.incarnation.failed = WorkerId();
+  for (const WorkerId id : job.members) change.worker(id).program_ended = false;
+  if (job.transition && !intent.after_failure) job.transition->committed = true;
+}
+
+void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
+  Job& job = change.job(intent.job);
+  job.incarnation.launched = intent.number;
+  job.incarnation.launched_at = change.at();
+  job.incarnation.home = change.worker(job.members.front()).node;
+}
+
+void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  count_quiet_exits(change, job);
+  become(job, JobState::kSuspending);
+  job.parking = intent.number > 0;
+  job.incarnation.failed = WorkerId();
+  if (job.parking) {
+    job.generation = intent.number;
+    job.commit = {change.at(), reason, job.size(), intent.after_failure};
+  }
+  job.members.clear();
+  begin_shares(job);
+  job.switched = false;
+  job.transition.reset();
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = change.worker(id);
+    if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
+    const bool parks = job.parking && may_hold_state(worker);
+    write_off(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+  }
+}
+
+// A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
+// lost.
+bool counts_as_lost(const Job& job, const Worker& worker, ReasonCode code) {
+  const bool boots = job.transition && contains(job.transition->newcomers, worker.id);
+  switch (code) {
+    case ReasonCode::kStartTimeout: return boots;
+    case ReasonCode::kWorkerStuck: return boots || worker.phase == WorkerPhase::kMember;
+    case ReasonCode::kSwitchTimeout: return worker.phase == WorkerPhase::kMember;
+    default: return false;
+  }
+}
+
+void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  Worker& worker = change.worker(intent.worker);
+  worker.kill_at = change.at() + intent.grace;
+  worker.stopped_for = reason;
+  if (counts_as_lost(job, worker, reason.code)) return;
+  worker.phase = WorkerPhase::kLeaving;
+  drop_from_transition(change, job, intent.worker);
+}
+
+void apply(StateChange& change, const ProbeIntent& intent, const Reason&) {
+  change.worker(intent.worker).track.probed = true;
+}
+
+JobState state_of(JobEnd end) {
+  switch (end) {
+    case JobEnd::kSucceeded: return JobState::kSucceeded;
+    case JobEnd::kFailed: return JobState::kFailed;
+    case JobEnd::kCancelled: return JobState::kCancelled;
+  }
+  return JobState::kFailed;
+}
+
+void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  become(job, state_of(intent.end));
+  job.finished_at = change.at();
+  job.parking = false;
+  job.checkpoint_wanted = false;
+  job.members.clear();
+  job.out_of_sight.clear();
+  begin_shares(job);
+  job.switched = false;
+  job.transition.reset();
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  job.allotted.reset();
+  if (change.state().desk.active) change.state().desk.job_ended = true;
+  change.capacity_changed();
+  change.emit("job.finished", job, finished_data(job));
+}
+
+// Before the intents, so that the grounds are what the policy saw.
+void apply(StateChange& change, const Replan& replan, const Decision& decision, std::uint64_t nodes) {
+  ClusterPlan& plan = change.state().plan;
+  if (!replan.error.empty() && replan.error != plan.error) {
+    change.emit("policy.error", {{"policy", decision.policy}, {"error", replan.error}});
+  }
+  plan = {.policy = decision.policy,
+          .made_at = decision.at,
+          .nodes = nodes,
+          .mark = replan.mark,
+          .wake = replan.wake,
+          .error = replan.error};
+  change.state().desk.answer.reset();
+  change.state().desk.job_ended = false;
+  for (const auto& [id, now] : replan.changes) {
+    Job& job = change.job(id);
+    if (now) {
+      job.allotted = {.allotment = *now, .grounds = grounds_of(job, decision.at)};
+    } else {
+      job.allotted.reset();
+    }
+  }
+}
+
+}  // namespace
+
+void apply_decision(StateChange& change, const Decision& decision, std::uint64_t nodes) {
+  if (decision.empty()) return;
+  TP_CHECK(decision.id.number() == change.state().next_decision, "decisions are numbered in order");
+  ++change.state().next_decision;
+  change.follow(decision.id);
+  if (!decision.plan.empty()) change.emit("decision.made", decision_data(decision, change.state()));
+  if (decision.replan) apply(change, *decision.replan, decision, nodes);
+  for (const auto& planned : decision.plan) {
+    std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
+  }
+  for (const auto& verdict : decision.verdicts) {
+    Job& job = change.job(verdict.job);
+    job.verdict = verdict;
+    if (verdict.reason.code == ReasonCode::kWaitsForState && !job.held_since) job.held_since = change.at();
+    if (speaks_of_straggler(verdict.reason.code)) tell_straggler(change, job, verdict.reason);
+  }
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,143 @@
+#include "core/decide/cluster_planner.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/decide/queue_planner.hpp"
+#include "core/state/job_state.hpp"
+
+namespace tidepool::core {
+namespace {
+
+bool may_be_given(const Job& job, int size) {
+  const auto& sizes = job.spec.elastic.sizes;
+  if (size != 0 && !std::binary_search(sizes.begin(), sizes.end(), size)) return false;
+  const bool waits = job.state == JobState::kPending || job.state == JobState::kSuspending;
+  return job.pinned_size == 0 || size == job.pinned_size || (waits && size < job.pinned_size);
+}
+
+PlanPart part_of(const DecisionDraft& draft, const Job& job) {
+  if (!counts(job, draft.now()) || draft.ends(job.id)) return PlanPart::kNone;
+  return draft.follows_plan(job) ? PlanPart::kSized : PlanPart::kOwnWay;
+}
+
+Error wrong(const std::string& what) {
+  return {ErrorCode::kInternal, what};
+}
+
+// What the state says of the job can stand, so that a partial plan need not name it.
+bool stands(const Job& job, Instant now) {
+  return job.allotted && may_be_given(job, job.allotted->allotment.size) && !grounds_have_changed(job, now);
+}
+
+// What a job keeps when the policy's answer was dropped: its allotment, unless its user has asked for something else
+// since.
+Allotment standing(const Job& job) {
+  if (job.allotted && may_be_given(job, job.allotted->allotment.size)) return job.allotted->allotment;
+  const int size = job.pinned_size > 0 ? job.pinned_size : allowed_size(job, job.size());
+  return {.size = job.members.empty() ? 0 : size, .reason = {ReasonCode::kPolicyFailed, {}}};
+}
+
+// It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken
+// away.
+Status check_named(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
+  for (const auto& [id, allotment] : answer.allotments) {
+    const Job* job = draft.state().find_job(id);
+    if (!scope.candidates.contains(id) || part_of(draft, *job) == PlanPart::kNone) {
+      return wrong("the plan sizes " + id.text() + ", which is not asked");
+    }
+    if (!may_be_given(*job, allotment.size)) {
+      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size));
+    }
+  }
+  return ok_status();
+}
+
+// All candidates, or of a partial plan those that it names and those that may have left it.
+IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) {
+  if (answer.whole) return scope.candidates;
+  IdSet<JobId> jobs;
+  for (const JobId id : scope.looked_at) {
+    if (scope.candidates.contains(id)) jobs.insert(id);
+  }
+  for (const auto& [id, allotment] : answer.allotments) jobs.insert(id);
+  return jobs;
+}
+
+// What the answer changes, by job. A whole plan names every job that counts, a partial one at least those that were
+// looked at and of whom what was said cannot stand. Each job is looked at once: that is most of what a plan costs that
+// changes little. Takes the allotments out of the answer.
+Result<std::vector<AllotmentChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope,
+                                                PlanAnswer& answer) {
+  TP_TRY(check_named(draft, scope, answer));
+  std::vector<AllotmentChange> changes;
+  for (const JobId id : whom_it_concerns(scope, answer)) {
+    const Job& job = *draft.state().find_job(id);
+    if (part_of(draft, job) == PlanPart::kNone) {
+      if (job.allotted) changes.push_back({id, std::nullopt});
+      continue;
+    }
+    const auto named = answer.allotments.find(id);
+    if (named != answer.allotments.end()) {
+      if (is_news(job, named->second, draft.now())) changes.push_back({id, std::move(named->second)});
+    } else if (answer.whole || !stands(job, draft.now())) {
+      return wrong("the plan gives " + id.text() + " no size, not even none");
+    } else if (job.allotted->grounds.frozen != size_is_frozen(job, draft.now())) {
+      changes.push_back({id, job.allotted->allotment});
+    }
+  }
+  return changes;
+}
+
+// What stands when there is no lawful answer.
+std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, const PlanScope& scope) {
+  std::vector<AllotmentChange> changes;
+  for (const JobId id : scope.candidates) {
+    const Job& job = *draft.state().find_job(id);
+    std::optional<Allotment> next;
+    if (part_of(draft, job) != PlanPart::kNone) next = standing(job);
+    if (next ? is_news(job, *next, draft.now()) : job.allotted.has_value()) changes.push_back({id, std::move(next)});
+  }
+  return changes;
+}
+
+}  // namespace
+
+IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
+  const std::function<PlanPart(const Job&)> part = [&](const Job& job) { return part_of(draft, job); };
+  Result<PlanAnswer> answer =
+      planner.plan({draft.view(), scope.candidates, scope.looked_at, part, scope.nodes}, draft.budget());
+  auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<AllotmentChange>>(answer.error());
+  Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
+  if (changes) {
+    replan = {.changes = *std::move(changes), .mark = answer->mark, .wake = answer->wake, .error = {}};
+  } else {
+    replan.error = changes.error().message;
+    replan.changes = changes_without_answer(draft, scope);
+  }
+  IdSet<JobId> changed;
+  for (const AllotmentChange& change : replan.changes) changed.insert(change.job);
+  draft.set_replan(std::move(replan));
+  return changed;
+}
+
+bool is_news(const Job& job, const Allotment& next, Instant now) {
+  if (!job.allotted) return true;
+  const Allotment& before = job.allotted->allotment;
+  if (before.size != next.size || before.mark != next.mark || !says_the_same(before.reason, next.reason)) return true;
+  if (before.place != next.place && is_off_plan(job, next)) return true;
+  return grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now);
+}
+
+bool is_off_plan(const Job& job, const Allotment& allotment) {
+  if (job.state == JobState::kPending) return allotment.size > 0;
+  return is_active(job.state) && job.size() != allotment.size;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,30 @@
+// A new plan for the whole cluster: asks the policy, checks its answer, and notes what it changes. A wrong answer is
+// dropped with its reason; the old plan then stands, and jobs that it does not name stay as they are.
+#pragma once
+
+#include <cstdint>
+
+#include "base/id_set.hpp"
+#include "core/decide/decision_draft.hpp"
+
+namespace tidepool::core {
+
+// Whom a plan is about.
+struct PlanScope {
+  const IdSet<JobId>& candidates;  // all that any plan may count with, and all that the newest one does
+  const IdSet<JobId>& looked_at;   // whom the decision looks at
+  std::uint64_t nodes = 0;         // digest_of_nodes()
+};
+
+// Plans for those candidates that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan into
+// the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
+[[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
+
+// The plan would say something else of the job than the state does, or would rest on something else: only then is it
+// a change. Scores and sizes that lost are not looked at. Requires: the plan counts with the job.
+[[nodiscard]] bool is_news(const Job& job, const Allotment& next, Instant now);
+
+// The job does not have what the plan gives it.
+[[nodiscard]] bool is_off_plan(const Job& job, const Allotment& allotment);
+
+}  // namespace tidepool::core

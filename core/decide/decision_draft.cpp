@@ -1,0 +1,215 @@
+#include "core/decide/decision_draft.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/id_set.hpp"
+#include "core/state/account.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 4;
+
+// Numbers that name a goal, a worker or a turn, not a measurement: when one changes, the verdict says something else.
+constexpr std::array<std::string_view, 6> kTelling = {"of", "to", "size", "next", "worker", "looks"};
+
+bool is_telling(std::string_view name) {
+  return std::find(kTelling.begin(), kTelling.end(), name) != kTelling.end();
+}
+
+// The same numbers in the same order, but for values of which none is telling. Nearly all reasons of a job that is told
+// the same again are like that, and only then no name has to be looked up.
+bool differ_in_measurements_only(const std::vector<ReasonNumber>& one, const std::vector<ReasonNumber>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const ReasonNumber& a, const ReasonNumber& b) {
+                      return a.name == b.name && (a.value == b.value || !is_telling(a.name));
+                    });
+}
+
+// Of what the decision speaks about, not of the whole state: O(change).
+std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
+  Digest digest;
+  digest.mix(state.next_event).mix(state.next_decision).mix(static_cast<std::uint64_t>(decision.at.count_us()));
+  IdSet<JobId> jobs;
+  for (const auto& planned : decision.plan) jobs.insert(job_of(planned.intent));
+  for (const auto& verdict : decision.verdicts) jobs.insert(verdict.job);
+  for (const JobId id : jobs) {
+    const Job& job = *state.find_job(id);
+    digest.mix(id.number()).mix(job.generation).mix(static_cast<std::uint64_t>(job.last_step));
+    for (const auto& [size, record] : job.sizes) {
+      digest.mix(static_cast<std::uint64_t>(size)).mix(static_cast<std::uint64_t>(record.steps));
+      digest.mix(static_cast<std::uint64_t>(record.measured_at.count_us()));
+    }
+  }
+  return digest.value();
+}
+
+}  // namespace
+
+bool says_the_same(const Reason& one, const Reason& other) {
+  if (one.code != other.code || one.word != other.word) return false;
+  if (differ_in_measurements_only(one.numbers, other.numbers)) return true;
+  return std::all_of(kTelling.begin(), kTelling.end(),
+                     [&](std::string_view name) { return one.number(name) == other.number(name); });
+}
+
+Wished wished(const Allotment& allotment) {
+  return {.size = allotment.size, .reason = allotment.reason, .lost = allotment.lost, .score = allotment.score};
+}
+
+Wished wished(const SizeWish& wish) {
+  return {.size = wish.size, .reason = wish.reason, .lost = wish.lost, .score = wish.score};
+}
+
+Weighed weighed(const Wished& wish) {
+  return {Alternative{wish.size, wish.score, wish.reason}, wish.lost};
+}
+
+DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now)
+    : state_(state),
+      parts_(parts),
+      in_charge_(parts.in_charge(state)),
+      now_(now),
+      budget_(parts.config.step_budget),
+      next_worker_(state.next_worker) {
+  decision_.at = now;
+  decision_.policy = parts_.name_in_charge(state_);
+}
+
+const Policy& DecisionDraft::policy_of(const Job& job) const {
+  // No choice: a policy file may decide in its place. Nearly every job says so, so it is not looked up.
+  if (job.spec.scaling.policy == "default") return in_charge_;
+  const auto found = parts_.policies.find(job.spec.scaling.policy);
+  const bool chooses = found != parts_.policies.end() && !found->second->plans_cluster();
+  return chooses ? *found->second : in_charge_;
+}
+
+bool DecisionDraft::follows_plan(const Job& job) const {
+  return default_policy().plans_cluster() && &policy_of(job) == &default_policy();
+}
+
+const Allotment* DecisionDraft::allotment_of(const Job& job) const {
+  if (!default_policy().plans_cluster()) return nullptr;
+  if (decision_.replan) {
+    const auto& changes = decision_.replan->changes;
+    const auto found = std::lower_bound(changes.begin(), changes.end(), job.id,
+                                        [](const AllotmentChange& change, JobId id) { return change.job < id; });
+    if (found != changes.end() && found->job == job.id) return found->now ? &*found->now : nullptr;
+  }
+  return job.allotted ? &job.allotted->allotment : nullptr;
+}
+
+void DecisionDraft::set_replan(Replan replan) {
+  decision_.replan = std::move(replan);
+}
+
+void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed) {
+  carry_out(std::move(intent), reason);
+  find(job, reason, std::move(weighed));
+}
+
+void DecisionDraft::carry_out(Intent intent, Reason reason) {
+  changed_.insert(job_of(intent));
+  if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
+  const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
+                       std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<PreemptIntent>(intent);
+  if (resizes) resized_.insert(job_of(intent));
+  note_leavers(intent);
+  decision_.plan.push_back({std::move(intent), std::move(reason)});
+}
+
+void DecisionDraft::note_leavers(const Intent& intent) {
+  if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) {
+    leavers_.insert(shrink->leavers.begin(), shrink->leavers.end());
+  } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
+    leavers_.insert(replace->leaver);
+  } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
+    leavers_.insert(stop->worker);
+  } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
+    const auto& workers = state_.find_job(preempted->job)->workers;
+    leavers_.insert(workers.begin(), workers.end());
+  }
+}
+
+void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason) {
+  if (stopped_.insert(worker)) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
+}
+
+bool DecisionDraft::is_said(const Job& job, const Reason& reason) {
+  return job.verdict.job && says_the_same(job.verdict.reason, reason);
+}
+
+void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed) {
+  if (is_said(job, reason)) return;
+  if (weighed.lost.size() > kAlternativesMax) weighed.lost.resize(kAlternativesMax);
+  decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen)});
+}
+
+FreeSlots& DecisionDraft::free_slots() {
+  if (!free_) {
+    free_.emplace(state_);
+    free_->spare(types_asked_for());
+  }
+  return *free_;
+}
+
+const std::set<std::string>& DecisionDraft::types_asked_for() {
+  if (types_asked_for_) return *types_asked_for_;
+  types_asked_for_.emplace();
+  if (asking_ == nullptr) return *types_asked_for_;
+  for (const JobId id : *asking_) {
+    const auto& types = state_.find_job(id)->spec.slot_types;
+    types_asked_for_->insert(types.begin(), types.end());
+  }
+  return *types_asked_for_;
+}
+
+int DecisionDraft::capacity(const Job& job) {
+  const auto [found, is_new] = capacity_.try_emplace({job.spec.gpus_per_worker, job.spec.slot_types}, 0);
+  if (is_new) found->second = empty_cluster_capacity(state_, job.spec.gpus_per_worker, job.spec.slot_types);
+  return found->second;
+}
+
+Money DecisionDraft::cheapest_slot_hour() {
+  if (!cheapest_) {
+    cheapest_ = Money();
+    for (const auto& [id, node] : state_.nodes) {
+      const bool usable = node.state == NodeState::kUp && !node.cordoned;
+      if (usable && (*cheapest_ == Money() || node.price_per_slot_hour < *cheapest_)) {
+        cheapest_ = node.price_per_slot_hour;
+      }
+    }
+  }
+  return *cheapest_;
+}
+
+std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
+  const auto& cap = job.spec.scaling.price_cap;
+  if (!cap) return std::nullopt;
+  const Money added = Money::micros(cheapest_slot_hour().count_micros() * more * job.spec.gpus_per_worker);
+  const Money price = price_per_hour(state_, job) + added;
+  if (price <= *cap) return std::nullopt;
+  return Reason{ReasonCode::kPriceCap, {{"cap", cap->to_units()}, {"price", price.to_units()}}};
+}
+
+std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
+  if (const auto& cap = job.spec.scaling.price_cap) {
+    const Money left = *cap - price_per_hour(state_, job);
+    request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
+  }
+  request.slot_types = job.spec.slot_types;
+  return free_slots().take(std::move(request), next_worker_);
+}
+
+Decision DecisionDraft::finish() && {
+  decision_.steps_counted = budget_.used();
+  decision_.inputs_digest = digest_of_inputs(state_, decision_);
+  if (!decision_.empty()) decision_.id = DecisionId(state_.next_decision);
+  return std::move(decision_);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,140 @@
+// One decision in the making: the state it is made from, what it has planned so far, and what the plan
+// has used up. Planners read the state through it and write only here.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/id_set.hpp"
+#include "core/decide/engine_parts.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+// What a policy has weighed for one job.
+struct Weighed {
+  std::optional<Alternative> chosen;  // what it wants
+  std::vector<Alternative> lost;      // best first
+};
+
+// The size that a plan or a policy asks for. What it weighed stays where it lies: most jobs are to stay as they are,
+// and for them none of it is told.
+struct Wished {
+  int size = 0;
+  const Reason& reason;
+  const std::vector<Alternative>& lost;  // best first
+  double score = 0;                      // of this size, as those of the sizes that lost
+};
+[[nodiscard]] Wished wished(const Allotment& allotment);
+[[nodiscard]] Wished wished(const SizeWish& wish);
+[[nodiscard]] Weighed weighed(const Wished& wish);
+
+class DecisionDraft {
+ public:
+  DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now);
+
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] ClusterView view() const { return {state_, now_}; }
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] const EngineParts& parts() const { return parts_; }
+  [[nodiscard]] StepBudget& budget() { return budget_; }
+  [[nodiscard]] const Policy& default_policy() const { return in_charge_; }
+  // The policy that the job asked for, or the default one if it is not known here. A policy for the whole cluster plans
+  // for it or not at all, so one that is not the default is no choice of a job's.
+  [[nodiscard]] const Policy& policy_of(const Job& job) const;
+  // The default policy plans for the whole cluster and sizes the job; jobs that follow a policy of their own are fixed
+  // claims to it.
+  [[nodiscard]] bool follows_plan(const Job& job) const;
+  // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
+  // default policy makes none.
+  [[nodiscard]] const Allotment* allotment_of(const Job& job) const;
+  void set_replan(Replan replan);
+
+  // An intent that says something new about its job is also its verdict.
+  void conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed = {});
+  // An intent that only carries out what has been concluded before.
+  void carry_out(Intent intent, Reason reason);
+  // Ends a worker; a second stop of the same worker adds nothing.
+  void stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason);
+  // The newest verdict on the job says the same already. The first one is always news.
+  [[nodiscard]] static bool is_said(const Job& job, const Reason& reason);
+  // What was found about the job without an intent; kept only if it is news.
+  void find(const Job& job, const Reason& reason, Weighed weighed = {});
+
+  // No intent and no new plan, so far.
+  [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
+  // This decision has an intent for the job, or ends it.
+  [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
+  [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
+  // Workers whose slots this decision sets free.
+  [[nodiscard]] const IdSet<WorkerId>& leavers() const { return leavers_; }
+
+  // Jobs that have not ended and ask for a type of slot. They outlive the draft.
+  void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
+  // The types that they ask for.
+  [[nodiscard]] const std::set<std::string>& types_asked_for();
+  // This decision changes the job's size or replaces a worker, so it can do neither once more.
+  [[nodiscard]] bool resizes(JobId job) const { return resized_.contains(job); }
+
+  // Slots as this decision uses them up; built when first asked for.
+  [[nodiscard]] FreeSlots& free_slots();
+  // Keeps so many more of them for a job that waits; the others may take what is usable. May be below 0.
+  void reserve(int slots) { reserved_ += slots; }
+  [[nodiscard]] int reserved() const { return reserved_; }
+  [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
+  [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
+  // Workers of the job that an empty cluster would hold.
+  [[nodiscard]] int capacity(const Job& job);
+
+  // Places more workers of the job if there is room of a type that it may be on and that its price cap allows: what
+  // the cap leaves is shared out evenly among the new slots, and dearer nodes are left alone.
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
+  // Why `more` workers are too dear wherever they went, if they are.
+  [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
+
+  // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
+  void set_queue_waits(bool waits) { queue_waits_ = waits; }
+  [[nodiscard]] bool queue_waits() const { return queue_waits_; }
+
+  // Numbers the decision and closes it.
+  [[nodiscard]] Decision finish() &&;
+
+ private:
+  // Of the nodes that are up and not cordoned.
+  [[nodiscard]] Money cheapest_slot_hour();
+  void note_leavers(const Intent& intent);
+
+  const ClusterState& state_;
+  const EngineParts& parts_;
+  const Policy& in_charge_;  // as of this state
+  Instant now_;
+  StepBudget budget_;
+  Decision decision_;
+  std::optional<FreeSlots> free_;
+  IdSet<WorkerId> stopped_;
+  std::map<std::pair<int, std::vector<std::string>>, int> capacity_;
+  std::optional<Money> cheapest_;
+  std::uint64_t next_worker_;
+  bool queue_waits_ = false;
+  IdSet<JobId> changed_;
+  IdSet<JobId> ended_;
+  IdSet<WorkerId> leavers_;
+  IdSet<JobId> resized_;
+  const IdSet<JobId>* asking_ = nullptr;  // null = nobody
+  std::optional<std::set<std::string>> types_asked_for_;
+  int reserved_ = 0;
+};
+
+// Equal codes, and the same numbers where they name a goal or a worker.
+[[nodiscard]] bool says_the_same(const Reason& one, const Reason& other);
+
+// A finite number for a reason; ids go in as their number.
+template <class Tag>
+[[nodiscard]] double as_number(StrongId<Tag> id) {
+  return static_cast<double>(id.number());
+}
+
+}  // namespace tidepool::core

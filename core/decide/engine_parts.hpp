@@ -1,0 +1,43 @@
+// What an engine is built from: its policies, its straggler detectors and its settings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/time.hpp"
+#include "core/decide/policy.hpp"
+#include "core/facts/straggler_detector.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+struct EngineConfig {
+  std::int64_t step_budget = 50'000'000;            // counted steps for one decide()
+  Duration start_timeout = Duration::seconds(120);  // a worker not ready by then has failed
+  Duration switch_timeout =
+      Duration::seconds(120);                       // a committed generation without any sign of life for so long hangs
+  Duration finish_patience = Duration::seconds(5);  // for the report of the end, once a member has exited with 0
+  Duration plan_every = Duration::seconds(60);  // a policy for the whole cluster plans again at the latest after this
+  bool replace_stragglers = true;
+  bool rebalance_stragglers = true;  // a slow worker gets a smaller share first; only with replace_stragglers
+};
+
+// `policies` maps each name a job may ask for in scaling.policy to its policy; the entry "default" must exist and
+// orders the queue. Policies and detectors are shared and immutable.
+struct EngineParts {
+  std::map<std::string, std::shared_ptr<const Policy>> policies;
+  StragglerDetectors stragglers;
+  EngineConfig config = {};
+  // Plans by what the active policy file has answered (policy_desk.hpp). Null = policy files are not followed here.
+  std::shared_ptr<const Policy> file_policy = nullptr;
+
+  // A policy file decides, and not the policy called "default".
+  [[nodiscard]] bool file_decides(const ClusterState& state) const;
+  // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
+  [[nodiscard]] const Policy& in_charge(const ClusterState& state) const;
+  [[nodiscard]] std::string name_in_charge(const ClusterState& state) const;
+};
+
+}  // namespace tidepool::core

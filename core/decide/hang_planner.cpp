@@ -1,0 +1,119 @@
+#include "core/decide/hang_planner.hpp"
+
+#include <algorithm>
+
+#include "core/decide/restart_planner.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// While the old generation still steps, a switch that is being prepared beside it may take this many timeouts.
+constexpr std::int64_t kTimeoutsBesideSteps = 5;
+
+// When a committed generation that nobody steps in counts as hung.
+std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
+  if (!awaits_switch(job)) return std::nullopt;
+  if (job.spec.resize == ResizeMode::kRestart) {
+    const Instant from_commit = job.commit.at + job.spec.elastic.grace + pause_before_launch(job);
+    const bool launched = job.incarnation.launched == job.generation && job.incarnation.launched_at;
+    // Whoever held up the launch, its programs have their own time.
+    return (launched ? std::max(from_commit, *job.incarnation.launched_at) : from_commit) + config.switch_timeout;
+  }
+  const Instant newest_sign = std::max(job.commit.at, job.last_report_at.value_or(job.commit.at));
+  return std::min(newest_sign + config.switch_timeout, job.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
+}
+
+bool is_newcomer(const Job& job, WorkerId id) {
+  return job.transition && job.transition->committed && contains(job.transition->newcomers, id);
+}
+
+// Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
+// generation, or that their program runs), and leavers that are still here.
+std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
+  const bool launched = job.incarnation.launched == job.generation;
+  std::vector<WorkerId> late;
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (worker.node_lost || worker.kill_at) continue;
+    const bool silent = (launched ? worker.launched : worker.joining) < job.generation;
+    if (worker.phase == WorkerPhase::kLeaving || (worker.phase == WorkerPhase::kMember && silent)) late.push_back(id);
+  }
+  return late;
+}
+
+// Who holds up the switch: those that never said where they listen; if all have, the newcomers, without whom the others
+// were stepping; without newcomers the last rank, so that whoever it is, each try has one suspect fewer.
+std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
+  if (job.spec.resize == ResizeMode::kRestart) return laggards(state, job);
+  std::vector<WorkerId> silent;
+  std::vector<WorkerId> newcomers;
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->node_lost) continue;
+    if (worker->joining < job.generation) silent.push_back(id);
+    if (is_newcomer(job, id)) newcomers.push_back(id);
+  }
+  if (!silent.empty()) return silent;
+  return newcomers.empty() ? std::vector{job.members.back()} : newcomers;
+}
+
+void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
+  if (!job.transition || job.transition->committed) return;
+  const Duration timeout = draft.parts().config.start_timeout;
+  for (const WorkerId id : job.transition->newcomers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
+    if (!late || worker.kill_at) continue;
+    draft.stop(job, id, Duration(),
+               {ReasonCode::kStartTimeout, {{"worker", as_number(id)}, {"seconds", timeout.to_seconds()}}});
+  }
+}
+
+void stop_hung_switch(DecisionDraft& draft, const Job& job) {
+  const auto deadline = switch_deadline(job, draft.parts().config);
+  // Who is being ended already, or is dead, changes the membership by itself.
+  if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
+  const double seconds = (draft.now() - job.commit.at).to_seconds();
+  for (const WorkerId id : suspects(draft.state(), job)) {
+    draft.stop(
+        job, id, Duration(),
+        {ReasonCode::kSwitchTimeout,
+         {{"worker", as_number(id)}, {"generation", static_cast<double>(job.generation)}, {"seconds", seconds}}});
+  }
+}
+
+}  // namespace
+
+void stop_stuck(DecisionDraft& draft, const Job& job) {
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
+    draft.stop(job, id, Duration(),
+               {ReasonCode::kWorkerStuck,
+                {{"worker", as_number(id)},
+                 {"step", static_cast<double>(worker.stuck->step)},
+                 {"seconds", worker.stuck->lasted.to_seconds()}}});
+  }
+}
+
+void stop_late(DecisionDraft& draft, const Job& job) {
+  stop_late_newcomers(draft, job);
+  stop_hung_switch(draft, job);
+}
+
+std::optional<Instant> next_hang(const ClusterState& state, const Job& job, const EngineConfig& config, Instant after) {
+  std::optional<Instant> first;
+  const auto consider = [&](Instant when) {
+    if (when > after && (!first || when < *first)) first = when;
+  };
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
+    if (boots) consider(worker.started_at + config.start_timeout);
+  }
+  if (const auto deadline = switch_deadline(job, config)) consider(*deadline);
+  return first;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,108 @@
+#include "core/decide/plan_grounds.hpp"
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "core/decide/transition_planner.hpp"
+#include "core/facts/throughput.hpp"
+
+namespace tidepool::core {
+namespace {
+
+bool noticeable(double before, double now) {
+  return now > before * kNoticeable || before > now * kNoticeable;
+}
+
+// It is looked at with every report of a job, so nothing is put together for the comparison.
+bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
+  auto known = before.begin();
+  for (const auto& [size, record] : job.sizes) {
+    if (!is_measured(record, job)) continue;
+    if (known == before.end() || known->first != size || noticeable(known->second, record.step_seconds)) return true;
+    ++known;
+  }
+  return known != before.end();
+}
+
+}  // namespace
+
+std::uint64_t digest_of_wishes(const Job& job) {
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const JobSpec& spec = job.spec;
+  Digest digest;
+  digest.mix(number(spec.elastic.preferred)).mix(number(spec.priority)).mix(number(spec.gpus_per_worker));
+  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
+  digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
+  digest.mix(number(spec.work_samples.value_or(-1))).mix(number(spec.deadline ? spec.deadline->count_us() : -1));
+  for (const std::string& type : spec.slot_types) digest.mix(type);
+  for (const int size : spec.elastic.sizes) digest.mix(number(size));
+  return digest.value();
+}
+
+bool counts(const Job& job, Instant now) {
+  return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
+}
+
+std::optional<Instant> thaws_at(const Job& job) {
+  std::optional<Instant> until;
+  if (job.last_start_at) until = *job.last_start_at + job.spec.elastic.min_runtime;
+  if (job.cooldown_waived || !job.last_resize_at) return until;
+  const Instant cooled = *job.last_resize_at + job.spec.elastic.cooldown;
+  return until ? std::max(*until, cooled) : cooled;
+}
+
+bool size_is_frozen(const Job& job, Instant now) {
+  if (job.state == JobState::kPending) return false;
+  if (job.state != JobState::kRunning || !job.switched || job.transition) return true;
+  const auto until = thaws_at(job);
+  return until && now < *until;
+}
+
+Grounds grounds_of(const Job& job, Instant now) {
+  Grounds grounds{.asked = digest_of_wishes(job), .frozen = size_is_frozen(job, now), .step_seconds = {}};
+  for (const auto& [size, record] : job.sizes) {
+    if (is_measured(record, job)) grounds.step_seconds.emplace(size, record.step_seconds);
+  }
+  return grounds;
+}
+
+std::uint64_t digest_of_nodes(const ClusterState& state) {
+  Digest digest;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp) continue;
+    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.cordoned ? 1U : 0U});
+    digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros()));
+  }
+  return digest.value();
+}
+
+bool grounds_have_changed(const Job& job, Instant now) {
+  const bool counted = counts(job, now);
+  if (counted != job.allotted.has_value()) return true;
+  if (!counted) return false;
+  if (job.allotted->allotment.reason.code == ReasonCode::kAwaitsPolicy) return true;
+  const Grounds& before = job.allotted->grounds;
+  return (before.frozen && !size_is_frozen(job, now)) || measured_otherwise(before.step_seconds, job) ||
+         before.asked != digest_of_wishes(job);
+}
+
+bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
+  const ClusterState& state = draft.state();
+  const ClusterPlan& plan = state.plan;
+  const bool by_itself = plan.policy != draft.parts().name_in_charge(state) ||
+                         (state.desk.job_ended && draft.parts().file_decides(state)) ||
+                         draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) ||
+                         plan.nodes != scope.nodes;
+  if (by_itself && !scope.candidates.empty()) return true;
+  return std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
+    const Job& job = *state.find_job(id);
+    return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.allotted);
+  });
+}
+
+Instant next_plan_at(const ClusterPlan& plan, Duration every) {
+  const Instant regular = plan.made_at + every;
+  return plan.wake && *plan.wake > plan.made_at ? std::min(regular, *plan.wake) : regular;
+}
+
+}  // namespace tidepool::core

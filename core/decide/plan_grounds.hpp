@@ -1,0 +1,51 @@
+// When a plan for the whole cluster is made anew. Everything is judged from the state and the time, so an engine that
+// lived through it and one that was restarted plan at the same moments. A plan is made anew
+//   when a job comes, goes, or asks for something else,
+//   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
+//   when a job's size can change again that could not when the plan was made,
+//   when a policy file, which had not been asked about a job, can be,
+//   when nodes come or go, when the policy asked to be woken, and after EngineConfig::plan_every.
+// A report of steps that says nothing new does none of it. Neither does a job that arrives at a size at which it was
+// measured before: the plan that sent it there counted with what it does there, so the same would be planned again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/decide/cluster_planner.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// A step time that moves by this factor is news.
+inline constexpr double kNoticeable = 1.1;
+
+// The plan counts with the job: it runs or waits for slots, and goes on doing so.
+[[nodiscard]] bool counts(const Job& job, Instant now);
+
+// When its size can change again that only time holds, if it is running: the end of its cooldown and of its minimum run
+// time; nothing if neither holds it at any time.
+[[nodiscard]] std::optional<Instant> thaws_at(const Job& job);
+
+// Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
+[[nodiscard]] bool size_is_frozen(const Job& job, Instant now);
+
+// What of a job's specification a plan may depend on.
+[[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
+
+[[nodiscard]] Grounds grounds_of(const Job& job, Instant now);
+
+// Of the nodes that a plan may count with: their ids, slots and prices, and which are cordoned.
+[[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
+
+// The newest plan does not rest on what is known of the job now.
+[[nodiscard]] bool grounds_have_changed(const Job& job, Instant now);
+
+// Whether the default policy, which plans for the whole cluster, must plan now.
+[[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope);
+
+// When the plan is due though nothing happens. Requires: a plan was made.
+[[nodiscard]] Instant next_plan_at(const ClusterPlan& plan, Duration every);
+
+}  // namespace tidepool::core

@@ -1,0 +1,256 @@
+#include "core/decide/plan_validator.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/id_set.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+Status breaks(const char* invariant, const std::string& what) {
+  return conflict(std::string(invariant) + ": " + what);
+}
+
+// Walks over a plan in order, with what the intents before have already used up.
+class PlanCheck {
+ public:
+  explicit PlanCheck(const ClusterState& state) : state_(state), next_worker_(state.next_worker) {}
+
+  Status check(const Intent& intent) {
+    const JobId id = job_of(intent);
+    const Job* job = state_.find_job(id);
+    if (job == nullptr) return breaks("JobExists", "there is no " + id.text());
+    return std::visit([&](const auto& any) { return check(*job, any); }, intent);
+  }
+
+ private:
+  Status check(const Job& job, const StartIntent& intent) {
+    TP_TRY(one_change(job));
+    if (job.state != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
+    TP_TRY(size_allowed(job, static_cast<int>(intent.newcomers.size())));
+    return placements(job, intent.newcomers);
+  }
+
+  Status check(const Job& job, const GrowIntent& intent) {
+    TP_TRY(resizable(job));
+    if (intent.newcomers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by nobody");
+    TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.newcomers.size())));
+    return placements(job, intent.newcomers);
+  }
+
+  Status check(const Job& job, const ShrinkIntent& intent) {
+    TP_TRY(resizable(job));
+    const IdSet<WorkerId> leavers(intent.leavers.begin(), intent.leavers.end());
+    if (leavers.empty() || leavers.size() != intent.leavers.size()) {
+      return breaks("LeaversAreMembers", job.id.text() + " names no leaver, or one twice");
+    }
+    for (const WorkerId id : leavers) {
+      if (!contains(job.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
+    }
+    leavers_[job.id] = intent.leavers;
+    return size_allowed(job, job.size() - static_cast<int>(leavers.size()));
+  }
+
+  Status check(const Job& job, const ReplaceIntent& intent) {
+    TP_TRY(resizable(job));
+    if (!contains(job.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
+    return placements(job, {intent.newcomer});
+  }
+
+  Status check(const Job& job, const RebalanceIntent& intent) {
+    TP_TRY(resizable(job));
+    const std::string who = job.id.text();
+    if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", who + " takes no change of shares");
+    if (intent.generation != job.generation || intent.number != job.shares_told.number + 1) {
+      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.shares_told.number) +
+                                         " of generation " + std::to_string(job.generation));
+    }
+    if (intent.weights.size() != job.members.size()) return breaks("EverybodyHasAShare", who);
+    for (const std::int64_t weight : intent.weights) {
+      if (weight < 1 || weight > kFullShare) return breaks("SharesWithinBounds", who);
+    }
+    if (!contains(job.members, intent.worker)) return breaks("EverybodyHasAShare", intent.worker.text());
+    return ok_status();
+  }
+
+  Status check(const Job& job, const SwitchIntent& intent) {
+    if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
+    if (intent.number != job.generation + 1) {
+      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
+    }
+    if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    const IdSet<WorkerId> distinct(intent.members.begin(), intent.members.end());
+    if (distinct.size() != intent.members.size()) return breaks("MemberHasOneRank", job.id.text());
+    for (const WorkerId id : intent.members) {
+      if (!can_step(job, id)) return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
+    }
+    const auto size = static_cast<int>(intent.members.size());
+    if (size < job.spec.elastic.min || size > job.spec.elastic.max) {
+      return breaks("SizeWithinBounds", job.id.text() + " would have " + std::to_string(size) + " workers");
+    }
+    return leavers_stay_out(job, intent);
+  }
+
+  // No program of an older generation may live when those of the next one start: they would share a checkpoint.
+  Status check(const Job& job, const LaunchIntent& intent) {
+    const std::string who = job.id.text();
+    if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", who + " switches while it steps");
+    if (!is_active(job.state) || job.members.empty()) return breaks("StateAllowsIt", who + " has nothing to launch");
+    if (intent.number != job.generation || switched_.contains(job.id)) {
+      return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.generation));
+    }
+    if (job.incarnation.launched >= intent.number || !launched_.insert(job.id)) {
+      return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
+    }
+    if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
+    return ok_status();
+  }
+
+  Status check(const Job& job, const PreemptIntent& intent) {
+    TP_TRY(one_change(job));
+    if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
+    if (intent.number == 0) return ok_status();
+    if (intent.number != job.generation + 1) {
+      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
+    }
+    if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    if (job.stepping_generation == 0) return breaks("StateAllowsIt", job.id.text() + " has nothing to park");
+    return ok_status();
+  }
+
+  Status check(const Job& job, const StopWorkerIntent& intent) {
+    const Worker* worker = state_.find_worker(intent.worker);
+    if (worker == nullptr || worker->job != job.id) return breaks("JobOwnsItsWorkers", intent.worker.text());
+    if (worker->kill_at || !stopped_.insert(intent.worker)) {
+      return breaks("StoppedOnce", intent.worker.text() + " is being stopped already");
+    }
+    if (intent.grace < Duration()) return breaks("GraceIsTime", intent.worker.text());
+    return ok_status();
+  }
+
+  Status check(const Job& job, const ProbeIntent& intent) {
+    const Worker* worker = state_.find_worker(intent.worker);
+    if (worker == nullptr || worker->job != job.id) return breaks("JobOwnsItsWorkers", intent.worker.text());
+    const Node* node = state_.find_node(intent.node);
+    if (node == nullptr || node->state != NodeState::kUp) return breaks("NodeIsUsable", intent.node.text());
+    return ok_status();
+  }
+
+  Status check(const Job& job, const EndJobIntent&) {
+    TP_TRY(one_change(job));
+    if (is_final(job.state)) return breaks("StateAllowsIt", job.id.text() + " has already ended");
+    if (has_live_workers(state_, job)) return breaks("NoLostRelease", job.id.text() + " still has live workers");
+    return ok_status();
+  }
+
+  Status one_change(const Job& job) {
+    if (changed_.insert(job.id)) return ok_status();
+    return breaks("OneChangeAtATime", job.id.text() + " is changed twice");
+  }
+
+  Status resizable(const Job& job) {
+    TP_TRY(one_change(job));
+    const bool idle = job.state == JobState::kRunning && job.switched && !job.transition;
+    if (!idle || winds_down(job)) return breaks("OneChangeAtATime", job.id.text() + " is not free to change its size");
+    return ok_status();
+  }
+
+  [[nodiscard]] Status size_allowed(const Job& job, int size) const {
+    const auto& sizes = job.spec.elastic.sizes;
+    if (std::binary_search(sizes.begin(), sizes.end(), size)) return ok_status();
+    return breaks("SizeIsAllowed", job.id.text() + " may not have " + std::to_string(size) + " workers");
+  }
+
+  Status placements(const Job& job, const std::vector<WorkerPlacement>& newcomers) {
+    for (const auto& placement : newcomers) {
+      if (placement.worker.number() != next_worker_++) return breaks("IdsAreHandedOutOnce", placement.worker.text());
+      TP_TRY(slots(job, placement));
+    }
+    return ok_status();
+  }
+
+  Status slots(const Job& job, const WorkerPlacement& placement) {
+    const Node* node = state_.find_node(placement.node);
+    if (node == nullptr || node->state != NodeState::kUp || node->cordoned) {
+      return breaks("NodeIsUsable", placement.worker.text() + " on " + placement.node.text());
+    }
+    if (!is_of_type(*node, job.spec.slot_types)) {
+      return breaks("SlotsAreOfTheTypeAskedFor", job.id.text() + " on " + node->id.text() + ", " + node->slot_type);
+    }
+    if (placement.slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) {
+      return breaks("GangIsWhole", placement.worker.text() + " has the wrong number of slots");
+    }
+    for (const int slot : placement.slots) {
+      const std::string where = node->id.text() + " slot " + std::to_string(slot);
+      const bool exists = slot >= 0 && static_cast<std::size_t>(slot) < node->owners.size();
+      if (!exists) return breaks("SlotExists", where);
+      const bool free = !node->owners[static_cast<std::size_t>(slot)];
+      if (!free || !claimed_.emplace(node->id, slot).second) return breaks("SlotHasOneOwner", where + " is taken");
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] bool can_step(const Job& job, WorkerId id) const {
+    const Worker* worker = state_.find_worker(id);
+    if (worker == nullptr || worker->job != job.id || worker->node_lost) return false;
+    if (contains(job.members, id)) return worker->phase == WorkerPhase::kMember;
+    return worker->phase == WorkerPhase::kReady && job.transition && contains(job.transition->newcomers, id);
+  }
+
+  [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {
+    const auto found = leavers_.find(job.id);
+    if (found == leavers_.end()) return ok_status();
+    for (const WorkerId id : found->second) {
+      if (contains(intent.members, id)) return breaks("LeaversLeave", id.text() + " is told to leave and to stay");
+    }
+    return ok_status();
+  }
+
+  const ClusterState& state_;
+  std::uint64_t next_worker_;
+  std::set<std::pair<NodeId, int>> claimed_;
+  IdSet<JobId> changed_;
+  IdSet<JobId> switched_;
+  IdSet<JobId> launched_;
+  IdSet<WorkerId> stopped_;
+  std::map<JobId, std::vector<WorkerId>> leavers_;
+};
+
+Status check_allotments(const ClusterState& state, const Replan& replan) {
+  JobId before;
+  for (const auto& [id, now] : replan.changes) {
+    const Job* job = state.find_job(id);
+    if (job == nullptr) return breaks("JobExists", "there is no " + id.text());
+    if (before && !(before < id)) return breaks("AllottedOnce", id.text());
+    before = id;
+    const auto& sizes = job->spec.elastic.sizes;
+    const bool allowed = !now || now->size == 0 || std::binary_search(sizes.begin(), sizes.end(), now->size);
+    if (!allowed) return breaks("SizeIsAllowed", id.text() + " may not have " + std::to_string(now->size) + " workers");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status validate_decision(const ClusterState& state, const Decision& decision) {
+  if (decision.empty()) return ok_status();
+  if (decision.id.number() != state.next_decision) {
+    return breaks("DecisionIsNext", "expected " + DecisionId(state.next_decision).text());
+  }
+  if (decision.at < state.now) return breaks("TimeGoesForward", decision.id.text() + " lies before the newest fact");
+  PlanCheck check(state);
+  for (const auto& planned : decision.plan) TP_TRY(check.check(planned.intent));
+  if (decision.replan) TP_TRY(check_allotments(state, *decision.replan));
+  for (const auto& verdict : decision.verdicts) {
+    if (state.find_job(verdict.job) == nullptr) return breaks("JobExists", "there is no " + verdict.job.text());
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::core

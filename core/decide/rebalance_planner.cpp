@@ -1,0 +1,118 @@
+#include "core/decide/rebalance_planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/facts/shares.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Until one has been measured. An agreement takes a few steps, and nobody stands still for it.
+constexpr double kRebalanceUnknownMs = 100;
+
+// What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.
+struct Balance {
+  std::int64_t steps = 0;
+  double busy_us = 0;
+  double others_us = 0;  // median
+};
+
+std::optional<Balance> balance_of(const ClusterState& state, const Job& job, WorkerId member) {
+  Balance balance;
+  std::vector<double> others;
+  balance.steps = kStepsToRegain;
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->track.busy_steps == 0) return std::nullopt;
+    balance.steps = std::min(balance.steps, worker->track.busy_steps);
+    if (id == member) {
+      balance.busy_us = worker->track.busy_us;
+    } else {
+      others.push_back(worker->track.busy_us);
+    }
+  }
+  if (others.empty() || balance.busy_us <= 0) return std::nullopt;
+  std::sort(others.begin(), others.end());
+  const std::size_t middle = others.size() / 2;
+  balance.others_us = others.size() % 2 == 1 ? others[middle] : (others[middle - 1] + others[middle]) / 2;
+  return balance;
+}
+
+// Live jobs whose members go by the newest table; before that a further order would rest on nothing.
+bool may_change_shares(const Job& job) {
+  return job.spec.resize == ResizeMode::kLive && job.switched && job.size() >= 2 &&
+         job.shares_told.number == job.shares_used.number;
+}
+
+// Of a small batch a smaller share may be no sample less, or none at all.
+bool cuts_samples(const Job& job, const std::vector<std::int64_t>& weights) {
+  const std::int64_t batch = job.global_batch > 0 ? job.global_batch : job.spec.batch.global;
+  const std::vector<std::int64_t> shares = shares_of(batch, weights);
+  const bool all_have_some = std::all_of(shares.begin(), shares.end(), [](std::int64_t share) { return share >= 1; });
+  return all_have_some && shares != shares_of(batch, weights_of(job.shares_used, job.members.size()));
+}
+
+std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std::int64_t weight) {
+  std::vector<std::int64_t> weights;
+  weights.reserve(job.members.size());
+  for (const WorkerId id : job.members) weights.push_back(id == member ? weight : share_of(job, id));
+  if (!cuts_samples(job, weights)) return std::nullopt;
+  return RebalanceIntent{.job = job.id,
+                         .generation = job.generation,
+                         .number = job.shares_told.number + 1,
+                         .weights = std::move(weights),
+                         .worker = member};
+}
+
+std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balance) {
+  const double weight = static_cast<double>(share_of(job, member)) * balance.others_us / balance.busy_us;
+  // Near enough to a full share is one, so that noise does not leave somebody eased for ever.
+  if (weight > static_cast<double>(kFullShare) * (1 - kIdleAllowed)) return kFullShare;
+  return std::llround(weight);
+}
+
+}  // namespace
+
+double cost_of_rebalancing(const Job& job) {
+  const double pause_ms = job.rebalance_cost.count > 0 ? job.rebalance_cost.mean_stall_ms : kRebalanceUnknownMs;
+  return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
+}
+
+std::int64_t share_of(const Job& job, WorkerId worker) {
+  const auto eased = job.eased.find(worker);
+  return eased == job.eased.end() ? kFullShare : eased->second.weight;
+}
+
+std::optional<double> eased_speed(const ClusterState& state, const Job& job, WorkerId worker) {
+  const auto balance = balance_of(state, job, worker);
+  if (!balance || job.shares_told.number != job.shares_used.number) return std::nullopt;
+  return static_cast<double>(share_of(job, worker)) / static_cast<double>(kFullShare) * balance->others_us /
+         balance->busy_us;
+}
+
+std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, const Worker& slow) {
+  if (!draft.parts().config.rebalance_stragglers || !may_change_shares(job)) return std::nullopt;
+  const auto balance = balance_of(draft.state(), job, slow.id);
+  if (!balance || balance->steps < kStepsToWeigh) return std::nullopt;
+  const auto now = static_cast<double>(share_of(job, slow.id));
+  const std::int64_t weight = wanted_weight(job, slow.id, *balance);
+  if (weight < kShareMin || static_cast<double>(weight) > now * (1 - kMoveMin)) return std::nullopt;
+  return with_weight(job, slow.id, weight);
+}
+
+std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job) {
+  if (!may_change_shares(job)) return std::nullopt;
+  for (const auto& [id, eased] : job.eased) {
+    if (eased.idle_s < cost_of_rebalancing(job)) continue;
+    const auto balance = balance_of(draft.state(), job, id);
+    if (!balance || balance->steps < kStepsToRegain) continue;
+    const std::int64_t weight = wanted_weight(job, id, *balance);
+    if (static_cast<double>(weight) < static_cast<double>(eased.weight) * (1 + kMoveMin)) continue;
+    if (auto intent = with_weight(job, id, weight)) return intent;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tidepool::core

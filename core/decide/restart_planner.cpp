@@ -1,0 +1,56 @@
+#include "core/decide/restart_planner.hpp"
+
+#include <algorithm>
+
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr Duration kFirstPause = Duration::seconds(1);
+constexpr Duration kPauseMax = Duration::seconds(60);
+constexpr int kPauseDoublingsMax = 6;  // 64 s, beyond the largest pause
+
+bool awaits_launch(const Job& job) {
+  return job.spec.resize == ResizeMode::kRestart && !job.members.empty() && !job.incarnation.failed &&
+         job.incarnation.launched < job.generation;
+}
+
+}  // namespace
+
+bool restart_failed(DecisionDraft& draft, const Job& job) {
+  if (!job.incarnation.failed || !all_members_stay(draft.state(), job)) return false;
+  const Reason reason{ReasonCode::kProgramFailed,
+                      {{"worker", as_number(job.incarnation.failed)},
+                       {"size", static_cast<double>(job.size())},
+                       {"restarts", static_cast<double>(job.restarts)},
+                       {"limit", static_cast<double>(job.spec.max_restarts)}}};
+  draft.conclude(job, SwitchIntent{job.id, job.generation + 1, job.members, true}, reason);
+  return true;
+}
+
+void launch_if_stopped(DecisionDraft& draft, const Job& job) {
+  if (!awaits_launch(job) || draft.now() < job.commit.at + pause_before_launch(job)) return;
+  if (still_running(draft.state(), job)) return;
+  draft.carry_out(LaunchIntent{job.id, job.generation}, job.commit.reason);
+}
+
+Duration pause_before_launch(const Job& job) {
+  if (!job.commit.after_failure) return {};
+  const int doublings = std::clamp(job.restarts - 1, 0, kPauseDoublingsMax);
+  return std::min(kFirstPause * (std::int64_t{1} << doublings), kPauseMax);
+}
+
+std::optional<Instant> next_launch(const Job& job) {
+  if (!awaits_launch(job)) return std::nullopt;
+  return job.commit.at + pause_before_launch(job);
+}
+
+bool is_finishing(const ClusterState& state, const Job& job) {
+  return std::any_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && worker->program_ended;
+  });
+}
+
+}  // namespace tidepool::core

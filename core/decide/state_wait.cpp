@@ -1,0 +1,78 @@
+#include "core/decide/state_wait.hpp"
+
+#include <algorithm>
+
+#include "core/facts/parking_facts.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Time that the kept steps would take again at the fastest size measured; nothing if none is.
+std::optional<Duration> time_to_redo(const Job& job) {
+  const KeptState* kept = newest_kept(job);
+  if (kept == nullptr || kept->step <= 0) return std::nullopt;
+  std::optional<double> step_seconds;
+  for (const auto& [size, record] : job.sizes) {
+    if (record.steps > 0) step_seconds = std::min(step_seconds.value_or(record.step_seconds), record.step_seconds);
+  }
+  if (!step_seconds) return std::nullopt;
+  return Duration::from_seconds(*step_seconds * static_cast<double>(kept->step));
+}
+
+std::optional<Duration> patience_of(const Job& job) {
+  const auto redo = time_to_redo(job);
+  return redo ? std::optional(std::min(*redo, kStateWaitMax)) : std::nullopt;
+}
+
+}  // namespace
+
+NodeId holder_of_state(const ClusterState& state, const Job& job) {
+  if (job.spec.shared_checkpoints) return {};
+  if (job.spec.resize == ResizeMode::kRestart) {
+    return state.find_node(job.incarnation.home) != nullptr ? job.incarnation.home : NodeId();
+  }
+  const KeptState* newest = newest_kept(job);
+  return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
+}
+
+std::optional<Reason> waits_for_state(DecisionDraft& draft, const Job& job) {
+  if (job.spec.resize == ResizeMode::kRestart) return std::nullopt;  // what its program keeps is not known
+  const Node* home = draft.state().find_node(holder_of_state(draft.state(), job));
+  if (home == nullptr || home->state != NodeState::kUp || home->cordoned) return std::nullopt;
+  if (draft.free_slots().free_on(home->id) >= static_cast<std::size_t>(job.spec.gpus_per_worker)) return std::nullopt;
+  const auto patience = patience_of(job);
+  if (!patience) return std::nullopt;
+  const Instant ends = job.held_since.value_or(draft.now()) + *patience;
+  if (draft.now() >= ends) return std::nullopt;
+  return Reason{ReasonCode::kWaitsForState,
+                {{"step", static_cast<double>(newest_kept(job)->step)},
+                 {"node", as_number(home->id)},
+                 {"seconds_left", (ends - draft.now()).to_seconds()},
+                 {"redo_s", time_to_redo(job)->to_seconds()}}};
+}
+
+std::optional<Instant> state_wait_ends(const Job& job) {
+  if (job.state != JobState::kPending || !job.held_since) return std::nullopt;
+  const auto patience = patience_of(job);
+  return patience ? std::optional(*job.held_since + *patience) : std::nullopt;
+}
+
+Reason start_reason(const ClusterState& state, const Job& job, const std::vector<WorkerPlacement>& gang) {
+  const auto size = static_cast<double>(gang.size());
+  if (!job.last_start_at) return {ReasonCode::kStarted, {{"size", size}}};
+  const NodeId home = holder_of_state(state, job);
+  const KeptState* kept = newest_kept(job);
+  const bool there =
+      std::any_of(gang.begin(), gang.end(), [&](const WorkerPlacement& placed) { return placed.node == home; });
+  if (!home || there || kept == nullptr || kept->step == 0 || job.spec.resize == ResizeMode::kRestart) {
+    return {ReasonCode::kResumed, {{"size", size}}};
+  }
+  const auto redo = time_to_redo(job);
+  return {ReasonCode::kResumedElsewhere,
+          {{"size", size},
+           {"node", as_number(home)},
+           {"step", static_cast<double>(kept->step)},
+           {"redo_s", redo ? redo->to_seconds() : 0}}};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,31 @@
+// A job whose newest state lies on one node, which has no room, while others have: it waits for that node as long as
+// waiting costs less than doing the work again, and starts elsewhere after that.
+//
+// The rule is again that of the ski rental (straggler_planner.hpp): after waiting as long as the lost work would take,
+// the wait has cost as much as starting anew at once would have, so nobody ever pays more than twice the better choice.
+// Safe rule: who waits here holds up nobody behind it, and never waits longer than kStateWaitMax.
+#pragma once
+
+#include <optional>
+
+#include "core/decide/decision_draft.hpp"
+
+namespace tidepool::core {
+
+inline constexpr Duration kStateWaitMax = Duration::seconds(600);
+
+// The node that alone holds what the job would go on from; none if every node sees it, or there is nothing.
+[[nodiscard]] NodeId holder_of_state(const ClusterState& state, const Job& job);
+
+// Why the job does not start now wherever there is room: kWaitsForState. Nothing: its node has room for a worker, is
+// away or cordoned, or the wait is over. The wait is counted from its first moment since the job has had slots. Whether
+// others have room makes no difference, so the answer stays true while a decision hands out slots.
+[[nodiscard]] std::optional<Reason> waits_for_state(DecisionDraft& draft, const Job& job);
+
+// When the wait of a job that waits so ends.
+[[nodiscard]] std::optional<Instant> state_wait_ends(const Job& job);
+
+// The reason of a start with this gang: kStarted, kResumed, or kResumedElsewhere if its state is left behind.
+[[nodiscard]] Reason start_reason(const ClusterState& state, const Job& job, const std::vector<WorkerPlacement>& gang);
+
+}  // namespace tidepool::core

@@ -1,0 +1,199 @@
+#include "core/decide/straggler_planner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/decide/rebalance_planner.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/straggler_patience.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Until a pause of any kind has been measured, a second is taken for one: dearer than most, so that the first action
+// is not taken lightly.
+constexpr double kPauseUnknownMs = 1'000;
+
+// With one worker fewer each of the others computes more; it must pay by this much.
+constexpr double kShrinkGain = 1.05;
+
+double pause_ms(const TransitionCost& best, const TransitionCost& second) {
+  if (best.count > 0) return best.mean_stall_ms;
+  return second.count > 0 ? second.mean_stall_ms : kPauseUnknownMs;
+}
+
+// The member whose slowness has cost most, of those that are slow, or of the eased ones too; of equals the first.
+const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
+  const Worker* worst = nullptr;
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker->track.slow_steps == 0 && !(eased_too && job.eased.contains(id))) continue;
+    const auto rank = [&](const Worker& one) { return std::pair(-cost_so_far(job, one), one.id); };
+    if (worst == nullptr || rank(*worker) < rank(*worst)) worst = worker;
+  }
+  return worst;
+}
+
+Reason shares_reason(ReasonCode code, const ClusterState& state, const Job& job, const RebalanceIntent& intent) {
+  const Worker& worker = *state.find_worker(intent.worker);
+  const auto rank = std::find(job.members.begin(), job.members.end(), worker.id) - job.members.begin();
+  Reason reason{code, {{"worker", as_number(worker.id)}}};
+  if (code == ReasonCode::kStragglerRebalanced) {
+    reason = straggler_reason(code, state, worker, cost_of_rebalancing(job));
+  }
+  const auto share = [](std::int64_t weight) { return static_cast<double>(weight) / static_cast<double>(kFullShare); };
+  reason.numbers.push_back({"share", share(intent.weights[static_cast<std::size_t>(rank)])});
+  reason.numbers.push_back({"was", share(share_of(job, worker.id))});
+  return reason;
+}
+
+// A change of shares, if one pays now.
+std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& job) {
+  if (auto intent = regain(draft, job)) {
+    Reason reason = shares_reason(ReasonCode::kSharesRegained, draft.state(), job, *intent);
+    return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+  }
+  const Worker* slow = costliest(draft.state(), job, false);
+  if (slow == nullptr || slow->track.slow_steps < kStragglerStreak) return std::nullopt;
+  if (slow->track.waited_s < cost_of_rebalancing(job)) return std::nullopt;
+  auto intent = ease(draft, job, *slow);
+  if (!intent) return std::nullopt;
+  Reason reason = shares_reason(ReasonCode::kStragglerRebalanced, draft.state(), job, *intent);
+  return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+}
+
+// The newest order of shares has been given and the members have not said yet that they go by it.
+bool rebalances(const Job& job) {
+  const ReasonCode code = job.verdict.reason.code;
+  const bool ordered = code == ReasonCode::kStragglerRebalanced || code == ReasonCode::kSharesRegained;
+  return ordered && job.shares_told.number != job.shares_used.number;
+}
+
+bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
+  GangRequest request{1, job.spec.gpus_per_worker, job.spec.pack_node, {}, slow.node};
+  for (const WorkerId id : job.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  request.avoid_always = follows == Follows::kNode;
+  request.slot_types = job.spec.slot_types;
+  auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
+  if (!spare) return false;
+  draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
+                 straggler_reason(ReasonCode::kStragglerReplaced, draft.state(), slow, cost_of_replacing(job)));
+  return true;
+}
+
+// The job may have one worker fewer, and is faster without the slow one: n - 1 workers at the others' pace do more
+// than n at its pace, the batch staying the same.
+bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker& slow) {
+  const auto& elastic = job.spec.elastic;
+  const int smaller = job.size() - 1;
+  const bool allowed = std::binary_search(elastic.sizes.begin(), elastic.sizes.end(), smaller);
+  const bool kept = job.last_start_at && draft.now() < *job.last_start_at + elastic.min_runtime;
+  if (job.pinned_size != 0 || !allowed || kept) return false;
+  return smaller > kShrinkGain * job.size() * slow.track.score;
+}
+
+void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
+  const Reason reason = straggler_reason(ReasonCode::kStragglerShrunk, draft.state(), slow, cost_of_shrinking(job));
+  std::vector<WorkerId> members = job.members;
+  std::erase(members, slow.id);
+  draft.conclude(job, ShrinkIntent{job.id, {slow.id}}, reason);
+  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
+}
+
+// A worker that must go by the rule: replaced if there is room, else given up if that pays.
+StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
+  if (replace(draft, job, slow, follows)) return {.acted = true};
+  if (job.eased.contains(slow.id)) {
+    const double replacing_s = cost_of_replacing(job);
+    return {.needs_slot = true,
+            .reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), slow, replacing_s)};
+  }
+  const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
+  if (cost_s > 0 && slow.track.waited_s >= cost_s) {
+    shrink(draft, job, slow);
+    return {.acted = true};
+  }
+  return {.needs_slot = true, .reason = straggler_reason(ReasonCode::kStragglerNoSpare, draft.state(), slow, cost_s)};
+}
+
+}  // namespace
+
+double cost_of_replacing(const Job& job) {
+  const double pause_s = pause_ms(job.replace_cost, job.grow_cost) * 1e-3;
+  return job.spec.gpus_per_worker * (job.boot_cost.mean_ms * 1e-3 + job.size() * pause_s);
+}
+
+double cost_of_shrinking(const Job& job) {
+  const double pause_s = pause_ms(job.shrink_cost, job.grow_cost) * 1e-3;
+  return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
+}
+
+double cost_so_far(const Job& job, const Worker& worker) {
+  const auto eased = job.eased.find(worker.id);
+  return eased == job.eased.end() ? worker.track.waited_s : eased->second.lost_s;
+}
+
+Reason straggler_reason(ReasonCode code, const ClusterState& state, const Worker& worker, double cost_s) {
+  const Diagnosis diagnosis = diagnose(state, worker);
+  const Job& job = *state.find_job(worker.job);
+  // The detector sees an eased worker keep step; how fast it is, its share tells.
+  const auto share = static_cast<double>(share_of(job, worker.id)) / static_cast<double>(kFullShare);
+  const bool eased = job.eased.contains(worker.id);
+  Reason reason{code,
+                {{"worker", as_number(worker.id)},
+                 {"score", eased ? eased_speed(state, job, worker.id).value_or(share) : worker.track.score},
+                 {"threshold", worker.track.bar},
+                 {"waited_s", cost_so_far(job, worker)},
+                 {"cost_s", cost_s},
+                 {"follows", static_cast<double>(diagnosis.follows)},
+                 {"node_peers", static_cast<double>(diagnosis.node_peers)},
+                 {"node_slow", static_cast<double>(diagnosis.node_slow)},
+                 {"node", as_number(worker.node)},
+                 {"node_speed", diagnosis.node_speed}}};
+  if (code == ReasonCode::kStragglerEased) reason.numbers.push_back({"share", share});
+  return reason;
+}
+
+// A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
+bool may_be_eased(const EngineConfig& config, const Job& job, const Worker& slow) {
+  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < cost_of_rebalancing(job);
+  return config.rebalance_stragglers && job.spec.resize == ResizeMode::kLive && early;
+}
+
+// Whether a probe of its node could tell what its slowness goes with; asked once for as long as it is slow.
+bool wants_probe(const Worker& slow, Follows follows) {
+  const bool judged = slow.track.slow_steps >= kStragglerStreak && slow.track.steps >= kStepsToKnow;
+  return follows == Follows::kUnknown && judged && !slow.track.probed;
+}
+
+StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {
+  const EngineConfig& config = draft.parts().config;
+  if (!config.replace_stragglers || job.size() < 2) return {};
+  if (rebalances(job)) return {.reason = job.verdict.reason};
+  if (auto shares = plan_shares(draft, job)) return *std::move(shares);
+  const Worker* slow = costliest(draft.state(), job, true);
+  if (slow == nullptr) return {};
+  const bool eased = job.eased.contains(slow->id);
+  const Follows follows = diagnose(draft.state(), *slow).follows;
+  if (follows == Follows::kData && !eased) {
+    return {.reason = straggler_reason(ReasonCode::kStragglerInData, draft.state(), *slow, 0)};
+  }
+  const double cost_s = cost_of_replacing(job);
+  if (wants_probe(*slow, follows)) {
+    draft.carry_out(ProbeIntent{job.id, slow->node, slow->id},
+                    straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow, cost_s));
+  }
+  const auto next = next_replacement(job);
+  const bool early = (!eased && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
+  if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
+    if (eased) return {.reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), *slow, cost_s)};
+    const bool by_share = may_be_eased(config, job, *slow);
+    Reason reason = straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow,
+                                     by_share ? cost_of_rebalancing(job) : cost_s);
+    reason.numbers.push_back({"by_share", by_share ? 1.0 : 0.0});
+    return {.reason = std::move(reason)};
+  }
+  return act(draft, job, *slow, follows);
+}
+
+}  // namespace tidepool::core

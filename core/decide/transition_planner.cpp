@@ -1,0 +1,223 @@
+#include "core/decide/transition_planner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/decide/hang_planner.hpp"
+#include "core/decide/restart_planner.hpp"
+#include "core/decide/state_wait.hpp"
+#include "core/decide/type_moves.hpp"
+#include "core/facts/parking_facts.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/straggler_patience.hpp"
+
+namespace tidepool::core {
+namespace {
+
+struct Ending {
+  JobEnd end;
+  Reason reason;
+};
+
+// `uncounted`: losses that this decision will count.
+std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) {
+  if (job.finished_training) {
+    return Ending{JobEnd::kSucceeded, {ReasonCode::kFinished, {{"steps", static_cast<double>(job.last_step)}}}};
+  }
+  if (job.cancel_requested) return Ending{JobEnd::kCancelled, {ReasonCode::kCancelledByUser, {}}};
+  const int restarts = job.restarts + uncounted;
+  if (job.misconfigured || restarts > job.spec.max_restarts) {
+    return Ending{
+        JobEnd::kFailed,
+        {ReasonCode::kWorkersFailed,
+         {{"restarts", static_cast<double>(restarts)}, {"limit", static_cast<double>(job.spec.max_restarts)}}}};
+  }
+  const auto& limit = job.spec.max_duration;
+  if (limit && job.started_at && now >= *job.started_at + *limit) {
+    return Ending{JobEnd::kFailed, {ReasonCode::kMaxDuration, {{"limit_s", limit->to_seconds()}}}};
+  }
+  return std::nullopt;
+}
+
+// Live workers that no stop has been sent to yet.
+void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
+  for (const WorkerId id : job.workers) {
+    if (!is_live(draft.state(), id) || draft.state().find_worker(id)->kill_at) continue;
+    draft.stop(job, id, job.spec.elastic.grace, reason);
+  }
+}
+
+// Workers that should have left by now, or that came back after the job went on without them.
+void stop_left_behind(DecisionDraft& draft, const Job& job) {
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const bool waits_for_switch = job.transition && job.transition->committed && contains(job.transition->leavers, id);
+    if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
+    if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
+    draft.stop(job, id, Duration(), {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
+  }
+}
+
+void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
+  if (!has_live_workers(draft.state(), job)) {
+    draft.conclude(job, EndJobIntent{job.id, ending.end}, ending.reason);
+  } else if (ending.end == JobEnd::kSucceeded) {
+    stop_left_behind(draft, job);
+  } else {
+    stop_all(draft, job, ending.reason);
+  }
+}
+
+// Steps that would have to be done again if this worker kept nothing.
+double steps_at_risk(const Job& job) {
+  const KeptState* kept = newest_kept(job);
+  return static_cast<double>(std::max<std::int64_t>(0, job.last_step - (kept == nullptr ? 0 : kept->step)));
+}
+
+// Who keeps state has its grace for that; the others, and those that stay beyond it, are stopped.
+void stop_parkers(DecisionDraft& draft, const Job& job) {
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    if (worker.node_lost || worker.kill_at) continue;
+    if (!worker.stop_due) {
+      draft.stop(job, id, job.spec.elastic.grace, job.verdict.reason);
+    } else if (draft.now() >= *worker.stop_due) {
+      draft.stop(job, id, Duration(),
+                 {ReasonCode::kParkTimeout,
+                  {{"worker", as_number(id)},
+                   {"seconds", job.spec.elastic.grace.to_seconds()},
+                   {"steps", steps_at_risk(job)}}});
+    }
+  }
+}
+
+void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
+  const std::size_t alive = survivor_count(draft.state(), job);
+  const bool keeps = alive > 0 && job.stepping_generation > 0;
+  // In the middle of a failure the members have no step in common at which they could leave.
+  const bool after_failure = alive < job.members.size() || (!job.switched && job.commit.after_failure);
+  draft.conclude(job, PreemptIntent{job.id, keeps ? job.generation + 1 : 0, keeps && after_failure}, reason);
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const bool stops = !worker.node_lost && !worker.kill_at && !(keeps && may_hold_state(worker));
+    if (stops) draft.stop(job, id, job.spec.elastic.grace, reason);
+  }
+}
+
+void switch_to_survivors(DecisionDraft& draft, const Job& job, std::vector<WorkerId> alive) {
+  WorkerId dead;
+  for (const WorkerId id : job.members) {
+    if (!contains(alive, id)) dead = id;
+  }
+  const Reason reason{ReasonCode::kWorkerLost,
+                      {{"worker", as_number(dead)}, {"survivors", static_cast<double>(alive.size())}}};
+  draft.conclude(job, SwitchIntent{job.id, job.generation + 1, std::move(alive), true}, reason);
+}
+
+Reason below_minimum(const Job& job, std::size_t alive) {
+  return {ReasonCode::kBelowMinimum,
+          {{"survivors", static_cast<double>(alive)}, {"min", static_cast<double>(job.spec.elastic.min)}}};
+}
+
+// The planned change of membership goes through once every newcomer is ready.
+void switch_if_ready(DecisionDraft& draft, const Job& job) {
+  const Transition& transition = *job.transition;
+  if (transition.newcomers.empty() && transition.leavers.empty()) return;
+  for (const WorkerId id : transition.newcomers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
+  }
+  std::vector<WorkerId> members;
+  for (const WorkerId id : job.members) {
+    if (!contains(transition.leavers, id)) members.push_back(id);
+  }
+  std::vector<WorkerId> newcomers = transition.newcomers;
+  // Rank 0 of a start goes where its program's checkpoint may be.
+  const auto is_away = [&](WorkerId id) { return draft.state().find_worker(id)->node != job.incarnation.home; };
+  std::sort(newcomers.begin(), newcomers.end(), [&](WorkerId a, WorkerId b) {
+    return std::pair(members.empty() && is_away(a), a) < std::pair(members.empty() && is_away(b), b);
+  });
+  members.insert(members.end(), newcomers.begin(), newcomers.end());
+  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, transition.reason);
+}
+
+// The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
+std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
+  std::size_t alive = survivor_count(draft.state(), job);
+  if (job.members.empty() && job.transition) alive = job.transition->newcomers.size();
+  if (alive == job.members.size() && !job.members.empty()) return std::nullopt;
+  if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
+  return below_minimum(job, alive);
+}
+
+// Every member that is missing has exited with 0, and rank 0's word that all is done may be on its way.
+bool awaits_end(const DecisionDraft& draft, const Job& job) {
+  if (!job.quiet_since || draft.now() >= *job.quiet_since + draft.parts().config.finish_patience) return false;
+  return std::all_of(job.members.begin(), job.members.end(),
+                     [&](WorkerId id) { return is_live(draft.state(), id) || contains(job.quiet_exits, id); });
+}
+
+void plan_membership(DecisionDraft& draft, const Job& job) {
+  if (survivor_count(draft.state(), job) < job.members.size()) {
+    return switch_to_survivors(draft, job, survivors(draft.state(), job));
+  }
+  if (restart_failed(draft, job)) return;
+  launch_if_stopped(draft, job);
+  if (is_finishing(draft.state(), job)) return;
+  const bool settled = job.members.empty() || job.switched;
+  const bool planned = job.transition && !job.transition->committed;
+  if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
+}
+
+}  // namespace
+
+void plan_transitions(DecisionDraft& draft, const Job& job) {
+  stop_stuck(draft, job);
+  if (is_final(job.state)) return stop_left_behind(draft, job);
+  const int uncounted = job.quiet_since && !awaits_end(draft, job) ? 1 : 0;
+  if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
+  const Reason suspended{ReasonCode::kSuspendedByUser, {}};
+  if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
+  if (!is_active(job.state)) {
+    stop_left_behind(draft, job);
+    if (job.state == JobState::kSuspended) draft.find(job, suspended);
+    return;
+  }
+  if (job.suspend_requested) return park(draft, job, suspended);
+  stop_left_behind(draft, job);
+  if (awaits_end(draft, job)) return;
+  if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
+  stop_late(draft, job);
+  plan_membership(draft, job);
+}
+
+bool is_ending(const Job& job, Instant now) {
+  return ending_of(job, now).has_value();
+}
+
+std::optional<Instant> next_due(const ClusterState& state, const Job& job, const EngineConfig& config, Instant after) {
+  std::optional<Instant> first;
+  const auto consider = [&](Instant when) {
+    if (when > after && (!first || when < *first)) first = when;
+  };
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (worker.node_lost || worker.kill_at) continue;
+    if (worker.stop_due) consider(*worker.stop_due);
+  }
+  if (const auto hang = next_hang(state, job, config, after)) consider(*hang);
+  if (const auto launch = next_launch(job)) consider(*launch);
+  if (is_final(job.state)) return first;
+  if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
+  if (const auto ends = state_wait_ends(job)) consider(*ends);
+  if (const auto look = next_look_for_type(job, after)) consider(*look);
+  if (!is_active(job.state)) return first;
+  if (job.quiet_since) consider(*job.quiet_since + config.finish_patience);
+  if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
+  if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
+  if (const auto next = next_replacement(job)) consider(*next);
+  return first;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,70 @@
+// The jobs that wait, in the order of a policy whose order follows from each job alone (Policy::rank), so that a queue
+// costs what there is room for and not how many wait.
+//
+// A job is settled here when room alone decides about it and its verdict says already what a queue without room would
+// say again: nobody has to look at it until there is room for it, or it comes to the front of a strict queue. All
+// others are open and looked at each time: new ones, those with a price cap or with state on some node, whom the policy
+// holds back. Who needs more than the whole cluster stands beside the line. All of it holds only while the nodes stay
+// as they are; when they change, the whole queue has to be gone through.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <ext/pb_ds/assoc_container.hpp>
+#include <ext/pb_ds/tree_policy.hpp>
+
+#include "base/id_table.hpp"
+#include "base/ids.hpp"
+#include "core/decide/policy.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+class WaitingLine {
+ public:
+  using Place = std::pair<QueueRank, JobId>;
+  // What a job needs to start at its smallest size.
+  struct Need {
+    int slots_per_worker = 1;
+    int workers = 1;
+    auto operator<=>(const Need&) const = default;
+  };
+
+  explicit WaitingLine(bool strict) : strict_(strict) {}
+
+  // The job has changed or has been decided about; `seen`: the decision is the newest, so its verdict can be relied on.
+  void follow(const Job& job, QueueRank rank, bool seen);
+
+  // In the line's order, each behind `after`, or the first one: anybody; the next open one; the next one that is open
+  // or whose need `fits`.
+  [[nodiscard]] std::optional<Place> next(const std::optional<Place>& after) const;
+  [[nodiscard]] std::optional<Place> next_open(const std::optional<Place>& after) const;
+  [[nodiscard]] std::optional<Place> next_helped(const std::optional<Place>& after,
+                                                 const std::function<bool(const Need&)>& fits) const;
+
+  // How many stand before this place.
+  [[nodiscard]] std::size_t before(const Place& place) const { return line_.order_of_key(place); }
+  [[nodiscard]] std::size_t size() const { return line_.size(); }
+
+ private:
+  struct Entry {
+    Place place;
+    Need need;
+  };
+  using Line = __gnu_pbds::tree<Place, __gnu_pbds::null_type, std::less<Place>, __gnu_pbds::rb_tree_tag,
+                                __gnu_pbds::tree_order_statistics_node_update>;
+
+  void leave(JobId job);
+
+  bool strict_;
+  IdTable<JobId, Entry> entries_;  // who is in the line
+  Line line_;
+  std::set<Place> open_;
+  std::map<Need, std::set<Place>> settled_;  // no set is empty
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,283 @@
+#include "core/explain/explain.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/decide/rebalance_planner.hpp"
+#include "core/decide/size_planner.hpp"
+#include "core/decide/state_wait.hpp"
+#include "core/decide/straggler_planner.hpp"
+#include "core/facts/parking_facts.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/straggler_patience.hpp"
+#include "core/words/unblock.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kSuggestionsMax = 4;
+
+int slots_held(const ClusterState& state, const Job& job) {
+  std::size_t slots = 0;
+  for (const WorkerId id : job.workers) slots += state.find_worker(id)->slots.size();
+  return static_cast<int>(slots);
+}
+
+// One line a measured size, smallest first: "2 workers: 9,121 samples/s over 60 steps".
+void add_measurements(const Job& job, Explanation& out) {
+  for (const auto& [size, record] : job.sizes) {
+    out.evidence.push_back(counted(size, "worker") + ": " + grouped(record.samples_per_second) + " samples/s over " +
+                           counted(static_cast<double>(record.steps), "step"));
+  }
+}
+
+void add_transition_costs(const Job& job, Explanation& out) {
+  const auto tell = [&](const char* what, const TransitionCost& cost) {
+    if (cost.count == 0) return;
+    out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
+                           " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
+  };
+  tell("growing", job.grow_cost);
+  tell("replacing a worker", job.replace_cost);
+  tell("changing its shares", job.rebalance_cost);
+  tell("shrinking", job.shrink_cost);
+  tell("losing a worker", job.failure_cost);
+  tell("restarting it at another size", job.restart_cost);
+  if (job.boot_cost.count > 0) {
+    out.evidence.push_back("its workers have booted in " + decimal(job.boot_cost.mean_ms * 1e-3) + " s on average (" +
+                           counted(static_cast<double>(job.boot_cost.count), "time") + ")");
+  }
+}
+
+// What a job that holds nothing would go on from.
+void add_kept_state(const ClusterState& state, const Job& job, Explanation& out) {
+  if (job.state != JobState::kPending && job.state != JobState::kSuspended) return;
+  if (job.spec.resize == ResizeMode::kRestart) {
+    if (job.started_at) out.evidence.push_back("its program goes on from its own newest checkpoint");
+    return;
+  }
+  const KeptState* kept = newest_kept(job);
+  if (kept == nullptr) {
+    if (job.last_step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
+    return;
+  }
+  const Node* node = state.find_node(kept->node);
+  const std::string where =
+      job.spec.shared_checkpoints || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
+  out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + " is kept " + where);
+}
+
+// One line a slow worker, with what is held against it.
+void add_stragglers(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->track.slow_steps == 0) continue;
+    const StragglerTrack& track = worker->track;
+    const Diagnosis diagnosis = diagnose(state, *worker);
+    out.evidence.push_back(id.text() + " has computed at " + percent(track.score) + " of the others' speed for " +
+                           counted(static_cast<double>(track.slow_steps), "step") + " (" + track.detector + ", bar " +
+                           percent(track.bar) + "): " + decimal(track.waited_s) +
+                           " slot-seconds of waiting; the cause lies in: " + std::string(to_text(diagnosis.follows)));
+    if (job.size() < 2) continue;
+    out.evidence.push_back("a smaller share for it would cost " + decimal(cost_of_rebalancing(job)) +
+                           " slot-seconds, replacing it " + decimal(cost_of_replacing(job)) + ", shrinking " +
+                           decimal(cost_of_shrinking(job)));
+  }
+}
+
+// One line a worker with less than a full share, with what its slowness still costs.
+void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, eased] : job.eased) {
+    const auto speed = eased_speed(state, job, id);
+    out.evidence.push_back(
+        id.text() + " has " + percent(static_cast<double>(eased.weight) / kFullShare) + " of a full share" +
+        (speed ? " and computes at " + percent(*speed) + " of the others' speed" : "") + "; its slowness has cost " +
+        decimal(eased.lost_s) + " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)));
+  }
+}
+
+// Whether `other` goes first: in the order of the plan for the whole cluster, if there is one that counts with both;
+// else by priority, then by submission.
+bool goes_first(const Job& other, const Job& job) {
+  if (other.allotted && job.allotted) return other.allotted->allotment.place < job.allotted->allotment.place;
+  if (other.spec.priority != job.spec.priority) return other.spec.priority > job.spec.priority;
+  return other.id < job.id;
+}
+
+// Jobs that wait and go first.
+void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || !claims_free_slots(*other)) continue;
+    if (goes_first(*other, job)) out.ahead.push_back(id);
+  }
+}
+
+// Running jobs whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, int slots_short, Explanation& out) {
+  std::vector<std::pair<int, JobId>> victims;
+  for (const auto& [id, job] : state.jobs) {
+    const int held = slots_held(state, *job);
+    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
+  }
+  std::sort(victims.begin(), victims.end());
+  for (const auto& [held, id] : victims) {
+    if (out.unblocks.size() >= 2) return;
+    out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
+  }
+}
+
+// For workers of several slots: the node that lacks least for one more.
+void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
+  const Node* best = nullptr;
+  for (const auto& [id, node] : state.nodes) {
+    const bool usable = node.state == NodeState::kUp && !node.cordoned && static_cast<int>(node.owners.size()) >= slots;
+    if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
+  }
+  if (slots == 1 || best == nullptr) return;
+  const int lacks = slots - static_cast<int>(free.free_on(best->id));
+  if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+}
+
+void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int needed = job.spec.elastic.sizes.front() * slots;
+  const FreeSlots free(state);
+  const int fits = free.room_for(job);
+  suggest_victims(state, needed - free.free_of(job.spec.slot_types), out);
+  if (fits >= 1 && fits < job.spec.elastic.min) {
+    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  }
+  const int short_by = std::max(slots, needed - fits * slots);
+  suggest_node(state, slots, free, out);
+  out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
+  for (const auto& [id, node] : state.nodes) {
+    if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
+    if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
+  }
+}
+
+void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int fits = static_cast<int>(reason.number("cluster")) / slots;
+  if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  const double short_by = reason.number("needed") - reason.number("cluster");
+  const bool is_typed = reason.number("typed") > 0;
+  out.unblocks.push_back("add a node with " + counted(short_by, "slot") +
+                         (is_typed ? " of a type that it asks for" : ""));
+  if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
+}
+
+void append(const std::vector<std::string>& lines, std::vector<std::string>& out) {
+  for (const auto& line : lines) {
+    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+  }
+}
+
+// What the policy wants and the engine has not carried out, and by how much it is ahead of what lost.
+void add_choice(const Job& job, Explanation& out) {
+  if (!out.chosen || is_final(job.state)) return;
+  const Alternative& chosen = *out.chosen;
+  const bool held_back = out.reason.code < ReasonCode::kMeasuring || explains_holding(out.reason.code);
+  if (held_back && chosen.size != job.size() && chosen.size > 0 && chosen.reason.code != out.reason.code) {
+    out.evidence.push_back("its policy wants " + counted(chosen.size, "worker") + " for it");
+  }
+  if (const std::string scores = scores_of(chosen, out.lost); !scores.empty()) out.evidence.push_back(scores);
+}
+
+void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
+  const Reason& why = out.reason;
+  switch (why.code) {
+    case ReasonCode::kWaitingForSlots:
+    case ReasonCode::kBehindOlderJob:
+    case ReasonCode::kTurnWait: suggest_room(state, job, out); break;
+    case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
+    default: break;
+  }
+  append(unblocks_of(why, job.id), out.unblocks);
+  if (out.chosen && out.chosen->reason.code != why.code) {
+    append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
+  }
+  const auto thaws = job.allotted && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
+  if (thaws && *thaws > state.now && why.code != ReasonCode::kCooldown && why.code != ReasonCode::kMinRuntime) {
+    append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
+           out.unblocks);
+  }
+  if (why.code == ReasonCode::kPriceWait) {
+    const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+    append({"add a node with " + counted(slots, "free slot")}, out.unblocks);
+  }
+  if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
+}
+
+}  // namespace
+
+Reason current_reason(const ClusterState& state, const Job& job) {
+  Reason reason = job.verdict.reason;
+  const auto update = [&](std::string_view name, double value) {
+    for (auto& entry : reason.numbers) {
+      if (entry.name == name) entry.value = value;
+    }
+  };
+  const auto seconds_until = [&](Instant when) { return std::max(0.0, (when - state.now).to_seconds()); };
+  const auto& elastic = job.spec.elastic;
+  if (reason.code == ReasonCode::kCooldown && job.last_resize_at) {
+    const auto held = job.shrunk_for_straggler ? next_replacement(job) : std::nullopt;
+    update("seconds_left",
+           std::max(seconds_until(*job.last_resize_at + elastic.cooldown), held ? seconds_until(*held) : 0.0));
+  } else if (reason.code == ReasonCode::kWaitsForState) {
+    if (const auto ends = state_wait_ends(job)) update("seconds_left", seconds_until(*ends));
+  } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
+    update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
+  } else if (reason.code == ReasonCode::kMeasuring) {
+    const auto record = job.sizes.find(job.size());
+    const double seen = record == job.sizes.end() ? 0 : static_cast<double>(record->second.steps);
+    update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
+  } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob ||
+             reason.code == ReasonCode::kTurnWait) {
+    const auto& types = job.spec.slot_types;
+    update("free", types.empty() ? state.slots_free() : FreeSlots(state).free_of(types));
+  } else if (speaks_of_straggler(reason.code)) {
+    const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));
+    const Worker* worker = state.find_worker(slow);
+    const bool is_slow = worker != nullptr && (worker->track.slow_steps > 0 || job.eased.contains(slow));
+    if (is_slow && reason.code != ReasonCode::kStragglerRebalanced)
+      reason = straggler_reason(reason.code, state, *worker, reason.number("cost_s"));
+  }
+  return reason;
+}
+
+Explanation explain(const ClusterState& state, JobId id) {
+  const Job* job = state.find_job(id);
+  TP_CHECK(job != nullptr, "a job that is explained exists");
+  Explanation out;
+  out.reason = current_reason(state, *job);
+  out.lost = job->verdict.lost;
+  out.chosen = job->verdict.chosen;
+  if (job->allotted && !job->allotted->allotment.lost.empty()) {
+    // The plan is as new as the numbers in it; a verdict is stored anew only when it says something else.
+    const Allotment& allotment = job->allotted->allotment;
+    out.chosen = Alternative{allotment.size, allotment.score, allotment.reason};
+    out.lost = allotment.lost;
+    if (out.reason.code == allotment.reason.code) out.reason = allotment.reason;
+  }
+  const bool judged = static_cast<bool>(job->verdict.job);
+  out.summary = judged ? sentence(out.reason) : "submitted; the next decision will place it";
+  if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
+  add_choice(*job, out);
+  add_measurements(*job, out);
+  add_transition_costs(*job, out);
+  add_stragglers(state, *job, out);
+  add_eased(state, *job, out);
+  if (job->restarts > 0) {
+    out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
+  }
+  add_kept_state(state, *job, out);
+  if (job->state == JobState::kPending) add_ahead(state, *job, out);
+  if (judged && !is_final(job->state)) add_unblocks(state, *job, out);
+  return out;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,32 @@
+// Why a job is in its present state and size, with the evidence and what would change it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
+#include "core/words/sentence.hpp"
+
+namespace tidepool::core {
+
+// The job's verdict with those numbers brought up to date that change with every step or second; a verdict is
+// stored anew only when its code changes.
+[[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
+
+struct Explanation {
+  std::string summary;  // the verdict in one sentence
+  Reason reason;
+  std::vector<std::string> evidence;  // numbers in words, most telling first
+  std::vector<std::string> unblocks;  // what would change the verdict
+  std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
+  std::vector<Alternative> lost;      // best first
+  std::vector<JobId> ahead;           // jobs that go first, if it waits
+};
+
+// Why the job is in its present state and size. Requires: the job exists.
+[[nodiscard]] Explanation explain(const ClusterState& state, JobId job);
+
+}  // namespace tidepool::core

@@ -1,0 +1,174 @@
+#include "core/facts/event_data.hpp"
+
+#include "core/codec/codec.hpp"
+#include "core/facts/parking_facts.hpp"
+#include "core/facts/throughput.hpp"
+#include "core/state/node_speed.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+#include "core/words/sentence.hpp"
+
+namespace tidepool::core {
+namespace {
+
+nlohmann::json number_or_null(const std::optional<double>& number) {
+  return number ? nlohmann::json(*number) : nlohmann::json(nullptr);
+}
+
+// Mean over the report's steps of each rank's compute time, in milliseconds.
+nlohmann::json compute_ms(const StepsMeasured& report) {
+  auto means = nlohmann::json::array();
+  if (report.compute_us.empty()) return means;
+  const std::size_t steps = static_cast<std::size_t>(report.steps);
+  const std::size_t ranks = report.compute_us.size() / steps;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    double sum_us = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      sum_us += static_cast<double>(report.compute_us[step * ranks + rank]);
+    }
+    means.push_back(sum_us / static_cast<double>(steps) / 1000.0);
+  }
+  return means;
+}
+
+// What the newest generation is to the one before: "start", "resume", "failure", "restart", "grow",
+// "shrink" or "replace".
+const char* kind_of_switch(const Job& job) {
+  if (job.commit.from_size == 0) return job.started_at ? "resume" : "start";
+  if (job.commit.after_failure) return "failure";
+  if (job.spec.resize == ResizeMode::kRestart) return "restart";
+  if (job.size() == job.commit.from_size) return "replace";
+  return job.size() > job.commit.from_size ? "grow" : "shrink";
+}
+
+}  // namespace
+
+nlohmann::json reason_data(const Reason& reason) {
+  auto data = to_json(reason);
+  data["text"] = sentence(reason);
+  return data;
+}
+
+nlohmann::json submitted_data(const JobSpec& spec) {
+  return {
+      {"name", spec.name}, {"min", spec.elastic.min}, {"max", spec.elastic.max}, {"preferred", spec.elastic.preferred}};
+}
+
+nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
+  const double seconds = report.elapsed.to_seconds();
+  return {{"step", report.last_step},
+          {"size", job.stepping_size},
+          {"generation", report.generation},
+          {"samples_per_second", static_cast<double>(report.samples) / seconds},
+          {"step_ms", seconds * 1000.0 / static_cast<double>(report.steps)},
+          {"loss", report.loss},
+          {"epoch", report.epoch},
+          {"cost", to_text(job.cost)},
+          {"compute_ms", compute_ms(report)},
+          {"global_batch", report.global_batch > 0 ? nlohmann::json(report.global_batch) : nlohmann::json(nullptr)},
+          {"noise_scale", number_or_null(job.noise_scale)},
+          {"statistical_efficiency", number_or_null(statistical_efficiency(job))}};
+}
+
+nlohmann::json finished_data(const Job& job) {
+  return {{"state", to_text(job.state)},
+          {"steps", job.last_step},
+          {"loss", job.last_loss},
+          {"reason", reason_data(job.verdict.reason)},
+          {"cost", to_text(job.cost)},
+          {"error", job.last_error.empty() || job.state != JobState::kFailed ? nlohmann::json(nullptr)
+                                                                             : nlohmann::json(job.last_error)}};
+}
+
+nlohmann::json resizing_data(const Transition& transition) {
+  return {{"from", transition.from_size}, {"to", transition.to_size}, {"reason", reason_data(transition.reason)}};
+}
+
+nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact) {
+  auto shares = nlohmann::json::array();
+  for (std::size_t rank = 0; rank < job.shares_used.weights.size(); ++rank) {
+    shares.push_back({{"worker", job.members[rank].text()},
+                      {"share", static_cast<double>(job.shares_used.weights[rank]) / static_cast<double>(kFullShare)}});
+  }
+  return {{"generation", fact.generation},
+          {"number", fact.number},
+          {"step", fact.step},
+          {"stall_ms", fact.stall_ms},
+          {"shares", std::move(shares)}};
+}
+
+nlohmann::json suspended_data(const Job& job) {
+  const KeptState* kept = newest_kept(job);
+  return {{"size", 0},
+          {"step", job.last_step},
+          {"kept_step", kept == nullptr ? nlohmann::json(nullptr) : nlohmann::json(kept->step)}};
+}
+
+nlohmann::json changed_data(const JobSpec& spec) {
+  return {{"min", spec.elastic.min},
+          {"max", spec.elastic.max},
+          {"preferred", spec.elastic.preferred},
+          {"sizes", spec.elastic.sizes},
+          {"priority", spec.priority}};
+}
+
+nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured) {
+  return {{"generation", fact.generation},
+          {"kind", kind_of_switch(job)},
+          {"reason", reason_data(job.commit.reason)},
+          {"from_size", job.commit.from_size},
+          {"to_size", job.size()},
+          {"stall_ms", fact.stall_ms},
+          {"steps_redone", fact.steps_redone},
+          {"samples_repeated", fact.samples_repeated},
+          {"build_ms", fact.build_ms},
+          {"bytes_moved", fact.bytes_moved},
+          {"switch_step", fact.switch_step},
+          {"measured", measured}};
+}
+
+nlohmann::json probed_data(const ClusterState& state, const Node& node) {
+  auto devices = nlohmann::json::array();
+  if (node.health) {
+    for (const DeviceSpeed& each : node.health->devices) {
+      devices.push_back(
+          {{"device", each.device}, {"matmul_gflops", each.matmul_gflops}, {"copy_gbps", each.copy_gbps}});
+    }
+  }
+  const auto speed = speed_of(state, node);
+  return {{"name", node.name},
+          {"devices", std::move(devices)},
+          {"speed", number_or_null(speed)},
+          {"slow", speed && *speed < kSlowNode}};
+}
+
+nlohmann::json straggling_data(const Reason& reason, const std::string& detector) {
+  const char* action = nullptr;  // the next one
+  if (reason.code == ReasonCode::kStragglerReplaced || reason.code == ReasonCode::kStragglerWatched) action = "replace";
+  if (reason.code == ReasonCode::kStragglerRebalanced || reason.number("by_share") > 0) action = "rebalance";
+  const bool shrinks = reason.code == ReasonCode::kStragglerNoSpare && reason.number("cost_s") > 0;
+  if (reason.code == ReasonCode::kStragglerShrunk || shrinks) action = "shrink";
+  return {{"worker", WorkerId(static_cast<std::uint64_t>(reason.number("worker"))).text()},
+          {"detector", detector},
+          {"score", reason.number("score")},
+          {"threshold", reason.number("threshold")},
+          {"follows", to_text(static_cast<Follows>(static_cast<int>(reason.number("follows"))))},
+          {"node_peers", static_cast<int>(reason.number("node_peers"))},
+          {"node_slow", static_cast<int>(reason.number("node_slow"))},
+          {"node_speed",
+           number_or_null(reason.number("node_speed") > 0 ? std::optional(reason.number("node_speed")) : std::nullopt)},
+          {"waited_s", reason.number("waited_s")},
+          {"next_action", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(action)},
+          {"action_cost_s", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(reason.number("cost_s"))}};
+}
+
+nlohmann::json decision_data(const Decision& decision, const ClusterState& state) {
+  auto intents = nlohmann::json::array();
+  for (const auto& planned : decision.plan) {
+    intents.push_back({{"kind", name_of(planned.intent)},
+                       {"job", job_of(planned.intent).text()},
+                       {"text", sentence(planned, state)}});
+  }
+  return {{"policy", decision.policy}, {"intents", std::move(intents)}};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,170 @@
+#include "core/facts/job_facts.hpp"
+
+#include <algorithm>
+
+#include "base/word_list.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// The spec has been checked at the border; this guards the engine's own laws against a damaged journal.
+Status check_spec(const JobSpec& spec) {
+  const auto& elastic = spec.elastic;
+  const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
+  const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
+                     elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
+  const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
+  if (bounds && sizes && times && spec.gpus_per_worker >= 1 && spec.batch.global >= 1 && spec.max_restarts >= 0) {
+    return ok_status();
+  }
+  return invalid_argument("the specification of job \"" + spec.name +
+                          "\" breaks its own bounds; sizes must be ascending and within min and max");
+}
+
+Status stays(const JobSpec& spec, const char* what) {
+  return conflict("job \"" + spec.name + "\" cannot change its " + what + "; submit it as a new job");
+}
+
+// Its workers were started with the rest, and must go on to fit the bounds.
+Status check_change(const Job& job, const JobSpec& to) {
+  const JobSpec& from = job.spec;
+  if (to.name != from.name || to.tenant != from.tenant) return stays(from, "name or tenant");
+  if (to.gpus_per_worker != from.gpus_per_worker) return stays(from, "resources");
+  if (to.batch != from.batch) return stays(from, "batch");
+  if (to.resize != from.resize) return stays(from, "way of resizing (run.resize)");
+  if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
+  const int size = job.size();
+  const int next = job.transition ? job.transition->to_size : size;
+  const auto within = [&](int workers) {
+    return workers == 0 || (workers >= to.elastic.min && workers <= to.elastic.max);
+  };
+  if (!within(size) || !within(next)) {
+    return conflict(job.id.text() + " has " + std::to_string(size) + " workers, on the way to " + std::to_string(next) +
+                    "; new bounds must hold both: resize it first");
+  }
+  const auto& sizes = to.elastic.sizes;
+  if (job.pinned_size != 0 && !std::binary_search(sizes.begin(), sizes.end(), job.pinned_size)) {
+    return conflict(job.id.text() + " was resized to " + std::to_string(job.pinned_size) +
+                    " by its user, which the new sizes do not allow; resize it to 0 first");
+  }
+  return ok_status();
+}
+
+Result<const Job*> live_job(const ClusterState& state, JobId id) {
+  auto job = known_job(state, id);
+  if (job && is_final((*job)->state)) return conflict(id.text() + " has already " + to_text((*job)->state));
+  return job;
+}
+
+}  // namespace
+
+Result<const Job*> known_job(const ClusterState& state, JobId id) {
+  const Job* job = state.find_job(id);
+  if (job == nullptr) return not_found("there is no " + id.text());
+  return job;
+}
+
+Status apply(StateChange& change, const JobSubmitted& fact) {
+  ClusterState& state = change.state();
+  if (fact.job.number() != state.next_job) {
+    return conflict("the next job is " + JobId(state.next_job).text() + ", not " + fact.job.text());
+  }
+  TP_TRY(check_spec(fact.spec));
+  auto created = std::make_shared<Job>();
+  created->id = fact.job;
+  created->spec = fact.spec;
+  created->submitted_at = change.at();
+  created->charged_until = change.at();
+  state.jobs.emplace(fact.job, std::move(created));
+  ++state.next_job;
+  const Job& job = change.job(fact.job);
+  change.capacity_changed();
+  change.emit("job.submitted", job, submitted_data(job.spec));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobCancelRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  if (!(*job)->cancel_requested) change.job(fact.job).cancel_requested = true;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobResizeRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  const auto& sizes = (*job)->spec.elastic.sizes;
+  if (fact.size != 0 && !std::binary_search(sizes.begin(), sizes.end(), fact.size)) {
+    return invalid_argument(fact.job.text() + " cannot have " + std::to_string(fact.size) + " workers; its sizes are " +
+                            number_list(sizes) + ", or 0 to leave the size to the policy");
+  }
+  if ((*job)->pinned_size == fact.size) return ok_status();
+  Job& changed = change.job(fact.job);
+  changed.pinned_size = fact.size;
+  if (changed.state == JobState::kPending) change.capacity_changed();
+  change.emit("job.resize_requested", changed, {{"size", fact.size}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobSuspendRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  if ((*job)->suspend_requested) return ok_status();
+  Job& changed = change.job(fact.job);
+  changed.suspend_requested = true;
+  if (changed.state == JobState::kPending) {
+    become(changed, JobState::kSuspended);
+    change.capacity_changed();
+    change.emit("job.suspended", changed, suspended_data(changed));
+  }
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobResumeRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  if (!(*job)->suspend_requested) {
+    return conflict(fact.job.text() + " is " + to_text((*job)->state) + "; only a suspended job can be resumed");
+  }
+  Job& changed = change.job(fact.job);
+  changed.suspend_requested = false;
+  if (changed.state == JobState::kSuspended) {
+    become(changed, JobState::kPending);
+    change.capacity_changed();
+    change.emit("job.resumed", changed, {{"size", 0}});
+  }
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobCheckpointRequested& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  if ((*job)->spec.resize == ResizeMode::kRestart) {
+    return conflict(fact.job.text() +
+                    " is restarted to change its size (run.resize); its program takes its checkpoints");
+  }
+  if ((*job)->stepping_generation == 0 || (*job)->members.empty()) {
+    return conflict(fact.job.text() + " is " + to_text((*job)->state) +
+                    " and does not step; a checkpoint can be taken of a job that runs");
+  }
+  if (!(*job)->checkpoint_wanted) change.job(fact.job).checkpoint_wanted = true;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const JobChanged& fact) {
+  const auto job = live_job(change.state(), fact.job);
+  if (!job) return job.error();
+  TP_TRY(check_spec(fact.spec));
+  TP_TRY(check_change(**job, fact.spec));
+  Job& changed = change.job(fact.job);
+  changed.spec = fact.spec;
+  change.capacity_changed();  // its place in the queue may be another one
+  change.emit("job.changed", changed, changed_data(changed.spec));
+  return ok_status();
+}
+
+}  // namespace tidepool::core

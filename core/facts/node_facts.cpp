@@ -1,0 +1,193 @@
+#include "core/facts/node_facts.hpp"
+
+#include <algorithm>
+
+#include "base/id_set.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/node_speed.hpp"
+
+namespace tidepool::core {
+namespace {
+
+std::vector<WorkerId> workers_on(const Node& node) {
+  IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
+  owners.erase(WorkerId());
+  return {owners.begin(), owners.end()};
+}
+
+// A worker whose start may not have reached the agent yet is not dead because the agent lacks it.
+bool may_still_start(const Worker& worker) {
+  return worker.phase == WorkerPhase::kStarting && !worker.kill_at;
+}
+
+Status check_joined(const ClusterState& state, const NodeJoined& fact) {
+  if (fact.name.empty() || fact.slots < 1) {
+    return invalid_argument("a node needs a name and at least one slot");
+  }
+  const Node* known = state.find_node(fact.node);
+  if (known == nullptr) {
+    if (fact.node.number() != state.next_node) {
+      return conflict("the next node is " + NodeId(state.next_node).text() + ", not " + fact.node.text());
+    }
+    for (const auto& [id, node] : state.nodes) {
+      if (node.name == fact.name) return conflict("the name \"" + fact.name + "\" belongs to " + id.text());
+    }
+    return ok_status();
+  }
+  if (known->name != fact.name) {
+    return conflict(fact.node.text() + " is called \"" + known->name + "\", not \"" + fact.name + "\"");
+  }
+  for (std::size_t slot = static_cast<std::size_t>(fact.slots); slot < known->owners.size(); ++slot) {
+    const Worker* owner = state.find_worker(known->owners[slot]);
+    if (owner == nullptr) continue;
+    if (contains(fact.running, owner->id) || may_still_start(*owner)) {
+      return conflict(fact.node.text() + " came back with " + std::to_string(fact.slots) + " slots while " +
+                      owner->id.text() + " holds slot " + std::to_string(slot) +
+                      "; start its agent with as many slots as before");
+    }
+  }
+  return ok_status();
+}
+
+// The agent is back and lists the worker.
+void regain_sight_of(StateChange& change, WorkerId id) {
+  Worker& worker = change.worker(id);
+  if (worker.node_lost && worker.phase == WorkerPhase::kLeaving) worker.stop_due.reset();
+  worker.node_lost = false;
+  worker.kill_at.reset();  // the stop may not have arrived; the next decision stops it again
+}
+
+}  // namespace
+
+Status check_worker(const ClusterState& state, WorkerId id) {
+  if (id && id.number() < state.next_worker) return ok_status();
+  return not_found("there has never been a worker " + id.text());
+}
+
+Status apply(StateChange& change, const NodeJoined& fact) {
+  TP_TRY(check_joined(change.state(), fact));
+  const bool known = change.state().find_node(fact.node) != nullptr;
+  if (!known) {
+    change.state().nodes[fact.node].id = fact.node;
+    ++change.state().next_node;
+  }
+  Node& node = change.node(fact.node);
+  const bool was_up = known && node.state == NodeState::kUp;
+  node.name = fact.name;
+  node.state = NodeState::kUp;
+  std::vector<WorkerId> gone;
+  for (const WorkerId id : workers_on(node)) {
+    // The planner looks again; a changed price holds from now on, so charge first.
+    (void)change.job(change.worker(id).job);
+    if (contains(fact.running, id)) {
+      regain_sight_of(change, id);
+    } else if (!may_still_start(change.worker(id))) {
+      gone.push_back(id);
+    }
+  }
+  node.slot_type = fact.slot_type;
+  node.price_per_slot_hour = fact.price_per_slot_hour;
+  bury_workers(change, gone, {.detail = "its agent came back without it"});
+  IdSet<JobId> jobs;
+  for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
+  for (const JobId job : jobs) take_back(change, change.job(job));
+  node.owners.resize(static_cast<std::size_t>(fact.slots));
+  change.capacity_changed();
+  if (!was_up) {
+    change.emit("node.joined", node, {{"name", node.name}, {"slots", fact.slots}, {"slot_type", node.slot_type}});
+  }
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeLost& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (known->state == NodeState::kLost) return ok_status();
+  Node& node = change.node(fact.node);
+  node.state = NodeState::kLost;
+  change.capacity_changed();
+  change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
+  lose_sight_of(change, workers_on(node), fact.why);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeProbed& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  const bool sound = !fact.devices.empty() &&
+                     std::all_of(fact.devices.begin(), fact.devices.end(),
+                                 [](const auto& each) { return each.matmul_gflops > 0 && each.copy_gbps > 0; });
+  if (!sound) return invalid_argument("a probe of " + fact.node.text() + " needs figures above zero of each device");
+  Node& node = change.node(fact.node);
+  NodeHealth health{.devices = fact.devices, .at = change.at()};
+  health.best_gflops = slowest_gflops(health);
+  health.best_copy_gbps = slowest_copy_gbps(health);
+  if (node.health && same_devices(*node.health, health)) {
+    health.best_gflops = std::max(health.best_gflops, node.health->best_gflops);
+    health.best_copy_gbps = std::max(health.best_copy_gbps, node.health->best_copy_gbps);
+  }
+  node.health = std::move(health);
+  // What the slowness of workers there goes with may be told by it.
+  for (const WorkerId id : workers_on(node)) (void)change.job(change.worker(id).job);
+  change.emit("node.probed", node, probed_data(change.state(), node));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeCordonChanged& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (known->cordoned == fact.cordoned) return ok_status();
+  Node& node = change.node(fact.node);
+  node.cordoned = fact.cordoned;
+  change.capacity_changed();
+  change.emit("node.cordoned", node, {{"name", node.name}, {"cordoned", fact.cordoned}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const WorkerReady& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
+  BootCost& cost = change.job(worker->job).boot_cost;
+  ++cost.count;
+  const double ms = (change.at() - worker->started_at).to_seconds() * 1e3;
+  cost.mean_ms += (ms - cost.mean_ms) / static_cast<double>(cost.count);
+  change.worker(fact.worker).phase = WorkerPhase::kReady;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const WorkerJoining& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr) return ok_status();
+  const Job& job = *change.state().find_job(worker->job);
+  if (fact.generation <= worker->joining || fact.generation > job.generation) return ok_status();
+  (void)change.job(worker->job);
+  change.worker(fact.worker).joining = fact.generation;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const WorkerStuck& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr || worker->stuck || fact.lasted < Duration()) return ok_status();
+  const Job& job = change.job(worker->job);
+  change.worker(fact.worker).stuck = StuckNotice{fact.step, fact.lasted};
+  change.emit("worker.stuck", job,
+              {{"worker", fact.worker.text()},
+               {"step", fact.step},
+               {"phase", fact.phase},
+               {"seconds", fact.lasted.to_seconds()}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const WorkerExited& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  if (change.state().find_worker(fact.worker) == nullptr) return ok_status();
+  bury_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail});
+  return ok_status();
+}
+
+}  // namespace tidepool::core

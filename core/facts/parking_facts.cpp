@@ -1,0 +1,113 @@
+#include "core/facts/parking_facts.hpp"
+
+#include <algorithm>
+
+#include "core/facts/job_facts.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Samples that `step` committed steps have used: as they were told, or else in proportion. The next report of steps
+// tells the exact number again.
+std::int64_t samples_at(const Job& job, std::int64_t step) {
+  if (step == 0) return 0;
+  if (step == job.last_step) return job.samples_done;
+  for (const auto& kept : {job.parked, job.checkpoint}) {
+    if (kept && kept->step == step) return kept->samples;
+  }
+  if (job.last_step == 0) return job.spec.batch.global * step;
+  const double mean = static_cast<double>(job.samples_done) / static_cast<double>(job.last_step);
+  return static_cast<std::int64_t>(mean * static_cast<double>(step));
+}
+
+void count_up_to(Job& job, std::int64_t step) {
+  if (step <= job.last_step) return;
+  job.samples_done = samples_at(job, step);
+  job.last_step = step;
+}
+
+KeptState kept_by(const StateChange& change, const Job& job, const Worker& worker, std::int64_t step) {
+  return {.step = step, .samples = samples_at(job, step), .node = worker.node, .at = change.at()};
+}
+
+// Who wrote the state that `fact` tells of; none if it can be no worker of that job, or no state.
+const Worker* writer_of(const ClusterState& state, const auto& fact) {
+  const Worker* worker = state.find_worker(fact.worker);
+  return worker != nullptr && worker->job == fact.job && fact.step >= 0 ? worker : nullptr;
+}
+
+}  // namespace
+
+const KeptState* newest_kept(const Job& job) {
+  if (!job.parked) return job.checkpoint ? &*job.checkpoint : nullptr;
+  if (job.checkpoint && job.checkpoint->step > job.parked->step) return &*job.checkpoint;
+  return &*job.parked;
+}
+
+Status apply(StateChange& change, const StateParked& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  const Worker* writer = writer_of(change.state(), fact);
+  if (!(*known)->parking || writer == nullptr) return ok_status();
+  // After a failure several write; the one that has seen the most steps counts.
+  const auto& before = (*known)->parked;
+  if (before && before->at >= (*known)->commit.at && before->step >= fact.step) return ok_status();
+  Job& job = change.job(fact.job);
+  count_up_to(job, fact.step);
+  job.parked = kept_by(change, job, *writer, fact.step);
+  change.emit("job.parked", job,
+              {{"generation", fact.generation},
+               {"step", fact.step},
+               {"bytes", fact.bytes},
+               {"write_ms", fact.write_ms},
+               {"worker", fact.worker.text()},
+               {"node", writer->node.text()}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const CheckpointTaken& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  const Worker* writer = writer_of(change.state(), fact);
+  const bool expected = !is_final((*known)->state) && writer != nullptr;
+  // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
+  if (!expected || fact.generation > (*known)->generation) return ok_status();
+  Job& job = change.job(fact.job);
+  job.checkpoint_wanted = false;
+  job.checkpoint = kept_by(change, job, *writer, fact.step);
+  change.emit("job.checkpointed", job,
+              {{"generation", fact.generation},
+               {"step", fact.step},
+               {"bytes", fact.bytes},
+               {"write_ms", fact.write_ms},
+               {"path", fact.path}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const StateRestored& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  const bool first = fact.generation == (*known)->generation && (*known)->commit.from_size == 0 && !(*known)->switched;
+  if (!first || !is_active((*known)->state) || fact.step < 0) return ok_status();
+  go_on_from(change, change.job(fact.job), {.step = fact.step, .bytes = fact.bytes, .path = fact.path});
+  return ok_status();
+}
+
+void go_on_from(StateChange& change, Job& job, const Restart& restart) {
+  const std::int64_t samples = samples_at(job, restart.step);
+  const std::int64_t steps_lost = std::max<std::int64_t>(0, job.last_step - restart.step);
+  const std::int64_t samples_lost = std::max<std::int64_t>(0, job.samples_done - samples);
+  job.last_step = restart.step;
+  job.samples_done = samples;
+  change.emit("job.restored", job,
+              {{"generation", job.generation},
+               {"step", restart.step},
+               {"bytes", restart.bytes},
+               {"path", restart.path.empty() ? nlohmann::json(nullptr) : nlohmann::json(restart.path)},
+               {"steps_lost", steps_lost},
+               {"samples_lost", samples_lost}});
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,26 @@
+// What is kept of a job while it holds no workers, and what a later start finds of it. A parked state and a checkpoint
+// are the same to a start: the newest one is taken, and steps beyond it count as not done.
+#pragma once
+
+#include "base/result.hpp"
+#include "core/facts/state_change.hpp"
+#include "core/state/fact.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] Status apply(StateChange& change, const StateParked& fact);
+[[nodiscard]] Status apply(StateChange& change, const CheckpointTaken& fact);
+[[nodiscard]] Status apply(StateChange& change, const StateRestored& fact);
+
+// The kept state with the most steps; the parked one if both have as many, nullptr if there is none.
+[[nodiscard]] const KeptState* newest_kept(const Job& job);
+
+// The job goes on from `step` committed steps, wherever its books were, and says so.
+struct Restart {
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::string path;  // empty: from the beginning
+};
+void go_on_from(StateChange& change, Job& job, const Restart& restart);
+
+}  // namespace tidepool::core

@@ -1,0 +1,141 @@
+#include "core/facts/policy_facts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kVersionDigits = 64;
+constexpr std::size_t kVersionShown = 12;
+
+nlohmann::json named(const std::optional<PolicyFileRef>& file) {
+  return file ? nlohmann::json(file->name) : nlohmann::json(nullptr);
+}
+
+nlohmann::json version_of(const std::optional<PolicyFileRef>& file) {
+  return file ? nlohmann::json(file->version) : nlohmann::json(nullptr);
+}
+
+Status check_ref(const PolicyFileRef& file) {
+  if (!file.name.empty() && file.version.size() == kVersionDigits && !file.params.empty()) return ok_status();
+  return invalid_argument("a policy file has a name, a version of 64 hexadecimal digits and parameters");
+}
+
+// Who decides from now on. What the one before was asked no longer counts.
+void put_in_charge(StateChange& change, std::optional<PolicyFileRef> file) {
+  PolicyDesk& desk = change.state().desk;
+  desk.active = std::move(file);
+  desk.since = change.at();
+  ++desk.next_round;
+  desk.rounds = 0;
+  desk.failures = 0;
+  desk.answer.reset();
+  desk.job_ended = false;
+  change.capacity_changed();
+}
+
+void roll_back(StateChange& change, const std::string& why) {
+  PolicyDesk& desk = change.state().desk;
+  const PolicyFileRef from = *desk.active;
+  std::optional<PolicyFileRef> to;
+  if (!desk.earlier.empty()) {
+    to = std::move(desk.earlier.back());
+    desk.earlier.pop_back();
+  }
+  change.emit("policy.rolled_back", {{"policy", from.name},
+                                     {"version", from.version},
+                                     {"to", named(to)},
+                                     {"to_version", version_of(to)},
+                                     {"why", why}});
+  put_in_charge(change, std::move(to));
+}
+
+}  // namespace
+
+std::string short_name(const PolicyFileRef& file) {
+  return file.name + "@" + file.version.substr(0, kVersionShown);
+}
+
+const PolicyWish* PolicyRound::wish_for(JobId job) const {
+  const auto found = std::lower_bound(wishes.begin(), wishes.end(), job,
+                                      [](const PolicyWish& wish, JobId id) { return wish.job < id; });
+  return found != wishes.end() && found->job == job ? &*found : nullptr;
+}
+
+Status apply(StateChange& change, const PolicyActivated& fact) {
+  PolicyDesk& desk = change.state().desk;
+  if (!fact.file) {
+    if (!desk.active) return conflict("the daemon's own policy is active already");
+    desk.earlier.clear();
+  } else {
+    TP_TRY(check_ref(*fact.file));
+    if (desk.active == fact.file) {
+      return conflict(short_name(*fact.file) + " is active already, with these parameters");
+    }
+    if (desk.active) desk.earlier.push_back(*desk.active);
+    if (desk.earlier.size() > kEarlierPoliciesMost) desk.earlier.erase(desk.earlier.begin());
+  }
+  change.emit("policy.activated", {{"policy", named(fact.file)},
+                                   {"version", version_of(fact.file)},
+                                   {"before", named(desk.active)},
+                                   {"before_version", version_of(desk.active)}});
+  put_in_charge(change, fact.file);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PolicyRolledBack& fact) {
+  if (!change.state().desk.active) {
+    return conflict("the daemon's own policy decides; there is no policy file to roll back");
+  }
+  roll_back(change, fact.why);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PolicyShadowed& fact) {
+  std::optional<PolicyFileRef>& shadow = change.state().desk.shadow;
+  if (fact.file) TP_TRY(check_ref(*fact.file));
+  if (shadow == fact.file) {
+    return fact.file ? conflict(short_name(*fact.file) + " runs as the shadow already, with these parameters")
+                     : conflict("no policy file runs as a shadow");
+  }
+  const std::optional<PolicyFileRef>& told = fact.file ? fact.file : shadow;
+  change.emit(fact.file ? "policy.shadow_started" : "policy.shadow_stopped",
+              {{"policy", named(told)}, {"version", version_of(told)}});
+  shadow = fact.file;
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PolicyAnswered& fact) {
+  PolicyDesk& desk = change.state().desk;
+  const PolicyRound& round = fact.round;
+  if (!std::is_sorted(round.wishes.begin(), round.wishes.end(),
+                      [](const PolicyWish& one, const PolicyWish& other) { return one.job < other.job; })) {
+    return invalid_argument("the wishes of a policy's round must be sorted by job");
+  }
+  if (!desk.active || round.number != desk.next_round) return ok_status();  // it was asked before somebody else came
+  ++desk.next_round;
+  change.capacity_changed();
+  if (round.fault.empty()) {
+    ++desk.rounds;
+    desk.failures = 0;
+    desk.answer = round;
+    return ok_status();
+  }
+  ++desk.failures;
+  change.emit("policy.error", {{"policy", desk.active->name},
+                               {"version", desk.active->version},
+                               {"code", round.fault},
+                               {"error", round.message},
+                               {"failures", desk.failures}});
+  if (desk.failures < kPolicyFailuresMost) {
+    desk.answer = round;
+  } else {
+    roll_back(change, std::to_string(desk.failures) + " rounds in a row have failed, the last with " + round.fault);
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,76 @@
+#include "core/facts/program_facts.hpp"
+
+#include <algorithm>
+
+#include "core/facts/node_facts.hpp"
+#include "core/facts/training_facts.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// The worker whose program of the newest generation the fact speaks of; nullptr if it is late or about to be stopped.
+const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumber generation) {
+  const Worker* worker = state.find_worker(id);
+  if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->node_lost) return nullptr;
+  const Job& job = *state.find_job(worker->job);
+  const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state) &&
+                       generation == job.generation && generation == job.incarnation.launched && !winds_down(job);
+  return current && !job.incarnation.failed ? worker : nullptr;
+}
+
+template <class Holds>
+bool all_members(const ClusterState& state, const Job& job, Holds holds) {
+  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && holds(*worker);
+  });
+}
+
+void finish(StateChange& change, Job& job) {
+  job.finished_training = true;
+  job.transition.reset();
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const ProgramStarted& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = speaker_of(change.state(), fact.worker, fact.generation);
+  if (worker == nullptr || worker->launched >= fact.generation) return ok_status();
+  Job& job = change.job(worker->job);
+  change.worker(fact.worker).launched = fact.generation;
+  const auto launched = [&](const Worker& each) { return each.launched == job.generation; };
+  if (job.switched || !all_members(change.state(), job, launched)) return ok_status();
+  // From the order to stop until the last one runs: the job stood still. At which step nobody has told.
+  const double stall_ms = (change.at() - job.commit.at).to_seconds() * 1e3;
+  const bool first = !job.started_at;
+  TP_TRY(apply(change,
+               GenerationSwitched{
+                   .job = job.id, .generation = job.generation, .stall_ms = job.commit.from_size == 0 ? 0 : stall_ms}));
+  if (!first) return ok_status();
+  job.started_at = change.at();
+  change.emit("job.started", job, {{"size", job.size()}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const ProgramEnded& fact) {
+  TP_TRY(check_worker(change.state(), fact.worker));
+  const Worker* worker = speaker_of(change.state(), fact.worker, fact.generation);
+  if (worker == nullptr || worker->program_ended) return ok_status();
+  Job& job = change.job(worker->job);
+  if (fact.exit_code == 0 && fact.signal == 0) {
+    change.worker(fact.worker).program_ended = true;
+    const auto ended = [](const Worker& each) { return each.program_ended; };
+    if (all_members(change.state(), job, ended)) finish(change, job);
+    return ok_status();
+  }
+  count_failed_program(change, job, *worker, {fact.exit_code, fact.signal, fact.detail});
+  return ok_status();
+}
+
+}  // namespace tidepool::core

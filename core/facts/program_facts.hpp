@@ -1,0 +1,14 @@
+// What becomes of the programs of a job in ResizeMode::kRestart. A generation is one incarnation: it steps from when
+// its last program runs, has failed when one program ends badly, and is done when all have ended well.
+#pragma once
+
+#include "base/result.hpp"
+#include "core/facts/state_change.hpp"
+#include "core/state/fact.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] Status apply(StateChange& change, const ProgramStarted& fact);
+[[nodiscard]] Status apply(StateChange& change, const ProgramEnded& fact);
+
+}  // namespace tidepool::core

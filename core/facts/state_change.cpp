@@ -1,0 +1,85 @@
+#include "core/facts/state_change.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "core/state/account.hpp"
+
+namespace tidepool::core {
+
+Job& StateChange::job(JobId id) {
+  Job& job = state_.mutable_job(id);
+  if (touched_.jobs.insert(id)) charge(state_, job, at_);
+  return job;
+}
+
+Worker& StateChange::worker(WorkerId id) {
+  const auto found = state_.workers.find(id);
+  TP_CHECK(found != state_.workers.end(), "a worker that changes exists");
+  return found->second;
+}
+
+Node& StateChange::node(NodeId id) {
+  const auto found = state_.nodes.find(id);
+  TP_CHECK(found != state_.nodes.end(), "a node that changes exists");
+  return found->second;
+}
+
+Worker& StateChange::add_worker(JobId job_id, const WorkerPlacement& placement) {
+  TP_CHECK(placement.worker.number() == state_.next_worker, "worker ids are handed out in order");
+  Job& owner = job(job_id);
+  Node& host = node(placement.node);
+  for (const int slot : placement.slots) {
+    WorkerId& holder = host.owners.at(static_cast<std::size_t>(slot));
+    TP_CHECK(!holder, "no slot is given twice");
+    holder = placement.worker;
+  }
+  ++state_.next_worker;
+  owner.workers.push_back(placement.worker);
+  capacity_changed();
+  Worker worker;
+  worker.id = placement.worker;
+  worker.job = job_id;
+  worker.node = placement.node;
+  worker.slots = placement.slots;
+  worker.started_at = at_;
+  return state_.workers.insert_or_assign(placement.worker, std::move(worker)).first->second;
+}
+
+void StateChange::remove_worker(WorkerId id) {
+  const Worker& gone = worker(id);
+  Job& owner = job(gone.job);
+  Node& host = node(gone.node);
+  for (const int slot : gone.slots) {
+    WorkerId& holder = host.owners.at(static_cast<std::size_t>(slot));
+    TP_CHECK(holder == id, "only the owner of a slot gives it back");
+    holder = WorkerId();
+  }
+  std::erase(owner.workers, id);
+  state_.workers.erase(id);
+  capacity_changed();
+}
+
+void StateChange::emit(std::string type, nlohmann::json data) {
+  Event event;
+  event.seq = state_.next_event++;
+  event.at = at_;
+  event.type = std::move(type);
+  event.decision = decision_;
+  event.data = std::move(data);
+  events_.push_back(std::move(event));
+}
+
+void StateChange::emit(std::string type, const Job& job, nlohmann::json data) {
+  emit(std::move(type), std::move(data));
+  events_.back().job = job.id;
+  events_.back().tenant = job.spec.tenant;
+}
+
+void StateChange::emit(std::string type, const Node& node, nlohmann::json data) {
+  emit(std::move(type), std::move(data));
+  events_.back().node = node.id;
+}
+
+}  // namespace tidepool::core

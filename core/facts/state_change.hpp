@@ -1,0 +1,65 @@
+// One change of the state in progress: where step() and accept() write, what they touched, and the
+// events they make. Slots have their only writers here, so the books of nodes, workers and jobs agree.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/id_set.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/event.hpp"
+
+namespace tidepool::core {
+
+struct Touched {
+  IdSet<JobId> jobs;
+  bool capacity = false;  // free slots or the queue changed
+
+  void add(const Touched& other) {
+    jobs.insert(other.jobs);
+    capacity = capacity || other.capacity;
+  }
+};
+
+class StateChange {
+ public:
+  StateChange(ClusterState& state, Instant at) : state_(state), at_(at) {}
+
+  [[nodiscard]] ClusterState& state() { return state_; }
+  [[nodiscard]] Instant at() const { return at_; }
+
+  // The job to write to; its account is brought up to date first, so that what it held until now is
+  // charged before it changes. Requires: the job exists.
+  [[nodiscard]] Job& job(JobId id);
+  // Requires: the worker exists.
+  [[nodiscard]] Worker& worker(WorkerId id);
+  [[nodiscard]] Node& node(NodeId id);
+
+  // Gives the placed slots to a new worker of the job. Requires: they are free, the id is the next one.
+  Worker& add_worker(JobId job, const WorkerPlacement& placement);
+  // Takes a worker out of the books and frees its slots; the job's members are left to the caller.
+  void remove_worker(WorkerId id);
+
+  void capacity_changed() { touched_.capacity = true; }
+
+  // Events carry the decision from here on.
+  void follow(DecisionId decision) { decision_ = decision; }
+  void emit(std::string type, nlohmann::json data);
+  void emit(std::string type, const Job& job, nlohmann::json data);
+  void emit(std::string type, const Node& node, nlohmann::json data);
+
+  [[nodiscard]] const Touched& touched() const { return touched_; }
+  [[nodiscard]] std::vector<Event> take_events() { return std::move(events_); }
+
+ private:
+  ClusterState& state_;
+  Instant at_;
+  std::optional<DecisionId> decision_;
+  Touched touched_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tidepool::core

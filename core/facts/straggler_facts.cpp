@@ -1,0 +1,128 @@
+#include "core/facts/straggler_facts.hpp"
+
+#include <algorithm>
+
+#include "core/facts/shares.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/straggler_diagnosis.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Slot-seconds that the other ranks wait for this one in a step.
+double waited_for(const std::vector<std::int64_t>& compute_us, std::size_t rank, int slots_per_worker) {
+  std::int64_t sum_us = 0;
+  for (const std::int64_t other : compute_us) sum_us += std::max<std::int64_t>(0, compute_us[rank] - other);
+  return static_cast<double>(sum_us) * 1e-6 * slots_per_worker;
+}
+
+// What the diagnosis of others on the node rests on has changed.
+bool changed_its_look(const StragglerTrack& track, const StragglerTrack& before) {
+  const bool known = track.steps >= kStepsToKnow;
+  return known != (before.steps >= kStepsToKnow) || (track.slow_steps > 0) != (before.slow_steps > 0);
+}
+
+// Jobs with workers on this node are looked at again.
+void touch_neighbours(StateChange& change, const Worker& worker) {
+  std::vector<WorkerId> others;
+  if (const Node* node = change.state().find_node(worker.node)) others = node->owners;
+  for (const WorkerId id : others) {
+    if (id && id != worker.id) (void)change.job(change.worker(id).job);
+  }
+}
+
+constexpr std::int64_t kBusyMemory = 20;  // steps that weigh in the mean of a worker's compute time
+constexpr std::int64_t kBusyWild = 4;     // after so many steps a single one cannot move the mean far
+
+void take_in_time(StragglerTrack& track, const StragglerFinding& found, std::int64_t compute_us) {
+  const bool turns = found.slow != (track.slow_steps > 0);
+  if (turns) track.busy_steps = 0;
+  auto time = static_cast<double>(compute_us);
+  if (track.busy_steps >= kBusyWild) time = std::clamp(time, track.busy_us / 2, track.busy_us * 2);
+  ++track.busy_steps;
+  if (track.busy_steps == 1) track.busy_us = 0;
+  track.busy_us += (time - track.busy_us) / static_cast<double>(std::min(track.busy_steps, kBusyMemory));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// One step of an eased worker: what it still costs the others, and how long it waits for them.
+void take_in_eased(Eased& eased, std::size_t rank, const std::vector<std::int64_t>& compute_us,
+                   const std::vector<std::int64_t>& samples, int slots_per_worker) {
+  std::vector<double> times;
+  std::vector<double> times_per_sample;
+  std::int64_t batch = 0;
+  for (std::size_t other = 0; other < compute_us.size(); ++other) {
+    batch += samples[other];
+    if (other == rank) continue;
+    times.push_back(static_cast<double>(compute_us[other]));
+    if (samples[other] > 0) times_per_sample.push_back(times.back() / static_cast<double>(samples[other]));
+  }
+  if (times_per_sample.empty()) return;
+  const double even = static_cast<double>(batch) / static_cast<double>(samples.size());
+  const double taken_over = std::max(0.0, even - static_cast<double>(samples[rank]));
+  const double slot_seconds = slots_per_worker * 1e-6;
+  eased.lost_s += waited_for(compute_us, rank, slots_per_worker);
+  eased.lost_s += taken_over * median(std::move(times_per_sample)) * slot_seconds;
+  const double others = median(std::move(times));
+  const double idle = others * (1 - kIdleAllowed) - static_cast<double>(compute_us[rank]);
+  eased.idle_s = std::max(0.0, eased.idle_s + idle * slot_seconds);
+}
+
+void take_in(StragglerTrack& track, const StragglerFinding& found, double waited_s) {
+  track.score = found.score;
+  track.bar = found.bar;
+  ++track.steps;
+  if (!found.slow) {
+    track.slow_steps = 0;
+    track.waited_s = 0;
+    track.told = false;
+    track.probed = false;
+    return;
+  }
+  track.waited_s += track.slow_steps == 0 ? waited_s * static_cast<double>(found.steps) : waited_s;
+  track.slow_steps = std::max(found.steps, track.slow_steps + 1);
+}
+
+}  // namespace
+
+void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
+                   const StragglerDetector& detector) {
+  const std::size_t ranks = job.members.size();
+  const auto steps = static_cast<std::size_t>(report.steps);
+  if (report.compute_us.empty() || report.compute_us.size() != ranks * steps) return;
+  std::vector<StragglerTrack*> tracks;
+  std::vector<std::vector<double>*> memories;
+  for (const WorkerId id : job.members) {
+    if (change.state().find_worker(id) == nullptr) return;  // a member is gone: the ranks are no longer these
+    tracks.push_back(&change.worker(id).track);
+    memories.push_back(&job.paces[id]);
+  }
+  std::erase_if(job.paces, [&](const auto& pace) { return !contains(job.members, pace.first); });
+  std::vector<StragglerTrack> before;
+  before.reserve(ranks);
+  for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});
+  const std::vector<std::int64_t> samples =
+      shares_of(report.samples / report.steps, weights_of(job.shares_used, ranks));
+  for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
+    const auto begin = report.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
+    const std::vector<std::int64_t> compute_us(begin, begin + static_cast<std::ptrdiff_t>(ranks));
+    const auto findings = detector.judge(compute_us, samples, memories);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      take_in_time(*tracks[rank], findings[rank], compute_us[rank]);
+      take_in(*tracks[rank], findings[rank], waited_for(compute_us, rank, job.spec.gpus_per_worker));
+      const auto eased = job.eased.find(job.members[rank]);
+      if (eased != job.eased.end()) take_in_eased(eased->second, rank, compute_us, samples, job.spec.gpus_per_worker);
+    }
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    tracks[rank]->detector = detector.name();
+    if (changed_its_look(*tracks[rank], before[rank])) touch_neighbours(change, change.worker(job.members[rank]));
+  }
+}
+
+}  // namespace tidepool::core

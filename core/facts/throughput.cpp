@@ -1,0 +1,40 @@
+#include "core/facts/throughput.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace tidepool::core {
+
+void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64_t counted, Instant at) {
+  TP_CHECK(counted >= 1 && counted <= report.steps, "a measurement counts some of its own steps");
+  const double step_seconds = report.elapsed.to_seconds() / static_cast<double>(report.steps);
+  const double samples_per_second = static_cast<double>(report.samples) / report.elapsed.to_seconds();
+  // Whole half-lives only: ldexp is exact on every machine, a power with a fraction is not.
+  const std::int64_t half_lives = (at - record.measured_at).count_us() / kMemoryHalfLife.count_us();
+  const int fading = static_cast<int>(std::clamp<std::int64_t>(half_lives, 0, 1000));
+  const double old_weight = std::ldexp(static_cast<double>(std::min(record.steps, kMemorySteps)), -fading);
+  const double share = static_cast<double>(counted) / (old_weight + static_cast<double>(counted));
+  record.step_seconds += share * (step_seconds - record.step_seconds);
+  record.samples_per_second += share * (samples_per_second - record.samples_per_second);
+  record.steps += counted;
+  record.measured_at = at;
+}
+
+std::optional<double> statistical_efficiency(const Job& job) {
+  if (!job.noise_scale || job.global_batch <= 0) return std::nullopt;
+  const double base = static_cast<double>(job.spec.batch.global);
+  return (*job.noise_scale + base) / (*job.noise_scale + static_cast<double>(job.global_batch));
+}
+
+bool is_measured(const SizeRecord& record, const Job& job) {
+  return record.steps >= job.spec.scaling.every_steps;
+}
+
+std::int64_t counted_steps(const StepsMeasured& report, std::int64_t switch_step) {
+  const std::int64_t first = report.last_step - report.steps + 1;
+  return first == switch_step ? report.steps - 1 : report.steps;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,210 @@
+#include "core/facts/training_facts.hpp"
+
+#include "core/facts/event_data.hpp"
+#include "core/facts/job_facts.hpp"
+#include "core/facts/parking_facts.hpp"
+#include "core/facts/shares.hpp"
+#include "core/facts/straggler_facts.hpp"
+#include "core/facts/throughput.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+Status check_generation(const Job& job, GenerationNumber generation) {
+  if (generation <= job.generation) return ok_status();
+  return conflict(job.id.text() + " is at generation " + std::to_string(job.generation) + "; a report of generation " +
+                  std::to_string(generation) + " comes from the future");
+}
+
+// The report speaks of the members as they are now.
+bool is_current(const Job& job, GenerationNumber generation) {
+  return generation == job.generation && !job.members.empty() && is_active(job.state);
+}
+
+void add_cost(TransitionCost& cost, double stall_ms) {
+  ++cost.count;
+  cost.mean_stall_ms += (stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
+}
+
+void record_cost(Job& job, double stall_ms) {
+  const int before = job.commit.from_size;
+  if (before == 0) return;  // a start stalls nobody
+  if (job.commit.after_failure) {
+    add_cost(job.failure_cost, stall_ms);
+  } else if (job.spec.resize == ResizeMode::kRestart) {
+    add_cost(job.restart_cost, stall_ms);
+  } else {
+    const bool replaced = replaces_worker(job.commit.reason.code);
+    add_cost(replaced ? job.replace_cost : job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
+  }
+}
+
+void emit_replaced(StateChange& change, const Job& job) {
+  const Transition& transition = *job.transition;
+  if (!replaces_worker(transition.reason.code) || transition.newcomers.empty()) return;
+  for (const WorkerId leaver : transition.leavers) {
+    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.newcomers.front().text()}});
+  }
+}
+
+// From the generation that steps until the next one does: the last steps before a switch or a parking count.
+bool is_outgoing(const Job& job, const StepsMeasured& fact) {
+  const bool under_way = is_active(job.state) || job.state == JobState::kSuspending;
+  return under_way && fact.generation == job.stepping_generation && fact.generation < job.generation && !job.switched &&
+         fact.last_step > job.last_step;
+}
+
+// A report that came twice: steps of one generation only go forward.
+bool is_repeated(const Job& job, const StepsMeasured& fact) {
+  return job.switched && job.last_step >= job.switch_step && fact.last_step <= job.last_step;
+}
+
+void record_progress(const StateChange& change, Job& job, const StepsMeasured& fact) {
+  job.last_step = fact.last_step;
+  job.samples_done = fact.samples_total.value_or(job.samples_done + fact.samples);
+  job.epoch = fact.epoch;
+  job.last_loss = fact.loss;
+  if (fact.global_batch > 0) job.global_batch = fact.global_batch;
+  if (fact.noise_scale) job.noise_scale = fact.noise_scale;
+  job.last_report_at = change.at();
+}
+
+// The members step together at the newest generation. Without a report of it the numbers are not known.
+void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact, bool measured) {
+  change.emit("generation.switched", job, switched_data(job, fact, measured));
+  const std::int64_t switch_step = fact.switch_step;
+  // Told or not: what lies beyond the step it starts from is not done.
+  const bool lost = job.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.last_step;
+  if (lost) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
+  job.switched = true;
+  job.stepping_generation = job.generation;
+  job.stepping_size = job.size();
+  job.switch_step = switch_step;
+  job.steps_since_switch = 0;
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = change.worker(id);
+    const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
+    if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+  }
+  if (job.commit.from_size == 0) {
+    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
+  } else {
+    job.last_resize_at = change.at();
+    job.cooldown_waived = job.commit.after_failure;
+    if (job.commit.from_size != job.size()) {
+      change.emit("job.resized", job, {{"from", job.commit.from_size}, {"to", job.size()}});
+    }
+  }
+  if (job.transition && job.transition->committed) {
+    emit_replaced(change, job);
+    job.transition.reset();
+  }
+  become(job, job.transition ? JobState::kResizing : JobState::kRunning);
+}
+
+Status check_report(const Job& job, const StepsMeasured& fact) {
+  TP_TRY(check_generation(job, fact.generation));
+  const bool shaped = fact.steps >= 1 && fact.last_step >= fact.steps && fact.elapsed > Duration() &&
+                      fact.samples >= 0 && fact.shares >= 0;
+  if (!shaped) return invalid_argument("a report of " + job.id.text() + " needs steps >= 1 and elapsed time > 0");
+  const std::size_t entries = fact.compute_us.size();
+  const std::size_t wanted = job.members.size() * static_cast<std::size_t>(fact.steps);
+  if (is_current(job, fact.generation) && entries != 0 && entries != wanted) {
+    return invalid_argument("a report of " + job.id.text() + " has " + std::to_string(entries) +
+                            " compute times; steps x ranks is " + std::to_string(wanted));
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const GenerationSwitched& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  TP_TRY(check_generation(**known, fact.generation));
+  if (!is_current(**known, fact.generation) || (*known)->switched) return ok_status();
+  Job& job = change.job(fact.job);
+  record_cost(job, fact.stall_ms);
+  mark_switched(change, job, fact, true);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDetectors& detectors) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  TP_TRY(check_report(**known, fact));
+  if (is_outgoing(**known, fact)) {
+    Job& left = change.job(fact.job);
+    record_progress(change, left, fact);
+    change.emit("job.progressed", left, progressed_data(left, fact));
+    return ok_status();
+  }
+  if (!is_current(**known, fact.generation) || is_repeated(**known, fact)) return ok_status();
+  Job& job = change.job(fact.job);
+  // The report of the switch may have been lost with a connection; who steps has switched.
+  if (!job.switched) {
+    const std::int64_t first = fact.last_step - fact.steps + 1;
+    mark_switched(change, job, {.job = job.id, .generation = fact.generation, .switch_step = first}, false);
+  }
+  if (!job.started_at) {
+    job.started_at = change.at();
+    job.first_loss = fact.loss;
+    change.emit("job.started", job, {{"size", job.size()}});
+  }
+  record_progress(change, job, fact);
+  const std::int64_t counted = counted_steps(fact, job.switch_step);
+  job.steps_since_switch += counted;
+  if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
+  if (fact.shares == job.shares_told.number && job.shares_used != job.shares_told) use_told_shares(change, job);
+  const auto* detector = detectors.detector_for(job.spec);
+  // Of other shares nobody knows here who was given how much.
+  if (detector != nullptr && fact.shares == job.shares_used.number) {
+    judge_members(change, job, fact, counted, *detector);
+  }
+  change.emit("job.progressed", job, progressed_data(job, fact));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const DataEpochAudited& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  if ((*known)->audited_epoch && fact.epoch <= *(*known)->audited_epoch) return ok_status();
+  Job& job = change.job(fact.job);
+  job.audited_epoch = fact.epoch;
+  change.emit(
+      "data.epoch_audited", job,
+      {{"epoch", fact.epoch}, {"expected", fact.expected}, {"used", fact.used}, {"checksum_ok", fact.checksum_ok}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const TrainingFinished& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  const bool parks = (*known)->state == JobState::kSuspending;  // it was faster than the order to park
+  const bool holds_members = !(*known)->members.empty() || parks;
+  if ((*known)->finished_training || !holds_members || is_final((*known)->state)) return ok_status();
+  Job& job = change.job(fact.job);
+  job.finished_training = true;
+  job.quiet_exits.clear();
+  job.quiet_since.reset();
+  job.last_step = fact.last_step;
+  job.samples_done = fact.samples_total.value_or(job.samples_done);
+  job.last_loss = fact.loss;
+  // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
+  const std::vector<WorkerId> late =
+      job.transition && !job.switched ? std::move(job.transition->newcomers) : std::vector<WorkerId>();
+  job.transition.reset();
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  for (const WorkerId id : job.workers) {
+    // Members and leavers exit by themselves; newcomers on their way would not, and are stopped at once.
+    const WorkerPhase phase = change.worker(id).phase;
+    const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);
+    write_off(change, id, comes ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
+  }
+  return ok_status();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,202 @@
+#include "core/facts/worker_exit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/id_set.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/shares.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/words/sentence.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Exit code of a worker that found the job's own settings wrong (api/worker_protocol.md).
+constexpr int kExitMisconfigured = 2;
+
+bool was_expected(const Worker& worker, const Job& job) {
+  // A lost node has been counted when it was lost.
+  return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state);
+}
+
+std::string describe(const Worker& worker, const ExitNotice& notice) {
+  if (worker.stopped_for && notice.detail.empty()) return sentence(*worker.stopped_for);
+  std::string text = worker.id.text();
+  if (notice.signal != 0) {
+    text += " was ended by signal " + std::to_string(notice.signal);
+  } else if (notice.exit_code >= 0) {
+    text += " exited with code " + std::to_string(notice.exit_code);
+  } else {
+    text += " is gone";
+  }
+  return notice.detail.empty() ? text : text + ": " + notice.detail;
+}
+
+void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {
+  change.emit("worker.lost", job,
+              {{"worker", worker.text()},
+               {"exit_code", notice.exit_code},
+               {"signal", notice.signal},
+               {"detail", notice.detail}});
+}
+
+// Counts a loss once for each job, however many of its workers went together.
+void count_loss(Job& job, IdSet<JobId>& counted, std::string how) {
+  if (counted.insert(job.id)) ++job.restarts;
+  job.last_error = std::move(how);
+}
+
+// The program may have reached its end: a member is gone without a complaint, and rank 0, who reports the end, is not.
+bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
+  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
+  const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
+  return well && speaks && worker.phase == WorkerPhase::kMember && job.switched && worker.id != job.members.front() &&
+         is_live(state, job.members.front());
+}
+
+}  // namespace
+
+void count_quiet_exits(StateChange& change, Job& job) {
+  if (job.quiet_exits.empty()) return;
+  ++job.restarts;
+  for (const WorkerId id : job.quiet_exits) {
+    job.last_error = id.text() + " exited with code 0 before the training had finished";
+    emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
+  }
+  job.quiet_exits.clear();
+  job.quiet_since.reset();
+}
+
+void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
+  job.incarnation.failed = worker.id;
+  // Whoever starts such a program again gets the same answer.
+  if (notice.exit_code == kExitMisconfigured) job.misconfigured = true;
+  ++job.restarts;
+  job.last_error = describe(worker, notice);
+  emit_lost(change, job, worker.id, notice);
+}
+
+void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
+  IdSet<JobId> counted;
+  IdSet<JobId> jobs;
+  for (const WorkerId id : ids) {
+    const Worker worker = change.worker(id);
+    Job& job = change.job(worker.job);
+    jobs.insert(job.id);
+    const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
+    const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
+    if (contains(job.out_of_sight, id)) job.out_of_sight.clear();
+    change.remove_worker(id);
+    if (quiet) {
+      job.quiet_exits.push_back(id);
+      if (!job.quiet_since) job.quiet_since = change.at();
+    } else if (lost) {
+      const bool first_worker = worker.phase != WorkerPhase::kMember && job.members.empty();
+      if (first_worker && notice.exit_code == kExitMisconfigured) job.misconfigured = true;
+      count_loss(job, counted, describe(worker, notice));
+      emit_lost(change, job, id, notice);
+    }
+    drop_from_transition(change, job, id);
+  }
+  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+}
+
+void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
+  IdSet<JobId> counted;
+  IdSet<JobId> jobs;
+  for (const WorkerId id : ids) {
+    Worker& worker = change.worker(id);
+    Job& job = change.job(worker.job);
+    jobs.insert(job.id);
+    const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
+    worker.node_lost = true;
+    if (lost) {
+      count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
+      emit_lost(change, job, id, {.detail = why});
+    }
+    const bool on_its_way = job.transition && !job.transition->committed && contains(job.transition->newcomers, id);
+    if (on_its_way) write_off(change, id, std::nullopt);
+    drop_from_transition(change, job, id);
+  }
+  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+}
+
+void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
+  if (!job.transition || job.transition->committed) return;
+  Transition& transition = *job.transition;
+  const bool was_newcomer = std::erase(transition.newcomers, id) > 0;
+  const bool was_leaver = std::erase(transition.leavers, id) > 0;
+  if (!was_newcomer && !was_leaver) return;
+  const auto newcomers = static_cast<int>(transition.newcomers.size());
+  const auto leavers = static_cast<int>(transition.leavers.size());
+  transition.to_size = transition.from_size + newcomers - leavers;
+  if (newcomers > 0 || job.members.empty()) return;
+  job.transition.reset();
+  job.last_resize_at = change.at();  // a cooldown before the next try
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+}
+
+namespace {
+
+// All members live as far as anybody knows, only on nodes that are away. Shares that they may go by are forgotten with
+// the members, so who has any but even ones is not taken back.
+bool may_return(const ClusterState& state, const Job& job) {
+  if (job.spec.resize != ResizeMode::kLive || !job.switched || job.transition || job.finished_training) return false;
+  if (job.shares_told.number != 0 || !job.quiet_exits.empty()) return false;
+  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && worker->node_lost && !worker->kill_at;
+  });
+}
+
+}  // namespace
+
+void take_back(StateChange& change, Job& job) {
+  const auto size = static_cast<int>(job.out_of_sight.size());
+  if (size == 0 || job.state != JobState::kPending || winds_down(job)) return;
+  if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
+  for (const WorkerId id : job.out_of_sight) {
+    if (!is_live(change.state(), id)) return;
+  }
+  job.members = std::exchange(job.out_of_sight, {});
+  for (const WorkerId id : job.members) {
+    Worker& worker = change.worker(id);
+    worker.phase = WorkerPhase::kMember;
+    worker.stop_due.reset();
+  }
+  job.switched = true;
+  become(job, JobState::kRunning);
+  change.capacity_changed();
+  change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
+}
+
+void settle_if_deserted(StateChange& change, Job& job) {
+  const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
+  if (!held_workers || has_live_workers(change.state(), job)) return;
+  if (!job.finished_training) count_quiet_exits(change, job);
+  job.out_of_sight = may_return(change.state(), job) ? job.members : std::vector<WorkerId>();
+  job.members.clear();
+  begin_shares(job);
+  job.switched = false;
+  job.transition.reset();
+  job.checkpoint_wanted = false;
+  job.incarnation.failed = WorkerId();
+  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  change.capacity_changed();
+  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  const bool ends =
+      job.finished_training || job.cancel_requested || job.misconfigured || job.restarts > job.spec.max_restarts;
+  if (ends) return;
+  become(job, job.suspend_requested ? JobState::kSuspended : JobState::kPending);
+  if (job.state == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
+}
+
+void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {
+  Worker& worker = change.worker(id);
+  worker.phase = WorkerPhase::kLeaving;
+  worker.stop_due = stop_due;
+}
+
+}  // namespace tidepool::core

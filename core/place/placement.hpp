@@ -1,0 +1,82 @@
+// Where workers go: each worker's slots on one node, a gang whole or not at all. Deterministic: ties
+// end at the lower node id and the lower slot.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+struct GangRequest {
+  int workers = 1;
+  int slots_per_worker = 1;
+  bool pack = false;                         // fewest nodes; otherwise the smallest holes are filled first
+  std::set<NodeId> prefer;                   // with pack: nodes that the job is on already, filled first
+  NodeId avoid;                              // used only if nothing else has room; none = no node
+  NodeId first_on = {};                      // where the first worker goes if there is room; none = anywhere
+  std::optional<Money> price_max = {};       // per slot and hour; dearer nodes are not used
+  bool avoid_always = false;                 // the avoided node is not used even then
+  std::vector<std::string> slot_types = {};  // only nodes whose slots are of one of these; empty = all
+  std::vector<std::string> other_than = {};  // no nodes whose slots are of one of these
+};
+
+// The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
+// decision, in O(nodes); the state must outlive it and not change meanwhile.
+class FreeSlots {
+ public:
+  explicit FreeSlots(const ClusterState& state);
+
+  // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
+  // is taken if the gang does not fit whole.
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
+
+  // Workers of this many slots that still fit.
+  [[nodiscard]] int room_for(int slots_per_worker) const;
+  // Workers of the job that still fit on slots of a type that it takes, at any price.
+  [[nodiscard]] int room_for(const Job& job) const;
+  // Workers of this gang's kind that would fit, wherever it may be placed.
+  [[nodiscard]] int room_for(const GangRequest& gang) const;
+  // Others ask for slots of these types: who takes any is placed on them last.
+  void spare(const std::set<std::string>& slot_types) { spared_ = slot_types; }
+  // Nobody takes what is left on nodes whose slots are of these types; from now on it does not count as free.
+  void close(const std::vector<std::string>& slot_types);
+
+  [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }
+
+  [[nodiscard]] int free() const { return free_; }
+  // Of nodes whose slots are of one of these types; no types = all.
+  [[nodiscard]] int free_of(const std::vector<std::string>& slot_types) const;
+  // 0 on a node that is away, cordoned or closed.
+  [[nodiscard]] std::size_t free_on(NodeId node) const;
+
+ private:
+  [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
+  [[nodiscard]] NodeId best_of(const GangRequest& gang, int workers_left) const;
+  [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
+  // Not too dear, and of a type that the gang may be on.
+  [[nodiscard]] bool suits(NodeId node, const GangRequest& gang) const;
+  void move(NodeId node, std::size_t from, std::size_t to);
+
+  const ClusterState& state_;
+  std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
+  std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
+  std::set<NodeId> closed_;
+  std::set<std::string> spared_;  // types of slots
+  int free_ = 0;
+};
+
+// The node's slots are of one of these types; no types = all.
+[[nodiscard]] bool is_of_type(const Node& node, const std::vector<std::string>& slot_types);
+
+// Workers of `slots_per_worker` slots that the cluster would hold if it were empty (nodes up, not cordoned, and of one
+// of these types).
+[[nodiscard]] int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
+                                         const std::vector<std::string>& slot_types = {});
+
+}  // namespace tidepool::core

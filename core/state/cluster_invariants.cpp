@@ -1,0 +1,135 @@
+#include "core/state/cluster_invariants.hpp"
+
+#include <algorithm>
+
+#include "base/id_set.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+using Broken = std::optional<std::string>;
+
+Broken broken(const char* law, const std::string& where) {
+  return std::string(law) + ": " + where;
+}
+
+Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
+  const std::string who = id.text() + " of " + job.id.text();
+  const Worker* worker = state.find_worker(id);
+  if (worker == nullptr || worker->job != job.id || worker->id != id) return broken("JobOwnsItsWorkers", who);
+  const Node* node = state.find_node(worker->node);
+  if (node == nullptr) return broken("WorkerIsOnANode", who);
+  if (worker->slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) return broken("GangIsWhole", who);
+  for (const int slot : worker->slots) {
+    const bool exists = slot >= 0 && static_cast<std::size_t>(slot) < node->owners.size();
+    if (!exists || node->owners[static_cast<std::size_t>(slot)] != id) return broken("SlotHasOneOwner", who);
+  }
+  if (worker->node_lost != (node->state == NodeState::kLost)) return broken("LostNodeLosesItsWorkers", who);
+  if (!is_active(job.state) && worker->phase != WorkerPhase::kLeaving) return broken("OnlyActiveJobsHoldWorkers", who);
+  return std::nullopt;
+}
+
+Broken transition_breaks(const ClusterState& state, const Job& job) {
+  if (!job.transition || job.transition->committed) return std::nullopt;
+  for (const WorkerId id : job.transition->newcomers) {
+    const Worker* worker = state.find_worker(id);
+    const bool boots = worker != nullptr && worker->job == job.id &&
+                       (worker->phase == WorkerPhase::kStarting || worker->phase == WorkerPhase::kReady);
+    if (!boots) return broken("NewcomersBoot", id.text() + " of " + job.id.text());
+  }
+  for (const WorkerId id : job.transition->leavers) {
+    if (!contains(job.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
+  }
+  return std::nullopt;
+}
+
+Broken shares_break(const Job& job) {
+  const auto fits = [&](const ShareTable& table) {
+    return table.weights.empty() ? table.number == 0 : table.number > 0 && table.weights.size() == job.members.size();
+  };
+  if (!fits(job.shares_told) || !fits(job.shares_used)) return broken("EverybodyHasAShare", job.id.text());
+  if (job.shares_used.number > job.shares_told.number) return broken("SharesAreTold", job.id.text());
+  for (const auto& [id, eased] : job.eased) {
+    const bool eases = contains(job.members, id) && eased.weight >= 1 && eased.weight < kFullShare;
+    if (!eases) return broken("OnlyMembersAreEased", id.text() + " of " + job.id.text());
+  }
+  return std::nullopt;
+}
+
+Broken membership_breaks(const ClusterState& state, const Job& job) {
+  const std::string who = job.id.text();
+  if (!is_active(job.state) && (!job.members.empty() || job.transition)) return broken("IdleJobsHaveNoMembers", who);
+  if (job.state == JobState::kResizing && !job.transition) return broken("ResizingHasATransition", who);
+  if (IdSet<WorkerId>(job.members.begin(), job.members.end()).size() != job.members.size()) {
+    return broken("MemberHasOneRank", who);
+  }
+  const auto& elastic = job.spec.elastic;
+  if (!job.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
+    return broken("SizeWithinBounds", who);
+  }
+  if (!job.members.empty() && job.generation == 0) return broken("MembersHaveAGeneration", who);
+  if (job.incarnation.launched > job.generation) return broken("LaunchIsOfTheNewest", who);
+  if (job.spec.resize == ResizeMode::kLive && job.incarnation.launched != 0) return broken("OnlyRestartsLaunch", who);
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);
+  }
+  if (auto law = shares_break(job)) return law;
+  return transition_breaks(state, job);
+}
+
+// The other direction: every owner of a slot is a worker that knows the slot.
+Broken slots_break(const ClusterState& state) {
+  std::size_t owned = 0;
+  for (const auto& [id, node] : state.nodes) {
+    for (std::size_t slot = 0; slot < node.owners.size(); ++slot) {
+      if (!node.owners[slot]) continue;
+      ++owned;
+      const Worker* worker = state.find_worker(node.owners[slot]);
+      const bool known = worker != nullptr && worker->node == id &&
+                         std::count(worker->slots.begin(), worker->slots.end(), static_cast<int>(slot)) == 1;
+      if (!known) return broken("NoLostRelease", id.text() + " slot " + std::to_string(slot));
+    }
+  }
+  std::size_t held = 0;
+  for (const auto& [id, worker] : state.workers) held += worker.slots.size();
+  if (owned != held)
+    return broken("SlotsAreConserved", std::to_string(owned) + " owned, " + std::to_string(held) + " held");
+  return std::nullopt;
+}
+
+Broken ids_break(const ClusterState& state) {
+  const auto above = [](const auto& map, std::uint64_t next) { return !map.empty() && map.last().number() >= next; };
+  if (above(state.jobs, state.next_job) || above(state.nodes, state.next_node) ||
+      above(state.workers, state.next_worker)) {
+    return broken("IdsAreHandedOutOnce", "a counter is behind");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Broken broken_invariant_of(const ClusterState& state, JobId id) {
+  const Job& job = *state.find_job(id);
+  for (std::size_t i = 0; i < job.workers.size(); ++i) {
+    if (i > 0 && job.workers[i - 1] >= job.workers[i]) return broken("WorkersAscend", id.text());
+    if (auto law = worker_breaks(state, job, job.workers[i])) return law;
+  }
+  return membership_breaks(state, job);
+}
+
+Broken broken_invariant(const ClusterState& state) {
+  std::size_t listed = 0;
+  for (const auto& [id, job] : state.jobs) {
+    if (job == nullptr || job->id != id) return broken("JobKnowsItsId", id.text());
+    if (auto law = broken_invariant_of(state, id)) return law;
+    listed += job->workers.size();
+  }
+  if (listed != state.workers.size()) return broken("WorkerHasAJob", "a worker that no job lists");
+  if (auto law = slots_break(state)) return law;
+  return ids_break(state);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,87 @@
+#include "core/state/cluster_state.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace tidepool::core {
+
+bool is_final(JobState state) {
+  return state == JobState::kSucceeded || state == JobState::kFailed || state == JobState::kCancelled;
+}
+
+const char* to_text(JobState state) {
+  switch (state) {
+    case JobState::kPending: return "pending";
+    case JobState::kStarting: return "starting";
+    case JobState::kRunning: return "running";
+    case JobState::kResizing: return "resizing";
+    case JobState::kSuspending: return "suspending";
+    case JobState::kSuspended: return "suspended";
+    case JobState::kSucceeded: return "succeeded";
+    case JobState::kFailed: return "failed";
+    case JobState::kCancelled: return "cancelled";
+  }
+  return "unknown";
+}
+
+const char* to_text(WorkerPhase phase) {
+  switch (phase) {
+    case WorkerPhase::kStarting: return "starting";
+    case WorkerPhase::kReady: return "ready";
+    case WorkerPhase::kMember: return "member";
+    case WorkerPhase::kLeaving: return "leaving";
+  }
+  return "unknown";
+}
+
+const Job* ClusterState::find_job(JobId id) const {
+  const auto found = jobs.find(id);
+  return found == jobs.end() ? nullptr : found->second.get();
+}
+
+const Node* ClusterState::find_node(NodeId id) const {
+  const auto found = nodes.find(id);
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+const Worker* ClusterState::find_worker(WorkerId id) const {
+  const auto found = workers.find(id);
+  return found == workers.end() ? nullptr : &found->second;
+}
+
+Job& ClusterState::mutable_job(JobId id) {
+  const auto found = jobs.find(id);
+  TP_CHECK(found != jobs.end(), "a job that changes exists");
+  if (found->second.use_count() > 1) found->second = std::make_shared<Job>(*found->second);
+  // Every job is created as a plain Job (never as a const one), so writing through is defined.
+  return const_cast<Job&>(*found->second);
+}
+
+int ClusterState::slots_total() const {
+  int total = 0;
+  for (const auto& [id, node] : nodes) {
+    if (node.state == NodeState::kUp) total += static_cast<int>(node.owners.size());
+  }
+  return total;
+}
+
+int ClusterState::slots_free() const {
+  std::ptrdiff_t free = 0;
+  for (const auto& [id, node] : nodes) {
+    if (node.state != NodeState::kUp || node.cordoned) continue;
+    free += std::count(node.owners.begin(), node.owners.end(), WorkerId());
+  }
+  return static_cast<int>(free);
+}
+
+std::vector<WorkerId> strangers(const ClusterState& state, NodeId node, const std::vector<WorkerId>& running) {
+  std::vector<WorkerId> unknown;
+  for (const WorkerId id : running) {
+    const Worker* worker = state.find_worker(id);
+    if (worker == nullptr || worker->node != node) unknown.push_back(id);
+  }
+  return unknown;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,232 @@
+// Facts: everything that has happened, as the engine learns it. A fact is journaled before anything
+// follows from it, and replaying the facts in order rebuilds the state exactly. Closed variant: each
+// case is one plain struct; whoever handles facts handles all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+#include "core/state/device_speed.hpp"
+#include "core/state/job_spec.hpp"
+#include "core/state/policy_desk.hpp"
+
+namespace tidepool::core {
+
+// --- what users ask for -------------------------------------------------------------------------
+
+// The id must be Engine::next_job_id(); the spec is already checked and completed.
+struct JobSubmitted {
+  JobId job;
+  JobSpec spec;
+};
+struct JobCancelRequested {
+  JobId job;
+};
+// A wish, not an order: pins the job's size until it is cleared with size = 0.
+struct JobResizeRequested {
+  JobId job;
+  int size = 0;  // 0, or an allowed size of the job
+};
+struct JobSuspendRequested {
+  JobId job;
+};
+struct JobResumeRequested {
+  JobId job;
+};
+// The members are to take a checkpoint soon.
+struct JobCheckpointRequested {
+  JobId job;
+};
+// The whole specification anew. What its workers were started with stays as it was (job_facts.cpp), and its
+// bounds hold the present size.
+struct JobChanged {
+  JobId job;
+  JobSpec spec;
+};
+
+// --- what agents report -------------------------------------------------------------------------
+
+// An agent has connected (for the first time or again). `running` is its inventory: workers that it
+// does not list are dead, and workers the state does not know are to be killed.
+struct NodeJoined {
+  NodeId node;            // Engine::node_id_for(name), or Engine::next_node_id() for a new name
+  std::string name;       // unique among nodes
+  int slots = 0;          // >= 1
+  std::string slot_type;  // "cpu", "NVIDIA H200", ...
+  Money price_per_slot_hour;
+  std::vector<WorkerId> running;
+};
+// The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
+// owner only on proof of death), but its workers are no longer counted on.
+struct NodeLost {
+  NodeId node;
+  std::string why;
+};
+// The agent has measured its devices, at joining or since. Replaces what was known.
+struct NodeProbed {
+  NodeId node;
+  std::vector<DeviceSpeed> devices;
+};
+struct NodeCordonChanged {
+  NodeId node;
+  bool cordoned = false;
+};
+// Has booted, loaded its data and built its model; waits for a generation.
+struct WorkerReady {
+  WorkerId worker;
+};
+// Has said where it listens in `generation`; told once for each.
+struct WorkerJoining {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+};
+// Its agent sees no progress: it computes at one step for far longer than its steps take, or sends no pulse.
+struct WorkerStuck {
+  WorkerId worker;
+  std::int64_t step = 0;
+  std::string phase;  // "waiting", "computing", "reducing", "switching"
+  Duration lasted;
+};
+// The agent has started the worker's program in `generation` (ResizeMode::kRestart).
+struct ProgramStarted {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+};
+// That program has ended without being asked to. Its worker keeps its slots.
+struct ProgramEnded {
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  int exit_code = -1;  // -1 if ended by a signal or unknown
+  int signal = 0;      // 0 if it exited by itself
+  std::string detail;  // last line of its output, or why it could not start
+};
+// Proof of death: the agent has reaped the process. Frees its slots.
+struct WorkerExited {
+  WorkerId worker;
+  int exit_code = -1;  // -1 if ended by a signal or unknown
+  int signal = 0;      // 0 if it exited by itself
+  std::string detail;  // last line of its error output, or why it could not start
+};
+
+// --- what jobs report (rank 0, through its agent) -----------------------------------------------
+
+// The members of `generation` step together now.
+struct GenerationSwitched {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t switch_step = 0;  // first step of the new generation
+  double stall_ms = 0;           // last step before to first step after, beyond one normal step
+  double build_ms = 0;           // building the communicator
+  std::int64_t steps_redone = 0;
+  std::int64_t samples_repeated = 0;
+  std::int64_t bytes_moved = 0;  // state sent to newcomers
+};
+// A run of consecutive committed steps at one generation.
+struct StepsMeasured {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t last_step = 0;  // number of the last of them; steps count from 1
+  std::int64_t steps = 0;      // how many, >= 1
+  Duration elapsed;            // wall time of them all, > 0
+  std::int64_t samples = 0;    // samples they used, over all ranks
+  double loss = 0;             // of the last step
+  std::int64_t epoch = 0;
+  // Compute time before the allreduce in microseconds, step-major: [step][rank], steps x ranks
+  // entries; empty if not measured.
+  std::vector<std::int64_t> compute_us;
+  // Samples of all committed steps up to this report, as the workers hold them; none = not told. It mends what
+  // was lost of earlier reports.
+  std::optional<std::int64_t> samples_total;
+  std::int64_t global_batch = 0;      // samples a step at this generation; 0 = not told
+  std::optional<double> noise_scale;  // of the gradient, in samples, >= 0; none until it is known
+  std::int64_t shares = 0;            // number of the share table that all these steps went by; 0 = even shares
+};
+// The members step by share table `number` of this generation now.
+struct SharesChanged {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t number = 0;
+  std::int64_t step = 0;  // first step of the new shares
+  double stall_ms = 0;    // by how much that step was longer than the one after it
+};
+struct DataEpochAudited {
+  JobId job;
+  std::int64_t epoch = 0;
+  std::int64_t expected = 0;  // samples in the data
+  std::int64_t used = 0;      // samples committed in the epoch
+  bool checksum_ok = false;
+};
+// The program has reached its end; the workers exit by themselves.
+struct TrainingFinished {
+  JobId job;
+  std::int64_t last_step = 0;
+  double loss = 0;
+  std::optional<std::int64_t> samples_total;  // as in StepsMeasured
+};
+// A worker has written the job's state for a later start and exits next. After a failure every survivor does;
+// they may differ by a step.
+struct StateParked {
+  JobId job;
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;  // committed steps in it
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+};
+struct CheckpointTaken {
+  JobId job;
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double write_ms = 0;
+  std::string path;
+};
+// The first generation since a start goes on from a parked state or a checkpoint.
+struct StateRestored {
+  JobId job;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::string path;
+};
+// --- policy files -------------------------------------------------------------------------------
+
+// From now on this version decides; none = the daemon's own policy, and nothing is left to roll back to.
+struct PolicyActivated {
+  std::optional<PolicyFileRef> file;
+};
+// The version before the active one decides again.
+struct PolicyRolledBack {
+  std::string why;
+};
+// It is asked beside whoever decides, and changes nothing; none = nobody is.
+struct PolicyShadowed {
+  std::optional<PolicyFileRef> file;
+};
+// What the active policy file has answered, or why it has not.
+struct PolicyAnswered {
+  PolicyRound round;
+};
+// Nothing but the passing of time, so that waits end.
+struct ClockAdvanced {};
+
+using Fact =
+    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, WorkerReady,
+                 WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
+                 StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
+                 StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, ClockAdvanced>;
+
+struct TimedFact {
+  Instant at;  // never before the previous fact's
+  Fact fact;
+};
+
+}  // namespace tidepool::core

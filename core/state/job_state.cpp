@@ -1,0 +1,58 @@
+#include "core/state/job_state.hpp"
+
+#include "base/check.hpp"
+
+namespace tidepool::core {
+namespace {
+
+using S = JobState;
+
+struct Change {
+  JobState from;
+  JobState to;
+};
+
+// A job may end from every state that is not final; those lines are in may_become.
+constexpr Change kLegal[] = {
+    {S::kPending, S::kStarting},      // a gang fits
+    {S::kPending, S::kSuspended},     // suspended while it waited
+    {S::kPending, S::kRunning},       // its members, all lost sight of, are back and step
+    {S::kStarting, S::kRunning},      // the first generation steps
+    {S::kStarting, S::kPending},      // all first workers died
+    {S::kStarting, S::kSuspending},   // told to park, or too few first workers came up
+    {S::kStarting, S::kSuspended},    // suspended with nothing left to stop
+    {S::kRunning, S::kResizing},      // a transition begins
+    {S::kRunning, S::kPending},       // all workers died at once
+    {S::kRunning, S::kSuspending},    // told to park, or too few survivors
+    {S::kRunning, S::kSuspended},     // suspended with nothing left to stop
+    {S::kResizing, S::kRunning},      // switched, or the transition was dropped
+    {S::kResizing, S::kPending},      // all workers died at once
+    {S::kResizing, S::kSuspending},   // told to park, or too few survivors
+    {S::kResizing, S::kSuspended},    // suspended with nothing left to stop
+    {S::kSuspending, S::kSuspended},  // parked as the user asked
+    {S::kSuspending, S::kPending},    // parked because too few workers were left; waits for slots
+    {S::kSuspended, S::kPending},     // resumed
+};
+
+}  // namespace
+
+bool may_become(JobState from, JobState to) {
+  if (is_final(from)) return false;
+  if (is_final(to)) return true;
+  for (const auto& change : kLegal) {
+    if (change.from == from && change.to == to) return true;
+  }
+  return false;
+}
+
+void become(Job& job, JobState to) {
+  if (job.state == to) return;
+  TP_CHECK(may_become(job.state, to), "a job changes its state along the table in job_state.cpp");
+  job.state = to;
+}
+
+bool is_active(JobState state) {
+  return state == S::kStarting || state == S::kRunning || state == S::kResizing;
+}
+
+}  // namespace tidepool::core

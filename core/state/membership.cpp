@@ -1,0 +1,68 @@
+#include "core/state/membership.hpp"
+
+#include <algorithm>
+
+namespace tidepool::core {
+
+bool is_live(const ClusterState& state, WorkerId id) {
+  const Worker* worker = state.find_worker(id);
+  return worker != nullptr && !worker->node_lost;
+}
+
+bool has_live_workers(const ClusterState& state, const Job& job) {
+  return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) { return is_live(state, id); });
+}
+
+std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
+  std::vector<WorkerId> alive;
+  for (const WorkerId id : job.members) {
+    if (is_live(state, id)) alive.push_back(id);
+  }
+  return alive;
+}
+
+std::size_t survivor_count(const ClusterState& state, const Job& job) {
+  const auto alive =
+      std::count_if(job.members.begin(), job.members.end(), [&](WorkerId id) { return is_live(state, id); });
+  return static_cast<std::size_t>(alive);
+}
+
+bool may_hold_state(const Worker& worker) {
+  if (worker.kill_at || worker.node_lost) return false;
+  return worker.phase == WorkerPhase::kMember || worker.phase == WorkerPhase::kLeaving;
+}
+
+bool all_members_stay(const ClusterState& state, const Job& job) {
+  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && !worker->node_lost && !worker->kill_at;
+  });
+}
+
+std::optional<WorkerId> still_running(const ClusterState& state, const Job& job) {
+  for (const WorkerId id : job.members) {
+    const Worker* worker = state.find_worker(id);
+    const bool waits = worker != nullptr && !worker->node_lost && !worker->kill_at && worker->joining == job.generation;
+    if (!waits) return id;
+  }
+  for (const WorkerId id : job.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (worker.phase == WorkerPhase::kLeaving && !worker.node_lost) return id;
+  }
+  return std::nullopt;
+}
+
+bool awaits_switch(const Job& job) {
+  return !job.members.empty() && !job.switched;
+}
+
+bool winds_down(const Job& job) {
+  return is_final(job.state) || job.state == JobState::kSuspending || job.finished_training || job.cancel_requested ||
+         job.misconfigured || job.restarts > job.spec.max_restarts;
+}
+
+bool contains(const std::vector<WorkerId>& list, WorkerId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+}  // namespace tidepool::core

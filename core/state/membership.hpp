@@ -1,0 +1,38 @@
+// Who is in a job, who has left, who is on the way: questions about a job's workers that step, accept
+// and the planner must answer alike.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// A worker that still runs, as far as anybody knows: it holds slots and its node is not lost.
+[[nodiscard]] bool is_live(const ClusterState& state, WorkerId id);
+[[nodiscard]] bool has_live_workers(const ClusterState& state, const Job& job);
+
+// Members that still run, in rank order.
+[[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
+[[nodiscard]] std::size_t survivor_count(const ClusterState& state, const Job& job);
+
+// A member, or a leaver that waits for its switch: when the job is parked, it leaves by itself with what it holds.
+[[nodiscard]] bool may_hold_state(const Worker& worker);
+
+// Every member runs, and none has been told to stop.
+[[nodiscard]] bool all_members_stay(const ClusterState& state, const Job& job);
+
+// Of a job whose programs are restarted: a worker whose program of an older generation may still run. Who is a member
+// has said that it waits for the newest generation; everybody else is gone.
+[[nodiscard]] std::optional<WorkerId> still_running(const ClusterState& state, const Job& job);
+
+// A transition whose generation has been committed and waits for the members to switch.
+[[nodiscard]] bool awaits_switch(const Job& job);
+
+// The job ends, or will hold nothing soon: its workers' exits are expected.
+[[nodiscard]] bool winds_down(const Job& job);
+
+[[nodiscard]] bool contains(const std::vector<WorkerId>& list, WorkerId id);
+
+}  // namespace tidepool::core

@@ -1,0 +1,28 @@
+#include "core/state/plan.hpp"
+
+#include "base/overloaded.hpp"
+
+namespace tidepool::core {
+
+JobId job_of(const Intent& intent) {
+  return std::visit([](const auto& any) { return any.job; }, intent);
+}
+
+std::string_view name_of(const Intent& intent) {
+  return std::visit(Overloaded{
+                        [](const StartIntent&) { return "start"; },
+                        [](const GrowIntent&) { return "grow"; },
+                        [](const ShrinkIntent&) { return "shrink"; },
+                        [](const ReplaceIntent&) { return "replace"; },
+                        [](const RebalanceIntent&) { return "rebalance"; },
+                        [](const SwitchIntent&) { return "switch"; },
+                        [](const LaunchIntent&) { return "launch"; },
+                        [](const PreemptIntent&) { return "preempt"; },
+                        [](const StopWorkerIntent&) { return "stop_worker"; },
+                        [](const ProbeIntent&) { return "probe_node"; },
+                        [](const EndJobIntent&) { return "end_job"; },
+                    },
+                    intent);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,168 @@
+// A decision is a value: what should change, why, and which alternatives lost. It is computed without
+// effects, validated, journaled, and only then carried out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+// A worker that is to be started: where, on which of the node's slots.
+struct WorkerPlacement {
+  WorkerId worker;
+  NodeId node;
+  std::vector<int> slots;  // ascending slot indices of the node; gpus_per_worker of them
+  bool operator==(const WorkerPlacement&) const = default;
+};
+
+// Starts a job's first workers (or its first ones after a suspension).
+struct StartIntent {
+  JobId job;
+  std::vector<WorkerPlacement> newcomers;
+};
+// Adds workers to a running job.
+struct GrowIntent {
+  JobId job;
+  std::vector<WorkerPlacement> newcomers;
+};
+// Takes members out of a running job at its next switch.
+struct ShrinkIntent {
+  JobId job;
+  std::vector<WorkerId> leavers;
+};
+// One in, one out: the newcomer is started first; the leaver goes when it is ready.
+struct ReplaceIntent {
+  JobId job;
+  WorkerPlacement newcomer;
+  WorkerId leaver;
+};
+// Splits the samples of a step anew, at a step that all members agree on. Neither members nor communicator change.
+struct RebalanceIntent {
+  JobId job;
+  GenerationNumber generation = 0;    // the one that steps
+  std::int64_t number = 0;            // of the table, one above the newest told in this generation
+  std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare
+  WorkerId worker;                    // whose share changes
+};
+// Commits generation `number`: these members, in rank order. Follows from the state alone: all
+// newcomers are ready, or a member has died.
+struct SwitchIntent {
+  JobId job;
+  GenerationNumber number = 0;
+  std::vector<WorkerId> members;
+  bool after_failure = false;  // survivors drop the old communicator at once
+};
+// Starts the programs of generation `number`, which is committed: every program before them has ended
+// (ResizeMode::kRestart).
+struct LaunchIntent {
+  JobId job;
+  GenerationNumber number = 0;
+};
+// Takes all slots from a job; its state is parked and it waits for a Start. Commits generation `number`, which has
+// no members: who is in the job keeps the state and leaves, within its grace.
+struct PreemptIntent {
+  JobId job;
+  GenerationNumber number = 0;  // 0 = nothing to keep: nobody has stepped since the last start
+  bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
+};
+// Ends one worker process: with notice until `grace` has passed, then by force.
+struct StopWorkerIntent {
+  JobId job;
+  WorkerId worker;
+  Duration grace;
+};
+// Has a node's agent measure its devices again: what a slow worker's slowness goes with is not clear.
+struct ProbeIntent {
+  JobId job;
+  NodeId node;
+  WorkerId worker;  // the slow one
+};
+// Ends a job: its workers are stopped and it takes a final state.
+enum class JobEnd { kSucceeded, kFailed, kCancelled };
+struct EndJobIntent {
+  JobId job;
+  JobEnd end = JobEnd::kFailed;
+};
+
+using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, RebalanceIntent, SwitchIntent,
+                            LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
+
+[[nodiscard]] JobId job_of(const Intent& intent);
+[[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...
+
+struct PlannedIntent {
+  Intent intent;
+  Reason reason;
+};
+using Plan = std::vector<PlannedIntent>;
+
+// A size that was weighed.
+struct Alternative {
+  int size = 0;
+  double score = 0;  // in the policy's own measure; larger is better
+  Reason reason;
+  bool operator==(const Alternative&) const = default;
+};
+
+// A policy's note on a job, or on the cluster, kept for it and handed back when it plans again.
+struct Mark {
+  int level = 0;                // such as the queue that the job is in
+  Instant since;                // when it came there
+  std::vector<double> numbers;  // what else it must remember; few, finite, in an order of its own
+  bool operator==(const Mark&) const = default;
+};
+
+// What a plan for the whole cluster gives to one job.
+struct Allotment {
+  int size = 0;                   // workers; 0 = should hold nothing, else an allowed size
+  std::int64_t place = 0;         // in the order in which slots are handed out
+  Reason reason;                  // why this size
+  double score = 0;               // of this size, as those of the sizes that lost; 0 where its policy weighs none
+  std::vector<Alternative> lost;  // best first, at most 4
+  Mark mark;
+  bool operator==(const Allotment&) const = default;
+};
+struct AllotmentChange {
+  JobId job;
+  std::optional<Allotment> now;  // none = the plan no longer counts with the job
+};
+// A new plan for the whole cluster, as what it changes in the one before.
+struct Replan {
+  std::vector<AllotmentChange> changes;  // by job
+  Mark mark;                             // on the cluster
+  std::optional<Instant> wake;           // the policy asks to plan again then, whatever happens
+  std::string error;  // why the policy's answer was dropped, so that the old plan stands; empty = it was not
+};
+
+// What the round found about one job, with or without an intent.
+struct Verdict {
+  JobId job;
+  Reason reason;
+  std::vector<Alternative> lost;  // best first, at most 4
+  // The size that its policy wants, with its own reason: `reason` may say what keeps the job from having it. None where
+  // no policy was asked.
+  std::optional<Alternative> chosen = std::nullopt;
+};
+
+struct Decision {
+  DecisionId id;  // none while there is nothing in it
+  Instant at;
+  std::string policy;  // name of the policy that ranked
+  std::uint64_t inputs_digest = 0;
+  Plan plan;
+  std::vector<Verdict> verdicts;   // only those that say something else than the stored one
+  std::optional<Replan> replan;    // of a policy for the whole cluster
+  std::int64_t steps_counted = 0;  // work done, in counted steps
+
+  // Nothing to carry out and nothing new to say: not journaled.
+  [[nodiscard]] bool empty() const { return plan.empty() && verdicts.empty() && !replan; }
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,37 @@
+// What a worker's slowness goes with: the process, its node, or the data that its place in the job is fed.
+// Safe rule: evidence that says nothing gives kUnknown; it is never taken for a fault of the worker.
+//
+// In production most slowness is no machine's fault (Lin et al., OSDI 2025: worker faults explain most of it in 1.7 %
+// of the straggling jobs), so it is tested before anything is replaced, and above all after it: a newcomer that took
+// a straggler's place and is slow from its beginning shows that the worker was not the cause.
+#pragma once
+
+#include <string_view>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+enum class Follows {
+  kUnknown,  // it is alone on its node, which nobody has measured: worker and node cannot be told apart
+  kWorker,   // others run on its node, and they are not slow; or the node does what may be expected of it
+  kNode,     // half of the others on its node are slow too, or the newcomer there that replaced a straggler is, or the
+             // node is slow by its own probe
+  kData,     // it replaced a straggler of another node and has been slow since: neither worker nor node is the cause
+};
+
+struct Diagnosis {
+  Follows follows = Follows::kUnknown;
+  int node_peers = 0;     // other workers on its node, of any job, whose pace is known
+  int node_slow = 0;      // of those: stragglers
+  double node_speed = 0;  // of its node by its own probe, as a share of what may be expected; 0 = not measured
+};
+
+// Steps after which a worker's pace is known, and within which a newcomer counts as slow from its beginning.
+inline constexpr std::int64_t kStepsToKnow = 20;
+
+[[nodiscard]] Diagnosis diagnose(const ClusterState& state, const Worker& slow);
+
+[[nodiscard]] std::string_view to_text(Follows follows);
+
+}  // namespace tidepool::core

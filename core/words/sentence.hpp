@@ -1,0 +1,17 @@
+// Reasons and intents as sentences. One place renders them, so every surface says the same.
+#pragma once
+
+#include <string>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+// "added a worker (2 -> 3): scaling efficiency 0.62 is above 0.10".
+[[nodiscard]] std::string sentence(const Reason& reason);
+
+// A planned intent with its reason, as the decision log and `schedctl decisions` print it.
+[[nodiscard]] std::string sentence(const PlannedIntent& planned, const ClusterState& state);
+
+}  // namespace tidepool::core

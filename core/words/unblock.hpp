@@ -1,0 +1,21 @@
+// What would change a verdict, from its own numbers alone: so a decision that is read years later still says it.
+// explain.hpp adds what the present state of the cluster offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/state/plan.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+// Most telling first: "a price below 0.8 for a slot; it is 1.2". Empty where nothing has to change. `job` is named in
+// commands.
+[[nodiscard]] std::vector<std::string> unblocks_of(const Reason& reason, JobId job);
+
+// The chosen size against the best that lost: "score in speed-up: 2 workers 1.9, 4 workers 1.2". Empty where nothing
+// lost, or the policy gives sizes no scores.
+[[nodiscard]] std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost);
+
+}  // namespace tidepool::core

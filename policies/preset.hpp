@@ -1,0 +1,41 @@
+// One row of a table of policies that size the whole cluster at once: such a policy joined with a place stage.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "policies/cluster/allocation_policy.hpp"
+#include "policies/place/place.hpp"
+
+namespace tidepool::policies::cluster {
+
+// What the policy is meant to know, so that a comparison is of like with like.
+enum class Knowledge {
+  kOracle,       // the true profile at the declared batch, as its authors' evaluation gives it
+  kVisited,      // the same, but only of sizes up to the largest that the job itself has held
+  kLearnt,       // only what jobs of its kind have measured while they ran; jobs choose their batches
+  kLearntByJob,  // only what the job itself has measured, as in Pollux's artifact; jobs choose their batches
+};
+
+// Whether a daemon can feed the policy, which has no true profile of any job.
+enum class Live {
+  kNo,               // it needs the true speed of every job
+  kByMeasuredSpeed,  // live it goes by what has been measured
+  kNeedsNoSpeed,     // which job holds what, and since when, is all it looks at
+};
+
+struct AllocationPreset {
+  std::string_view name;
+  std::string_view summary;  // one line
+  std::string_view source;   // where the rule was published
+  std::unique_ptr<const AllocationPolicy> (*policy)();
+  std::unique_ptr<const PlaceStage> (*place)();
+  Knowledge knowledge;
+  Live live = Live::kNo;
+};
+
+[[nodiscard]] constexpr bool runs_live(const AllocationPreset& preset) {
+  return preset.live != Live::kNo;
+}
+
+}  // namespace tidepool::policies::cluster

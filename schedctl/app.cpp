@@ -1,0 +1,116 @@
+#include "schedctl/app.hpp"
+
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include "base/json.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/help_page.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+void add_shared_options(CLI::App& app, Settings& settings) {
+  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, else http://127.0.0.1:7480");
+  app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token");
+  app.add_option("--token-file", settings.token_file, "file whose first line is the token");
+  app.add_option("-o,--output", settings.format, "how what is asked for is printed")
+      ->check(CLI::IsMember({"table", "json", "yaml"}));
+  app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86'400));
+}
+
+void print_error(const std::string& message) {
+  std::fprintf(stderr, "schedctl: %s\n", message.c_str());
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// The commands that the line has named so far, each with a blank behind it.
+std::string commands_named(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += at->get_name() + " ";
+  }
+  return words;
+}
+
+// CLI11's own words, with the nearest command when the first word is none.
+int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  if (error.get_exit_code() == 0) {
+    return app.exit(error);  // --help
+  }
+  std::string message = error.what();
+  const auto names = command_names(app);
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool is_command = std::find(names.begin(), names.end(), first) != names.end();
+  if (!is_command && !first.empty() && !first.starts_with('-')) {
+    message = "\"" + first + "\" is not a command";
+    if (const auto near = nearest_word(first, names)) message += "; did you mean \"" + *near + "\"?";
+  }
+  print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
+  return kExitUsage;
+}
+
+int run_chosen(const Chosen& chosen, const Settings& settings) {
+  try {
+    if (chosen.offline) return chosen.offline(settings);
+    Session session(settings);
+    return chosen.online(session);
+  } catch (const Failure& failure) {
+    print_error(failure.message);
+    return failure.exit_code;
+  } catch (const std::exception& error) {
+    print_error(std::string("an error inside schedctl: ") + error.what());
+    return kExitApi;
+  }
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, const AddCommands& extra) {
+  CLI::App app("Tidepool's command line: submit elastic training jobs, see what they do and why.", "schedctl");
+  app.formatter(std::make_shared<HelpPage>(output_style()));  // of all commands: each takes over its parent's
+  app.require_subcommand(1);
+  app.fallthrough();  // shared options may stand after the command
+  Settings settings;
+  Chosen chosen;
+  add_shared_options(app, settings);
+  add_job_commands(app, chosen);
+  add_watch_command(app, chosen);
+  add_stream_commands(app, chosen);
+  add_trace_command(app, chosen);
+  add_cluster_commands(app, chosen);
+  if (extra) extra(app, chosen);
+  add_completion_command(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error, argc, argv);
+  }
+  return run_chosen(chosen, settings);
+}
+
+void leave_on_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    // Only async-signal-safe calls: end the half-drawn line and go.
+    if (isatty(STDOUT_FILENO) == 1) (void)!write(STDOUT_FILENO, "\n", 1);
+    _exit(kExitInterrupted);
+  };
+  sigaction(SIGINT, &action, nullptr);
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,37 @@
+// The command line of schedctl: the tree of commands, the options they share, and how a run ends.
+#pragma once
+
+#include <functional>
+
+#include "schedctl/session.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tidepool::ctl {
+
+// What the command line chose, to be run once it has been read whole. `online` talks to the daemon;
+// `offline` needs none. Both return the exit code.
+struct Chosen {
+  std::function<int(Session&)> online;
+  std::function<int(const Settings&)> offline;
+};
+
+using AddCommands = std::function<void(CLI::App& app, Chosen& chosen)>;
+
+// Runs one command line. `extra` adds commands that only the program itself can link (sim).
+[[nodiscard]] int run(int argc, const char* const* argv, const AddCommands& extra = {});
+
+// The groups of commands, each in a file of its own.
+void add_job_commands(CLI::App& app, Chosen& chosen);      // submit ls get why resize cancel suspend ...
+void add_watch_command(CLI::App& app, Chosen& chosen);     // watch
+void add_stream_commands(CLI::App& app, Chosen& chosen);   // logs events
+void add_trace_command(CLI::App& app, Chosen& chosen);     // trace
+void add_cluster_commands(CLI::App& app, Chosen& chosen);  // nodes decisions policy token
+void add_completion_command(CLI::App& app, Chosen& chosen);
+
+// Leaves at once and quietly on Ctrl-C, as a command that only looks on may.
+void leave_on_interrupt();
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,107 @@
+#include "schedctl/event_stream.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/session.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// One connection's worth of reading; keeps the place for the next one.
+class Reading {
+ public:
+  Reading(std::uint64_t after, const std::function<bool(const json&)>& on_event) : after_(after), on_event_(on_event) {}
+
+  bool take_line(std::string_view line) {
+    const auto message = sse_.take(line);
+    if (!message) return true;
+    if (message->event == "reset") {
+      ended_ = FollowEnd::kReset;
+      return false;
+    }
+    const auto event = parse_json(message->data);
+    if (!event.ok()) fail(kExitApi, "an event of the daemon is " + event.error().message);
+    const auto seq = static_cast<std::uint64_t>(number_at(*event, "/seq").value_or(0));
+    if (seq <= after_) return true;
+    after_ = seq;
+    if (on_event_(*event)) return true;
+    ended_ = FollowEnd::kStopped;
+    return false;
+  }
+
+  void begin_connection() { sse_ = SseReader(); }
+  [[nodiscard]] std::uint64_t after() const { return after_; }
+  [[nodiscard]] std::optional<FollowEnd> ended() const { return ended_; }
+
+ private:
+  std::uint64_t after_;
+  const std::function<bool(const json&)>& on_event_;
+  SseReader sse_;
+  std::optional<FollowEnd> ended_;
+};
+
+// 0 = without end.
+long seconds_left(const FollowOptions& options) {
+  if (!options.until) return 0;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(*options.until - Clock::now()).count();
+  return static_cast<long>(std::max<std::int64_t>(1, left));
+}
+
+}  // namespace
+
+std::optional<SseMessage> SseReader::take(std::string_view line) {
+  if (line.empty()) {
+    SseMessage done = std::exchange(message_, {});
+    if (!std::exchange(has_data_, false)) return std::nullopt;
+    return done;
+  }
+  const auto colon = line.find(':');
+  const std::string_view name = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (name == "event") message_.event = value;
+  if (name == "data") {
+    if (has_data_) message_.data += '\n';
+    message_.data += value;
+    has_data_ = true;
+  }
+  return std::nullopt;
+}
+
+FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
+                        const std::function<bool(const json&)>& on_event) {
+  HttpClient client(endpoint);
+  Reading reading(options.after, on_event);
+  std::optional<Clock::time_point> away_since;
+  for (bool first = true;; first = false) {
+    reading.begin_connection();
+    HttpReply reply;
+    try {
+      reply = client.stream(
+          "/v1/events/stream?after=" + std::to_string(reading.after()),
+          [&](std::string_view line) {
+            away_since.reset();
+            return reading.take_line(line);
+          },
+          seconds_left(options));
+    } catch (const Failure& failure) {
+      const bool may_come_back = !first && away_since && Clock::now() - *away_since < options.patience;
+      if (failure.exit_code == kExitUsage || !may_come_back) throw;
+    }
+    if (reply.status != 0 && reply.status != 503) require_success(reply);
+    if (reading.ended()) return *reading.ended();
+    if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;
+    if (!away_since) away_since = Clock::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the pause between two attempts
+  }
+}
+
+}  // namespace tidepool::ctl

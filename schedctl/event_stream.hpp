@@ -1,0 +1,51 @@
+// Follows /v1/events/stream from a number on, without gaps: a broken connection is taken up again where it
+// ended, also over a restart of the daemon.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "schedctl/http_client.hpp"
+
+namespace tidepool::ctl {
+
+struct SseMessage {
+  std::string event;  // empty = "message"
+  std::string data;
+};
+
+// Lines of text/event-stream (WHATWG HTML, section 9.2.6) into messages; comments are heartbeats.
+class SseReader {
+ public:
+  // The message that this line completes, if it does.
+  [[nodiscard]] std::optional<SseMessage> take(std::string_view line);
+
+ private:
+  SseMessage message_;
+  bool has_data_ = false;
+};
+
+enum class FollowEnd {
+  kStopped,  // on_event said so
+  kReset,    // the daemon no longer keeps events that far back: list again, then follow from there
+  kTimeout,
+};
+
+struct FollowOptions {
+  std::uint64_t after = 0;
+  std::optional<std::chrono::steady_clock::time_point> until;
+  std::chrono::seconds patience{30};  // how long a daemon that was there may be away
+};
+
+// Calls `on_event` for each event, in order, until it returns false. Throws Failure when there is no daemon
+// at the start, it stays away longer than `patience`, or it refuses.
+FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
+                        const std::function<bool(const nlohmann::json&)>& on_event);
+
+}  // namespace tidepool::ctl

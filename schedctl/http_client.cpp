@@ -1,0 +1,212 @@
+#include "schedctl/http_client.hpp"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+
+#include <exception>
+#include <utility>
+
+#include "schedctl/failure.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+constexpr std::size_t kBodyMax = 64U << 20U;
+
+struct Sink {
+  std::string* body = nullptr;
+  std::string pending;  // of the last, unfinished line
+  const std::function<bool(std::string_view)>* on_line = nullptr;
+  CURL* curl = nullptr;
+  bool stopped = false;
+  std::exception_ptr thrown;  // by on_line; must not pass through libcurl's C frames
+};
+
+bool accepts_line(Sink& sink, std::string_view line) {
+  try {
+    return (*sink.on_line)(line);
+  } catch (...) {
+    sink.thrown = std::current_exception();
+    return false;
+  }
+}
+
+// Returning less than was given makes libcurl stop the transfer.
+std::size_t take_body(char* data, std::size_t, std::size_t size, void* user) {
+  auto& sink = *static_cast<Sink*>(user);
+  long status = 0;
+  curl_easy_getinfo(sink.curl, CURLINFO_RESPONSE_CODE, &status);
+  if (sink.on_line == nullptr || status != 200) {
+    if (sink.body->size() + size > kBodyMax) return 0;
+    sink.body->append(data, size);
+    return size;
+  }
+  sink.pending.append(data, size);
+  std::size_t begin = 0;
+  for (auto end = sink.pending.find('\n'); end != std::string::npos; end = sink.pending.find('\n', begin)) {
+    std::string_view line(sink.pending.data() + begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    begin = end + 1;
+    if (!accepts_line(sink, line)) {
+      sink.stopped = true;
+      return 0;
+    }
+  }
+  sink.pending.erase(0, begin);
+  return sink.pending.size() > kBodyMax ? 0 : size;
+}
+
+std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
+  auto& headers = *static_cast<std::map<std::string, std::string>*>(user);
+  const std::string_view line(data, size);
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return size;
+  std::string name(line.substr(0, colon));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto first = line.find_first_not_of(" \t\r\n", colon + 1);
+  const auto last = line.find_last_not_of(" \t\r\n");
+  headers[name] = first == std::string_view::npos ? "" : std::string(line.substr(first, last + 1 - first));
+  return size;
+}
+
+[[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+      fail(kExitApi, "no daemon answers at " + endpoint.url + "; start one with: schedulerd --dev");
+    case CURLE_OPERATION_TIMEDOUT:
+      fail(kExitTimeout, "the daemon at " + endpoint.url + " did not answer within " +
+                             std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout");
+    case CURLE_COULDNT_RESOLVE_HOST:
+      fail(kExitApi, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+      fail(kExitUsage, "\"" + endpoint.url + "\" is no address of a daemon; it looks like http://127.0.0.1:7480");
+    default:
+      fail(kExitApi, "the connection to " + endpoint.url + " failed: " +
+                         (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))));
+  }
+}
+
+struct HeaderList {
+  HeaderList() = default;
+  HeaderList(const HeaderList&) = delete;
+  HeaderList& operator=(const HeaderList&) = delete;
+  ~HeaderList() { curl_slist_free_all(list); }
+  void add(const std::string& line) { list = curl_slist_append(list, line.c_str()); }
+  curl_slist* list = nullptr;
+};
+
+}  // namespace
+
+struct HttpClient::Handle {
+  CURL* curl = curl_easy_init();
+  char detail[CURL_ERROR_SIZE] = {};
+
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { curl_easy_cleanup(curl); }
+
+  void begin(const Endpoint& endpoint, const HttpRequest& request, HeaderList& headers, Sink& sink) {
+    curl_easy_reset(curl);  // keeps the connection
+    detail[0] = '\0';
+    sink.curl = curl;
+    const std::string url = endpoint.url + request.path;
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+    // A proxy in the environment cannot reach this machine's own loopback.
+    if (is_loopback_url(endpoint.url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    if (request.method != "GET") curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (!request.body.empty() || request.method == "POST") {
+      curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
+      curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, request.body.c_str());
+      headers.add("Content-Type: application/json");
+      headers.add("Expect:");
+    }
+    if (!endpoint.token.empty()) headers.add("Authorization: Bearer " + endpoint.token);
+    for (const auto& line : request.headers) headers.add(line);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
+  }
+
+  [[nodiscard]] long status() const {
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+  }
+};
+
+HttpClient::HttpClient(Endpoint endpoint) : handle_(std::make_unique<Handle>()), endpoint_(std::move(endpoint)) {
+  while (endpoint_.url.ends_with('/')) endpoint_.url.pop_back();
+  if (handle_->curl == nullptr) fail(kExitApi, "the HTTP library could not be started: out of memory");
+}
+
+HttpClient::~HttpClient() = default;
+
+HttpReply HttpClient::send(const HttpRequest& request) {
+  HttpReply reply;
+  Sink sink{.body = &reply.body};
+  HeaderList headers;
+  headers.add("Accept: application/json, text/plain");
+  handle_->begin(endpoint_, request, headers, sink);
+  curl_easy_setopt(handle_->curl, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(handle_->curl, CURLOPT_HEADERDATA, &reply.headers);
+  curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, endpoint_.timeout_s);
+  const CURLcode code = curl_easy_perform(handle_->curl);
+  if (code != CURLE_OK) explain_and_fail(code, endpoint_, handle_->detail);
+  reply.status = handle_->status();
+  return reply;
+}
+
+HttpReply HttpClient::stream(const std::string& path, const std::function<bool(std::string_view)>& on_line,
+                             long limit_s) {
+  HttpReply reply;
+  Sink sink{.body = &reply.body, .on_line = &on_line};
+  HeaderList headers;
+  headers.add("Accept: text/event-stream");
+  handle_->begin(endpoint_, HttpRequest{.path = path}, headers, sink);
+  curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, limit_s);
+  curl_easy_setopt(handle_->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(handle_->curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  const CURLcode code = curl_easy_perform(handle_->curl);
+  if (sink.thrown) std::rethrow_exception(sink.thrown);
+  reply.status = handle_->status();
+  const bool began = reply.status == 200;  // what breaks later is the end of a stream, not a failure
+  if (code != CURLE_OK && !sink.stopped && !began) explain_and_fail(code, endpoint_, handle_->detail);
+  return reply;
+}
+
+bool is_loopback_url(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), curl_url_cleanup);
+  char* text = nullptr;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return false;
+  if (curl_url_get(parsed.get(), CURLUPART_HOST, &text, 0) != CURLUE_OK) return false;
+  const std::string host(text);
+  curl_free(text);
+  in_addr address{};
+  const bool is_ipv4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return host == "localhost" || host == "[::1]" || (is_ipv4 && (ntohl(address.s_addr) >> 24U) == 127);
+}
+
+std::string escape_url(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '~';
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain) {
+      escaped += c;
+    } else {
+      escaped += '%';
+      escaped += "0123456789ABCDEF"[byte >> 4U];
+      escaped += "0123456789ABCDEF"[byte & 0xfU];
+    }
+  }
+  return escaped;
+}
+
+}  // namespace tidepool::ctl

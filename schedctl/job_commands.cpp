@@ -1,0 +1,273 @@
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <random>
+
+#include <nlohmann/json.hpp>
+
+#include "base/digest.hpp"
+#include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/pages.hpp"
+#include "schedctl/tables.hpp"
+#include "schedctl/watch.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+std::string read_whole(const std::string& file) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) fail(kExitUsage, file + " is a folder; name a job file in it");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail(kExitUsage, "the job file " + file + " cannot be read; check its name and rights");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The same key is sent when an attempt is repeated, so one submit never makes two jobs.
+std::string fresh_key() {
+  std::random_device device;
+  Digest digest;
+  for (int i = 0; i < 4; ++i) digest.mix(device());
+  return "schedctl-" + digest.text();
+}
+
+// Relative paths in a job file mean the folder where it was submitted.
+void fill_workdir(json& document) {
+  if (!document.is_object() || !document.contains("run") || !document.at("run").is_object()) return;
+  json& run = document.at("run");
+  if (!run.contains("workdir") || run.at("workdir").is_null()) {
+    run["workdir"] = std::filesystem::current_path().string();
+  } else if (run.at("workdir").is_string()) {
+    run["workdir"] = std::filesystem::absolute(run.at("workdir").get<std::string>()).lexically_normal().string();
+  }
+}
+
+struct Submit {
+  std::string file;
+  bool wait = false;
+  bool dry_run = false;
+  std::string key;
+};
+
+int submit(Session& session, const Submit& given) {
+  FieldLines lines;
+  auto document = parse_job_text(read_whole(given.file), lines);
+  const std::string shown = given.file == "-" ? "standard input" : given.file;
+  if (!document.ok()) fail(kExitUsage, shown + ": " + document.error().message);
+  fill_workdir(*document);
+  const HttpRequest request{.method = "POST",
+                            .path = given.dry_run ? "/v1/jobs?dry_run=true" : "/v1/jobs",
+                            .body = document->dump(),
+                            .headers = {"Idempotency-Key: " + (given.key.empty() ? fresh_key() : given.key)}};
+  const json job = session.send(request, {.file = shown, .lines = &lines});
+  if (given.dry_run) {
+    session.print(job, [&] {
+      return "the job file is good; nothing was stored. With every default written out:\n\n" +
+             to_yaml(job.value("spec", job));
+    });
+    return kExitOk;
+  }
+  session.print(job, [&] { return text_at(job, "/id") + "\n"; });
+  return given.wait ? watch_job(session, text_at(job, "/id"), {.summary = true}) : kExitOk;
+}
+
+struct Filter {
+  std::string state;
+  std::string tenant;
+  std::string name;
+  bool active = false;
+  bool quiet = false;
+  std::size_t limit = 100;
+};
+
+// State and tenant are the daemon's to filter; these two it does not know.
+bool passes(const json& job, const Filter& filter) {
+  const std::string state = text_at(job, "/state");
+  const bool ended = state == "succeeded" || state == "failed" || state == "cancelled";
+  return (filter.name.empty() || text_at(job, "/name") == filter.name) && !(filter.active && ended);
+}
+
+std::string jobs_path(const Filter& filter) {
+  std::string query;
+  if (!filter.state.empty()) query += "?state=" + escape_url(filter.state);
+  if (!filter.tenant.empty()) query += (query.empty() ? "?" : "&") + ("tenant=" + escape_url(filter.tenant));
+  return "/v1/jobs" + query;
+}
+
+int list_jobs(Session& session, const Filter& filter) {
+  json shown = json::array();
+  std::size_t matching = 0;
+  for (const auto& job : session.list(jobs_path(filter)).items) {
+    if (!passes(job, filter)) continue;
+    if (++matching <= filter.limit) shown.push_back(job);
+  }
+  session.print(shown, [&] {
+    std::string ids;
+    for (const auto& job : shown) ids += text_at(job, "/id") + "\n";
+    if (filter.quiet) return ids;
+    const std::string more =
+        matching > filter.limit ? std::to_string(matching - filter.limit) + " more; see --limit\n" : "";
+    return jobs_table(shown, session.style()) + more;
+  });
+  return kExitOk;
+}
+
+int show_job(Session& session, const std::string& name) {
+  const std::string path = "/v1/jobs/" + session.job_id(name);
+  const json job = session.get(path);
+  session.print(job, [&] { return job_page(job, list_at(session.get(path + "/workers"), "/items"), session.style()); });
+  return kExitOk;
+}
+
+int explain(Session& session, const std::string& name) {
+  const json explanation = session.get("/v1/jobs/" + session.job_id(name) + "/explain");
+  session.print(explanation, [&] { return why_page(explanation, session.style()); });
+  return kExitOk;
+}
+
+struct Action {
+  std::string method = "POST";
+  std::string suffix;  // of /v1/jobs/{id}
+  json body;           // null = none
+  std::string said;    // "will be cancelled"
+};
+
+int act(Session& session, const std::string& name, const Action& action) {
+  const std::string id = session.job_id(name);
+  const json job = session.send({.method = action.method,
+                                 .path = "/v1/jobs/" + id + action.suffix,
+                                 .body = action.body.is_null() ? "" : action.body.dump()});
+  session.print(job, [&] { return id + " " + action.said + "\n"; });
+  return kExitOk;
+}
+
+void add_action(CLI::App& app, Chosen& chosen, const std::string& name, const std::string& help, Action action) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("job", *job, "id or name")->required();
+  command->callback([job, action = std::move(action), &chosen] {
+    chosen.online = [job, action](Session& session) { return act(session, *job, action); };
+  });
+}
+
+void add_reader(CLI::App& app, Chosen& chosen, const std::string& name, const std::string& help,
+                int (*show)(Session&, const std::string&)) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("job", *job, "id or name")->required();
+  command->callback(
+      [job, show, &chosen] { chosen.online = [job, show](Session& session) { return show(session, *job); }; });
+}
+
+void add_submit(CLI::App& app, Chosen& chosen) {
+  const auto given = std::make_shared<Submit>();
+  CLI::App* command = app.add_subcommand("submit", "Submit a job file, YAML or JSON; prints the job's id");
+  command->add_option("file", given->file, "job file, - for standard input")->required();
+  command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
+  command->add_flag("--dry-run", given->dry_run, "check the file and print it with all defaults; store nothing");
+  command->add_option("--idempotency-key", given->key, "submitting twice with one key makes one job");
+  command->callback(
+      [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });
+}
+
+void add_ls(CLI::App& app, Chosen& chosen) {
+  const auto filter = std::make_shared<Filter>();
+  CLI::App* command = app.add_subcommand("ls", "List jobs");
+  command->add_option("--state", filter->state, "only jobs in this state")
+      ->check(CLI::IsMember({"pending", "starting", "running", "resizing", "suspending", "suspended", "succeeded",
+                             "failed", "cancelled"}));
+  command->add_option("--tenant", filter->tenant, "only jobs of this tenant");
+  command->add_option("--name", filter->name, "only jobs with this name");
+  command->add_flag("--active", filter->active, "only jobs that have not ended");
+  command->add_flag("-q,--quiet", filter->quiet, "only the ids");
+  command->add_option("--limit", filter->limit, "at most so many jobs")->capture_default_str();
+  command->callback(
+      [filter, &chosen] { chosen.online = [filter](Session& session) { return list_jobs(session, *filter); }; });
+}
+
+void add_resize(CLI::App& app, Chosen& chosen) {
+  struct Given {
+    std::string job;
+    int size = 0;
+  };
+  const auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("resize", "Ask for a size; 0 leaves it to the engine again");
+  command->add_option("job", given->job, "id or name")->required();
+  command->add_option("size", given->size, "workers")->required()->check(CLI::NonNegativeNumber);
+  command->callback([given, &chosen] {
+    chosen.online = [given](Session& session) {
+      const std::string said =
+          given->size == 0 ? "is sized by the engine again" : "will be resized to " + count_of(given->size, "worker");
+      return act(session, given->job, {.suffix = "/resize", .body = {{"size", given->size}}, .said = said});
+    };
+  });
+}
+
+// "elastic.max=8" into {"elastic": {"max": 8}}; a value that is no JSON is a text.
+void add_to_patch(json& patch, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    fail(kExitUsage, "\"" + assignment + "\" is no change; write it as elastic.max=8 or priority=high");
+  }
+  std::string pointer = "/" + assignment.substr(0, equals);
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  const std::string text = assignment.substr(equals + 1);
+  const json value = json::parse(text, nullptr, false);
+  try {
+    patch[json::json_pointer(pointer)] = value.is_discarded() ? json(text) : value;
+  } catch (const json::exception&) {
+    fail(kExitUsage, "\"" + assignment + "\" does not go with the other changes, or its name is no field");
+  }
+}
+
+void add_change(CLI::App& app, Chosen& chosen) {
+  struct Given {
+    std::string job;
+    std::vector<std::string> changes;
+    bool dry_run = false;
+  };
+  const auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("change", "Change parts of a job while it lives, such as elastic.max=8");
+  command->add_option("job", given->job, "id or name")->required();
+  command->add_option("changes", given->changes, "FIELD=VALUE, with a dot between the levels of the job file")
+      ->required();
+  command->add_flag("--dry-run", given->dry_run, "check the change and store nothing");
+  command->callback([given, &chosen] {
+    chosen.online = [given](Session& session) {
+      json patch = json::object();
+      for (const auto& change : given->changes) add_to_patch(patch, change);
+      const char* suffix = given->dry_run ? "?dry_run=true" : "";
+      const char* said = given->dry_run ? "can be changed so; nothing was stored" : "is changed";
+      return act(session, given->job, {.method = "PATCH", .suffix = suffix, .body = patch, .said = said});
+    };
+  });
+}
+
+}  // namespace
+
+void add_job_commands(CLI::App& app, Chosen& chosen) {
+  add_submit(app, chosen);
+  add_ls(app, chosen);
+  add_reader(app, chosen, "get", "Show one job: size, progress, cost, workers", show_job);
+  add_reader(app, chosen, "why", "Why a job waits, or has the size it has", explain);
+  add_resize(app, chosen);
+  add_action(app, chosen, "cancel", "End a job", {.method = "DELETE", .said = "will be cancelled"});
+  add_action(app, chosen, "suspend", "Park a job and free its slots",
+             {.suffix = "/suspend", .said = "will be suspended"});
+  add_action(app, chosen, "resume", "Let a suspended job go on",
+             {.suffix = "/resume", .said = "will go on when slots are free"});
+  add_action(app, chosen, "checkpoint", "Have a running job take a checkpoint soon",
+             {.suffix = "/checkpoint", .said = "takes a checkpoint; see: schedctl events JOB -f"});
+  add_change(app, chosen);
+}
+
+}  // namespace tidepool::ctl

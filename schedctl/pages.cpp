@@ -1,0 +1,162 @@
+#include "schedctl/pages.hpp"
+
+#include <iomanip>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/tables.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLabelWidth = 12;
+
+std::string labelled(const std::string& label, const std::string& value, const Style& style) {
+  const Style narrow{.width = style.width - static_cast<int>(kLabelWidth)};
+  std::string text = wrapped(printable(value), 0, narrow);
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1 + kLabelWidth)) {
+    text.insert(at + 1, std::string(kLabelWidth, ' '));
+  }
+  std::string head = label;
+  head.resize(kLabelWidth, ' ');
+  return dim(head, style) + text + "\n";
+}
+
+std::string bullets(const json& lines, const Style& style) {
+  const Style narrow{.width = style.width - 2};
+  std::string out;
+  for (const auto& line : lines) {
+    if (line.is_string()) out += "  " + wrapped("- " + printable(line.get<std::string>()), 4, narrow) + "\n";
+  }
+  return out;
+}
+
+std::string progress_words(const json& job) {
+  const auto step = number_at(job, "/progress/step").value_or(0);
+  const auto total = number_at(job, "/progress/steps_total");
+  std::string words = "step " + whole(step) + (total ? " of " + whole(*total) : "");
+  if (const auto fraction = number_at(job, "/progress/fraction")) words += " (" + percent(*fraction) + ")";
+  if (const auto now = number_at(job, "/progress/loss")) {
+    const auto first = number_at(job, "/progress/first_loss");
+    words += ", loss " + (first ? loss(first) + " -> " : "") + loss(now);
+  }
+  const auto pace = number_at(job, "/progress/samples_per_second");
+  if (pace && *pace > 0) words += ", " + rate(pace) + " samples/s";
+  return words;
+}
+
+std::string noise_words(const json& job) {
+  const auto noise = number_at(job, "/progress/noise_scale");
+  if (!noise) return "";
+  const auto efficiency = number_at(job, "/progress/statistical_efficiency");
+  return "gradient noise scale " + rate(noise) + " samples" +
+         (efficiency ? ", statistical efficiency " + percent(*efficiency) : "");
+}
+
+std::string cost_words(const json& job) {
+  std::string words = money(text_at(job, "/cost/amount", "0"), text_at(job, "/cost/currency"));
+  if (const auto held = number_at(job, "/cost/slot_seconds")) words += " for " + rate(held) + " slot-seconds";
+  const std::string hourly = text_at(job, "/cost/per_hour");
+  const bool holds_slots = number_at(job, "/size").value_or(0) > 0;
+  return holds_slots && !hourly.empty() ? words + ", now " + hourly + " an hour" : words;
+}
+
+std::string size_words(const json& job) {
+  const auto size = number_at(job, "/size").value_or(0);
+  const auto target = number_at(job, "/target_size").value_or(size);
+  std::string words = count_of(size, "worker");
+  if (target != size) words += ", changing to " + whole(target);
+  words += " (min " + whole(number_at(job, "/min").value_or(1)) + ", max " + whole(number_at(job, "/max").value_or(1));
+  if (const auto pinned = number_at(job, "/pinned_size")) words += ", pinned to " + whole(*pinned);
+  return words + "), generation " + whole(number_at(job, "/generation").value_or(0));
+}
+
+// Three significant digits: 0.01234 -> "0.0123".
+std::string short_number(double number) {
+  std::ostringstream out;
+  out << std::setprecision(3) << number;
+  return out.str();
+}
+
+// "2 workers (score 1.9): growing 1 -> 2: ..."; a policy that gives no scores gives 0.
+std::string weighed_text(const json& weighed) {
+  const auto size = number_at(weighed, "/size");
+  const double score = number_at(weighed, "/score").value_or(0);
+  const std::string why = text_at(weighed, "/reason/text");
+  return (!size        ? "another size"
+          : *size == 0 ? "no slots"
+                       : count_of(*size, "worker")) +
+         (score == 0 ? "" : " (score " + short_number(score) + ")") +
+         (why.empty() ? " (" + text_at(weighed, "/reason/code") + ")" : ": " + why);
+}
+
+}  // namespace
+
+std::string job_page(const json& job, const json& workers, const Style& style) {
+  const std::string state = text_at(job, "/state");
+  std::string out = bold(printable(text_at(job, "/name")), style) + "  " + text_at(job, "/id") + "  " +
+                    coloured_state(state, state, style) + "\n";
+  const auto add = [&](const std::string& label, const std::string& value) {
+    if (!value.empty()) out += labelled(label, value, style);
+  };
+  add("tenant", text_at(job, "/tenant"));
+  add("why", text_at(job, "/reason/text"));
+  add("error", text_at(job, "/error"));
+  add("size", size_words(job));
+  add("progress", progress_words(job));
+  if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
+  add("noise", noise_words(job));
+  add("cost", cost_words(job));
+  add("submitted", text_at(job, "/submitted_at"));
+  add("started", text_at(job, "/started_at"));
+  add("finished", text_at(job, "/finished_at"));
+  if (job.contains("labels") && job.at("labels").is_object()) {
+    std::string labels;
+    for (const auto& [name, value] : job.at("labels").items()) {
+      labels +=
+          (labels.empty() ? "" : ", ") + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    add("labels", labels);
+  }
+  if (!list_at(job, "/sizes").empty()) out += "\n" + sizes_table(list_at(job, "/sizes"), 0, style);
+  if (workers.is_array() && !workers.empty()) out += "\n" + workers_table(workers, style);
+  return out;
+}
+
+std::string why_page(const json& explanation, const Style& style) {
+  std::string out = text_at(explanation, "/job") + " is " + text_at(explanation, "/state") + ": ";
+  out = bold(wrapped(printable(out + text_at(explanation, "/summary")), 0, style), style) + "\n";
+  const auto section = [&](const char* title, const std::string& body) {
+    if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
+  };
+  section("Evidence", bullets(list_at(explanation, "/evidence"), style));
+  const json chosen = explanation.value("chosen", json());
+  const bool news = chosen.is_object() && text_at(chosen, "/reason/text") != text_at(explanation, "/summary");
+  if (news) section("Its policy wants", bullets(json::array({weighed_text(chosen)}), style));
+  json others = json::array();
+  for (const auto& alternative : list_at(explanation, "/alternatives")) others.push_back(weighed_text(alternative));
+  section("Considered and not taken", bullets(others, style));
+  section("Goes first", bullets(list_at(explanation, "/ahead"), style));
+  section("What would change it", bullets(list_at(explanation, "/unblocks"), style));
+  return out;
+}
+
+std::string problem_text(const json& problem, const ProblemSource& source) {
+  std::string out = printable(text_at(problem, "/title", "the daemon refused"));
+  const std::string detail = text_at(problem, "/detail");
+  if (!detail.empty() && detail != text_at(problem, "/title")) out += ": " + printable(detail);
+  for (const auto& finding : list_at(problem, "/errors")) {
+    const std::string pointer = text_at(finding, "/pointer");
+    const int line = source.lines == nullptr ? 0 : source.lines->line_of(pointer);
+    out += "\n  ";
+    if (!source.file.empty()) out += source.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+    out += printable((pointer.empty() ? "" : pointer + ": ") + text_at(finding, "/message"));
+  }
+  if (const std::string hint = text_at(problem, "/hint"); !hint.empty()) out += "\nhint: " + printable(hint);
+  return out;
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,26 @@
+// One resource as a page of text: a job, why it is as it is, and an error answer. Pure.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "schedctl/job_file.hpp"
+#include "schedctl/words.hpp"
+
+namespace tidepool::ctl {
+
+// `workers` may be empty.
+[[nodiscard]] std::string job_page(const nlohmann::json& job, const nlohmann::json& workers, const Style& style);
+
+// The verdict in a plain sentence first, then evidence, alternatives, and what would change it.
+[[nodiscard]] std::string why_page(const nlohmann::json& explanation, const Style& style);
+
+// A problem+json body as lines for a person; field errors with the line of `file` where known.
+struct ProblemSource {
+  std::string file;  // "charlm.yaml"; empty = the problem is not about a file
+  const FieldLines* lines = nullptr;
+};
+[[nodiscard]] std::string problem_text(const nlohmann::json& problem, const ProblemSource& source = {});
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,161 @@
+#include "schedctl/policy_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <variant>
+
+#include "base/word_list.hpp"
+#include "policies/host/policy_test.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/policy_template.hpp"
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+namespace host = policies::host;
+using nlohmann::json;
+
+Result<json> read_yaml(const std::string& text) {
+  FieldLines lines;
+  return parse_job_text(text, lines);
+}
+
+void print(const Settings& settings, const json& value, const std::string& as_text) {
+  if (settings.format == "json") return write_out(value.dump(2) + "\n");
+  write_out(settings.format == "yaml" ? to_yaml(value) : as_text);
+}
+
+// The names of the hooks that the policy has. Throws Failure if it cannot be run or lacks one that policy.yaml lists.
+std::vector<std::string> looked_over(const host::PolicyFile& file, host::PolicyHost& process) {
+  auto hooks = look_over(file, process);
+  if (const auto* fault = std::get_if<host::PolicyFault>(&hooks)) {
+    const bool machine = fault->code == "policy.not_started" || fault->code == "policy.no_sandbox";
+    fail(machine ? kExitApi : kExitNegative, file.manifest.name + ": " + to_text(*fault));
+  }
+  return std::get<std::vector<std::string>>(std::move(hooks));
+}
+
+int validate(const std::string& path, const Settings& settings) {
+  const host::PolicyFile file = open_policy(path);
+  host::PolicyHost process(file.for_host(), host::policy_host_program());
+  const auto hooks = looked_over(file, process);
+  const std::string version = version_of(file);
+  json answer = to_json(file.manifest);
+  answer["version"] = version;
+  answer["hooks"] = hooks;
+  print(settings, answer,
+        file.manifest.name + " can be run: version " + version.substr(0, kVersionShown) + ", hooks " +
+            word_list(hooks) + "\n");
+  return kExitOk;
+}
+
+// The tests of one file. Throws Failure that names the line of the first finding.
+std::vector<host::PolicyTest> tests_of(const std::filesystem::path& path) {
+  const auto text = host::read_whole_file(path, host::kTestBytesMax);
+  if (!text) fail(kExitUsage, text.error().message);
+  FieldLines lines;
+  const auto parsed = parse_job_text(*text, lines);
+  if (!parsed) fail(kExitUsage, path.string() + ": " + parsed.error().message);
+  std::vector<FieldError> errors;
+  auto tests = host::read_tests(*parsed, errors);
+  std::string message;
+  for (const FieldError& error : errors) {
+    message += (message.empty() ? "" : "\n") + path.string() + " line " + std::to_string(lines.line_of(error.pointer)) +
+               (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
+  }
+  if (!errors.empty()) fail(kExitUsage, message);
+  return tests;
+}
+
+int run_tests(const std::string& path, const Settings& settings) {
+  const host::PolicyFile file = open_policy(path);
+  host::PolicyHost process(file.for_host(), host::policy_host_program());
+  (void)looked_over(file, process);
+  json results = json::array();
+  std::string text;
+  int failed = 0;
+  for (const auto& tests : file.tests) {
+    for (const host::PolicyTest& test : tests_of(tests)) {
+      const auto differences = run_test(test, file.manifest, process);
+      failed += differences.empty() ? 0 : 1;
+      text += (differences.empty() ? "ok      " : "FAILED  ") + test.name + "\n";
+      for (const std::string& difference : differences) text += "        " + difference + "\n";
+      results.push_back({{"file", tests.filename().string()},
+                         {"test", test.name},
+                         {"passed", differences.empty()},
+                         {"differences", differences}});
+    }
+  }
+  if (results.empty()) {
+    fail(kExitNegative, file.manifest.name + " has no tests; write some to tests/*.yaml beside it (docs/policies.md)");
+  }
+  text += std::to_string(results.size() - static_cast<std::size_t>(failed)) + " of " + std::to_string(results.size()) +
+          " tests of " + file.manifest.name + " passed\n";
+  print(settings,
+        {{"policy", file.manifest.name}, {"version", version_of(file)}, {"failed", failed}, {"tests", results}}, text);
+  return failed == 0 ? kExitOk : kExitNegative;
+}
+
+void write_new(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  if (!out.flush()) fail(kExitUsage, path.string() + " cannot be written; check its folder and the space left");
+}
+
+int make_new(const std::string& path, const Settings& settings) {
+  const std::filesystem::path given = path;
+  const std::filesystem::path folder = given.has_filename() ? given : given.parent_path();  // "name/"
+  std::error_code failed;
+  if (std::filesystem::exists(folder, failed)) fail(kExitUsage, path + " is there already; choose another name");
+  const std::string name = folder.filename().string();
+  std::vector<FieldError> errors;
+  (void)host::read_manifest({{"name", name}}, name, errors);
+  if (!errors.empty()) fail(kExitUsage, name + ": " + errors.front().message);
+  std::filesystem::create_directories(folder / "tests", failed);
+  if (failed) fail(kExitUsage, path + " cannot be made: " + failed.message());
+  write_new(folder / "policy.yaml", policy_yaml_template(name));
+  write_new(folder / "policy.lua", policy_lua_template(name));
+  write_new(folder / "tests" / "basic.yaml", policy_test_template());
+  print(settings, {{"policy", name}, {"path", path}},
+        "made " + path + " with policy.yaml, policy.lua and tests/basic.yaml\ntry it: schedctl policy test " + path +
+            "\n");
+  return kExitOk;
+}
+
+using OnPath = int (*)(const std::string& path, const Settings& settings);
+
+void add_on_path(CLI::App& group, Chosen& chosen, const std::string& name, const std::string& help, OnPath run) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App* command = group.add_subcommand(name, help);
+  command->add_option("path", *path, "a .lua file, a .so library, or a folder with policy.yaml")->required();
+  command->callback([path, run, &chosen] {
+    chosen.offline = [path, run](const Settings& settings) { return run(*path, settings); };
+  });
+}
+
+}  // namespace
+
+host::PolicyFile open_policy(const std::string& path) {
+  auto file = host::read_policy_file(path, read_yaml);
+  if (!file) fail(kExitUsage, file.error().message);
+  return *std::move(file);
+}
+
+bool names_policy_file(const std::string& policy) {
+  return policy.find('/') != std::string::npos || policy.ends_with(".lua") || policy.ends_with(".so");
+}
+
+void add_policy_file_commands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = app.get_subcommand("policy");
+  add_on_path(*group, chosen, "new", "Make a folder with a policy that works and a test for it", make_new);
+  add_on_path(*group, chosen, "validate", "Check that a policy can be run, and show its version", validate);
+  add_on_path(*group, chosen, "test", "Run a policy's tests; exit code 1 if one fails", run_tests);
+}
+
+}  // namespace tidepool::ctl

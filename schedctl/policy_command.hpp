@@ -1,0 +1,22 @@
+// `schedctl policy new|validate|test`: policy files, offline. They run in the same sandboxed host as in the daemon.
+#pragma once
+
+#include <string>
+
+#include "policies/host/policy_file.hpp"
+#include "schedctl/app.hpp"
+
+namespace tidepool::ctl {
+
+inline constexpr std::size_t kVersionShown = 12;  // of the 64 digits of a version
+
+// Adds to the group `policy`, which must be there already.
+void add_policy_file_commands(CLI::App& app, Chosen& chosen);
+
+// The policy at `path` (a .lua file, a .so library or a folder). Throws Failure if it cannot be read.
+[[nodiscard]] policies::host::PolicyFile open_policy(const std::string& path);
+
+// Whether --policy names a file and not a built-in policy.
+[[nodiscard]] bool names_policy_file(const std::string& policy);
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,331 @@
+#include "schedctl/policy_online.hpp"
+
+#include <openssl/evp.h>
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/policy_command.hpp"
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+namespace host = policies::host;
+using nlohmann::json;
+
+// What the command line says.
+struct Asked {
+  std::string policy;   // a path, or a name that the daemon knows
+  std::string version;  // of a name; empty = the newest
+  std::vector<std::string> params;
+  std::string since = "1d";
+  int rounds = 1'000;
+  bool stop = false;
+  bool report = false;
+};
+
+std::string base64(const std::string& bytes) {
+  std::string text(bytes.size() / 3 * 4 + 8, '\0');
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+json upload_of(const host::PolicyFile& file) {
+  json body{{"manifest", to_json(file.manifest)}, {"tests", json::object()}};
+  const bool native = file.manifest.engine == host::EngineKind::kNative;
+  body[native ? "library" : "source"] = native ? base64(file.source) : file.source;
+  for (const auto& path : file.tests) {
+    const auto text = host::read_whole_file(path, host::kTestBytesMax);
+    if (!text) fail(kExitUsage, text.error().message);
+    FieldLines lines;
+    auto list = parse_job_text(*text, lines);
+    if (!list) fail(kExitUsage, path.string() + ": " + list.error().message);
+    body["tests"][path.filename().string()] = *std::move(list);
+  }
+  return body;
+}
+
+std::string shown(const std::string& version) {
+  return version.substr(0, kVersionShown);
+}
+
+// The policy's name at the daemon; a path is sent first, and `asked.version` becomes its version.
+std::string at_daemon(Session& session, Asked& asked) {
+  std::error_code failed;
+  const bool here = std::filesystem::is_directory(asked.policy, failed);
+  if (!here && !names_policy_file(asked.policy)) return asked.policy;
+  if (here && !asked.version.empty()) return asked.policy;  // a stored version is meant, whatever lies here
+  if (!asked.version.empty()) fail(kExitUsage, "--version goes with the name of a policy, not with a path");
+  const host::PolicyFile file = open_policy(asked.policy);
+  const json stored = session.send({.method = "POST",
+                                    .path = "/v1/policies/" + escape_url(file.manifest.name) + "/versions",
+                                    .body = upload_of(file).dump(),
+                                    .headers = {}});
+  asked.version = text_at(stored, "/version");
+  return file.manifest.name;
+}
+
+// "most=4" as a number, a boolean or a text.
+json params_of(const std::vector<std::string>& given) {
+  json params = json::object();
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    if (equals == std::string::npos || equals == 0) fail(kExitUsage, each + " is not NAME=VALUE, such as most=4");
+    const std::string text = each.substr(equals + 1);
+    const json value = json::parse(text, nullptr, false);
+    params[each.substr(0, equals)] = value.is_number() || value.is_boolean() ? value : json(text);
+  }
+  return params;
+}
+
+json post(Session& session, const std::string& name, const std::string& what, const json& body) {
+  return session.send(
+      {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});
+}
+
+std::string desk_text(const json& desk) {
+  const auto named = [](const json& ref) {
+    return text_at(ref, "/name") + ", version " + shown(text_at(ref, "/version"));
+  };
+  const json& active = desk.at("active");
+  std::string text = active.is_null() ? text_at(desk, "/builtin") + " decides, the daemon's own policy\n"
+                                      : named(active) + " decides\n";
+  if (!active.is_null()) {
+    const json& earlier = list_at(desk, "/earlier");
+    text += "a rollback goes back to " +
+            (earlier.empty() ? text_at(desk, "/builtin") + ", the daemon's own policy" : named(earlier[0])) + "\n";
+  }
+  if (number_at(desk, "/failures").value_or(0) > 0) {
+    text += count_of(number_at(desk, "/failures").value_or(0), "round") + " in a row failed; see: schedctl events\n";
+  }
+  if (!desk.at("shadow").is_null()) text += "beside it is asked " + named(desk.at("shadow")) + "\n";
+  return text;
+}
+
+int activate(Session& session, Asked asked) {
+  const std::string name = at_daemon(session, asked);
+  json body = json::object();
+  if (!asked.version.empty()) body["version"] = asked.version;
+  if (!asked.params.empty()) body["params"] = params_of(asked.params);
+  const json desk = post(session, name, "activate", body);
+  session.print(desk, [&] { return desk_text(desk); });
+  return kExitOk;
+}
+
+int roll_back(Session& session, Asked asked) {
+  if (asked.policy.empty()) {
+    const json desk = session.get("/v1/policy-desk");
+    if (desk.at("active").is_null()) {
+      fail(kExitNegative,
+           text_at(desk, "/builtin") + ", the daemon's own policy, decides; there is no policy file to roll back");
+    }
+    asked.policy = text_at(desk, "/active/name");
+  }
+  const json desk = post(session, asked.policy, "rollback", json::object());
+  session.print(desk, [&] { return desk_text(desk); });
+  return kExitOk;
+}
+
+std::string sums(const json& report, const std::string& name) {
+  const double rounds = number_at(report, "/rounds").value_or(0);
+  if (rounds == 0) return "no round has been compared yet\n";
+  std::string text =
+      "in " + whole(number_at(report, "/rounds_different").value_or(0)) + " of " + count_of(rounds, "round") + " " +
+      name + " would have given somebody another size: " + whole(number_at(report, "/jobs_different").value_or(0)) +
+      " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
+  text += "slots given in a round: " + rate(number_at(report, "/mean_slots_live")) + " in fact, " +
+          rate(number_at(report, "/mean_slots_candidate")) + " by " + name + "\n";
+  return text;
+}
+
+std::string faults_text(const json& report) {
+  std::string text;
+  for (const auto& [code, count] : report.at("faults").items()) {
+    text += count_of(count.get<double>(), "round") + " failed with " + code + "\n";
+  }
+  if (!text.empty()) text += "the last: " + printable(text_at(report, "/last_fault")) + "\n";
+  return text;
+}
+
+std::string differences_table(const json& report, const Style& style) {
+  TextTable table({{.title = "AT"},
+                   {.title = "JOB", .flexible = true},
+                   {.title = "IN FACT", .right = true},
+                   {.title = "CANDIDATE", .right = true},
+                   {.title = "ITS REASON", .flexible = true, .wraps = true}});
+  for (const json& each : list_at(report, "/differences")) {
+    table.add({moment_of(text_at(each, "/at")), text_at(each, "/job") + " " + text_at(each, "/job_name"),
+               whole(number_at(each, "/live").value_or(0)), whole(number_at(each, "/candidate").value_or(0)),
+               text_at(each, "/reason/text")});
+  }
+  return table.empty() ? std::string() : "\n" + table.text(style);
+}
+
+int shadow(Session& session, Asked asked) {
+  if (asked.stop || asked.report) {
+    if (asked.report) {
+      const json report = session.get("/v1/policies/" + escape_url(asked.policy) + "/shadow-report");
+      session.print(report, [&] {
+        return sums(report, asked.policy) + faults_text(report) + differences_table(report, session.style());
+      });
+      return kExitOk;
+    }
+    const json desk = post(session, asked.policy, "shadow", {{"stop", true}});
+    session.print(desk, [&] { return asked.policy + " is not asked any more\n"; });
+    return kExitOk;
+  }
+  const std::string name = at_daemon(session, asked);
+  json body = json::object();
+  if (!asked.version.empty()) body["version"] = asked.version;
+  if (!asked.params.empty()) body["params"] = params_of(asked.params);
+  const json desk = post(session, name, "shadow", body);
+  session.print(desk, [&] {
+    return desk_text(desk) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
+           " --report\n";
+  });
+  return kExitOk;
+}
+
+// How far the journal goes back, and whether that is as far as was asked for.
+std::string reach_text(const json& diff) {
+  const std::string oldest = text_at(diff, "/oldest");
+  if (diff.value("complete", true)) return "the journal goes back to " + oldest;
+  return "the journal goes back to " + oldest + " only, which is later than the time that was asked for";
+}
+
+std::string diff_text(const json& diff, const Style& style) {
+  const std::string name = text_at(diff, "/name");
+  if (number_at(diff, "/rounds_found").value_or(0) == 0) {
+    return "no round was recorded in that time; " + reach_text(diff) + "\n";
+  }
+  std::string text = "recorded rounds from " + text_at(diff, "/from") + " to " + text_at(diff, "/to") + ", " +
+                     whole(number_at(diff, "/rounds").value_or(0)) + " of " +
+                     whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) + "\n";
+  text += faults_text(diff) + sums(diff, name);
+  TextTable table({{.title = "JOB", .flexible = true},
+                   {.title = "ROUNDS", .right = true},
+                   {.title = "MEAN SLOTS", .right = true},
+                   {.title = "CANDIDATE", .right = true}});
+  for (const json& each : list_at(diff, "/jobs")) {
+    table.add({text_at(each, "/job") + " " + text_at(each, "/job_name"), whole(number_at(each, "/rounds").value_or(0)),
+               rate(number_at(each, "/mean_slots_live")), rate(number_at(each, "/mean_slots_candidate"))});
+  }
+  if (!table.empty()) text += "\n" + table.text(style) + differences_table(diff, style);
+  return text + "\nEach round is judged by itself: the candidate saw the cluster as it was then.\n";
+}
+
+int diff(Session& session, Asked asked) {
+  const std::string name = at_daemon(session, asked);
+  json body{{"since", asked.since}, {"rounds", asked.rounds}};
+  if (!asked.version.empty()) body["version"] = asked.version;
+  if (!asked.params.empty()) body["params"] = params_of(asked.params);
+  const json answer = post(session, name, "diff", body);
+  session.print(answer, [&] { return diff_text(answer, session.style()); });
+  return answer.at("faults").empty() ? kExitOk : kExitNegative;
+}
+
+int versions(Session& session, const Asked& asked) {
+  const json items = session.list("/v1/policies/" + escape_url(asked.policy) + "/versions").items;
+  if (items.empty()) {
+    fail(kExitNegative, "the daemon has no policy file " + asked.policy + "; schedctl policy ls lists what it has");
+  }
+  session.print(items, [&] {
+    TextTable table({{.title = ""},
+                     {.title = "VERSION"},
+                     {.title = "STORED"},
+                     {.title = "BY"},
+                     {.title = "CHECKS", .wraps = true}});
+    for (const json& each : items) {
+      const json& checks = each.at("checks");
+      const std::string tests = checks.is_null() ? "" : whole(number_at(checks, "/tests").value_or(0));
+      const std::string seen = checks.is_null()               ? "never looked over"
+                               : !checks.value("runs", false) ? text_at(checks, "/fault")
+                               : tests == "0"
+                                   ? "runs"
+                                   : whole(number_at(checks, "/failed").value_or(0)) + " of " + tests + " tests failed";
+      const char* mark = each.value("active", false) ? "*" : each.value("shadow", false) ? "s" : " ";
+      table.add({mark, shown(text_at(each, "/version")), moment_of(text_at(each, "/created_at")),
+                 text_at(each, "/created_by"), seen});
+    }
+    return table.text(session.style());
+  });
+  return kExitOk;
+}
+
+int store(Session& session, Asked asked) {
+  const std::string name = at_daemon(session, asked);
+  const json examined = post(session, name, "test", {{"version", asked.version}});
+  session.print(examined, [&] {
+    std::string text = name + " is stored: version " + shown(asked.version) + "\n";
+    if (!examined.value("runs", false)) return text + "it cannot be run: " + text_at(examined, "/fault") + "\n";
+    const double failed = number_at(examined, "/failed").value_or(0);
+    return text + whole(static_cast<double>(list_at(examined, "/tests").size()) - failed) + " of " +
+           count_of(static_cast<double>(list_at(examined, "/tests").size()), "test") + " passed\n";
+  });
+  return examined.value("runs", false) && number_at(examined, "/failed").value_or(0) == 0 ? kExitOk : kExitNegative;
+}
+
+using Run = int (*)(Session&, Asked);
+
+CLI::App* add(CLI::App& group, Chosen& chosen, const char* name, const char* help, const std::shared_ptr<Asked>& asked,
+              Run run) {
+  CLI::App* command = group.add_subcommand(name, help);
+  command->callback(
+      [asked, run, &chosen] { chosen.online = [asked, run](Session& session) { return run(session, *asked); }; });
+  return command;
+}
+
+void add_policy(CLI::App& command, Asked& asked) {
+  command.add_option("policy", asked.policy, "a .lua file, a .so library, a folder, or the name of a stored policy")
+      ->required();
+  command.add_option("--version", asked.version, "of a stored policy: its hash or the first 6 digits; else the newest");
+  command.add_option("--param", asked.params, "NAME=VALUE of a parameter, repeatable");
+}
+
+}  // namespace
+
+void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
+  CLI::App& group = *app.get_subcommand("policy");
+  auto asked = std::make_shared<Asked>();
+  add_policy(*add(group, chosen, "activate", "Run a policy's tests at the daemon, and have it decide", asked, activate),
+             *asked);
+  asked = std::make_shared<Asked>();
+  add(group, chosen, "rollback", "Have the version before the active one decide again", asked, roll_back)
+      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant");
+  asked = std::make_shared<Asked>();
+  CLI::App* shadowed =
+      add(group, chosen, "shadow", "Ask a policy beside the active one, without effect", asked, shadow);
+  add_policy(*shadowed, *asked);
+  shadowed->add_flag("--report", asked->report, "show how it has differed so far");
+  shadowed->add_flag("--stop", asked->stop, "ask it no more");
+  asked = std::make_shared<Asked>();
+  CLI::App* compared =
+      add(group, chosen, "diff", "What a policy would have answered in the daemon's recorded rounds", asked, diff);
+  add_policy(*compared, *asked);
+  compared->add_option("--since", asked->since, "how far back, such as 7d")->capture_default_str();
+  compared->add_option("--rounds", asked->rounds, "compare so many at most, evenly thinned")->capture_default_str();
+  asked = std::make_shared<Asked>();
+  add_policy(*add(group, chosen, "store", "Send a policy to the daemon and run its tests there", asked, store), *asked);
+  asked = std::make_shared<Asked>();
+  add(group, chosen, "versions", "List a policy file's stored versions; * decides, s is the shadow", asked,
+      [](Session& session, Asked which) { return versions(session, which); })
+      ->add_option("policy", asked->policy, "its name")
+      ->required();
+  asked = std::make_shared<Asked>();
+  add(group, chosen, "desk", "Which policy decides, and what a rollback goes back to", asked,
+      [](Session& session, Asked) {
+        const json desk = session.get("/v1/policy-desk");
+        session.print(desk, [&] { return desk_text(desk); });
+        return static_cast<int>(kExitOk);
+      });
+}
+
+}  // namespace tidepool::ctl

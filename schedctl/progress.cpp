@@ -1,0 +1,267 @@
+#include "schedctl/progress.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+void take_number(std::optional<double>& into, const json& value, const std::string& pointer) {
+  if (const auto number = number_at(value, pointer)) into = number;
+}
+
+std::string whole_at(const json& value, const std::string& pointer) {
+  const auto number = number_at(value, pointer);
+  return number ? whole(*number) : "?";
+}
+
+std::string ended_how(const json& data) {
+  const auto signal = number_at(data, "/signal").value_or(0);
+  if (signal > 0) return "ended by signal " + whole(signal);
+  return "exit code " + whole_at(data, "/exit_code");
+}
+
+std::string with_detail(std::string text, const std::string& detail) {
+  return detail.empty() ? text : std::move(text) + ": " + detail;
+}
+
+std::string finished_sentence(const json& data) {
+  const double steps = number_at(data, "/steps").value_or(0);
+  std::string text = text_at(data, "/state", "finished") + " after " + count_of(steps, "step");
+  const auto last = number_at(data, "/loss");
+  if (last && steps > 0) text += ", loss " + loss(last);
+  return with_detail(text, text_at(data, "/error"));
+}
+
+// What its slowness goes with, and what comes next; older events say neither.
+std::string straggling_sentence(const json& d) {
+  std::string text = "worker " + text_at(d, "/worker") + " is slow: " + percent(number_at(d, "/score").value_or(0)) +
+                     " of the others' speed, below " + percent(number_at(d, "/threshold").value_or(0));
+  const std::string follows = text_at(d, "/follows");
+  if (!follows.empty()) text += follows == "unknown" ? "; worker or node" : "; the cause lies in the " + follows;
+  const auto waited = number_at(d, "/waited_s");
+  if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
+  const std::string action = text_at(d, "/next_action");
+  const auto cost = number_at(d, "/action_cost_s");
+  if (!action.empty() && cost) text += ", to " + action + " costs " + rate(cost);
+  return text;
+}
+
+std::string switched_sentence(const json& data) {
+  const auto from = number_at(data, "/from_size").value_or(0);
+  const auto to = number_at(data, "/to_size").value_or(0);
+  std::string text =
+      from == to ? "still " + count_of(to, "worker") : "now " + count_of(to, "worker") + " (was " + whole(from) + ")";
+  if (text_at(data, "/kind") == "restart") text = "restarted: " + text;
+  const auto step = number_at(data, "/switch_step").value_or(0);  // 0: its program tells no steps
+  if (step > 0) text += ", from step " + whole(step) + " on";
+  const auto stall = number_at(data, "/stall_ms");
+  if (stall && *stall > 0) text += ", training stood still for " + rate(stall) + " ms";
+  const auto redone = number_at(data, "/steps_redone").value_or(0);
+  return redone > 0 ? text + ", " + count_of(redone, "step") + " redone" : text;
+}
+
+std::string audited_sentence(const json& data) {
+  const std::string counts = whole_at(data, "/used") + " of " + whole_at(data, "/expected") + " samples used";
+  if (audit_is_sound(data)) return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once";
+  return "epoch " + whole_at(data, "/epoch") + " audit FAILED: " + counts;
+}
+
+std::string decision_sentence(const json& data) {
+  std::string text;
+  for (const auto& intent : list_at(data, "/intents")) {
+    text += (text.empty() ? "" : "; ") + with_detail(text_at(intent, "/kind"), text_at(intent, "/text"));
+  }
+  return text;
+}
+
+std::string resizing_sentence(const json& data) {
+  const std::string why = text_at(data, "/reason/text");
+  if (number_at(data, "/from") == number_at(data, "/to")) return why.empty() ? "replacing a worker" : why;
+  return with_detail("resizing " + whole_at(data, "/from") + " -> " + whole_at(data, "/to"), why);
+}
+
+std::string progressed_sentence(const json& data) {
+  return "step " + whole_at(data, "/step") + ", loss " + loss(number_at(data, "/loss")) + ", " +
+         rate(number_at(data, "/samples_per_second")) + " samples/s, " +
+         count_of(number_at(data, "/size").value_or(0), "worker");
+}
+
+// Who has less than a full share; nobody: the shares are even again.
+std::string rebalanced_sentence(const json& data) {
+  std::string eased;
+  for (const auto& each : list_at(data, "/shares")) {
+    const double share = number_at(each, "/share").value_or(1);
+    if (share < 1) eased += (eased.empty() ? "" : ", ") + text_at(each, "/worker") + " at " + percent(share);
+  }
+  return "from step " + whole_at(data, "/step") + " on " +
+         (eased.empty() ? std::string("all workers have full shares again") : "smaller shares: " + eased);
+}
+
+// A policy file's failed round, or a built-in policy's plan that the engine refused.
+std::string policy_error_sentence(const json& data) {
+  const std::string policy = text_at(data, "/policy");
+  const std::string error = text_at(data, "/error");
+  if (text_at(data, "/code").empty()) {
+    return "the plan of policy " + policy + " broke a rule, the one before it stands: " + error;
+  }
+  return "policy " + policy + " failed, so the built-in default decided: " + error;
+}
+
+std::string with_version(const json& data, const char* name, const char* version) {
+  const std::string policy = text_at(data, name);
+  if (policy.empty()) return "the daemon's own policy";
+  const std::string hash = text_at(data, version);
+  return "policy " + policy + (hash.empty() ? "" : ", version " + hash.substr(0, 12));
+}
+
+std::string a_policy(const json& data) {
+  return with_version(data, "/policy", "/version");
+}
+
+std::string activated_sentence(const json& data) {
+  return a_policy(data) + " decides from now on";
+}
+
+std::string rolled_back_sentence(const json& data) {
+  return with_detail(a_policy(data) + " gave way to " + with_version(data, "/to", "/to_version"),
+                     text_at(data, "/why"));
+}
+
+using Sentence = std::string (*)(const json& data);
+
+const std::map<std::string, Sentence>& event_sentences() {
+  static const std::map<std::string, Sentence> sentences = {
+      {"job.submitted",
+       [](const json& d) {
+         return "submitted: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, " +
+                whole_at(d, "/preferred") + " preferred";
+       }},
+      {"job.started",
+       [](const json& d) { return "training with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
+      {"job.resize_requested",
+       [](const json& d) {
+         const auto size = number_at(d, "/size").value_or(0);
+         return size > 0 ? "a user asks for " + count_of(size, "worker")
+                         : std::string("a user leaves the size to the engine");
+       }},
+      {"job.resizing", resizing_sentence},
+      {"job.progressed", progressed_sentence},
+      {"decision.made", decision_sentence},
+      {"job.rebalanced", rebalanced_sentence},
+      {"job.changed",
+       [](const json& d) {
+         return "changed: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, priority " +
+                whole_at(d, "/priority");
+       }},
+      {"job.parked",
+       [](const json& d) {
+         return "state of step " + whole_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
+       }},
+      {"job.checkpointed",
+       [](const json& d) {
+         return "checkpoint of step " + whole_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
+       }},
+      {"job.restored",
+       [](const json& d) {
+         const double lost = number_at(d, "/steps_lost").value_or(0);
+         return "goes on from step " + whole_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
+       }},
+      {"job.suspended",
+       [](const json& d) {
+         return number_at(d, "/kept_step") ? "suspended; its state of step " + whole_at(d, "/kept_step") + " is kept"
+                                           : std::string("suspended");
+       }},
+      {"job.resumed",
+       [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
+      {"job.finished", finished_sentence},
+      {"generation.switched", switched_sentence},
+      {"worker.stuck",
+       [](const json& d) {
+         return "worker " + text_at(d, "/worker") + " made no progress at step " + whole_at(d, "/step") + " for " +
+                seconds_in_words(number_at(d, "/seconds").value_or(0));
+       }},
+      {"worker.lost",
+       [](const json& d) {
+         return with_detail("worker " + text_at(d, "/worker") + " lost, " + ended_how(d), text_at(d, "/detail"));
+       }},
+      {"worker.straggling", straggling_sentence},
+      {"worker.replaced",
+       [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
+      {"policy.error", policy_error_sentence},
+      {"policy.activated", activated_sentence},
+      {"policy.rolled_back", rolled_back_sentence},
+      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " is asked beside the active one"; }},
+      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " is not asked any more"; }},
+      {"data.epoch_audited", audited_sentence},
+  };
+  return sentences;
+}
+
+}  // namespace
+
+bool audit_is_sound(const json& data) {
+  const auto sound = data.find("checksum_ok");
+  const bool ok = sound != data.end() && sound->is_boolean() && sound->get<bool>();
+  return ok && number_at(data, "/used") && number_at(data, "/used") == number_at(data, "/expected");
+}
+
+void take_job(Progress& progress, const json& job) {
+  progress.state = text_at(job, "/state", progress.state);
+  progress.step = std::max(progress.step, number_at(job, "/progress/step").value_or(0));
+  take_number(progress.steps_total, job, "/progress/steps_total");
+  take_number(progress.fraction, job, "/progress/fraction");
+  take_number(progress.loss, job, "/progress/loss");
+  take_number(progress.samples_per_second, job, "/progress/samples_per_second");
+  progress.size = number_at(job, "/size").value_or(progress.size);
+  progress.cost = text_at(job, "/cost/amount", progress.cost);
+  progress.currency = text_at(job, "/cost/currency", progress.currency);
+}
+
+void take_event(Progress& progress, const json& event) {
+  if (text_at(event, "/type") != "job.progressed") return;
+  progress.step = number_at(event, "/data/step").value_or(progress.step);
+  take_number(progress.loss, event, "/data/loss");
+  take_number(progress.samples_per_second, event, "/data/samples_per_second");
+  progress.size = number_at(event, "/data/size").value_or(progress.size);
+  progress.cost = text_at(event, "/data/cost", progress.cost);
+  if (progress.steps_total && *progress.steps_total > 0) progress.fraction = progress.step / *progress.steps_total;
+}
+
+std::string progress_line(const Progress& progress, const Style& style) {
+  std::string tail = "step " + whole(progress.step);
+  if (progress.steps_total) tail += "/" + whole(*progress.steps_total);
+  if (progress.loss) tail += "  loss " + loss(progress.loss);
+  if (progress.samples_per_second) tail += "  " + rate(progress.samples_per_second) + " samples/s";
+  tail += "  " + (progress.size > 0 ? count_of(progress.size, "worker") : progress.state);
+  if (!progress.cost.empty()) tail += "  " + money(progress.cost, progress.currency);
+  tail = printable(tail);
+  const auto width = static_cast<std::size_t>(std::max(style.width, 1));
+  const std::size_t used = columns_of(tail) + 4;  // the bar's brackets and two blanks
+  if (!progress.fraction || used + 6 > width) return shorten(tail, width);
+  const std::size_t bar = std::min<std::size_t>(width - used, 30);
+  const double fraction = std::clamp(*progress.fraction, 0.0, 1.0);
+  const auto full = static_cast<std::size_t>(fraction * static_cast<double>(bar));
+  return "[" + std::string(full, '#') + std::string(bar - full, '.') + "]  " + tail;
+}
+
+std::string event_sentence(const json& event, const std::string& job) {
+  const std::string type = text_at(event, "/type");
+  static const json kNoData = json::object();
+  const json& data = event.contains("data") && event.at("data").is_object() ? event.at("data") : kNoData;
+  if (!job.empty()) {
+    const bool first_switch =
+        type == "generation.switched" && number_at(data, "/from_size") == 0;  // job.started says it
+    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "decision.made" ||
+                                (type == "data.epoch_audited" && audit_is_sound(data));
+    if (told_elsewhere || text_at(event, "/job") != job) return "";
+  }
+  const auto found = event_sentences().find(type);
+  return found == event_sentences().end() ? "" : found->second(data);
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,184 @@
+#include "schedctl/session.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "base/json.hpp"
+#include "base/word_list.hpp"
+#include "schedctl/failure.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string trimmed(std::string text) {
+  const auto end = text.find_last_not_of(" \t\r\n");
+  text.erase(end == std::string::npos ? 0 : end + 1);
+  return text;
+}
+
+int terminal_width(bool on_terminal) {
+  if (const int columns = std::atoi(environment("COLUMNS").c_str()); columns >= 20) return columns;
+  winsize size{};
+  if (on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  return 80;
+}
+
+OutputFormat format_named(const std::string& name) {
+  if (name == "json") return OutputFormat::kJson;
+  return name == "yaml" ? OutputFormat::kYaml : OutputFormat::kTable;
+}
+
+bool has_ended(const json& job) {
+  const std::string state = text_at(job, "/state");
+  return state == "succeeded" || state == "failed" || state == "cancelled";
+}
+
+std::string token_from(const Settings& settings, const std::string& url) {
+  if (!settings.token.empty()) return settings.token;
+  if (!settings.token_file.empty()) {
+    std::string line;
+    std::ifstream file(settings.token_file);
+    if (!std::getline(file, line))
+      fail(kExitUsage, "the token file " + settings.token_file + " cannot be read or is empty");
+    return trimmed(line);
+  }
+  if (const std::string token = environment("TIDEPOOL_TOKEN"); !token.empty()) return token;
+  std::string line;
+  const std::string home = environment("HOME");
+  // Never to another machine: the file holds the administrator's token of this one.
+  if (!home.empty() && is_loopback_url(url)) {
+    std::ifstream file(home + "/.local/share/tidepool/admin.token");
+    std::getline(file, line);
+  }
+  return trimmed(line);
+}
+
+}  // namespace
+
+Endpoint resolve_endpoint(const Settings& settings) {
+  Endpoint endpoint;
+  if (!settings.url.empty()) {
+    endpoint.url = settings.url;
+  } else if (const std::string url = environment("TIDEPOOL_URL"); !url.empty()) {
+    endpoint.url = url;
+  }
+  endpoint.token = token_from(settings, endpoint.url);
+  if (endpoint.token.find_first_of("\r\n") != std::string::npos) fail(kExitUsage, "a token has only one line");
+  endpoint.timeout_s = settings.timeout_s;
+  return endpoint;
+}
+
+Style output_style() {
+  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+  return {.width = terminal_width(on_terminal), .colour = on_terminal && environment("NO_COLOR").empty()};
+}
+
+Session::Session(const Settings& settings)
+    : client_(resolve_endpoint(settings)),
+      format_(format_named(settings.format)),
+      on_terminal_(isatty(STDOUT_FILENO) == 1),
+      style_(output_style()) {}
+
+void require_success(const HttpReply& reply, const ProblemSource& source) {
+  if (reply.status >= 200 && reply.status < 300) return;
+  const auto problem = parse_json(reply.body);
+  if (!problem.ok() || !problem->is_object()) {
+    fail(kExitApi, "the daemon answered with status " + std::to_string(reply.status) + " and no explanation");
+  }
+  std::string text = problem_text(*problem, source);
+  if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN";
+  fail(kExitApi, std::move(text));
+}
+
+json body_of(const HttpReply& reply, const ProblemSource& source) {
+  require_success(reply, source);
+  if (reply.body.empty()) return nullptr;
+  auto body = parse_json(reply.body, {.bytes_max = 64U << 20U, .depth_max = 64, .values_max = 16U << 20U});
+  if (!body.ok()) fail(kExitApi, "the daemon's answer is " + body.error().message + "; is it a tidepool daemon?");
+  return std::move(body).value();
+}
+
+HttpReply Session::get_text(const std::string& path) {
+  HttpReply reply = client_.send({.path = path});
+  require_success(reply);
+  return reply;
+}
+
+json Session::get(const std::string& path) {
+  return body_of(client_.send({.path = path}));
+}
+
+json Session::send(const HttpRequest& request, const ProblemSource& source) {
+  return body_of(client_.send(request), source);
+}
+
+Listed Session::list(const std::string& path, std::size_t limit) {
+  Listed listed;
+  const char* mark = path.find('?') == std::string::npos ? "?" : "&";
+  const std::string first_page = path + mark + "limit=" + std::to_string(std::min<std::size_t>(limit, 1000));
+  std::string cursor;
+  bool first = true;
+  do {
+    const json page = get(cursor.empty() ? first_page : first_page + "&cursor=" + escape_url(cursor));
+    for (const auto& item : list_at(page, "/items")) {
+      if (listed.items.size() < limit) listed.items.push_back(item);
+    }
+    // The first page's number: what happens while the others are read is seen twice rather than never.
+    if (std::exchange(first, false))
+      listed.as_of_seq = static_cast<std::uint64_t>(number_at(page, "/as_of_seq").value_or(0));
+    cursor = text_at(page, "/next_cursor");
+  } while (!cursor.empty() && listed.items.size() < limit);
+  return listed;
+}
+
+std::string Session::job_id(const std::string& id_or_name) {
+  if (JobId::parse(id_or_name)) return id_or_name;
+  std::vector<std::string> matches;
+  std::vector<std::string> alive;
+  std::vector<std::string> names;
+  for (const auto& job : list("/v1/jobs").items) {
+    names.push_back(text_at(job, "/name"));
+    if (names.back() != id_or_name) continue;
+    matches.push_back(text_at(job, "/id"));
+    if (!has_ended(job)) alive.push_back(matches.back());
+  }
+  if (alive.size() == 1) return alive.front();
+  if (matches.size() == 1) return matches.front();
+  if (matches.empty()) {
+    const auto near = nearest_word(id_or_name, names);
+    fail(kExitApi, "no job is called \"" + printable(id_or_name) + "\"" +
+                       (near ? "; did you mean \"" + printable(*near) + "\"?" : "; see: schedctl ls"));
+  }
+  fail(kExitUsage, "several jobs are called \"" + printable(id_or_name) +
+                       "\"; name one by its id: " + word_list(alive.empty() ? matches : alive));
+}
+
+void Session::print(const json& value, const std::function<std::string()>& as_text) const {
+  switch (format_) {
+    case OutputFormat::kTable: return write_out(as_text());
+    case OutputFormat::kJson: return write_out(value.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    case OutputFormat::kYaml: return write_out(to_yaml(value));
+  }
+}
+
+void write_out(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail(kExitApi, "standard output cannot be written");
+  }
+}
+
+}  // namespace tidepool::ctl

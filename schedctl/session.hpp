@@ -1,0 +1,80 @@
+// What every command that talks to the daemon has at hand: requests that fail with the daemon's own
+// words, lists read to their end, jobs found by id or name, and output in the form asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/http_client.hpp"
+#include "schedctl/pages.hpp"
+#include "schedctl/words.hpp"
+
+namespace tidepool::ctl {
+
+enum class OutputFormat { kTable, kJson, kYaml };
+
+// As given on the command line and in the environment; empty = not given.
+struct Settings {
+  std::string url;
+  std::string token;
+  std::string token_file;
+  std::string format = "table";
+  long timeout_s = 30;
+};
+
+// The token comes from --token, --token-file, TIDEPOOL_TOKEN, or, for a daemon on loopback only, from the
+// file that the daemon writes at its first start. Throws Failure if a named file cannot be read.
+[[nodiscard]] Endpoint resolve_endpoint(const Settings& settings);
+
+// A whole cursor list. Events after `as_of_seq` are not in it, so a stream from there leaves no gap.
+struct Listed {
+  nlohmann::json items = nlohmann::json::array();
+  std::uint64_t as_of_seq = 0;
+};
+
+class Session {
+ public:
+  explicit Session(const Settings& settings);
+
+  // The body of a 2xx answer. Throws Failure with problem_text() for any other status.
+  nlohmann::json get(const std::string& path);
+  // The same for a body that is not JSON.
+  HttpReply get_text(const std::string& path);
+  nlohmann::json send(const HttpRequest& request, const ProblemSource& source = {});
+  // All items of a cursor list, at most `limit`, read in large pages.
+  Listed list(const std::string& path, std::size_t limit = 100'000);
+  // The id of the job with this id or name. A name that several jobs have means the one that has not ended.
+  std::string job_id(const std::string& id_or_name);
+
+  // `as_text` is called only for the table form.
+  void print(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
+
+  [[nodiscard]] OutputFormat format() const { return format_; }
+  [[nodiscard]] const Style& style() const { return style_; }
+  [[nodiscard]] bool on_terminal() const { return on_terminal_; }
+  [[nodiscard]] const Endpoint& endpoint() const { return client_.endpoint(); }
+
+ private:
+  HttpClient client_;
+  OutputFormat format_;
+  bool on_terminal_;
+  Style style_;
+};
+
+// Of standard output: its width, and whether it takes colours.
+[[nodiscard]] Style output_style();
+
+// Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
+void write_out(const std::string& text);
+
+// Throws Failure, with the daemon's own words, unless the status is 2xx.
+void require_success(const HttpReply& reply, const ProblemSource& source = {});
+
+// Throws Failure unless the reply is 2xx; else its body as JSON (null if empty).
+[[nodiscard]] nlohmann::json body_of(const HttpReply& reply, const ProblemSource& source = {});
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,172 @@
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/app.hpp"
+#include "schedctl/event_stream.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/progress.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds kLogPoll{500};
+
+std::string event_line(const json& event) {
+  std::string words = event_sentence(event, "");
+  if (words.empty()) words = event.contains("data") ? event.at("data").dump() : "";
+  std::string subject = text_at(event, "/job", text_at(event, "/node"));
+  return printable(clock_of(text_at(event, "/at")) + "  " + text_at(event, "/type") + "  " + subject +
+                   (subject.empty() ? "" : "  ") + words) +
+         "\n";
+}
+
+void print_event(const Session& session, const json& event) {
+  write_out(session.format() == OutputFormat::kTable ? event_line(event) : event.dump() + "\n");
+}
+
+struct EventsAsked {
+  std::string job;
+  bool follow = false;
+  std::size_t limit = 50;
+};
+
+int show_events(Session& session, const EventsAsked& asked) {
+  const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
+  const Listed past = session.list(job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events");
+  const std::size_t first = past.items.size() > asked.limit ? past.items.size() - asked.limit : 0;
+  std::uint64_t after = past.as_of_seq;
+  for (std::size_t i = first; i < past.items.size(); ++i) {
+    print_event(session, past.items[i]);
+    after = std::max(after, static_cast<std::uint64_t>(number_at(past.items[i], "/seq").value_or(0)));
+  }
+  if (!asked.follow) return kExitOk;
+  leave_on_interrupt();
+  const FollowEnd end = follow_events(session.endpoint(), {.after = after}, [&](const json& event) {
+    if (job.empty() || text_at(event, "/job") == job) print_event(session, event);
+    return true;
+  });
+  if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
+  return kExitOk;
+}
+
+struct LogsAsked {
+  std::string job;
+  std::string worker;
+  bool follow = false;
+};
+
+// Reads each worker's captured output to its present end, whole lines only while it may grow.
+class LogReader {
+ public:
+  LogReader(Session& session, std::string job) : session_(session), path_("/v1/jobs/" + job + "/logs") {}
+
+  // True if the worker has exited and everything is printed.
+  bool read(const std::string& worker, bool with_name) {
+    Place& place = places_[worker];
+    while (!place.eof) {
+      const HttpReply page =
+          session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(place.offset));
+      place.eof = header(page, "tidepool-log-end") == "true";
+      const std::string next = header(page, "tidepool-next-offset");
+      std::from_chars(next.data(), next.data() + next.size(), place.offset);
+      print(worker, with_name, place, page.body);
+      if (page.body.empty()) break;
+    }
+    return place.eof;
+  }
+
+ private:
+  struct Place {
+    std::int64_t offset = 0;
+    bool eof = false;
+    std::string unfinished;
+  };
+
+  static std::string header(const HttpReply& reply, const std::string& name) {
+    const auto found = reply.headers.find(name);
+    return found == reply.headers.end() ? "" : found->second;
+  }
+
+  void print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
+    if (session_.format() != OutputFormat::kTable) {
+      if (!data.empty()) write_out(json{{"worker", worker}, {"data", data}}.dump() + "\n");
+      return;
+    }
+    place.unfinished += data;
+    if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
+    std::size_t begin = 0;
+    for (auto end = place.unfinished.find('\n'); end != std::string::npos; end = place.unfinished.find('\n', begin)) {
+      write_out((with_name ? worker + " | " : "") + printable(place.unfinished.substr(begin, end - begin)) + "\n");
+      begin = end + 1;
+    }
+    place.unfinished.erase(0, begin);
+  }
+
+  Session& session_;
+  std::string path_;
+  std::map<std::string, Place> places_;
+};
+
+// All workers that the job has or had, oldest first: those that are gone are known from its events.
+std::vector<std::string> workers_of(Session& session, const LogsAsked& asked, const std::string& job) {
+  if (!asked.worker.empty()) return {asked.worker};
+  std::vector<std::string> workers;
+  for (const auto& event : session.list("/v1/jobs/" + job + "/events").items) {
+    if (text_at(event, "/type") == "worker.started") workers.push_back(text_at(event, "/data/worker"));
+  }
+  return workers;
+}
+
+bool job_has_ended(Session& session, const std::string& job) {
+  const std::string state = text_at(session.get("/v1/jobs/" + job), "/state");
+  return state == "succeeded" || state == "failed" || state == "cancelled";
+}
+
+int show_logs(Session& session, const LogsAsked& asked) {
+  const std::string job = session.job_id(asked.job);
+  if (asked.follow) leave_on_interrupt();
+  LogReader reader(session, job);
+  bool any = false;
+  while (true) {
+    const bool ended = job_has_ended(session, job);  // before the read, so that the last lines are not missed
+    bool all_read = true;
+    for (const auto& worker : workers_of(session, asked, job)) {
+      any = true;
+      all_read = reader.read(worker, asked.worker.empty()) && all_read;
+    }
+    if (!asked.follow || (all_read && (ended || !asked.worker.empty()))) break;
+    std::this_thread::sleep_for(kLogPoll);
+  }
+  if (!any) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_stream_commands(CLI::App& app, Chosen& chosen) {
+  const auto events = std::make_shared<EventsAsked>();
+  CLI::App* command = app.add_subcommand("events", "What has happened, oldest first");
+  command->add_option("job", events->job, "only events of this job");
+  command->add_flag("-f,--follow", events->follow, "go on with what happens from now on");
+  command->add_option("--limit", events->limit, "at most so many of the past")->capture_default_str();
+  command->callback(
+      [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
+
+  const auto logs = std::make_shared<LogsAsked>();
+  CLI::App* read = app.add_subcommand("logs", "What the workers of a job have printed");
+  read->add_option("job", logs->job, "id or name")->required();
+  read->add_option("--worker", logs->worker, "only this worker, such as w-3");
+  read->add_flag("-f,--follow", logs->follow, "go on until the job ends");
+  read->callback([logs, &chosen] { chosen.online = [logs](Session& session) { return show_logs(session, *logs); }; });
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,295 @@
+#include "schedctl/studies/compare_command.hpp"
+
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/studies/compare_report.hpp"
+#include "schedctl/studies/comparison.hpp"
+#include "schedctl/studies/file_text.hpp"
+#include "schedctl/studies/interruption.hpp"
+#include "schedctl/studies/run_pool.hpp"
+#include "schedctl/studies/sim_inputs.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+constexpr std::size_t kSeedsMax = 1'000;
+constexpr std::size_t kRunsMax = 100'000;
+
+struct CompareAsked {
+  SimAsked sim;
+  std::vector<std::string> policies;
+  std::vector<std::string> workloads{"generated"};
+  std::string seeds = "1";
+  unsigned threads = 0;  // 0 = all cores
+  std::string csv_file;
+  std::string per_job_file;
+  std::string html_file;
+  std::string command;
+};
+
+std::uint64_t seed_of(std::string_view text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    fail(kExitUsage, "--seeds: \"" + std::string(text) + "\" is no whole number; write 1..5, or 1,2,7");
+  }
+  return seed;
+}
+
+// "1..5", "3", "1,2,7..9": ascending and each once, in the order given.
+std::vector<std::uint64_t> seeds_of(std::string_view text) {
+  std::vector<std::uint64_t> seeds;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t dots = part.find("..");
+    const std::uint64_t first = seed_of(part.substr(0, dots));
+    const std::uint64_t last = dots == std::string_view::npos ? first : seed_of(part.substr(dots + 2));
+    if (last < first || last - first >= kSeedsMax) fail(kExitUsage, "--seeds: write 1..5, at most 1,000 of them");
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  if (std::set<std::uint64_t>(seeds.begin(), seeds.end()).size() != seeds.size() || seeds.size() > kSeedsMax) {
+    fail(kExitUsage, "--seeds: each seed once, at most 1,000 of them");
+  }
+  return seeds;
+}
+
+void require_unique(const char* option, const std::vector<std::string>& words) {
+  if (words.empty() || std::set<std::string>(words.begin(), words.end()).size() != words.size()) {
+    fail(kExitUsage, std::string(option) + ": at least one, and each only once");
+  }
+}
+
+// How far the runs are: a bar that is drawn over on a terminal, else a line per run.
+class Progress {
+ public:
+  Progress(const Comparison& comparison, std::size_t count)
+      : comparison_(comparison),
+        count_(count),
+        terminal_(isatty(STDERR_FILENO) == 1),
+        begin_(std::chrono::steady_clock::now()) {}
+
+  void ended(std::size_t piece) {
+    ++done_;
+    if (terminal_) return;
+    const ComparedRun& run = comparison_.runs[piece];
+    std::fprintf(stderr, "%zu of %zu: %s on %s, seed %llu: average %s\n", done_, count_, run.policy.c_str(),
+                 run.workload.c_str(), static_cast<unsigned long long>(run.seed),
+                 seconds_in_words(run.report.score.avg_jct_s).c_str());
+  }
+  void draw(std::size_t done) const {
+    if (!terminal_) return;
+    const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin_);
+    std::fprintf(stderr, "\r\033[K%s", progress_line(done, count_, since).c_str());
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (terminal_) std::fprintf(stderr, "\r\033[K");
+  }
+
+ private:
+  const Comparison& comparison_;
+  std::size_t count_;
+  std::size_t done_ = 0;
+  bool terminal_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+// The end of a path, with as many of its folders as tell it from the others.
+std::string short_name(const std::string& path, const std::vector<std::string>& others) {
+  std::filesystem::path left = path;
+  std::filesystem::path name;
+  const auto ends_alike = [&](const std::string& other) {
+    const std::string tail = "/" + name.string();
+    return other != path && ("/" + other).ends_with(tail);
+  };
+  do {
+    name = name.empty() ? left.filename() : left.filename() / name;
+    left = left.parent_path();
+  } while (left.has_filename() && std::ranges::any_of(others, ends_alike));
+  return name.string();
+}
+
+// The options of each workload, its file read once.
+std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comparison& comparison) {
+  std::vector<sim::SimOptions> all;
+  const sim::SimOptions common = sim_options(asked.sim);
+  for (const std::string& workload : asked.workloads) {
+    sim::SimOptions& options = all.emplace_back(common);
+    options.workload = workload;
+    read_workload(options);
+    if (options.workload_csv) options.workload = short_name(workload, asked.workloads);
+    comparison.workloads.push_back(options.workload);
+  }
+  require_unique("--workloads", comparison.workloads);
+  return all;
+}
+
+void run_one(ComparedRun& run, sim::SimOptions options) {
+  options.policy = run.policy;
+  options.seed = run.seed;
+  FinishedRun finished =
+      run_options(std::move(options), run.policy + " on " + run.workload + ", seed " + std::to_string(run.seed) + ": ");
+  run.report = std::move(finished.report);
+  run.complaint = std::move(finished.complaint);
+}
+
+void write_rows(const CompareAsked& asked, const Comparison& comparison) {
+  if (!asked.csv_file.empty()) write_text_file(asked.csv_file, comparison_csv(comparison));
+  if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, comparison_jobs_csv(comparison));
+}
+
+// Keeps the rows of the runs that have ended, and ends this program at once: the threads are amid runs of any length.
+[[noreturn]] void stop_amid(const CompareAsked& asked, const Comparison& comparison, const std::vector<bool>& ended) {
+  Comparison kept = comparison_of(comparison, ended);
+  std::string files;
+  for (const std::string& file : {asked.csv_file, asked.per_job_file}) {
+    if (!file.empty()) files += (files.empty() ? "" : " and ") + file;
+  }
+  try {
+    if (!kept.runs.empty()) write_rows(asked, kept);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "schedctl: %s\n", failure.message.c_str());
+  }
+  const std::string rows = kept.runs.empty() ? ""
+                           : files.empty()   ? "; with --csv their rows would have been kept"
+                                             : "; their rows are in " + files;
+  std::fprintf(stderr, "schedctl: stopped: %zu of %zu runs had ended%s\n", kept.runs.size(), comparison.runs.size(),
+               rows.c_str());
+  std::fflush(nullptr);
+  std::_Exit(kExitInterrupted);
+}
+
+Comparison compare(const CompareAsked& asked) {
+  Comparison comparison{.policies = asked.policies,
+                        .workloads = {},
+                        .seeds = seeds_of(asked.seeds),
+                        .semantics = asked.sim.options.semantics,
+                        .cluster = asked.sim.options.cluster,
+                        .command = asked.command,
+                        .runs = {}};
+  require_unique("--policies", comparison.policies);
+  for (const std::string& policy : comparison.policies) require_policy(policy, comparison.semantics);
+  require_generated(asked.sim, asked.workloads);
+  const auto options = options_by_workload(asked, comparison);
+  const std::size_t count = comparison.workloads.size() * comparison.policies.size() * comparison.seeds.size();
+  if (count > kRunsMax) fail(kExitUsage, "these are " + std::to_string(count) + " runs; at most 100,000 in one call");
+  std::vector<std::size_t> workload_of;
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    for (const std::string& policy : comparison.policies) {
+      for (const std::uint64_t seed : comparison.seeds) {
+        comparison.runs.push_back(
+            {.policy = policy, .workload = comparison.workloads[workload], .seed = seed, .report = {}});
+        workload_of.push_back(workload);
+      }
+    }
+  }
+  Progress progress(comparison, count);
+  std::vector<bool> ended(count);
+  const Interruption interruption;
+  run_pool({.count = count,
+            .threads = asked.threads > 0 ? asked.threads : std::max(1U, std::thread::hardware_concurrency()),
+            .run = [&](std::size_t piece) { run_one(comparison.runs[piece], options[workload_of[piece]]); },
+            .on_done =
+                [&](std::size_t piece) {
+                  ended[piece] = true;
+                  progress.ended(piece);
+                },
+            .on_tick =
+                [&](std::size_t done) {
+                  progress.draw(done);
+                  if (!interruption.asked()) return;
+                  progress.clear();
+                  stop_amid(asked, comparison, ended);
+                }});
+  progress.clear();
+  return comparison;
+}
+
+int show(const CompareAsked& asked, const Settings& settings) {
+  if (!asked.html_file.empty()) require_report_parts();
+  for (const std::string& file : {asked.csv_file, asked.per_job_file, asked.html_file}) require_writable(file);
+  const Comparison comparison = compare(asked);
+  write_rows(asked, comparison);
+  if (!asked.html_file.empty()) write_text_file(asked.html_file, comparison_html(comparison));
+  if (settings.format == "table") {
+    write_out(comparison_text(comparison, output_style()));
+  } else {
+    const auto value = comparison_json(comparison);
+    write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(value)) : value.dump() + "\n");
+  }
+  // The table tells of it, and a script shall notice, too.
+  const bool failed = std::ranges::any_of(comparison.runs, [](const auto& run) { return !run.complaint.empty(); });
+  if (failed) std::fprintf(stderr, "schedctl: a policy file failed in some rounds; what is above says in which runs\n");
+  return failed ? kExitNegative : kExitOk;
+}
+
+// The command line as it was, for whoever wants to repeat it; words with other letters than plain ones in quotes.
+std::string command_line(const std::vector<std::string>& words) {
+  std::string line = "schedctl sim compare";
+  for (const std::string& word : words) {
+    const bool plain = word.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                           "_-./,:=+@%") == std::string::npos;
+    line += plain && !word.empty() ? " " + word : " '" + word + "'";
+  }
+  return line;
+}
+
+// What was given to each option, in the order of the options.
+std::vector<std::string> words_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--help") continue;
+    words.push_back(option->get_name());
+    if (option->get_expected_min() == 0) continue;  // a flag
+    std::string values;
+    for (const std::string& value : option->results()) values += (values.empty() ? "" : ",") + value;
+    words.push_back(values);
+  }
+  return words;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
+  const auto asked = std::make_shared<CompareAsked>();
+  CLI::App* command =
+      sim_group.add_subcommand("compare", "Run policies over workloads and seeds on all cores, and compare them");
+  command->add_option("--policies", asked->policies, "a,b,c: the first is what the others are measured against")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--workloads", asked->workloads, "files, generated, or generated:SEED")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--seeds", asked->seeds, "1..5, or 1,2,7")->capture_default_str();
+  add_sim_options(*command, asked->sim);
+  command->add_option("--threads", asked->threads, "runs at once; if not given as many as there are cores")
+      ->check(CLI::Range(1U, 1'024U));
+  command->add_option("--csv", asked->csv_file, "write a row per run to this file");
+  command->add_option("--per-job", asked->per_job_file, "write a row per job and run to this file");
+  command->add_option("--html", asked->html_file, "write a report with plots to this file");
+  command->callback([asked, command, &chosen] {
+    asked->command = command_line(words_of(*command));
+    asked->sim.given = given_options(*command);
+    chosen.offline = [asked](const Settings& settings) { return show(*asked, settings); };
+  });
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,10 @@
+// `schedctl sim compare`: policies x workloads x seeds on all cores, one table, and files for whoever wants more.
+#pragma once
+
+#include "schedctl/app.hpp"
+
+namespace tidepool::ctl {
+
+void add_compare_command(CLI::App& sim_group, Chosen& chosen);
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,354 @@
+#include "schedctl/studies/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::ordered_json;
+
+// 97.5 % quantile of Student's t: the factor of a two-sided 95 % interval.
+double t_factor(std::size_t values) {
+  return boost::math::quantile(boost::math::students_t(static_cast<double>(values - 1)), 0.975);
+}
+
+// At most five characters for what is below 100,000.
+std::string short_number(double value) {
+  std::array<char, 32> buffer{};
+  const double size = std::fabs(value);
+  const int digits = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return {buffer.data(), static_cast<std::size_t>(std::max(0, length))};
+}
+
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+
+// One unit for all times of a table, so that they can be compared at a glance.
+TimeUnit unit_for(double typical_s) {
+  if (typical_s >= 3 * 86'400) return {"days", 86'400};
+  if (typical_s >= 2 * 3'600) return {"hours", 3'600};
+  if (typical_s >= 120) return {"minutes", 60};
+  return {"seconds", 1};
+}
+
+std::vector<double> values_of(const Comparison& comparison, std::size_t workload, std::size_t policy,
+                              const Figure& figure) {
+  std::vector<double> values;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    values.push_back(figure.of(comparison.run(workload, policy, seed).report.score));
+  }
+  return values;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+// Index of the best policy; nothing if there is one policy, or they are all the same.
+std::optional<std::size_t> best_of(const std::vector<double>& means, bool more_is_better) {
+  const auto [low, high] = std::minmax_element(means.begin(), means.end());
+  if (means.size() < 2 || *low == *high) return std::nullopt;
+  return static_cast<std::size_t>((more_is_better ? high : low) - means.begin());
+}
+
+std::string ratio_text(const std::optional<Ratio>& ratio) {
+  return ratio ? short_number(ratio->mean) : "-";
+}
+
+std::string interval_text(const std::optional<Ratio>& ratio) {
+  if (!ratio || !ratio->low) return "";
+  return short_number(*ratio->low) + "-" + short_number(*ratio->high);
+}
+
+std::vector<Column> columns_for(const std::vector<Figure>& shown) {
+  std::vector<Column> columns{{.title = "POLICY", .flexible = true}, {.title = "RATIO", .right = true}};
+  for (const Figure& figure : shown) columns.push_back({.title = figure.title, .right = true});
+  return columns;
+}
+
+bool all_seeds_alike(const Comparison& comparison, std::size_t workload) {
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    for (std::size_t seed = 1; seed < comparison.seeds.size(); ++seed) {
+      const auto& first = comparison.run(workload, policy, 0).report.score.digest;
+      if (comparison.run(workload, policy, seed).report.score.digest != first) return false;
+    }
+  }
+  return comparison.seeds.size() > 1;
+}
+
+std::string title_of(const Comparison& comparison, std::size_t workload, const TimeUnit& unit, const Style& style) {
+  const sim::Scoreboard& score = comparison.run(workload, 0, 0).report.score;
+  const std::string seeds = count_of(static_cast<double>(comparison.seeds.size()), "seed");
+  return bold(printable(comparison.workloads[workload]), style) + "  " + whole(static_cast<double>(score.jobs)) +
+         " jobs on " + printable(comparison.cluster) + ", rules: " + comparison.semantics + ", " + seeds +
+         ", times in " + unit.name + "\n";
+}
+
+void add_policy(TextTable& table, const Comparison& comparison, std::size_t workload, std::size_t policy,
+                const TimeUnit& unit, const std::vector<std::optional<std::size_t>>& best) {
+  const Figure& jct = figures().front();
+  const auto ratio = ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct));
+  std::vector<std::string> line{comparison.policies[policy], ratio_text(ratio)};
+  std::vector<std::string> spread{"", interval_text(ratio)};
+  bool any = !spread.back().empty();
+  for (std::size_t f = 0; f < figures().size(); ++f) {
+    const Figure& figure = figures()[f];
+    const double scale = figure.is_time ? unit.seconds : 1;
+    const Estimate estimate = estimate_of(values_of(comparison, workload, policy, figure));
+    line.push_back(short_number(estimate.mean / scale) + (best[f] == policy ? "*" : " "));
+    spread.push_back(estimate.half ? "±" + short_number(*estimate.half / scale) + " " : "");
+    any = any || estimate.half;
+  }
+  table.add(std::move(line));
+  if (any && !all_seeds_alike(comparison, workload)) table.add(std::move(spread));
+}
+
+// What is promised to users beside completion times, and how far the figures are from what is possible at all.
+std::string deadlines_line(const Comparison& comparison, std::size_t workload) {
+  std::string line;
+  std::int64_t bound = 0;  // what some policy is charged, another is not
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::int64_t met = 0;
+    std::int64_t all = 0;
+    std::int64_t own_bound = 0;
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+      met += score.deadlines_met;
+      all += score.deadlines;
+      own_bound += score.deadlines_bound;
+    }
+    bound = std::max(bound, own_bound);
+    if (all == 0) return "";
+    line += (line.empty() ? "deadlines met: " : ", ") + printable(comparison.policies[policy]) + " " +
+            whole(static_cast<double>(met)) + " of " + whole(static_cast<double>(all)) + " (" +
+            percent(static_cast<double>(met) / static_cast<double>(all)) + ")";
+  }
+  return bound > 0 ? line + "; no policy meets more than " + whole(static_cast<double>(bound)) : line;
+}
+
+std::string bounds_line(const Comparison& comparison, std::size_t workload) {
+  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
+  std::vector<double> bounds;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    const auto& bound = comparison.run(workload, 0, seed).report.score.jct_bound_s;
+    if (bound) bounds.push_back(*bound);
+  }
+  std::string line;
+  if (!bounds.empty()) {
+    line = "no policy gets AVG JCT below " + short_number(mean_of(bounds) / unit.seconds) + " " + unit.name;
+  }
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::vector<double> middle;
+    std::vector<double> high;
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+      if (score.gap_p50) middle.push_back(*score.gap_p50 * 100);
+      if (score.gap_p99) high.push_back(*score.gap_p99 * 100);
+    }
+    if (middle.empty()) continue;
+    line += (line.empty() ? "" : "; ") + printable(comparison.policies[policy]) + "'s decisions stay " +
+            short_number(mean_of(middle)) + " % below their own bound in the median, " + short_number(mean_of(high)) +
+            " % at p99";
+  }
+  return line;
+}
+
+std::string completed_line(const Comparison& comparison, std::size_t workload, std::size_t policy) {
+  double completed = 0;
+  double jobs = 0;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+    completed += static_cast<double>(score.completed);
+    jobs += static_cast<double>(score.jobs);
+  }
+  if (completed == jobs) return "";
+  return printable(comparison.policies[policy]) + ": " + whole(completed) + " of " + whole(jobs) +
+         " jobs completed; its job times are of those";
+}
+
+std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
+  std::vector<std::optional<std::size_t>> best;
+  for (const Figure& figure : figures()) {
+    std::vector<double> means;
+    for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+      means.push_back(mean_of(values_of(comparison, workload, policy, figure)));
+    }
+    best.push_back(best_of(means, figure.more_is_better));
+  }
+  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
+  TextTable table(columns_for(figures()));
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    add_policy(table, comparison, workload, policy, unit, best);
+  }
+  std::string out = title_of(comparison, workload, unit, style) + table.text(style);
+  for (const std::string& line : remarks_on(comparison, workload)) out += wrapped(line, 2, style) + "\n";
+  if (all_seeds_alike(comparison, workload)) out += "Every seed gave the same run: nothing in it is drawn.\n";
+  return out;
+}
+
+// Each workload counts once: with the mean over its seeds.
+std::string overall_table(const Comparison& comparison, const Style& style) {
+  TextTable table({{.title = "POLICY", .flexible = true},
+                   {.title = "AVG JCT", .right = true},
+                   {.title = "95 %", .right = true},
+                   {.title = "P99 JCT", .right = true},
+                   {.title = "MAKESPAN", .right = true},
+                   {.title = "FTF", .right = true}});
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    std::vector<std::string> line{comparison.policies[policy]};
+    for (const char* name : {"avg_jct_s", "p99_jct_s", "makespan_s", "ftf_worst"}) {
+      const auto figure = std::find_if(figures().begin(), figures().end(),
+                                       [&](const Figure& any) { return std::string_view(any.name) == name; });
+      std::vector<double> own;
+      std::vector<double> first;
+      for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+        own.push_back(mean_of(values_of(comparison, workload, policy, *figure)));
+        first.push_back(mean_of(values_of(comparison, workload, 0, *figure)));
+      }
+      const auto ratio = ratio_of(own, first);
+      line.push_back(ratio_text(ratio));
+      if (line.size() == 2) line.push_back(interval_text(ratio));
+    }
+    table.add(std::move(line));
+  }
+  return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
+         ", geometric mean over " + count_of(static_cast<double>(comparison.workloads.size()), "workload") + "\n" +
+         table.text(style);
+}
+
+ordered_json json_of(const Estimate& estimate) {
+  ordered_json value{{"mean", estimate.mean}};
+  value["half_width_95"] = estimate.half ? ordered_json(*estimate.half) : ordered_json(nullptr);
+  return value;
+}
+
+ordered_json json_of(const std::optional<Ratio>& ratio) {
+  if (!ratio) return nullptr;
+  ordered_json value{{"mean", ratio->mean}};
+  value["low_95"] = ratio->low ? ordered_json(*ratio->low) : ordered_json(nullptr);
+  value["high_95"] = ratio->high ? ordered_json(*ratio->high) : ordered_json(nullptr);
+  return value;
+}
+
+}  // namespace
+
+Estimate estimate_of(const std::vector<double>& values) {
+  Estimate estimate{.mean = mean_of(values), .half = {}};
+  if (values.size() < 2) return estimate;
+  double square = 0;
+  for (const double value : values) square += (value - estimate.mean) * (value - estimate.mean);
+  const auto n = static_cast<double>(values.size());
+  estimate.half = t_factor(values.size()) * std::sqrt(square / (n - 1) / n);
+  return estimate;
+}
+
+std::optional<Ratio> ratio_of(const std::vector<double>& values, const std::vector<double>& to) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] > 0 && to[i] > 0) logs.push_back(std::log(values[i] / to[i]));
+  }
+  if (logs.empty()) return std::nullopt;
+  const Estimate estimate = estimate_of(logs);
+  Ratio ratio{.mean = std::exp(estimate.mean), .low = {}, .high = {}};
+  if (!estimate.half) return ratio;
+  ratio.low = std::exp(estimate.mean - *estimate.half);
+  ratio.high = std::exp(estimate.mean + *estimate.half);
+  return ratio;
+}
+
+const std::vector<Figure>& figures() {
+  using sim::Scoreboard;
+  static const std::vector<Figure> kFigures{
+      {.name = "avg_jct_s", .title = "AVG JCT", .of = [](const Scoreboard& s) { return s.avg_jct_s; }, .is_time = true},
+      {.name = "p50_jct_s", .title = "P50", .of = [](const Scoreboard& s) { return s.p50_jct_s; }, .is_time = true},
+      {.name = "p99_jct_s", .title = "P99", .of = [](const Scoreboard& s) { return s.p99_jct_s; }, .is_time = true},
+      {.name = "makespan_s", .title = "SPAN", .of = [](const Scoreboard& s) { return s.makespan_s; }, .is_time = true},
+      {.name = "utilization",
+       .title = "USE %",
+       .of = [](const Scoreboard& s) { return s.utilization * 100; },
+       .more_is_better = true},
+      {.name = "ftf_worst", .title = "FTF", .of = [](const Scoreboard& s) { return s.ftf_worst; }},
+      {.name = "decision_us_p99", .title = "P99 us", .of = [](const Scoreboard& s) { return s.decision_us_p99; }},
+  };
+  return kFigures;
+}
+
+std::vector<std::string> remarks_on(const Comparison& comparison, std::size_t workload) {
+  std::vector<std::string> remarks;
+  for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+    if (std::string line = completed_line(comparison, workload, policy); !line.empty()) remarks.push_back(line);
+    for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+      const ComparedRun& run = comparison.run(workload, policy, seed);
+      for (const std::string& note : run.report.notes) {
+        const std::string line = "note: " + printable(note);
+        if (std::find(remarks.begin(), remarks.end(), line) == remarks.end()) remarks.push_back(line);
+      }
+      if (!run.complaint.empty())
+        remarks.push_back("seed " + std::to_string(run.seed) + ": " + printable(run.complaint));
+    }
+  }
+  for (std::string line : {deadlines_line(comparison, workload), bounds_line(comparison, workload)}) {
+    if (!line.empty()) remarks.push_back(std::move(line));
+  }
+  return remarks;
+}
+
+std::string comparison_text(const Comparison& comparison, const Style& style) {
+  std::string out;
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    out += (out.empty() ? "" : "\n") + workload_table(comparison, workload, style);
+  }
+  if (comparison.workloads.size() > 1) out += "\n" + overall_table(comparison, style);
+  const bool spread = out.find("±") != std::string::npos;
+  const std::string interval = spread ? ", and ± and ranges are 95 % intervals over seeds" : "";
+  return out + "\n" +
+         dim(wrapped("* is the best of its column; RATIO is AVG JCT to that of " +
+                         printable(comparison.policies.front()) + interval +
+                         ". FTF: worst finish-time fairness, above 1 is worse off than with an equal share. " +
+                         "P99 us: the slowest hundredth of decisions, in microseconds.",
+                     0, style),
+             style) +
+         "\n";
+}
+
+ordered_json comparison_json(const Comparison& comparison) {
+  auto summary = ordered_json::array();
+  for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+    for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
+      const Figure& jct = figures().front();
+      ordered_json row{{"workload", comparison.workloads[workload]}, {"policy", comparison.policies[policy]}};
+      row["ratio"] =
+          json_of(ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct)));
+      for (const Figure& figure : figures()) {
+        row[figure.name] = json_of(estimate_of(values_of(comparison, workload, policy, figure)));
+      }
+      summary.push_back(std::move(row));
+    }
+  }
+  auto runs = ordered_json::array();
+  for (const ComparedRun& run : comparison.runs) {
+    ordered_json row = sim::to_json(run.report.score);
+    row["policy"] = run.policy;
+    row["workload"] = run.workload;
+    row["seed"] = run.seed;
+    runs.push_back(std::move(row));
+  }
+  return {{"semantics", comparison.semantics}, {"cluster", comparison.cluster}, {"command", comparison.command},
+          {"seeds", comparison.seeds},         {"summary", std::move(summary)}, {"runs", std::move(runs)}};
+}
+
+}  // namespace tidepool::ctl

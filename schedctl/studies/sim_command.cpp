@@ -1,0 +1,133 @@
+#include "schedctl/studies/sim_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "policies/registry.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/studies/compare_command.hpp"
+#include "schedctl/studies/file_text.hpp"
+#include "schedctl/studies/sim_inputs.hpp"
+#include "schedctl/text_table.hpp"
+#include "studies/baselines/registry.hpp"
+#include "studies/traces/importers.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+struct RunAsked {
+  SimAsked sim;
+  std::string per_job_file;
+  std::string decisions_file;
+  std::string seed = "1";
+};
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    fail(kExitUsage, "--seed: \"" + text + "\" is no whole number; write one from 0, such as 7");
+  }
+  return seed;
+}
+
+int run_sim(const RunAsked& asked, const Settings& settings) {
+  sim::SimOptions options = sim_options(asked.sim);
+  options.seed = seed_of(asked.seed);
+  require_generated(asked.sim, {options.workload});
+  require_policy(options.policy, options.semantics);
+  for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
+  options.keep_decisions = !asked.decisions_file.empty();
+  read_workload(options);
+  const FinishedRun run = run_options(std::move(options));
+  tell_notes(run.report.notes, run.report.score.workload);
+  if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
+  if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
+  const nlohmann::ordered_json score = sim::to_json(run.report.score);
+  write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(score)) : score.dump() + "\n");
+  if (!run.complaint.empty()) fail(kExitNegative, run.complaint);
+  return kExitOk;
+}
+
+// What there is to simulate with: rules, policies, workloads.
+nlohmann::ordered_json catalogue() {
+  nlohmann::ordered_json all;
+  const auto add = [](nlohmann::ordered_json& list, std::string_view name, std::string_view summary) -> auto& {
+    return list.emplace_back(nlohmann::ordered_json{{"name", name}, {"summary", summary}});
+  };
+  for (const char* part : {"semantics", "policies", "workloads"}) all[part] = nlohmann::ordered_json::array();
+  for (const auto& each : sim::kSemantics) add(all["semantics"], each.name, each.summary);
+  for (const auto& preset : policies::kPresets) {
+    add(all["policies"], preset.name, preset.summary)["semantics"] = "live";
+  }
+  for (const auto& preset : studies::all_presets()) {
+    const bool live = runs_live(preset) && std::ranges::none_of(policies::kPresets, [&](const auto& other) {
+                        return other.name == preset.name;
+                      });
+    add(all["policies"], preset.name, preset.summary)["semantics"] = live ? "live, replays" : "replays";
+  }
+  add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
+  add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
+  for (const auto& format : sim::kTraceFormats) {
+    add(all["workloads"], "import --from " + std::string(format.name), format.summary);
+  }
+  return all;
+}
+
+int list_all(const Settings& settings) {
+  const nlohmann::ordered_json all = catalogue();
+  if (settings.format != "table") {
+    write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(all)) : all.dump() + "\n");
+    return kExitOk;
+  }
+  const Style style = output_style();
+  std::string out;
+  for (const auto& [title, rows] : all.items()) {
+    const bool policies = title == "policies";
+    std::vector<Column> columns{{.title = policies ? "POLICY" : title == "semantics" ? "SEMANTICS" : "WORKLOAD"}};
+    if (policies) columns.push_back({.title = "FOR"});
+    columns.push_back({.title = "WHAT", .wraps = true});
+    TextTable table(std::move(columns));
+    for (const auto& row : rows) {
+      std::vector<std::string> cells{row.at("name").get<std::string>()};
+      if (policies) cells.push_back(row.at("semantics").get<std::string>());
+      cells.push_back(row.at("summary").get<std::string>());
+      table.add(std::move(cells));
+    }
+    out += (out.empty() ? "" : "\n") + table.text(style);
+  }
+  write_out(out);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_sim_commands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = app.add_subcommand("sim", "Try policies offline, under a virtual clock");
+  group->require_subcommand(1);
+  const auto asked = std::make_shared<RunAsked>();
+  sim::SimOptions& options = asked->sim.options;
+  CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
+  run->add_option("--workload", options.workload, "CSV file, generated, or generated:SEED")->capture_default_str();
+  run->add_option("--policy", options.policy, "see: schedctl sim ls")->capture_default_str();
+  run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
+  add_sim_options(*run, asked->sim);
+  run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
+  run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");
+  run->callback([asked, run, &chosen] {
+    asked->sim.given = given_options(*run);
+    chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); };
+  });
+  add_compare_command(*group, chosen);
+  group->add_subcommand("ls", "The rules, policies and workloads there are")->callback([&chosen] {
+    chosen.offline = list_all;
+  });
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,272 @@
+#include "schedctl/studies/sim_inputs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "policies/registry.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/policy_command.hpp"
+#include "schedctl/studies/file_text.hpp"
+#include "schedctl/studies/replayed_policy.hpp"
+#include "studies/baselines/registry.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+std::optional<Duration> duration_of(const char* option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto duration = parse_duration(text);
+  if (!duration.ok()) fail(kExitUsage, std::string(option) + ": " + duration.error().message);
+  return *duration;
+}
+
+double number_of(const char* option, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0) || value > 1e6) {
+    fail(kExitUsage, std::string(option) + ": \"" + std::string(text) + "\" is no number from 0 to 1000000");
+  }
+  return value;
+}
+
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return parts;
+}
+
+void read_curve(const std::string& text, sim::SimOptions& options) {
+  if (text.empty()) return;
+  const auto parts = parts_of(text);
+  if (parts.size() != 2) fail(kExitUsage, "--curve: write SIGMA,KAPPA, such as 0.05,0.0005");
+  options.sigma = number_of("--curve", parts[0]);
+  options.kappa = number_of("--curve", parts[1]);
+}
+
+void read_type_speeds(const std::string& text, sim::SimOptions& options) {
+  for (const std::string_view part : parts_of(text)) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) fail(kExitUsage, "--type-speed: write TYPE=SPEED, such as v100=1,p100=0.6");
+    options.type_speeds[std::string(part.substr(0, equals))] = number_of("--type-speed", part.substr(equals + 1));
+  }
+}
+
+// Under which rules an option does something; those not named here do under all. Whoever gives one elsewhere would read
+// off figures that it has no part in.
+struct OptionRules {
+  const char* option;
+  std::string_view semantics;  // apart by ", "
+};
+constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
+constexpr std::array kOptionRules{
+    OptionRules{"--profiles", kReplays},         OptionRules{"--round", kReplays},
+    OptionRules{"--declared-work", kReplays},    OptionRules{"--undeclared-work", "live"},
+    OptionRules{"--no-kind-prior", "pollux"},    OptionRules{"--kin-by-pace", "pollux"},
+    OptionRules{"--interference", "pollux"},     OptionRules{"--restart-penalty", "live, pollux"},
+    OptionRules{"--switch-stall", "live"},       OptionRules{"--cooldown", "live"},
+    OptionRules{"--elastic-max", "live"},        OptionRules{"--curve", "live"},
+    OptionRules{"--type-speed", "live"},         OptionRules{"--node-crash-every", "live"},
+    OptionRules{"--node-cut-off-every", "live"}, OptionRules{"--node-outage", "live"},
+    OptionRules{"--spot-reclaim-every", "live"}, OptionRules{"--spot-notice", "live"},
+    OptionRules{"--worker-death-every", "live"}, OptionRules{"--worker-slow-every", "live"},
+};
+
+void require_rules(const SimAsked& asked) {
+  const std::string& semantics = asked.options.semantics;
+  const bool known = std::ranges::any_of(sim::kSemantics, [&](const auto& each) { return each.name == semantics; });
+  if (!known) return;  // the run says which there are
+  for (const OptionRules& rules : kOptionRules) {
+    if (!asked.given.contains(rules.option) || rules.semantics.find(semantics) != std::string_view::npos) continue;
+    fail(kExitUsage, std::string(rules.option) + " does nothing under --semantics " + semantics +
+                         "; leave it out, or choose rules that know it: " + std::string(rules.semantics));
+  }
+  if (asked.given.contains("--curve") && asked.options.elastic_max == 0) {
+    fail(kExitUsage,
+         "--curve says how jobs of a recorded trace speed up; give --elastic-max, without it they are rigid");
+  }
+}
+
+// One file, or a folder: files that lie in it directly, and a folder per application with CSV files; anything else in
+// it is left alone.
+void read_profiles(const std::string& given, sim::SimOptions& options) {
+  if (given.empty()) return;
+  const std::filesystem::path path = given;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    options.profile_files[path.filename().string()] = read_text_file(given);
+    return;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".csv") options.profile_files[name] = read_text_file(entry.path().string());
+    if (!entry.is_directory()) continue;
+    sim::ApplicationFiles& files = options.profiles[name];
+    for (const auto& file : std::filesystem::directory_iterator(entry.path(), error)) {
+      if (file.path().extension() != ".csv") continue;
+      files[file.path().filename().string()] = read_text_file(file.path().string());
+    }
+  }
+  if (error) fail(kExitUsage, "the profiles " + given + " cannot be read: " + error.message());
+}
+
+bool is_generated(const std::string& workload) {
+  return workload == "generated" || workload.starts_with("generated:");
+}
+
+void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
+  const auto every = [](const char* option, const std::string& text) {
+    const auto mean = duration_of(option, text);
+    if (mean && *mean < Duration::seconds(1)) {
+      fail(kExitUsage, std::string(option) + ": the mean time between faults is at least 1s; leave it out for none");
+    }
+    return mean.value_or(Duration());
+  };
+  faults.node_crash_every = every("--node-crash-every", asked.node_crash_every);
+  faults.node_cut_off_every = every("--node-cut-off-every", asked.node_cut_off_every);
+  faults.node_reclaim_every = every("--spot-reclaim-every", asked.spot_reclaim_every);
+  faults.worker_death_every = every("--worker-death-every", asked.worker_death_every);
+  faults.worker_slow_every = every("--worker-slow-every", asked.worker_slow_every);
+  if (const auto outage = duration_of("--node-outage", asked.node_outage)) faults.mean_node_outage = *outage;
+  if (const auto notice = duration_of("--spot-notice", asked.spot_notice)) faults.reclaim_notice = *notice;
+}
+
+void add_fault_options(CLI::App& command, SimAsked& asked) {
+  command.add_option("--node-crash-every", asked.node_crash_every, "mean time between crashes of a node");
+  command.add_option("--node-cut-off-every", asked.node_cut_off_every, "mean time between lost connections of a node");
+  command.add_option("--node-outage", asked.node_outage, "mean time until a node is back; if not given 5m");
+  command.add_option("--spot-reclaim-every", asked.spot_reclaim_every, "mean time between nodes that are taken back");
+  command.add_option("--spot-notice", asked.spot_notice, "how long before that its owner says so; if not given 2m");
+  command.add_option("--worker-death-every", asked.worker_death_every, "mean time between deaths of a worker");
+  command.add_option("--worker-slow-every", asked.worker_slow_every, "mean time between workers that become slow");
+}
+
+}  // namespace
+
+void add_sim_options(CLI::App& command, SimAsked& asked) {
+  sim::SimOptions& options = asked.options;
+  command.add_option("--jobs", options.generated_jobs, "jobs of a generated workload")->capture_default_str();
+  command.add_option("--interarrival", asked.interarrival, "mean time between them")->capture_default_str();
+  command.add_option("--cluster", options.cluster, "nodes x slots, by type if they differ: 8x4:v100,16x4:p100")
+      ->capture_default_str();
+  command.add_option("--semantics", options.semantics, "rules; see: schedctl sim ls")->capture_default_str();
+  command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
+  command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
+  command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for replays");
+  command.add_flag("--undeclared-work", options.undeclared_work, "jobs do not declare their work, for live");
+  command.add_flag("!--no-kind-prior", options.kind_prior, "nothing is expected of a job from others, for pollux");
+  command.add_flag("--kin-by-pace", options.kin_by_pace,
+                   "jobs about as fast on one GPU are taken for one kind, whatever their application, for pollux");
+  command
+      .add_option("--interference", options.interference,
+                  "part of its speed that a job on several nodes loses beside another such job, for pollux")
+      ->check(CLI::Range(0.0, 0.99));
+  command.add_option("--restart-penalty", asked.restart_penalty, "from a worker's start to its readiness");
+  command.add_option("--switch-stall", asked.switch_stall, "of each change of size");
+  command.add_option("--cooldown", asked.cooldown, "between changes of size of a job");
+  command
+      .add_option("--elastic-max", options.elastic_max,
+                  "jobs of a recorded trace may have up to so many GPUs; 0 = rigid")
+      ->check(CLI::Range(0, 4'096));
+  command.add_option("--curve", asked.curve, "SIGMA,KAPPA of how they speed up; if not given 0.05,0.0005");
+  command.add_option("--type-speed", asked.type_speeds, "how fast slots of a type compute: v100=1,p100=0.6");
+  add_fault_options(command, asked);
+}
+
+std::set<std::string> given_options(const CLI::App& command) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) given.insert(option->get_name());
+  }
+  return given;
+}
+
+sim::SimOptions sim_options(SimAsked asked) {
+  require_rules(asked);
+  sim::SimOptions& options = asked.options;
+  options.generated_interarrival = duration_of("--interarrival", asked.interarrival).value_or(Duration());
+  options.restart_penalty = duration_of("--restart-penalty", asked.restart_penalty);
+  options.switch_stall = duration_of("--switch-stall", asked.switch_stall);
+  options.cooldown = duration_of("--cooldown", asked.cooldown);
+  options.round = duration_of("--round", asked.round);
+  read_faults(asked, options.faults);
+  read_curve(asked.curve, options);
+  read_type_speeds(asked.type_speeds, options);
+  read_profiles(asked.profiles, options);
+  options.stopwatch_ns = [] {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  return options;
+}
+
+void require_policy(const std::string& policy, const std::string& semantics) {
+  if (names_policy_file(policy)) {
+    (void)open_policy(policy);
+    return;
+  }
+  const auto in_replays = studies::find_preset(policy);
+  if (semantics != "live") {
+    if (!in_replays) fail(kExitUsage, in_replays.error().message);
+    return;
+  }
+  const auto live = studies::make_policies(policy);
+  if (live) return;
+  if (in_replays) {
+    fail(kExitUsage,
+         "the policy " + policy +
+             " is told true speeds, which only replays know: give --semantics pollux, elasticflow or gavel");
+  }
+  fail(kExitUsage, live.error().message);
+}
+
+FinishedRun run_options(sim::SimOptions options, const std::string& what) {
+  std::optional<ReplayedPolicy> file;
+  if (names_policy_file(options.policy)) {
+    file.emplace(options.policy);
+    options.policy_file = &file->policy();
+    options.policy = file->name();
+  }
+  auto report = sim::run(options);
+  if (!report) {
+    const bool bug = report.error().code == ErrorCode::kInternal;
+    fail(bug ? kExitApi : kExitUsage, what + report.error().message);
+  }
+  return {.report = *std::move(report), .complaint = file ? file->complaint() : ""};
+}
+
+void tell_notes(const std::vector<std::string>& notes, const std::string& workload) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s: %s\n", workload.c_str(), note.c_str());
+}
+
+void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads) {
+  if (std::ranges::any_of(workloads, is_generated)) return;
+  for (const char* option : {"--jobs", "--interarrival"}) {
+    if (!asked.given.contains(option)) continue;
+    fail(kExitUsage,
+         std::string(option) + " is of a generated workload; " + workloads.front() + " has jobs of its own");
+  }
+}
+
+void read_workload(sim::SimOptions& options) {
+  if (is_generated(options.workload)) return;
+  std::error_code error;
+  if (!std::filesystem::exists(options.workload, error)) {
+    fail(kExitUsage,
+         "the workload " + options.workload + " cannot be read; give a CSV file, or generated, or generated:SEED");
+  }
+  options.workload_csv = read_text_file(options.workload);
+  options.workload = std::filesystem::path(options.workload).filename().string();
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,66 @@
+// What `sim run` and `sim compare` are asked on the command line, and how it becomes the options of a run: durations
+// parsed, files read. Throws Failure with a sentence for whatever is wrong.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "studies/sim_run.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tidepool::ctl {
+
+struct SimAsked {
+  sim::SimOptions options;
+  std::string interarrival = "60s";
+  std::string profiles;
+  std::string round;
+  std::string restart_penalty;
+  std::string switch_stall;
+  std::string cooldown;
+  std::string node_crash_every;
+  std::string node_cut_off_every;
+  std::string node_outage;
+  std::string spot_reclaim_every;
+  std::string spot_notice;
+  std::string worker_death_every;
+  std::string worker_slow_every;
+  std::string curve;            // "SIGMA,KAPPA"
+  std::string type_speeds;      // "v100=1,p100=0.6"
+  std::set<std::string> given;  // options that were on the command line, such as --round
+};
+
+// Everything but --policy, --workload and --seed, which the two commands ask for in their own ways.
+void add_sim_options(CLI::App& command, SimAsked& asked);
+
+// What stood on the command line, once it has been parsed.
+[[nodiscard]] std::set<std::string> given_options(const CLI::App& command);
+
+// The options with profiles and durations; the workload stays a name. An option that has no part in a run under these
+// rules is an error.
+[[nodiscard]] sim::SimOptions sim_options(SimAsked asked);
+
+// Fails if what only a generated workload has was given and none of these is one.
+void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads);
+
+// Fails unless these rules know the policy, or it is a file that can be read.
+void require_policy(const std::string& policy, const std::string& semantics);
+
+struct FinishedRun {
+  sim::SimReport report;
+  std::string complaint;  // of a policy file that failed in some rounds; empty = none did
+};
+// Runs it; the policy may be a policy file (replayed_policy.hpp). `what` begins the sentence of a failure.
+[[nodiscard]] FinishedRun run_options(sim::SimOptions options, const std::string& what = "");
+
+// Says on standard error what the workload asks for and the run did not have.
+void tell_notes(const std::vector<std::string>& notes, const std::string& workload);
+
+// Reads the workload's file into the options; a built-in word stays as it is. The name that is printed is the file's.
+void read_workload(sim::SimOptions& options);
+
+}  // namespace tidepool::ctl

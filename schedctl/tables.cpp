@@ -1,0 +1,195 @@
+#include "schedctl/tables.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+std::string integer_at(const json& value, const std::string& pointer) {
+  const auto number = number_at(value, pointer);
+  return number ? whole(*number) : "-";
+}
+
+// "2", or "2>3" while it changes, or "0/4" of a job that has none yet.
+std::string size_cell(const json& job) {
+  const auto size = number_at(job, "/size").value_or(0);
+  const auto target = number_at(job, "/target_size").value_or(size);
+  if (size != target && target > 0) return whole(size) + ">" + whole(target);
+  return whole(size);
+}
+
+std::string done_cell(const json& job) {
+  if (const auto fraction = number_at(job, "/progress/fraction")) return percent(*fraction);
+  const auto step = number_at(job, "/progress/step");
+  return step && *step > 0 ? "step " + whole(*step) : "-";
+}
+
+std::string would_change(const json& unblocks) {
+  std::string out;
+  for (const auto& each : unblocks) out += (out.empty() ? " (would change it: " : "; ") + each.get<std::string>();
+  return out.empty() ? out : out + ")";
+}
+
+}  // namespace
+
+std::string jobs_table(const json& jobs, const Style& style) {
+  if (jobs.empty()) return "no jobs; submit one with: schedctl submit FILE\n";
+  TextTable table({{.title = "JOB"},
+                   {.title = "NAME", .flexible = true},
+                   {.title = "TENANT", .flexible = true},
+                   {.title = "STATE", .state = true},
+                   {.title = "SIZE", .right = true},
+                   {.title = "DONE", .right = true},
+                   {.title = "SAMPLES/S", .right = true},
+                   {.title = "WHY", .flexible = true}});
+  for (const auto& job : jobs) {
+    table.add({text_at(job, "/id"), text_at(job, "/name"), text_at(job, "/tenant"), text_at(job, "/state"),
+               size_cell(job), done_cell(job), rate(number_at(job, "/progress/samples_per_second")),
+               text_at(job, "/error", text_at(job, "/reason/text"))});
+  }
+  return table.text(style);
+}
+
+std::string nodes_table(const json& nodes, const Style& style) {
+  if (nodes.empty()) return "no nodes; start an agent, or the daemon with --local-slots 4\n";
+  TextTable table({{.title = "NODE"},
+                   {.title = "NAME", .flexible = true},
+                   {.title = "STATE", .state = true},
+                   {.title = "SLOTS", .right = true},
+                   {.title = "FREE", .right = true},
+                   {.title = "TYPE"},
+                   {.title = "PRICE/H", .right = true},
+                   {.title = "SPEED", .right = true},
+                   {.title = "JOBS", .flexible = true}});
+  for (const auto& node : nodes) {
+    const json& slots = list_at(node, "/slots");
+    std::size_t free = 0;
+    std::string jobs;
+    for (const auto& slot : slots) {
+      const std::string job = text_at(slot, "/job");
+      if (job.empty()) {
+        free += slot.value("busy", false) ? 0U : 1U;  // busy without a name: another tenant's job
+      } else if (jobs.find(job) == std::string::npos) {
+        jobs += (jobs.empty() ? "" : " ") + job;
+      }
+    }
+    const bool cordoned = node.value("cordoned", false);
+    const auto speed = number_at(node, "/health/speed");
+    table.add({text_at(node, "/id"), text_at(node, "/name"), cordoned ? "cordoned" : text_at(node, "/state"),
+               std::to_string(slots.size()), std::to_string(free), text_at(node, "/slot_type"),
+               text_at(node, "/price_per_slot_hour", "-"), speed ? percent(*speed) : "-", jobs.empty() ? "-" : jobs});
+  }
+  return table.text(style);
+}
+
+std::string workers_table(const json& workers, const Style& style) {
+  TextTable table({{.title = "WORKER"},
+                   {.title = "NODE", .flexible = true},
+                   {.title = "SLOTS"},
+                   {.title = "RANK", .right = true},
+                   {.title = "PHASE"},
+                   {.title = "COMPUTE", .right = true},
+                   {.title = "OF MEDIAN", .right = true},
+                   {.title = "NOTE", .flexible = true}});
+  for (const auto& worker : workers) {
+    std::string slots;
+    for (const auto& slot : list_at(worker, "/slots")) slots += (slots.empty() ? "" : ",") + slot.dump();
+    const auto compute = number_at(worker, "/compute_ms");
+    const auto score = number_at(worker, "/straggler_score");
+    const auto flag = worker.find("straggler");
+    const bool slow = flag != worker.end() && flag->is_boolean() && flag->get<bool>();
+    const double share = number_at(worker, "/share").value_or(1);
+    const std::string eased = share < 1 ? percent(share) + " of a full share" : "";
+    table.add({text_at(worker, "/id"), text_at(worker, "/node_name", text_at(worker, "/node")), slots,
+               integer_at(worker, "/rank"), text_at(worker, "/phase"), compute ? rate(compute) + " ms" : "-",
+               score ? percent(*score) : "-",
+               slow && !eased.empty() ? "slow, " + eased
+               : slow                 ? "slow"
+                                      : eased});
+  }
+  return table.text(style);
+}
+
+std::string decisions_text(const json& decisions, const Style& style) {
+  if (decisions.empty()) return "no decisions yet\n";
+  std::string out;
+  const auto line = [&](const std::string& head, const std::string& why) {
+    out += wrapped(printable(head + "  " + why), 4, style) + "\n";
+  };
+  for (const auto& decision : decisions) {
+    const std::string head = text_at(decision, "/id") + "  " + clock_of(text_at(decision, "/at"));
+    const json& intents = list_at(decision, "/intents");
+    for (const auto& intent : intents) {
+      line(head + "  " + text_at(intent, "/job_name", text_at(intent, "/job")) + "  " + text_at(intent, "/kind") + ":",
+           text_at(intent, "/reason/text"));
+    }
+    if (!intents.empty()) continue;
+    for (const auto& verdict : list_at(decision, "/verdicts")) {
+      line(head + "  " + text_at(verdict, "/job") + "  keep:",
+           text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
+    }
+    if (!list_at(decision, "/verdicts").empty()) continue;
+    for (const auto& given : list_at(decision, "/allotments")) {
+      line(head + "  " + text_at(given, "/job") + "  plan:",
+           count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
+    }
+  }
+  return out;
+}
+
+std::string policies_table(const json& policies, const Style& style) {
+  TextTable table({{.title = ""},
+                   {.title = "POLICY"},
+                   {.title = "KIND"},
+                   {.title = "SIZES"},
+                   {.title = "WHAT IT DOES", .flexible = true}});
+  for (const auto& policy : policies) {
+    const std::string standing = policy.value("active", false) ? "*" : policy.value("shadow", false) ? "s" : "";
+    table.add({standing + (policy.value("default", false) ? "d" : ""), text_at(policy, "/name"),
+               text_at(policy, "/kind"), text_at(policy, "/scope") == "cluster" ? "all jobs" : "each job",
+               text_at(policy, "/summary")});
+  }
+  return table.text(style) + "* decides   d the default, where rollbacks end   s a shadow, asked beside it\n";
+}
+
+std::string tokens_table(const json& tokens, const Style& style) {
+  TextTable table({{.title = "TOKEN"},
+                   {.title = "NAME", .flexible = true},
+                   {.title = "ROLE"},
+                   {.title = "TENANT"},
+                   {.title = "CREATED"},
+                   {.title = "EXPIRES"},
+                   {.title = "STATE", .state = true}});
+  for (const auto& token : tokens) {
+    const std::string tenant = text_at(token, "/tenant");
+    table.add({text_at(token, "/id"), text_at(token, "/name"), text_at(token, "/role"), tenant.empty() ? "all" : tenant,
+               text_at(token, "/created_at").substr(0, 10), text_at(token, "/expires_at", "never").substr(0, 10),
+               token.value("revoked", false) ? "revoked" : "valid"});
+  }
+  return table.text(style);
+}
+
+std::string sizes_table(const json& sizes, int chosen, const Style& style) {
+  TextTable table({{.title = "SIZE", .right = true},
+                   {.title = "STEPS", .right = true},
+                   {.title = "STEP", .right = true},
+                   {.title = "SAMPLES/S", .right = true},
+                   {.title = "SCALING EFFICIENCY", .right = true},
+                   {.title = ""}});
+  for (const auto& size : sizes) {
+    const auto efficiency = number_at(size, "/efficiency");
+    const auto step_ms = number_at(size, "/step_ms");
+    table.add({integer_at(size, "/size"), integer_at(size, "/steps"), step_ms ? rate(step_ms) + " ms" : "-",
+               rate(number_at(size, "/samples_per_second")), efficiency ? percent(*efficiency) : "-",
+               number_at(size, "/size") == chosen ? "<- kept" : ""});
+  }
+  return table.text(style);
+}
+
+}  // namespace tidepool::ctl

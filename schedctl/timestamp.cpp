@@ -1,0 +1,57 @@
+#include "schedctl/timestamp.hpp"
+
+#include <chrono>
+
+namespace tidepool::ctl {
+namespace {
+
+// The digits of `text` from `at` on as a number of at most `most`.
+std::optional<int> number_in(std::string_view text, std::size_t at, std::size_t digits, int most) {
+  int value = 0;
+  for (const char c : text.substr(at, digits)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = 10 * value + (c - '0');
+  }
+  return value <= most ? std::optional(value) : std::nullopt;
+}
+
+// ".120" -> 120000; what is finer than a microsecond is cut off.
+std::optional<std::int64_t> micros_of_fraction(std::string_view text) {
+  if (text.empty()) return 0;
+  if (text.size() < 2 || text.front() != '.') return std::nullopt;
+  std::int64_t micros = 0;
+  std::int64_t unit = 100'000;
+  for (const char c : text.substr(1)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    micros += (c - '0') * unit;
+    unit /= 10;
+  }
+  return micros;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> micros_of(std::string_view text) {
+  constexpr std::string_view kShape = "yyyy-mm-ddThh:mm:ss";
+  if (text.size() <= kShape.size() || text.back() != 'Z') return std::nullopt;
+  for (const std::size_t at : {4U, 7U, 10U, 13U, 16U}) {
+    if (text[at] != kShape[at]) return std::nullopt;
+  }
+  namespace chrono = std::chrono;
+  const auto year = number_in(text, 0, 4, 9999);
+  const auto month = number_in(text, 5, 2, 12);
+  const auto day = number_in(text, 8, 2, 31);
+  const auto hours = number_in(text, 11, 2, 23);
+  const auto minutes = number_in(text, 14, 2, 59);
+  const auto seconds = number_in(text, 17, 2, 60);  // a leap second
+  const auto fraction = micros_of_fraction(text.substr(kShape.size(), text.size() - kShape.size() - 1));
+  if (!year || !month || !day || !hours || !minutes || !seconds || !fraction) return std::nullopt;
+  const chrono::year_month_day date(chrono::year(*year), chrono::month(static_cast<unsigned>(*month)),
+                                    chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok()) return std::nullopt;
+  const chrono::microseconds at = chrono::sys_days(date).time_since_epoch() + chrono::hours(*hours) +
+                                  chrono::minutes(*minutes) + chrono::seconds(*seconds);
+  return at.count() + *fraction;
+}
+
+}  // namespace tidepool::ctl

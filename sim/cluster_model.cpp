@@ -1,0 +1,30 @@
+#include "sim/cluster_model.hpp"
+
+#include <charconv>
+#include <optional>
+
+namespace tidepool::sim {
+namespace {
+
+std::optional<int> bounded(std::string_view text, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && value >= 1 && value <= most ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+Result<ClusterShape> parse_cluster(std::string_view text) {
+  const auto cross = text.find('x');
+  if (cross != std::string_view::npos) {
+    const auto nodes = bounded(text.substr(0, cross), 100'000);
+    const auto slots = bounded(text.substr(cross + 1), 1'024);
+    if (nodes && slots) return ClusterShape{.nodes = *nodes, .slots_per_node = *slots};
+  }
+  return invalid_argument("\"" + std::string(text) +
+                          "\" is no cluster; write NODESxSLOTS, such as 16x4 for sixteen nodes of four slots "
+                          "(at most 100000x1024)");
+}
+
+}  // namespace tidepool::sim

@@ -1,0 +1,18 @@
+#include "sim/daemon.hpp"
+
+namespace tidepool::sim {
+
+NodeKind DaemonGround::kind_of(int node) const {
+  if (!kinds.empty()) return kinds[static_cast<std::size_t>(node)];
+  return {.slots = slots_per_node, .slot_type = slot_type};
+}
+
+std::string node_name(int node) {
+  return "node-" + std::to_string(node + 1);
+}
+
+int node_of_name(const std::string& name) {
+  return std::stoi(name.substr(name.rfind('-') + 1)) - 1;
+}
+
+}  // namespace tidepool::sim

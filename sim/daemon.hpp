@@ -1,0 +1,62 @@
+// The daemon as the simulated world meets it: messages in, messages out, at moments that the world chooses. The usual
+// one is DaemonModel; whoever puts another in its place (a test: the live loop) is driven through the same run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/money.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "core/decide/engine.hpp"
+#include "sim/cluster_model.hpp"
+#include "sim/messages.hpp"
+
+namespace tidepool::sim {
+
+// What its agents offer, and how its engine is made.
+struct DaemonGround {
+  std::function<core::Engine::Parts()> parts;  // makes the engine's parts, again at each recovery
+  std::vector<NodeKind> kinds;                 // by node; empty = all are like the next three
+  int slots_per_node = 1;
+  std::string slot_type = "gpu";
+  Money price_per_slot_hour;
+  std::function<void(const core::Decision&)> on_decision;  // each decision that was carried out
+
+  [[nodiscard]] NodeKind kind_of(int node) const;
+};
+
+// Nodes are indices in the world, names and ids in the daemon: node 0 is "node-1".
+[[nodiscard]] std::string node_name(int node);
+[[nodiscard]] int node_of_name(const std::string& name);
+
+class Daemon {
+ public:
+  // What it has done so far.
+  struct Books {
+    std::vector<std::int64_t> decide_ns;
+    std::uint64_t journal_writes = 0;
+    std::vector<std::string> refused;             // facts that the engine refused, with its words; the last few
+    std::optional<std::string> invalid_decision;  // a decision that the validator refused
+  };
+
+  virtual ~Daemon() = default;
+  // Takes a batch, journals it, answers, decides. If the daemon dies on the way, the result holds what had left
+  // it before, and alive() is false. An empty batch: time has passed and nothing else has happened.
+  // Requires: alive(), and `now` is not before the last one.
+  [[nodiscard]] virtual std::vector<Outgoing> receive(const std::vector<Incoming>& batch, Instant now) = 0;
+  // Starts again from what it has kept. Fails if that cannot be read or does not give the committed state back.
+  [[nodiscard]] virtual Status recover() = 0;
+  [[nodiscard]] virtual bool alive() const = 0;
+  // Require: alive().
+  [[nodiscard]] virtual const core::ClusterState& state() const = 0;
+  [[nodiscard]] virtual std::optional<Instant> next_due() const = 0;
+
+  [[nodiscard]] virtual Books books() const = 0;
+};
+
+}  // namespace tidepool::sim

@@ -1,0 +1,50 @@
+// What the simulator knows about a job and the engine does not: its true throughput curve, its work, how long its
+// workers boot and how long a change of size stalls it. The engine learns them only through facts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "base/time.hpp"
+#include "policies/models/usl_curve.hpp"
+
+namespace tidepool::sim {
+
+// The truth about one job. Throughput in samples per second, compute and waiting together.
+struct JobTruth {
+  policies::UslCurve curve;
+  std::map<int, double> table;                    // measured throughput by size; where given it overrides the curve
+  double noise = 0.02;                            // standard deviation of a report's step time, relative
+  std::int64_t work_samples = 1;                  // the job has finished after so many
+  std::int64_t global_batch = 1;                  // samples a step, at every size
+  Duration boot = Duration::seconds(10);          // process start to ready: load the data, build the model
+  Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
+  bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
+  Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
+  Duration report_every;                  // how long a report of steps covers; zero = as the run's setup says
+};
+
+// Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
+// Requires: size >= 1.
+[[nodiscard]] double throughput_at(const JobTruth& truth, int size);
+
+[[nodiscard]] std::int64_t steps_of(const JobTruth& truth);
+
+// Draws the length of one step at `size` when the slowest member computes `slowdown` times longer (1 = none does):
+// the whole step waits for it. At least a microsecond.
+[[nodiscard]] Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng);
+
+// How one rank computes: so many times longer than a healthy one, give or take `noise` (standard deviation of a step,
+// relative to the step).
+struct RankPace {
+  double slowdown = 1;
+  double noise = 0.02;
+};
+
+// Draws compute times before the allreduce in microseconds, [step][rank]. Requires: a pace for each rank.
+[[nodiscard]] std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps,
+                                                        const std::vector<RankPace>& paces, Rng& rng);
+
+}  // namespace tidepool::sim

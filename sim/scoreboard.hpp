@@ -1,0 +1,86 @@
+// What a run is judged by: the one object that `schedctl sim run` prints, and a row per job.
+// All times in seconds of simulated time; the decision times and wall_s are real ones, measured by the caller's
+// stopwatch, and take no part in the digest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/cluster_model.hpp"
+#include "sim/simulator.hpp"
+
+namespace tidepool::sim {
+
+struct Scoreboard {
+  std::string policy;
+  std::string workload;
+  std::string cluster;
+  std::int64_t jobs = 0;
+  std::int64_t completed = 0;  // succeeded
+  // Over completed jobs: from submission to end. Percentiles are nearest-rank.
+  double avg_jct_s = 0;
+  double p50_jct_s = 0;
+  double p90_jct_s = 0;
+  double p99_jct_s = 0;
+  double makespan_s = 0;   // first submission to last end
+  double avg_queue_s = 0;  // over started jobs: submission to first step
+  double gpu_hours = 0;    // slots held, by all jobs
+  double utilization = 0;  // slot time held / (slots x makespan)
+  std::int64_t resizes = 0;
+  std::int64_t preemptions = 0;
+  // Finish-time fairness (Mahajan et al., "Themis", NSDI 2020): time in the system over the time the job would have
+  // taken alone on its share, which is slots / (mean number of jobs in the system during its life). Above 1 = worse
+  // off than with an equal share.
+  double ftf_worst = 0;
+  double ftf_unfair_fraction = 0;  // share of completed jobs above 1
+  std::int64_t deadlines = 0;      // jobs that have one
+  std::int64_t deadlines_met = 0;  // of these: completed by then; a declined job has missed it
+  // More than any policy can meet (replay/deadline_bound.hpp); 0 = not computed.
+  std::int64_t deadlines_bound = 0;
+  // Lower than any policy can get the average completion time (replay/jct_bound.hpp); none = not computed.
+  std::optional<double> jct_bound_s;
+  // Of a policy that maximizes a sum of worth: by how much of its bound each decision stayed below it; none = the
+  // policy does not tell.
+  std::optional<double> gap_p50;
+  std::optional<double> gap_p99;
+  std::int64_t faults = 0;  // of nodes and workers, that struck
+  std::int64_t decisions = 0;
+  double decision_us_p50 = 0;
+  double decision_us_p99 = 0;
+  double wall_s = 0;
+  std::string digest;
+};
+
+struct ScoreInput {
+  const SimResult& result;
+  const ClusterShape& cluster;
+  std::string workload;  // its name
+  std::string policy;
+  // How long the row's job would take alone on so many slots (a fraction when below 1).
+  std::function<double(std::size_t row, double slots)> alone_seconds;
+  double wall_s = 0;
+  std::optional<double> jct_bound_s;
+  std::int64_t deadlines_bound = 0;
+};
+[[nodiscard]] Scoreboard score(const ScoreInput& input);
+
+// What is not known is null.
+[[nodiscard]] nlohmann::ordered_json to_json(const Scoreboard& board);
+
+// ScoreInput::alone_seconds for a workload of modelled jobs, which must outlive it.
+[[nodiscard]] std::function<double(std::size_t, double)> alone_in(const Workload& workload);
+
+// One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
+// jct_s, slot_hours, resizes, preemptions, steps, deadline_s. Times that never came are empty.
+[[nodiscard]] std::string per_job_csv(const std::vector<JobRow>& rows);
+
+// Finish-time fairness of each completed job, in the rows' order; 0 for the others.
+[[nodiscard]] std::vector<double> finish_time_fairness(const ScoreInput& input);
+
+}  // namespace tidepool::sim

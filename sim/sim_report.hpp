@@ -1,0 +1,24 @@
+// What a run hands back: its score, a row per job, and what each job's life was like. Every semantics ends in
+// report_of, so that a figure means the same under all of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scoreboard.hpp"
+
+namespace tidepool::sim {
+
+struct SimReport {
+  Scoreboard score;
+  std::string per_job_csv;
+  std::string decisions_jsonl;     // one decision a line; empty unless they were kept
+  std::vector<JobRow> rows;        // in the workload's order
+  std::vector<double> fairness;    // finish-time fairness of each row; 0 = it has not completed
+  std::vector<std::string> notes;  // what the workload asks for and the run does not have, in words
+};
+
+// Of the result, `rows` and `decision_lines` are copied.
+[[nodiscard]] SimReport report_of(const ScoreInput& input);
+
+}  // namespace tidepool::sim

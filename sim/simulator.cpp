@@ -1,0 +1,350 @@
+#include "sim/simulator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/json.hpp"
+#include "base/overloaded.hpp"
+#include "core/codec/codec.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+// A due time that has come without a change must not stop the clock.
+constexpr Duration kWakeAgain = Duration::millis(100);
+constexpr std::size_t kViolationsKept = 20;
+
+}  // namespace
+
+void JobRow::hold(double at_s, int slots) {
+  if (held.empty() || held.back().at_s < at_s) {
+    held.push_back({at_s, slots});
+  } else {
+    held.back().slots = slots;
+  }
+}
+
+Simulator::Simulator(SimSetup setup)
+    : setup_(std::move(setup)),
+      rng_(setup_.seed),
+      daemon_(make_daemon()),
+      fleet_(fleet_setup()),
+      links_(static_cast<std::size_t>(setup_.cluster.nodes) + 1) {
+  Rng fault_rng = rng_.fork();
+  faults_ = draw_faults(setup_.faults, fault_rng);
+  faults_.insert(faults_.end(), setup_.more_faults.begin(), setup_.more_faults.end());
+  for (std::size_t i = 0; i < setup_.workload.jobs.size(); ++i) {
+    const bool is_new = job_of_name_.emplace(setup_.workload.jobs[i].spec.name, i).second;
+    TP_CHECK(is_new, "the names in a workload are unique");
+    heap_.push(Instant() + setup_.workload.jobs[i].arrives, Arrives{i});
+  }
+  for (std::size_t i = 0; i < faults_.size(); ++i) heap_.push(Instant() + faults_[i].at, FaultStrikes{i});
+  for (std::size_t i = 0; i < setup_.acts.size(); ++i) heap_.push(Instant() + setup_.acts[i].at, UserActs{i});
+  for (int node = 0; node < setup_.cluster.nodes; ++node) connect(node);
+  links_.back().up = true;
+}
+
+std::unique_ptr<Daemon> Simulator::make_daemon() {
+  DaemonGround ground{.parts = setup_.parts,
+                      .kinds = setup_.kinds,
+                      .slots_per_node = setup_.cluster.slots_per_node,
+                      .slot_type = setup_.cluster.slot_type,
+                      .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
+                      .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
+  if (setup_.daemon) return setup_.daemon(ground);
+  return std::make_unique<DaemonModel>(DaemonModel::Setup{.ground = std::move(ground),
+                                                          .journaled = static_cast<bool>(setup_.crash_plan),
+                                                          .records_per_snapshot = setup_.records_per_snapshot,
+                                                          .crash_plan = setup_.crash_plan,
+                                                          .stopwatch_ns = setup_.stopwatch_ns,
+                                                          .bug = setup_.bug});
+}
+
+Fleet::Setup Simulator::fleet_setup() {
+  constexpr std::int64_t kStepsOfReport = 64;  // as the worker protocol has it; only compute times are that large
+  return {.cluster = setup_.cluster,
+          .kinds = setup_.kinds,
+          .seed = setup_.seed,
+          .report_every = setup_.report_every,
+          .report_steps_max = setup_.compute_times ? kStepsOfReport : std::int64_t{1} << 40U,
+          .compute_times = setup_.compute_times,
+          .truth_of = [this](const std::string& name) -> const JobTruth& {
+            return setup_.workload.jobs[job_of_name_.at(name)].truth;
+          },
+          .later = [this](Instant at, FleetEvent event) { heap_.push(at, std::move(event)); },
+          .to_daemon = [this](Instant, int node, Incoming message) { send_up(node, std::move(message)); },
+          .held = [this](Instant now, JobId job, int slots) { note_held(job, slots, now); }};
+}
+
+SimResult Simulator::run() {
+  while (!heap_.empty() && violations_.size() < kViolationsKept) {
+    const Instant at = heap_.next_at();
+    if (at > Instant() + setup_.limit) break;
+    now_ = at;
+    handle(heap_.pop());
+    if (all_done()) break;
+  }
+  return result();
+}
+
+void Simulator::handle(Event event) {
+  std::visit([&](auto&& any) { on(std::forward<decltype(any)>(any)); }, std::move(event));
+}
+
+Simulator::Link& Simulator::link(int node) {
+  return node < 0 ? links_.back() : links_[static_cast<std::size_t>(node)];
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+void Simulator::on(const Arrives& event) {
+  arrived_.insert(event.job);
+  submit(event.job);
+}
+
+void Simulator::submit(std::size_t job) {
+  const auto& spec = setup_.workload.jobs[job].spec;
+  send_up(-1, Submit{.key = spec.name, .spec = spec});
+}
+
+void Simulator::on(ToDaemon event) {
+  std::vector<Incoming> batch;
+  const auto take = [&](ToDaemon message) {
+    if (daemon_->alive() && message.link == link(message.node).number) batch.push_back(std::move(message.message));
+  };
+  take(std::move(event));
+  // What arrives together is journaled together.
+  while (!heap_.empty() && heap_.next_at() == now_ && std::holds_alternative<ToDaemon>(heap_.next())) {
+    take(std::get<ToDaemon>(heap_.pop()));
+  }
+  if (!batch.empty()) feed(batch);
+}
+
+void Simulator::on(const ToWorld& event) {
+  if (event.link == link(event.node).number) fleet_.receive(event.message, now_);
+}
+
+void Simulator::on(const FleetEvent& event) {
+  fleet_.happen(event, now_);
+  if (const auto* returned = std::get_if<NodeReturns>(&event)) connect(returned->node);
+}
+
+void Simulator::on(const FaultStrikes& event) {
+  ++faults_struck_;
+  fleet_.break_something(faults_[event.fault], now_);
+  follow_reachability();
+}
+
+void Simulator::follow_reachability() {
+  for (int node = 0; node < setup_.cluster.nodes; ++node) {
+    if (!link(node).up || fleet_.reachable(node)) continue;
+    disconnect(node);
+    if (daemon_->alive()) heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
+  }
+}
+
+void Simulator::on(const UserActs& event) {
+  const UserAct& act = setup_.acts[event.act];
+  using Kind = UserAct::Kind;
+  if (act.kind == Kind::kCordon || act.kind == Kind::kUncordon) {
+    return send_up(-1, CordonNode{act.node, act.kind == Kind::kCordon});
+  }
+  const auto known = acknowledged_.find(setup_.workload.jobs[act.job].spec.name);
+  if (known == acknowledged_.end()) return;
+  const JobId job = known->second;
+  switch (act.kind) {
+    case Kind::kResize: return send_up(-1, UserWish(core::JobResizeRequested{job, act.size}));
+    case Kind::kSuspend: return send_up(-1, UserWish(core::JobSuspendRequested{job}));
+    case Kind::kResume: return send_up(-1, UserWish(core::JobResumeRequested{job}));
+    default: return send_up(-1, UserWish(core::JobCancelRequested{job}));
+  }
+}
+
+void Simulator::on(const DaemonStarts&) {
+  if (const Status status = daemon_->recover(); !status.ok()) {
+    violations_.push_back("recovery failed: " + status.error().message);
+    return;
+  }
+  audit_recovery();
+  ++links_.back().number;
+  links_.back().up = true;
+  for (int node = 0; node < setup_.cluster.nodes; ++node) {
+    if (fleet_.reachable(node)) {
+      connect(node);
+    } else {
+      heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
+    }
+  }
+  for (const std::size_t job : arrived_) {
+    if (!acknowledged_.contains(setup_.workload.jobs[job].spec.name)) submit(job);
+  }
+  schedule_wake();
+}
+
+void Simulator::on(const DaemonWakes&) {
+  if (!daemon_->alive() || wake_at_ != now_) return;
+  wake_at_.reset();
+  feed({});
+}
+
+void Simulator::on(const PatienceEnds& event) {
+  if (daemon_->alive() && event.link == link(event.node).number) feed({AgentSilent{event.node}});
+}
+
+// --- the daemon's links -------------------------------------------------------------------------
+
+void Simulator::feed(const std::vector<Incoming>& batch) {
+  dispatch(daemon_->receive(batch, now_));
+  if (daemon_->alive()) {
+    schedule_wake();
+    return;
+  }
+  ++crashes_;
+  wake_at_.reset();
+  for (int node = 0; node < setup_.cluster.nodes; ++node) disconnect(node);
+  ++links_.back().number;
+  links_.back().up = false;
+  heap_.push(now_ + setup_.daemon_restart, DaemonStarts{});
+}
+
+void Simulator::dispatch(const std::vector<Outgoing>& messages) {
+  for (const Outgoing& message : messages) {
+    const int node = std::visit(Overloaded{
+                                    [](const StartWorker& start) { return start.node; },
+                                    [](const StopWorker& stop) { return stop.node; },
+                                    [](const AckReport& ack) { return ack.node; },
+                                    [](const CommitGeneration&) { return -1; },
+                                    [](const LaunchPrograms&) { return -1; },
+                                    [](const ChangeShares&) { return -1; },
+                                    [](const Submitted&) { return -1; },
+                                },
+                                message);
+    // What a client has been told, it has been told, whatever happens to the daemon next.
+    if (const auto* answer = std::get_if<Submitted>(&message)) acknowledged_[answer->key] = answer->job;
+    if (!link(node).up) continue;
+    heap_.push(arrival(link(node).last_down), ToWorld{node, link(node).number, message});
+  }
+}
+
+void Simulator::connect(int node) {
+  if (!daemon_->alive()) return;
+  Link& up = link(node);
+  ++up.number;
+  up.up = true;
+  send_up(node, fleet_.hello(node));
+  fleet_.repeat(node, now_);
+}
+
+void Simulator::disconnect(int node) {
+  ++link(node).number;
+  link(node).up = false;
+}
+
+void Simulator::send_up(int node, Incoming message) {
+  Link& up = link(node);
+  if (up.up) heap_.push(arrival(up.last_up), ToDaemon{node, up.number, std::move(message)});
+}
+
+Instant Simulator::arrival(Instant& last) {
+  Duration delay = setup_.latency;
+  if (setup_.latency_jitter > Duration()) {
+    delay += Duration::micros(rng_.between(0, setup_.latency_jitter.count_us()));
+  }
+  last = std::max(last, now_ + delay);
+  return last;
+}
+
+void Simulator::schedule_wake() {
+  const auto due = daemon_->next_due();
+  if (!due) return;
+  const Instant at = std::max(*due, now_ + kWakeAgain);
+  if (wake_at_ && *wake_at_ <= at) return;
+  wake_at_ = at;
+  heap_.push(at, DaemonWakes{});
+}
+
+// --- books --------------------------------------------------------------------------------------
+
+void Simulator::note_decision(const core::Decision& decision) {
+  if (!decided_.insert(decision.id).second) violations_.push_back(decision.id.text() + " was carried out twice");
+  const std::string line = canonical_json(core::to_json(decision));
+  digest_.mix(line);
+  if (setup_.keep_decisions) decision_lines_.push_back(line);
+  for (const auto& planned : decision.plan) {
+    JobRow& row = counts_[core::job_of(planned.intent)];
+    const bool grows = std::holds_alternative<core::GrowIntent>(planned.intent);
+    const bool shrinks = std::holds_alternative<core::ShrinkIntent>(planned.intent);
+    row.resizes += grows || shrinks ? 1 : 0;
+    row.preemptions += std::holds_alternative<core::PreemptIntent>(planned.intent) ? 1 : 0;
+  }
+}
+
+void Simulator::note_held(JobId job, int slots, Instant now) {
+  JobRow& row = counts_[job];
+  row.hold((now - Instant()).to_seconds(), (row.held.empty() ? 0 : row.held.back().slots) + slots);
+}
+
+void Simulator::audit_recovery() {
+  for (const auto& [name, id] : acknowledged_) {
+    const core::Job* job = daemon_->state().find_job(id);
+    if (job == nullptr || job->spec.name != name) {
+      violations_.push_back("the client was told that \"" + name + "\" is " + id.text() + "; after recovery it is not");
+    }
+  }
+}
+
+bool Simulator::all_done() const {
+  if (!daemon_->alive() || arrived_.size() != setup_.workload.jobs.size()) return false;
+  const auto& state = daemon_->state();
+  if (!state.workers.empty() || acknowledged_.size() != arrived_.size() || !fleet_.quiet()) return false;
+  return std::all_of(state.jobs.begin(), state.jobs.end(),
+                     [](const auto& entry) { return core::is_final(entry.second->state); });
+}
+
+SimResult Simulator::result() {
+  SimResult result;
+  result.complete = all_done();
+  result.end = now_ - Instant();
+  result.decisions = static_cast<std::int64_t>(decided_.size());
+  Daemon::Books books = daemon_->books();
+  result.decide_ns = std::move(books.decide_ns);
+  result.decision_lines = std::move(decision_lines_);
+  result.digest = digest_.value();
+  result.journal_writes = books.journal_writes;
+  result.crashes = crashes_;
+  result.faults = faults_struck_;
+  result.violations = std::move(violations_);
+  result.violations.insert(result.violations.end(), fleet_.violations().begin(), fleet_.violations().end());
+  if (books.invalid_decision) {
+    result.violations.push_back("the validator refused a decision: " + *books.invalid_decision);
+  }
+  result.refused = std::move(books.refused);
+  if (daemon_->alive()) result.state = daemon_->state();
+  for (const SimJob& job : setup_.workload.jobs) {
+    JobRow row{.name = job.spec.name, .application = job.application, .tenant = job.spec.tenant};
+    row.submitted_s = job.arrives.to_seconds();
+    if (job.spec.deadline) row.deadline_s = (job.arrives + *job.spec.deadline).to_seconds();
+    row.steps_wanted = steps_of(job.truth);
+    const auto known = acknowledged_.find(row.name);
+    const core::Job* found = known == acknowledged_.end() ? nullptr : result.state.find_job(known->second);
+    if (found != nullptr) {
+      JobRow& counted = counts_[found->id];
+      row.id = found->id;
+      row.state = found->state;
+      if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
+      if (found->finished_at) row.finished_s = (*found->finished_at - Instant()).to_seconds();
+      row.slot_seconds = found->slot_time.to_seconds();
+      row.resizes = counted.resizes;
+      row.preemptions = counted.preemptions;
+      row.held = std::move(counted.held);
+      row.steps = fleet_.steps_done(found->id);
+    }
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace tidepool::sim

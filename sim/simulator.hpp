@@ -1,0 +1,198 @@
+// One run: the modelled daemon with the real engine inside, the world outside, and links between them that delay,
+// break and lose what is in flight, all under a virtual clock. The same setup gives the same run, event by event.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/digest.hpp"
+#include "base/rng.hpp"
+#include "base/time.hpp"
+#include "sim/cluster_model.hpp"
+#include "sim/daemon_model.hpp"
+#include "sim/event_heap.hpp"
+#include "sim/fault_mix.hpp"
+#include "sim/fleet.hpp"
+#include "sim/workload.hpp"
+
+namespace tidepool::sim {
+
+// What a user does while the run goes on.
+struct UserAct {
+  enum class Kind { kResize, kSuspend, kResume, kCancel, kCordon, kUncordon };
+  Duration at;
+  Kind kind = Kind::kResize;
+  std::size_t job = 0;  // index in the workload; nothing happens if the daemon has not acknowledged it by then
+  int size = 0;         // of a resize; 0 clears the wish
+  int node = 0;         // of a cordon
+};
+
+struct SimSetup {
+  Workload workload;  // names are unique
+  ClusterShape cluster;
+  std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
+  std::function<core::Engine::Parts()> parts;
+  std::uint64_t seed = 1;
+  FaultMix faults;
+  std::vector<Fault> more_faults;  // beside those that are drawn
+  std::vector<UserAct> acts;
+  CrashPlan crash_plan;
+  PlantedBug bug = PlantedBug::kNone;
+  Duration report_every = Duration::seconds(30);
+  bool compute_times = false;
+  Duration latency = Duration::millis(2);           // of every message
+  Duration latency_jitter;                          // up to so much more; messages of a link keep their order
+  Duration patience = Duration::seconds(10);        // silence after which a node counts as lost
+  Duration daemon_restart = Duration::seconds(2);   // from its death to its next life
+  Duration limit = Duration::seconds(90 * 86'400);  // the run ends here whatever is left
+  std::size_t records_per_snapshot = 64;
+  bool keep_decisions = false;  // as JSON lines
+  std::function<std::int64_t()> stopwatch_ns;
+  // Makes another daemon than the model; the crash plan and the planted bug are the model's alone.
+  std::function<std::unique_ptr<Daemon>(const DaemonGround&)> daemon;
+};
+
+struct JobRow {
+  std::string name;
+  std::string application;
+  std::string tenant;
+  JobId id;
+  core::JobState state = core::JobState::kPending;
+  double submitted_s = 0;           // when the client sent it
+  std::optional<double> started_s;  // first step reported
+  std::optional<double> finished_s;
+  std::optional<double> deadline_s;
+  double slot_seconds = 0;
+  std::int64_t resizes = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t steps = 0;  // really committed by its workers
+  std::int64_t steps_wanted = 0;
+  // How many slots it held from when on, in order; what a run does not record is empty.
+  struct Held {
+    double at_s = 0;
+    int slots = 0;
+  };
+  std::vector<Held> held;
+  // It holds so many from now on. Requires: `at_s` is not before the last time.
+  void hold(double at_s, int slots);
+};
+
+struct SimResult {
+  std::vector<JobRow> rows;    // in the workload's order
+  std::int64_t decisions = 0;  // with an intent or a new verdict
+  std::vector<std::int64_t> decide_ns;
+  std::vector<double> gaps;  // (bound - worth) / bound of each decision whose policy tells them
+  std::vector<std::string> decision_lines;
+  std::uint64_t digest = 0;  // of every decision, in order
+  std::uint64_t journal_writes = 0;
+  std::int64_t crashes = 0;  // of the daemon
+  std::int64_t faults = 0;   // of nodes and workers, that struck while the run went on
+  bool complete = false;     // every job ended, every slot came back, every process is gone
+  Duration end;
+  // What must never happen and did, in words; empty in a sound run.
+  std::vector<std::string> violations;
+  std::vector<std::string> refused;  // facts that the engine refused; for diagnosis
+  core::ClusterState state;
+};
+
+class Simulator {
+ public:
+  explicit Simulator(SimSetup setup);
+  // Once.
+  [[nodiscard]] SimResult run();
+
+ private:
+  struct Arrives {
+    std::size_t job;
+  };
+  struct ToDaemon {
+    int node;
+    std::uint64_t link;
+    Incoming message;
+  };
+  struct ToWorld {
+    int node;
+    std::uint64_t link;
+    Outgoing message;
+  };
+  struct FaultStrikes {
+    std::size_t fault;
+  };
+  struct UserActs {
+    std::size_t act;
+  };
+  struct DaemonStarts {};
+  struct DaemonWakes {};
+  struct PatienceEnds {
+    int node;
+    std::uint64_t link;
+  };
+  using Event = std::variant<Arrives, ToDaemon, ToWorld, FleetEvent, FaultStrikes, UserActs, DaemonStarts, DaemonWakes,
+                             PatienceEnds>;
+
+  // One end to end connection. A message of another number than the present one was lost with its link.
+  struct Link {
+    bool up = false;
+    std::uint64_t number = 0;
+    Instant last_up;    // arrival of the newest message to the daemon
+    Instant last_down;  // and to the world
+  };
+
+  void handle(Event event);
+  void on(const Arrives& event);
+  void on(ToDaemon event);
+  void on(const ToWorld& event);
+  void on(const FleetEvent& event);
+  void on(const FaultStrikes& event);
+  void on(const UserActs& event);
+  void on(const DaemonStarts& event);
+  void on(const DaemonWakes& event);
+  void on(const PatienceEnds& event);
+
+  void submit(std::size_t job);
+  void feed(const std::vector<Incoming>& batch);
+  void dispatch(const std::vector<Outgoing>& messages);
+  void connect(int node);
+  void disconnect(int node);
+  void follow_reachability();
+  void schedule_wake();
+  void send_up(int node, Incoming message);
+  [[nodiscard]] Instant arrival(Instant& last);
+  [[nodiscard]] Link& link(int node);
+  void note_decision(const core::Decision& decision);
+  void note_held(JobId job, int slots, Instant now);
+  void audit_recovery();
+  [[nodiscard]] bool all_done() const;
+  [[nodiscard]] SimResult result();
+  [[nodiscard]] std::unique_ptr<Daemon> make_daemon();
+  [[nodiscard]] Fleet::Setup fleet_setup();
+
+  SimSetup setup_;
+  Rng rng_;
+  EventHeap<Event> heap_;
+  Instant now_;
+  std::unique_ptr<Daemon> daemon_;
+  Fleet fleet_;
+  std::vector<Fault> faults_;
+  std::vector<Link> links_;  // one per node; the last one is the clients'
+  std::map<std::string, std::size_t> job_of_name_;
+  std::set<std::size_t> arrived_;
+  std::map<std::string, JobId> acknowledged_;  // by name; what clients have been promised
+  std::map<JobId, JobRow> counts_;             // only the counters are used
+  std::optional<Instant> wake_at_;
+  std::set<DecisionId> decided_;
+  Digest digest_;
+  std::int64_t crashes_ = 0;
+  std::int64_t faults_struck_ = 0;
+  std::vector<std::string> decision_lines_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace tidepool::sim

@@ -1,0 +1,59 @@
+// One job's training as it goes on in its workers: which generation steps, since when, and how far it is. A value
+// with its own arithmetic; fleet.hpp moves it along.
+//
+// Committed steps survive the loss of all workers: the cost of checkpoints is not modelled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "core/state/fact.hpp"
+#include "sim/job_model.hpp"
+#include "sim/messages.hpp"
+
+namespace tidepool::sim {
+
+struct TrainingRun {
+  JobId job;
+  JobTruth truth;
+  Rng rng{0};
+
+  // The generation that steps, or stepped last; 0 = none yet.
+  GenerationNumber generation = 0;
+  std::vector<WorkerId> members;
+  // The newest one that has been committed, until the members have switched to it.
+  std::optional<CommitGeneration> next;
+  GenerationNumber newest_known = 0;
+
+  ChangeShares told;    // newest share table heard of
+  ChangeShares shares;  // in use; number 0 = even shares
+
+  bool stepping = false;
+  bool switching = false;   // stalled, on the way to `next`
+  std::uint64_t token = 0;  // what was scheduled with an older token is void
+  bool finished = false;
+
+  std::int64_t step = 0;  // committed by `since`
+  Instant since;
+  Duration step_time;
+  std::int64_t reported = 0;  // steps that have been reported
+  Instant reported_until;     // end of the last of them
+  Instant stalled_since;
+
+  [[nodiscard]] std::int64_t total_steps() const { return steps_of(truth); }
+  // Counts the steps that are complete by `now`. The step in flight is not.
+  void advance(Instant now);
+  // Steps from `now` on at this step time.
+  void begin(Instant now, Duration step_time_now);
+  // Steps that the next report should cover, so that it lasts about `every` and has at most `steps_max`.
+  [[nodiscard]] std::int64_t next_report_steps(Duration every, std::int64_t steps_max) const;
+  // What has been stepped since the last report, if anything; it counts as reported. `paces` by rank; empty =
+  // compute times are not reported.
+  [[nodiscard]] std::optional<core::StepsMeasured> take_report(const std::vector<RankPace>& paces);
+  [[nodiscard]] double loss() const;
+};
+
+}  // namespace tidepool::sim

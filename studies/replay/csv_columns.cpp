@@ -1,0 +1,67 @@
+#include "studies/replay/csv_columns.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sim/text_lines.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+std::string place(int line, const std::string& file) {
+  return file + " line " + std::to_string(line);
+}
+
+template <class Number>
+Result<Number> parsed(std::string_view cell, int line, const std::string& file, const char* expected) {
+  Number number{};
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error != std::errc{} || end != cell.data() + cell.size()) {
+    return invalid_argument(place(line, file) + ": \"" + std::string(cell) + "\" is not " + expected);
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::vector<std::string_view>& columns,
+                                             const std::string& file) {
+  const std::vector<std::string_view> header = cells_of(take_line(text));
+  std::vector<std::size_t> at;
+  for (const std::string_view column : columns) {
+    const auto found = std::find(header.begin(), header.end(), column);
+    if (found == header.end()) {
+      return invalid_argument(file + ": the first line names no column \"" + std::string(column) + "\"");
+    }
+    at.push_back(static_cast<std::size_t>(found - header.begin()));
+  }
+  std::vector<CsvRow> rows;
+  for (int line = 2; !text.empty(); ++line) {
+    const std::string_view content = take_line(text);
+    if (content.empty()) continue;
+    const std::vector<std::string_view> cells = cells_of(content);
+    if (cells.size() != header.size()) {
+      return invalid_argument(place(line, file) + ": " + std::to_string(cells.size()) + " cells, the first line has " +
+                              std::to_string(header.size()));
+    }
+    CsvRow row{.line = line, .cells = {}};
+    for (const std::size_t column : at) row.cells.push_back(cells[column]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<double> csv_number(std::string_view cell, int line, const std::string& file) {
+  auto number = parsed<double>(cell, line, file, "a number");
+  if (number && !std::isfinite(*number)) return invalid_argument(place(line, file) + ": a number must be finite");
+  return number;
+}
+
+Result<int> csv_count(std::string_view cell, int line, const std::string& file) {
+  auto number = parsed<int>(cell, line, file, "a whole number");
+  if (number && *number < 0) return invalid_argument(place(line, file) + ": a count must not be negative");
+  return number;
+}
+
+}  // namespace tidepool::sim

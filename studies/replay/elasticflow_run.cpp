@@ -1,0 +1,258 @@
+#include "studies/replay/elasticflow_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "studies/baselines/registry.hpp"
+#include "studies/replay/csv_columns.hpp"
+#include "studies/replay/deadline_bound.hpp"
+#include "studies/replay/slot_events.hpp"
+#include "studies/replay/typed_cluster.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+// How the published run of a policy departs from the rules for everybody: steps of its jobs are seconds of the declared
+// duration, sizes beyond the fastest one are allowed, schedules are charged to others.
+struct PublishedRun {
+  std::string_view policy;
+  Charge charge = Charge::kChanged;
+  bool by_duration = false;
+  bool any_size = false;
+};
+constexpr std::array kPublishedRuns{
+    PublishedRun{.policy = "edf", .charge = Charge::kNobody, .any_size = true},
+    PublishedRun{.policy = "gandiva", .charge = Charge::kArrivals, .by_duration = true},
+    PublishedRun{.policy = "tiresias_dlas", .charge = Charge::kResumed, .by_duration = true},
+};
+
+PublishedRun published_run_of(std::string_view policy) {
+  for (const PublishedRun& run : kPublishedRuns) {
+    if (run.policy == policy) return run;
+  }
+  return {.policy = policy};
+}
+
+// Largest sizes that the published set-up allows below the fastest one.
+struct SizeCap {
+  std::string_view application;
+  int size;
+};
+constexpr std::array kSizeCaps{SizeCap{"bert", 16}, SizeCap{"ncf", 1}};
+
+// Steps a second by model and batch.
+using SpeedTable = std::map<std::pair<std::string, int>, TypeSpeeds>;
+
+Result<TypeSpeeds> speeds_of(const CsvRow& row, const std::vector<int>& sizes, const std::string& file) {
+  TypeSpeeds speeds;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (row.cells[i + 1].empty() || row.cells[i + 1] == "nan") continue;
+    const auto speed = csv_number(row.cells[i + 1], row.line, file);
+    if (!speed) return speed.error();
+    speeds.set(0, sizes[i], *speed);
+  }
+  return speeds;
+}
+
+// The sizes in the header: every column but the batch.
+Result<std::vector<int>> sizes_in(std::string_view text, const std::string& file) {
+  std::vector<int> sizes;
+  std::string_view header = text.substr(0, text.find('\n'));
+  if (header.ends_with('\r')) header.remove_suffix(1);
+  while (!header.empty()) {
+    const std::size_t comma = header.find(',');
+    const std::string_view name = header.substr(0, comma);
+    header.remove_prefix(comma == std::string_view::npos ? header.size() : comma + 1);
+    if (name == "global_batch_size") continue;
+    const auto size = csv_count(name, 1, file);
+    if (!size) return size.error();
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+Result<SpeedTable> read_speeds(const SimOptions& options) {
+  constexpr std::string_view kEnding = ".csv";
+  SpeedTable table;
+  for (const auto& [file, text] : options.profile_files) {
+    if (!file.ends_with(kEnding)) continue;
+    const auto sizes = sizes_in(text, file);
+    if (!sizes) return sizes.error();
+    std::vector<std::string> names;
+    for (const int size : *sizes) names.push_back(std::to_string(size));
+    std::vector<std::string_view> columns{"global_batch_size"};
+    columns.insert(columns.end(), names.begin(), names.end());
+    const auto rows = read_csv_columns(text, columns, file);
+    if (!rows) return rows.error();
+    for (const CsvRow& row : *rows) {
+      const auto batch = csv_count(row.cells[0], row.line, file);
+      if (!batch) return batch.error();
+      auto speeds = speeds_of(row, *sizes, file);
+      if (!speeds) return speeds.error();
+      table[{file.substr(0, file.size() - kEnding.size()), *batch}] = *std::move(speeds);
+    }
+  }
+  if (table.empty()) {
+    return invalid_argument("--semantics elasticflow needs speeds: give --profiles a folder with a CSV file per model");
+  }
+  return table;
+}
+
+// The fastest size, or the largest one.
+int size_limit(const TypeSpeeds& speeds, const std::string& application, bool any_size) {
+  const std::vector<int> sizes = speeds.sizes();
+  if (any_size) return sizes.back();
+  int fastest = sizes.front();
+  for (const int size : sizes) {
+    if (speeds.steps_per_second(0, size) > speeds.steps_per_second(0, fastest)) fastest = size;
+  }
+  for (const SizeCap& cap : kSizeCaps) {
+    if (cap.application == application) fastest = std::min(fastest, cap.size);
+  }
+  return fastest;
+}
+
+// Speeds of one step a second at the size that the user wants: steps are seconds of the declared duration.
+const TypeSpeeds& seconds_at(int size, std::map<int, TypeSpeeds>& by_size) {
+  TypeSpeeds& speeds = by_size[size];
+  if (speeds.sizes().empty()) speeds.set(0, size, 1);
+  return speeds;
+}
+
+class Jobs {
+ public:
+  Jobs(const SimOptions& options, const SpeedTable& table, PublishedRun run)
+      : options_(options), table_(table), run_(run) {}
+
+  Result<std::vector<DeadlineJob>> read() {
+    if (!options_.workload_csv) {
+      return invalid_argument(
+          "--semantics elasticflow replays a file: give --workload FILE.csv "
+          "(job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration)");
+    }
+    const auto rows = read_csv_columns(
+        *options_.workload_csv,
+        {"job_id", "submit_time", "iteration", "model_name", "ddl", "batch_size", "num_gpu", "duration"},
+        options_.workload);
+    if (!rows) return rows.error();
+    std::vector<std::pair<std::pair<std::int64_t, int>, DeadlineJob>> found;
+    for (const CsvRow& row : *rows) {
+      auto job = read_one(row);
+      if (!job) return job.error();
+      found.emplace_back(std::pair(job->submitted_s, row.line), *std::move(job));
+    }
+    if (found.empty()) return invalid_argument("the workload " + options_.workload + " has no job");
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<DeadlineJob> jobs;
+    for (auto& [key, job] : found) jobs.push_back(std::move(job));
+    return jobs;
+  }
+
+ private:
+  Result<DeadlineJob> read_one(const CsvRow& row) {
+    std::array<int, 6> counts{};
+    constexpr std::array<std::size_t, 6> kCells{1, 2, 4, 5, 6, 7};
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const auto count = csv_count(row.cells[kCells[i]], row.line, options_.workload);
+      if (!count) return count.error();
+      counts[i] = *count;
+    }
+    const auto [submitted, steps, deadline, batch, size, duration] = counts;
+    DeadlineJob job{.name = std::string(row.cells[0]), .application = std::string(row.cells[3])};
+    const auto speeds = table_.find({job.application, batch});
+    if (speeds == table_.end() || !(speeds->second.steps_per_second(0, size) > 0)) {
+      return invalid_argument(options_.workload + " line " + std::to_string(row.line) + ": the profiles have no " +
+                              job.application + " at batch " + std::to_string(batch) + " on " + std::to_string(size) +
+                              " slots");
+    }
+    job.submitted_s = submitted;
+    job.deadline_s = deadline;
+    job.steps = run_.by_duration ? duration : steps;
+    job.size = size;
+    job.size_max = run_.by_duration ? size : size_limit(speeds->second, job.application, run_.any_size);
+    job.speeds = run_.by_duration ? &seconds_at(size, declared_) : &speeds->second;
+    return job;
+  }
+
+  const SimOptions& options_;
+  const SpeedTable& table_;
+  PublishedRun run_;
+  std::map<int, TypeSpeeds> declared_;  // by size
+};
+
+// Alone on so many slots at the fastest size within them; with less than one slot for that share of the time.
+double alone_seconds(const DeadlineJob& job, double slots) {
+  double best = 0;
+  for (const int size : job.speeds->sizes()) {
+    if (size <= job.size_max && (size <= slots || size == 1))
+      best = std::max(best, job.speeds->steps_per_second(0, size));
+  }
+  if (!(best > 0)) best = job.speeds->steps_per_second(0, job.size) * std::min(1.0, slots / job.size);
+  return job.steps / (best * std::min(1.0, slots));
+}
+
+std::int64_t deadlines_bound(const std::vector<DeadlineJob>& jobs, int slots) {
+  std::vector<DueJob> due;
+  for (const DeadlineJob& job : jobs) {
+    double fastest = 0;
+    double per_slot = 0;
+    for (const int size : job.speeds->sizes()) {
+      if (size > job.size_max) continue;
+      const double speed = job.speeds->steps_per_second(0, size);
+      fastest = std::max(fastest, speed);
+      per_slot = std::max(per_slot, speed / size);
+    }
+    due.push_back({.submitted_s = static_cast<double>(job.submitted_s),
+                   .due_s = static_cast<double>(job.deadline_s),
+                   .seconds = job.steps / fastest,
+                   .slot_seconds = job.steps / per_slot});
+  }
+  return most_in_time(due, slots);
+}
+
+}  // namespace
+
+Result<SimReport> run_elasticflow(const SimOptions& options) {
+  const auto cluster = parse_typed_cluster(options.cluster);
+  if (!cluster) return cluster.error();
+  if (cluster->parts.size() != 1)
+    return invalid_argument("--semantics elasticflow knows one slot type: --cluster 16x4");
+  const auto preset = studies::find_preset(options.policy);
+  if (!preset) return preset.error();
+  const auto speeds = read_speeds(options);
+  if (!speeds) return speeds.error();
+  const PublishedRun run = published_run_of(options.policy);
+  Jobs reader(options, *speeds, run);
+  const auto jobs = reader.read();
+  if (!jobs) return jobs.error();
+
+  const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
+  const auto policy = preset->policy();
+  const auto place = preset->place();
+  SlotSetup setup{.account = {.policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = {}},
+                  .jobs = *jobs,
+                  .charge = run.charge,
+                  .slots = cluster->slots()};
+  setup.account.stopwatch_ns = options.stopwatch_ns;
+  setup.account.keep_decisions = options.keep_decisions;
+  setup.limit_s = jobs->front().submitted_s + options.limit.count_ms() / 1'000;
+  setup.declared_work = options.declared_work || preset->knowledge == policies::cluster::Knowledge::kOracle;
+  if (options.round) setup.slot_s = static_cast<int>(options.round->count_ms() / 1'000);
+  if (setup.slot_s < 1) return invalid_argument("--round must be at least 1s");
+  const auto result = replay_in_slots(setup);
+  if (!result) return result.error();
+  const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
+  return report_of({.result = *result,
+                    .cluster = cluster->whole(),
+                    .workload = options.workload,
+                    .policy = options.policy,
+                    .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], slots); },
+                    .wall_s = static_cast<double>(end - begin) * 1e-9,
+                    .deadlines_bound = deadlines_bound(*jobs, cluster->slots())});
+}
+
+}  // namespace tidepool::sim

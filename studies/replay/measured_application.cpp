@@ -1,0 +1,162 @@
+#include "studies/replay/measured_application.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/check.hpp"
+#include "studies/replay/csv_columns.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+constexpr std::string_view kValidation = "validation-";
+
+// Numbers of one line, in the order of its cells.
+Result<std::vector<double>> numbers(const CsvRow& row, const std::string& file) {
+  std::vector<double> found;
+  for (const std::string_view cell : row.cells) {
+    const auto number = csv_number(cell, row.line, file);
+    if (!number) return number.error();
+    found.push_back(*number);
+  }
+  return found;
+}
+
+Result<std::vector<policies::PlacementMeasurement>> read_placements(std::string_view text, const std::string& file) {
+  const auto rows = read_csv_columns(text, {"placement", "local_bsz", "step_time", "sync_time"}, file);
+  if (!rows) return rows.error();
+  std::vector<policies::PlacementMeasurement> found;
+  for (const CsvRow& row : *rows) {
+    policies::PlacementMeasurement measurement;
+    for (const char digit : row.cells[0]) {
+      if (digit < '1' || digit > '9') {
+        return invalid_argument(file + " line " + std::to_string(row.line) +
+                                ": a placement is one digit from 1 to 9 per node");
+      }
+      measurement.slots.push_back(digit - '0');
+    }
+    const auto values = numbers(row, file);
+    if (!values) return values.error();
+    measurement.local_batch = static_cast<int>((*values)[1]);
+    measurement.time = {.step_s = (*values)[2], .sync_s = (*values)[3]};
+    found.push_back(std::move(measurement));
+  }
+  return found;
+}
+
+Result<std::vector<policies::ScaleMeasurement>> read_scales(std::string_view text, const std::string& file) {
+  const auto rows = read_csv_columns(text, {"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"}, file);
+  if (!rows) return rows.error();
+  std::vector<policies::ScaleMeasurement> found;
+  for (const CsvRow& row : *rows) {
+    const auto values = numbers(row, file);
+    if (!values) return values.error();
+    found.push_back({.nodes = static_cast<int>((*values)[0]),
+                     .size = static_cast<int>((*values)[1]),
+                     .local_batch = static_cast<int>((*values)[2]),
+                     .time = {.step_s = (*values)[3], .sync_s = (*values)[4]}});
+  }
+  return found;
+}
+
+Result<std::vector<EpochMeasurement>> read_epochs(std::string_view text, const std::string& file) {
+  const auto rows = read_csv_columns(text, {"progress", "iteration", "grad_sqr", "grad_var"}, file);
+  if (!rows) return rows.error();
+  std::vector<EpochMeasurement> found;
+  for (const CsvRow& row : *rows) {
+    const auto values = numbers(row, file);
+    if (!values) return values.error();
+    found.push_back(
+        {.progress = (*values)[0], .iteration = (*values)[1], .gradient = {.sqr = (*values)[2], .var = (*values)[3]}});
+  }
+  if (found.empty()) return invalid_argument(file + " holds no epoch");
+  return found;
+}
+
+// The number in "validation-640.csv"; nothing for other names.
+std::optional<int> batch_of(std::string_view file) {
+  if (!file.starts_with(kValidation) || !file.ends_with(".csv")) return std::nullopt;
+  file.remove_prefix(kValidation.size());
+  file.remove_suffix(std::string_view(".csv").size());
+  int batch = 0;
+  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), batch);
+  if (error != std::errc{} || end != file.data() + file.size() || batch < 1) return std::nullopt;
+  return batch;
+}
+
+Result<policies::MeasuredProfile> read_profile(const std::string& name, const ApplicationFiles& files) {
+  const auto placements = files.find("placements.csv");
+  if (placements == files.end()) return invalid_argument("the application " + name + " has no placements.csv");
+  const auto rows = read_placements(placements->second, name + "/placements.csv");
+  if (!rows) return rows.error();
+  std::vector<policies::ScaleMeasurement> scales;
+  if (const auto found = files.find("scalability.csv"); found != files.end()) {
+    auto read = read_scales(found->second, name + "/scalability.csv");
+    if (!read) return read.error();
+    scales = *std::move(read);
+  }
+  auto profile = policies::MeasuredProfile::from(*rows, scales);
+  if (!profile) return Error{profile.error().code, "the application " + name + ": " + profile.error().message};
+  return profile;
+}
+
+}  // namespace
+
+Result<MeasuredApplication> MeasuredApplication::read(const std::string& name, const ApplicationFiles& files,
+                                                      int local_batch_cap) {
+  auto profile = read_profile(name, files);
+  if (!profile) return profile.error();
+  MeasuredApplication application(name, *std::move(profile));
+  application.local_batch_max_ = application.profile_.local_batch_max();
+  if (local_batch_cap > 0) application.local_batch_max_ = std::min(application.local_batch_max_, local_batch_cap);
+  application.epoch_count_ = std::numeric_limits<int>::max();
+  for (const auto& [file, text] : files) {
+    const auto batch = batch_of(file);
+    if (!batch) continue;
+    auto epochs = read_epochs(text, name + "/" + file);
+    if (!epochs) return epochs.error();
+    application.epoch_count_ = std::min(application.epoch_count_, static_cast<int>(epochs->size()));
+    application.epochs_.emplace(*batch, *std::move(epochs));
+  }
+  if (application.epochs_.empty()) {
+    return invalid_argument("the application " + name + " has no validation-<batch>.csv");
+  }
+  return application;
+}
+
+double MeasuredApplication::progress_after(int epoch) const {
+  TP_CHECK(epoch >= 0 && epoch <= epoch_count_, "an epoch is one that was measured");
+  if (epoch == 0) return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [batch, rows] : epochs_) least = std::min(least, rows[static_cast<std::size_t>(epoch) - 1].progress);
+  return least;
+}
+
+template <class Read>
+double MeasuredApplication::interpolate(int batch, int epoch, Read read) const {
+  TP_CHECK(batch >= initial_batch() && batch <= batch_max(), "a batch size lies between measured ones");
+  TP_CHECK(epoch >= 0 && epoch < epoch_count_, "an epoch is one that was measured");
+  const auto above = epochs_.lower_bound(batch);
+  const auto row = static_cast<std::size_t>(epoch);
+  const double high = read(above->second[row]);
+  if (above->first == batch) return high;
+  const auto below = std::prev(above);
+  const double low = read(below->second[row]);
+  return (double(batch - below->first) * high + double(above->first - batch) * low) /
+         double(above->first - below->first);
+}
+
+double MeasuredApplication::iterations(int batch, int epoch) const {
+  return interpolate(batch, epoch, [](const EpochMeasurement& row) { return row.iteration; });
+}
+
+GradientStatistics MeasuredApplication::gradient(int batch, int epoch) const {
+  return {.sqr = interpolate(batch, epoch, [](const EpochMeasurement& row) { return row.gradient.sqr; }),
+          .var = interpolate(batch, epoch, [](const EpochMeasurement& row) { return row.gradient.var; })};
+}
+
+}  // namespace tidepool::sim

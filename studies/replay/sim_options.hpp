@@ -1,0 +1,69 @@
+// What a simulated run is asked for, whatever its rules.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "policies/cluster/allocation_policy.hpp"
+#include "sim/fault_mix.hpp"
+#include "studies/replay/measured_application.hpp"
+
+namespace tidepool::sim {
+
+// The sets of rules under which a run can be made; simulators of others are followed to the second.
+struct Semantics {
+  std::string_view name;
+  std::string_view summary;
+};
+inline constexpr std::array kSemantics{
+    Semantics{"elasticflow", "deadlines in 60 s slots, as in ElasticFlow's simulator; --profiles: speed tables"},
+    Semantics{"gavel", "360 s leases on several GPU types, as in Gavel's simulator; --profiles: a JSON table"},
+    Semantics{"live", "the daemon's own engine event by event, with its measured costs of a change"},
+    Semantics{"pollux", "60 s rounds over measured profiles, as in Pollux' artifact; --profiles: a folder"},
+};
+
+struct SimOptions {
+  // "generated", "generated:SEED", or the name under which `workload_csv` is printed.
+  std::string workload = "generated";
+  std::optional<std::string> workload_csv;  // the text of the workload's file (workload.hpp says which columns)
+  int generated_jobs = 100;                 // 1 .. 1,000,000; without a file
+  Duration generated_interarrival = Duration::seconds(60);
+  std::string cluster = "16x4";
+  std::string policy = "tidal";
+  // pollux: decides instead of a policy of the table; `policy` is then only its name. Outlives the run.
+  const policies::cluster::AllocationPolicy* policy_file = nullptr;
+  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
+  // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
+  std::string semantics = "live";
+  std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
+  std::map<std::string, std::string> profile_files;  // by file name; what gavel and elasticflow replay
+  std::optional<Duration> round;                     // between decisions, of the semantics that have rounds
+  bool declared_work = false;                        // pollux: users declare how much work their jobs are
+  bool undeclared_work = false;                      // live: nobody says how much work his jobs are
+  bool kind_prior = true;                            // pollux: earlier jobs of a kind tell what to expect of later ones
+  std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run
+  // pollux, in place of kind_prior: nobody says of what kind a job is; those that measure alike tell what to expect.
+  bool kin_by_pace = false;
+  std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
+  std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says
+  // live, with a recorded trace, whose jobs are else rigid (trace/trace_workload.hpp): the largest size a job may take,
+  // and the curve by which it speeds up.
+  int elastic_max = 0;
+  double sigma = 0.05;
+  double kappa = 0.0005;
+  std::map<std::string, double> type_speeds;  // live: how fast slots of a type compute; 1 = as the workload says
+  double interference = 0;  // pollux: part of its speed that a distributed job loses on a node with another such job
+  std::optional<Duration> cooldown;  // between changes of size of a job; none = as the workload says
+  FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
+  Duration limit = Duration::seconds(90 * 86'400);  // of simulated time; live: at least, after the last arrival
+  bool keep_decisions = false;
+  std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
+};
+
+}  // namespace tidepool::sim

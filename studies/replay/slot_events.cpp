@@ -1,0 +1,226 @@
+#include "studies/replay/slot_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tidepool::sim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr int kSchedulesPerRestart = 60;
+
+// What a schedule costs the jobs it is charged to.
+class Overhead {
+ public:
+  Overhead(Charge charge, int slots) : charge_(charge), large_(slots >= 256) {}
+
+  // Begins a schedule.
+  void begin() {
+    restart_ = schedules_ > 0 && schedules_ % kSchedulesPerRestart == 0;
+    ++schedules_;
+  }
+  // Ends it: after a full restart nothing is set up.
+  void end() {
+    if (restart_) used_.clear();
+  }
+  [[nodiscard]] bool restart() const { return restart_; }
+
+  // Seconds for a job that holds this; `resumed` = it held nothing before.
+  [[nodiscard]] double of(const policies::cluster::Placement& placement, bool resumed) {
+    switch (charge_) {
+      case Charge::kNobody: return 0;
+      case Charge::kResumed: return resumed || restart_ ? full(size_of(placement)) : 0;
+      case Charge::kArrivals: return full(size_of(placement));
+      case Charge::kChanged: break;
+    }
+    return first_use(placement) ? full(size_of(placement)) : base();
+  }
+
+ private:
+  [[nodiscard]] double base() const { return large_ ? 7 : 2; }
+  [[nodiscard]] double full(int size) const {
+    const double restart = restart_ ? (large_ ? 47 : 27) : 0;
+    return base() + restart + 2 * (std::log2(size) + 1);
+  }
+  bool first_use(const policies::cluster::Placement& placement) {
+    std::vector<std::pair<int, int>> slots;
+    for (const policies::cluster::Share& share : placement) slots.emplace_back(share.node, share.slots);
+    return used_.insert(std::move(slots)).second;
+  }
+
+  Charge charge_;
+  bool large_;
+  int schedules_ = 0;
+  bool restart_ = false;
+  std::set<std::vector<std::pair<int, int>>> used_;
+};
+
+class Slots {
+ public:
+  explicit Slots(const SlotSetup& setup)
+      : setup_(setup), account_(setup.account), overhead_(setup.charge, setup.slots) {
+    for (const DeadlineJob& job : setup.jobs) {
+      account_.add(job.name, job.application, static_cast<double>(job.submitted_s));
+      ReplayAccount::Job& kept = account_.jobs().back();
+      kept.report.deadline_s = static_cast<double>(job.deadline_s);
+      kept.row.deadline = instant_of(static_cast<double>(job.deadline_s));
+      kept.row.size_wanted = job.size;
+      kept.row.size_max = job.size_max;
+      kept.row.largest_seen = job.size_max;
+      kept.row.speed = job.speeds;
+      progress_.push_back({.left = job.steps});
+    }
+  }
+
+  Result<SimResult> run() {
+    now_s_ = static_cast<double>(setup_.jobs.front().submitted_s);
+    while (!account_.all_ended() && now_s_ < static_cast<double>(setup_.limit_s)) {
+      show();
+      overhead_.begin();
+      const auto decision = account_.decide(now_s_);
+      if (!decision) return decision.error();
+      charge();
+      overhead_.end();
+      const std::optional<double> next_s = next_event(decision->wake_s);
+      if (!next_s) break;  // nothing runs, nobody comes: the policy has given up on the rest
+      pass_time(*next_s);
+    }
+    return account_.result(now_s_);
+  }
+
+ private:
+  struct Progress {
+    double left = 0;        // steps
+    double overhead_s = 0;  // of the present schedule
+    bool held = false;      // slots, before it
+  };
+
+  void show() {
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      ReplayAccount::Job& job = account_.jobs()[i];
+      job.visible = static_cast<double>(setup_.jobs[i].submitted_s) <= now_s_;
+      if (setup_.declared_work) job.row.steps_left = job.row.useful_left = progress_[i].left;
+    }
+  }
+
+  [[nodiscard]] double next_arrival() const {
+    for (const DeadlineJob& job : setup_.jobs) {
+      if (static_cast<double>(job.submitted_s) > now_s_) return static_cast<double>(job.submitted_s);
+    }
+    return kNever;
+  }
+
+  [[nodiscard]] bool runs(std::size_t i) const {
+    const ReplayAccount::Job& job = account_.jobs()[i];
+    return !job.ended && !job.row.placement.empty() && speed(i) > 0;
+  }
+
+  [[nodiscard]] double speed(std::size_t i) const {
+    return setup_.jobs[i].speeds->steps_per_second(0, size_of(account_.jobs()[i].row.placement));
+  }
+
+  void charge() {
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
+      Progress& job = progress_[i];
+      const bool holds = runs(i);
+      const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNever;
+      job.overhead_s = holds && !free_of_charge ? overhead_.of(placement, !job.held) : 0;
+      job.held = holds;
+    }
+  }
+
+  // Seconds from now until its work is done, without what this schedule costs it.
+  [[nodiscard]] double work_s(std::size_t i) const { return std::ceil(progress_[i].left / speed(i)); }
+
+  // Whether an end counts what its last schedule has cost the job: the published runs mostly leave it out.
+  [[nodiscard]] bool counts_overhead() const {
+    return setup_.charge == Charge::kArrivals || (setup_.charge == Charge::kResumed && overhead_.restart());
+  }
+  // As reported, and held against the deadline.
+  [[nodiscard]] double end_of(std::size_t i) const {
+    return now_s_ + work_s(i) + (counts_overhead() ? progress_[i].overhead_s : 0);
+  }
+  // Whether jobs end when the plan said so, whatever the charge has kept them from doing.
+  [[nodiscard]] bool ends_as_planned() const { return setup_.charge == Charge::kChanged; }
+  // When the policy is asked because of its end, but for the charge. A policy that plans in slots learns of an end at
+  // their boundaries.
+  [[nodiscard]] double planned_end(std::size_t i) const {
+    return ends_as_planned() ? now_s_ + std::ceil(work_s(i) / setup_.slot_s) * setup_.slot_s : end_of(i);
+  }
+  [[nodiscard]] double end_event(std::size_t i) const {
+    return planned_end(i) + (ends_as_planned() ? progress_[i].overhead_s : 0);
+  }
+
+  [[nodiscard]] std::optional<double> next_event(std::optional<double> wake_s) const {
+    return setup_.charge == Charge::kArrivals ? next_of(arrivals(), now_s_ + setup_.slot_s) : next_of(planned(wake_s));
+  }
+
+  // The first of them, but not within a slot, unless it is the last of all; without any, `otherwise`.
+  [[nodiscard]] std::optional<double> next_of(const std::set<double>& events,
+                                              std::optional<double> otherwise = std::nullopt) const {
+    if (events.empty()) return otherwise;
+    const double slot_end_s = now_s_ + setup_.slot_s;
+    return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
+  }
+
+  [[nodiscard]] std::set<double> arrivals() const {
+    std::set<double> times;
+    for (const DeadlineJob& job : setup_.jobs) {
+      if (static_cast<double>(job.submitted_s) > now_s_) times.insert(static_cast<double>(job.submitted_s));
+    }
+    return times;
+  }
+
+  [[nodiscard]] std::set<double> planned(std::optional<double> wake_s) const {
+    std::set<double> events;
+    double planned_s = next_arrival();
+    if (planned_s < kNever) events.insert(planned_s);
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      if (!runs(i)) continue;
+      events.insert(end_event(i));
+      planned_s = std::min(planned_s, planned_end(i));
+    }
+    // A change of plan at the very time of a planned end waits for that end's charge: else the job that ends would be
+    // asked about again when only its charge is left, for ever.
+    if (wake_s && *wake_s > now_s_ && *wake_s < planned_s) events.insert(*wake_s);
+    return events;
+  }
+
+  void pass_time(double until_s) {
+    const double passed_s = until_s - now_s_;
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      if (!runs(i)) continue;
+      Progress& job = progress_[i];
+      // The charge is taken off the time until the job's end as well: a job may be asked about again a step short of
+      // it.
+      const double run_s = std::max(0.0, std::min(passed_s, end_of(i) - now_s_) - job.overhead_s);
+      account_.held(i, run_s);
+      account_.jobs()[i].report.slot_seconds += (passed_s - run_s) * size_of(account_.jobs()[i].row.placement);
+      if ((ends_as_planned() ? end_event(i) : end_of(i)) <= until_s) {
+        account_.finished(i, end_of(i));
+      } else {
+        job.left = std::max(0.0, job.left - run_s * speed(i));
+      }
+    }
+    now_s_ = until_s;
+  }
+
+  const SlotSetup& setup_;
+  ReplayAccount account_;
+  Overhead overhead_;
+  std::vector<Progress> progress_;
+  double now_s_ = 0;
+};
+
+}  // namespace
+
+Result<SimResult> replay_in_slots(const SlotSetup& setup) {
+  return Slots(setup).run();
+}
+
+}  // namespace tidepool::sim

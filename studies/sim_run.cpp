@@ -1,0 +1,249 @@
+#include "studies/sim_run.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/word_list.hpp"
+#include "core/facts/detector_of.hpp"
+#include "sim/workload.hpp"
+#include "straggler/registry.hpp"
+#include "studies/baselines/registry.hpp"
+#include "studies/replay/elasticflow_run.hpp"
+#include "studies/replay/gavel_run.hpp"
+#include "studies/replay/pollux_run.hpp"
+#include "studies/replay/typed_cluster.hpp"
+#include "studies/traces/trace_workload.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+Result<Workload> generated(const SimOptions& options) {
+  if (options.generated_jobs < 1 || options.generated_jobs > 1'000'000) {
+    return invalid_argument("a generated workload has 1 to 1000000 jobs, not " +
+                            std::to_string(options.generated_jobs));
+  }
+  if (options.generated_interarrival <= Duration()) {
+    return invalid_argument("the mean time between arrivals of a generated workload must be above 0s");
+  }
+  GeneratorOptions generator{
+      .seed = options.seed, .jobs = options.generated_jobs, .mean_interarrival = options.generated_interarrival};
+  constexpr std::string_view kWord = "generated";
+  std::string_view rest = std::string_view(options.workload).substr(kWord.size());
+  if (!rest.empty()) {
+    rest.remove_prefix(1);  // the colon
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), generator.seed);
+    if (error != std::errc{} || end != rest.data() + rest.size() || rest.empty()) {
+      return invalid_argument("\"" + options.workload + "\": write generated:SEED with a whole number, or generated");
+    }
+  }
+  return generate_workload(generator);
+}
+
+int largest(const std::vector<NodeKind>& kinds) {
+  int slots = 1;
+  for (const NodeKind& kind : kinds) slots = std::max(slots, kind.slots);
+  return slots;
+}
+
+std::map<std::string, int> largest_by_type(const TypedCluster& cluster) {
+  std::map<std::string, int> types;
+  for (const TypedCluster::Part& part : cluster.parts) {
+    if (!part.type.empty()) types[part.type] = part.shape.slots_per_node;
+  }
+  return types;
+}
+
+bool gives_trace(const SimOptions& options) {
+  return options.workload_csv &&
+         is_trace_header(
+             std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")));
+}
+
+Result<Workload> workload_of(const SimOptions& options, const TypedCluster& cluster,
+                             const std::vector<NodeKind>& kinds) {
+  if (gives_trace(options)) {
+    const auto trace = read_trace_csv({.text = *options.workload_csv, .file = options.workload});
+    if (!trace) return trace.error();
+    return workload_of(*trace, options.workload,
+                       {.slots_per_node = largest(kinds),
+                        .elastic_max = options.elastic_max,
+                        .types = largest_by_type(cluster),
+                        .sigma = options.sigma,
+                        .kappa = options.kappa});
+  }
+  if (options.workload_csv) {
+    return read_workload_csv(*options.workload_csv, {.name = options.workload, .seed = options.seed});
+  }
+  if (options.workload == "generated" || options.workload.starts_with("generated:")) return generated(options);
+  return invalid_argument("the workload \"" + options.workload +
+                          "\" has no text; give a CSV file, or generated, or generated:SEED");
+}
+
+void apply_overrides(const SimOptions& options, Workload& workload) {
+  for (SimJob& job : workload.jobs) {
+    if (options.restart_penalty) job.truth.boot = *options.restart_penalty;
+    if (options.switch_stall) job.truth.switch_stall = *options.switch_stall;
+    if (options.undeclared_work) job.spec.work_samples.reset();
+    if (options.cooldown) job.spec.elastic.cooldown = *options.cooldown;
+  }
+}
+
+// Node by node, with the speeds that the caller has given for their types.
+Result<std::vector<NodeKind>> kinds_of(const TypedCluster& cluster, const SimOptions& options) {
+  std::vector<NodeKind> kinds;
+  for (const TypedCluster::Part& part : cluster.parts) {
+    const auto speed = options.type_speeds.find(part.type);
+    const NodeKind kind{.slots = part.shape.slots_per_node,
+                        .slot_type = part.type.empty() ? part.shape.slot_type : part.type,
+                        .speed = speed == options.type_speeds.end() ? 1 : speed->second};
+    if (!(kind.speed > 0)) return invalid_argument("the speed of " + part.type + " must be above 0");
+    kinds.insert(kinds.end(), static_cast<std::size_t>(part.shape.nodes), kind);
+  }
+  for (const auto& [type, speed] : options.type_speeds) {
+    const bool known =
+        std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) { return kind.slot_type == type; });
+    if (!known) return invalid_argument("the cluster " + options.cluster + " has no slot type \"" + type + "\"");
+  }
+  return kinds;
+}
+
+// What of the cluster a job may use.
+struct Room {
+  std::int64_t slots = 0;
+  int largest_node = 0;
+};
+
+Room room_for(const std::vector<std::string>& types, const std::vector<NodeKind>& kinds) {
+  Room room;
+  for (const NodeKind& kind : kinds) {
+    if (!types.empty() && std::ranges::find(types, kind.slot_type) == types.end()) continue;
+    room.slots += kind.slots;
+    room.largest_node = std::max(room.largest_node, kind.slots);
+  }
+  return room;
+}
+
+// A job that never fits would wait for ever and hold up those behind it.
+Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) {
+  std::map<std::vector<std::string>, Room> rooms;  // by what is asked for
+  for (const SimJob& job : workload.jobs) {
+    const std::vector<std::string>& types = job.spec.slot_types;
+    const auto [found, added] = rooms.try_emplace(types);
+    if (added) found->second = room_for(types, kinds);
+    const std::int64_t needs = std::int64_t{job.spec.elastic.min} * job.spec.gpus_per_worker;
+    if (needs <= found->second.slots && job.spec.gpus_per_worker <= found->second.largest_node) continue;
+    return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) + " slots" +
+                            (types.empty() ? "" : " of the type " + types.front()) + ", the cluster has " +
+                            std::to_string(found->second.slots) + "; give a larger --cluster");
+  }
+  return ok_status();
+}
+
+// How long after the last arrival all jobs would have ended at the sizes that their users prefer, were no slot left
+// idle while somebody waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969).
+Duration undisturbed_rest(const Workload& workload, const std::vector<NodeKind>& kinds) {
+  double slots = 0;
+  double slowest = 1;
+  for (const NodeKind& kind : kinds) {
+    slots += kind.slots;
+    slowest = std::min(slowest, kind.speed);
+  }
+  double slot_seconds = 0;
+  double longest = 0;
+  for (const SimJob& job : workload.jobs) {
+    const int size = std::max(job.spec.elastic.preferred, 1);
+    const double alone = static_cast<double>(job.truth.work_samples) / throughput_at(job.truth, size) / slowest;
+    slot_seconds += alone * size * job.spec.gpus_per_worker;
+    longest = std::max(longest, alone);
+  }
+  return Duration::from_seconds(slot_seconds / slots + longest);
+}
+
+// A run that ended at its limit would else look like one whose jobs were quick.
+void note_unfinished(SimReport& report) {
+  const auto unfinished =
+      std::ranges::count_if(report.rows, [](const auto& row) { return !core::is_final(row.state); });
+  if (unfinished == 0) return;
+  report.notes.push_back("under " + report.score.policy + " " + std::to_string(unfinished) + " of " +
+                         std::to_string(report.rows.size()) + " jobs had not ended when the run did, " +
+                         std::to_string(std::llround(report.score.makespan_s / 86'400)) +
+                         " days after the first came; times are of the others");
+}
+
+Result<SimReport> run_live(const SimOptions& options) {
+  const auto cluster = parse_typed_cluster(options.cluster);
+  if (!cluster) return cluster.error();
+  const auto kinds = kinds_of(*cluster, options);
+  if (!kinds) return kinds.error();
+  auto policies = studies::make_policies(options.policy);
+  if (!policies) return policies.error();
+  auto workload = workload_of(options, *cluster, *kinds);
+  if (!workload) return workload.error();
+  TP_TRY(check_fits(*workload, *kinds));
+  apply_overrides(options, *workload);
+
+  const auto detectors = core::detectors_of(straggler::kDetectors);
+  core::Engine::Parts parts{
+      .policies = *policies,
+      .stragglers = {.usual = detectors.at(std::string(straggler::kDefaultDetector)), .named = detectors}};
+  FaultMix faults = options.faults;
+  const Duration last = workload->jobs.back().arrives;
+  const Duration rest = undisturbed_rest(*workload, *kinds);
+  if (faults.until == Duration()) faults.until = last + rest;  // without an end of them the run might have none
+  SimSetup setup{.workload = *workload,
+                 .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
+                 .kinds = *kinds,
+                 .parts = [parts] { return parts; },
+                 .seed = options.seed,
+                 .faults = faults,
+                 .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
+                                  faults.node_noisy_every > Duration(),
+                 .limit = last + std::max(options.limit, rest * 10),
+                 .keep_decisions = options.keep_decisions,
+                 .stopwatch_ns = options.stopwatch_ns};
+  const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
+  const SimResult result = Simulator(std::move(setup)).run();
+  const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
+  if (!result.violations.empty()) {
+    return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
+  }
+  SimReport report = report_of({.result = result,
+                                .cluster = cluster->whole(),
+                                .workload = workload->name,
+                                .policy = options.policy,
+                                .alone_seconds = alone_in(*workload),
+                                .wall_s = static_cast<double>(end - begin) * 1e-9});
+  report.score.cluster = options.cluster;
+  report.notes = workload->notes;
+  return report;
+}
+
+constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux};  // in the order of kSemantics
+static_assert(kRuns.size() == kSemantics.size());
+
+}  // namespace
+
+Result<SimReport> run(const SimOptions& options) {
+  if (options.policy_file != nullptr && options.semantics != "pollux") {
+    return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
+  }
+  for (std::size_t i = 0; i < kSemantics.size(); ++i) {
+    if (kSemantics[i].name != options.semantics) continue;
+    if (options.semantics != "live" && gives_trace(options)) {
+      return invalid_argument(options.workload + " is a trace, which knows no speeds: run it under --semantics live; " +
+                              options.semantics + " replays the file that its own simulator reads, as it is published");
+    }
+    auto report = kRuns[i](options);
+    if (report) note_unfinished(*report);
+    return report;
+  }
+  return invalid_argument("there are no semantics called \"" + options.semantics +
+                          "\"; there are: " + word_list(kSemantics, &Semantics::name));
+}
+
+}  // namespace tidepool::sim

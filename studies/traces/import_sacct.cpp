@@ -1,0 +1,66 @@
+// Slurm's accounting as `sacct -P` prints it: cells apart by '|', in any order, named by the first line. Steps of a job
+// ("123.batch") are part of it and left out. GPUs stand in the trackable resources: "gres/gpu=4", "gres/gpu:a100=4".
+#include <charconv>
+
+#include "studies/traces/importers.hpp"
+#include "studies/traces/trace_rows.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+enum Column : std::size_t { kId, kSubmit, kStart, kEnd, kState, kResources, kUser, kAccount, kElapsed };
+
+struct Gpus {
+  int count = 0;
+  std::string type;
+};
+
+Gpus gpus_in(std::string_view resources) {
+  Gpus gpus;
+  while (!resources.empty()) {
+    const std::size_t comma = resources.find(',');
+    std::string_view part = resources.substr(0, comma);
+    resources.remove_prefix(comma == std::string_view::npos ? resources.size() : comma + 1);
+    const std::size_t equals = part.find('=');
+    if (!part.starts_with("gres/gpu") || equals == std::string_view::npos) continue;
+    const std::string_view name = part.substr(0, equals);
+    if (name != "gres/gpu" && !name.starts_with("gres/gpu:")) continue;  // such as gres/gpumem
+    int count = 0;
+    std::from_chars(part.data() + equals + 1, part.data() + part.size(), count);
+    gpus.count = std::max(gpus.count, count);  // the total and the typed count stand side by side
+    if (name.starts_with("gres/gpu:")) gpus.type = name.substr(9);
+  }
+  return gpus;
+}
+
+TraceJob read_row(TraceRow& row) {
+  TraceJob job{.name = row.text(kId), .user = row.text(kUser)};
+  if (job.name.find('.') != std::string::npos) row.leave_out("is a step of a job");
+  const Gpus gpus = gpus_in(row.raw(kResources));
+  if (gpus.count == 0) row.leave_out("asks for no GPU");
+  const auto unknown = [&](std::size_t column) {
+    return row.empty(column) || row.raw(column) == "Unknown" || row.raw(column) == "None";
+  };
+  if (unknown(kStart) || (unknown(kEnd) && row.empty(kElapsed))) row.leave_out("never ran, or has not ended");
+  if (!row.left_out().empty()) return job;
+  if (!row.empty(kAccount)) job.tenant = row.text(kAccount);
+  job.gpus = gpus.count;
+  job.gpu_type = gpus.type;
+  job.submit_s = row.time(kSubmit);
+  job.duration_s = row.empty(kElapsed) ? row.time(kEnd) - row.time(kStart) : row.number(kElapsed, 0, kTraceSecondsMax);
+  if (job.duration_s <= 0) row.leave_out("never ran, or has not ended");
+  job.status = status_of(row.raw(kState));
+  return job;
+}
+
+}  // namespace
+
+Result<Trace> import_sacct(const TraceText& input) {
+  return read_trace_rows(
+      input,
+      {.names = {"JobID", "Submit", "Start", "End", "State", "AllocTRES|ReqTRES", "User?", "Account?", "ElapsedRaw?"},
+       .separator = '|'},
+      read_row);
+}
+
+}  // namespace tidepool::sim
