@@ -180,13 +180,13 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
   parts.stragglers.usual = std::make_shared<PlainDetector>();
   parts.stragglers.named["everybody"] = std::make_shared<NameEverybody>();
   core::JobSpec spec;
-  CHECK(parts.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
   spec.straggler_detector = "everybody";
-  CHECK(parts.detector_for(spec)->name() == "everybody");
+  CHECK(parts.stragglers.detector_for(spec)->name() == "everybody");
   spec.straggler_detector = "of another daemon";
-  CHECK(parts.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
   spec.straggler_detector = core::kNoDetector;
-  CHECK(parts.detector_for(spec) == nullptr);
+  CHECK(parts.stragglers.detector_for(spec) == nullptr);
 }
 
 // --- diagnosis ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include "studies/replay/csv_columns.hpp"
 #include "studies/replay/pollux_run.hpp"
+#include "studies/sim_run.hpp"
 
 namespace tidepool::sim {
 namespace {
