@@ -20,7 +20,7 @@ core::EngineConfig config() {
 }
 
 core::Engine::Parts parts_of(const std::string& policy) {
-  return {policies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, config()};
+  return {studies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, config()};
 }
 
 core::Engine::Parts wild_parts(double wild) {

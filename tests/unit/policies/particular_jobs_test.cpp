@@ -17,7 +17,7 @@ namespace {
 class Scene {
  public:
   explicit Scene(const std::string& policy)
-      : engine_({make_policies(policy).value(), {std::make_shared<test::PlainDetector>()}, {}}) {}
+      : engine_({studies::make_policies(policy).value(), {std::make_shared<test::PlainDetector>()}, {}}) {}
 
   void node(const std::string& type, int slots) {
     const std::string name = "n" + std::to_string(state().next_node);
@@ -302,7 +302,7 @@ TEST_CASE("a job that is declined and fits nowhere else says whether the cluster
 
 TEST_CASE("a policy that needs to know what no daemon knows is refused as such") {
   for (const std::string name : {"shockwave", "elasticflow", "gavel_las"}) {
-    const auto policies = make_policies(name);
+    const auto policies = studies::make_policies(name);
     REQUIRE_FALSE(policies.ok());
     CHECK(policies.error().message.starts_with("the policy \"" + name + "\" reads the true speed of every job"));
   }
