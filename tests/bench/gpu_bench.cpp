@@ -19,7 +19,7 @@
 
 #include "base/rng.hpp"
 #include "workers/agent/health/pair_probe.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/nccl/nccl_comm.hpp"
 #include "workers/runtime/session.hpp"
 #include "workers/trainer/charlm.hpp"

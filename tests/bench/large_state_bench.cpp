@@ -11,8 +11,8 @@
 
 #include "tests/support/test_leader.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "workers/runtime/clock.hpp"
-#include "workers/runtime/gloo_comm.hpp"
+#include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/gloo_comm.hpp"
 
 namespace {
 

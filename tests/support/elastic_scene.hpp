@@ -8,7 +8,7 @@
 
 #include "tests/support/test_leader.hpp"
 #include "tests/support/tiny_job.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::test {
 

@@ -23,7 +23,7 @@
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
 #include "workers/agent/seat_files.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 #include "workers/agent/torchrun.hpp"
 #include "workers/agent/worker_launch.hpp"
 #include "workers/agent/worker_ledger.hpp"

@@ -13,7 +13,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/money.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 #include "workers/runtime/checkpoint/checkpoint_folder.hpp"
 
 namespace tidepool::agent {

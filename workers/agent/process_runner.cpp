@@ -8,7 +8,7 @@
 #include <csignal>
 #include <utility>
 
-#include "workers/agent/proc_info.hpp"
+#include "workers/agent/system/proc_info.hpp"
 
 namespace tidepool::agent {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
-#include "workers/agent/child_process.hpp"
+#include "workers/agent/system/child_process.hpp"
 #include "workers/agent/worker_ledger.hpp"
 
 namespace tidepool::agent {

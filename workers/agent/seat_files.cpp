@@ -1,7 +1,7 @@
 #include "workers/agent/seat_files.hpp"
 
 #include "base/json.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

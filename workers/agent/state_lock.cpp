@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string>
 
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/result.hpp"
-#include "workers/agent/unique_fd.hpp"
+#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
 

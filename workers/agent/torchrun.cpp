@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
-#include "workers/agent/unique_fd.hpp"
+#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
 

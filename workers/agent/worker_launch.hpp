@@ -9,8 +9,8 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
-#include "workers/agent/child_process.hpp"
 #include "workers/agent/node_slots.hpp"
+#include "workers/agent/system/child_process.hpp"
 
 namespace tidepool::agent {
 

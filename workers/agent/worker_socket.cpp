@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/membership.hpp"
 #include "workers/runtime/pulse_board.hpp"
 

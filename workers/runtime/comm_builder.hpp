@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "api/worker_protocol.hpp"
-#include "workers/runtime/clock.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/comm_opening.hpp"
 #include "workers/runtime/generation.hpp"
 #include "workers/runtime/membership.hpp"

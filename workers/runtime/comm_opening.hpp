@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "workers/runtime/backend.hpp"
-#include "workers/runtime/clock.hpp"
-#include "workers/runtime/comm.hpp"
-#include "workers/runtime/gloo_comm.hpp"
+#include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/comm.hpp"
+#include "workers/runtime/comm/gloo_comm.hpp"
 #include "workers/runtime/nccl/nccl_comm.hpp"
 
 namespace tidepool::runtime {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/nccl/gpu.hpp"
 
 namespace tidepool::runtime {

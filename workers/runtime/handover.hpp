@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/progress.hpp"
 #include "workers/runtime/replica_state.hpp"
 #include "workers/runtime/state_transfer.hpp"

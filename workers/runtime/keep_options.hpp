@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 

@@ -18,7 +18,7 @@
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "workers/runtime/checkpoint/checkpoint_file.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/handover.hpp"
 #include "workers/runtime/keep_options.hpp"
 #include "workers/runtime/replica_state.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/generation.hpp"
 #include "workers/runtime/share_table.hpp"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "api/worker_protocol.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 

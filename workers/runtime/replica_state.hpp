@@ -14,7 +14,7 @@
 
 #include "base/digest.hpp"
 #include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/nccl/gpu.hpp"
 
 namespace tidepool::runtime {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 
 namespace tidepool::runtime {
 

@@ -26,7 +26,7 @@
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "workers/runtime/backend.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/keep_options.hpp"
 #include "workers/runtime/numerics/batch_rules.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "workers/runtime/checkpoint/checkpoint_file.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/replica_state.hpp"
 #include "workers/runtime/state_gate.hpp"
 

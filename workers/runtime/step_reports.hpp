@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/worker_protocol.hpp"
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 

@@ -7,7 +7,7 @@
 #include "workers/trainer/batch_loader.hpp"
 #include "workers/trainer/charlm.hpp"
 #include "workers/trainer/data_files.hpp"
-#include "workers/trainer/gpu/gpu_learner.hpp"
+#include "workers/trainer/gpu_learner.hpp"
 #include "workers/trainer/mlp.hpp"
 #include "workers/trainer/slowdown.hpp"
 #include "workers/trainer/table_data.hpp"

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "tests/integration/agent/daemon_stand_in.hpp"
-#include "workers/agent/child_process.hpp"
+#include "workers/agent/system/child_process.hpp"
 
 namespace tidepool {
 namespace {

@@ -19,9 +19,9 @@
 
 #include "base/digest.hpp"
 #include "tests/support/patience.hpp"
-#include "workers/agent/child_process.hpp"
 #include "workers/agent/memory_tier.hpp"
-#include "workers/agent/proc_info.hpp"
+#include "workers/agent/system/child_process.hpp"
+#include "workers/agent/system/proc_info.hpp"
 
 namespace tidepool::test {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "workers/agent/unique_fd.hpp"
+#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::test {
 

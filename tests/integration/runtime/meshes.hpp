@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "workers/runtime/gloo_comm.hpp"
+#include "workers/runtime/comm/gloo_comm.hpp"
 
 namespace tidepool::runtime {
 

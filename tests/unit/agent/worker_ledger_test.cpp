@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tests/support/temporary_folder.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tests/support/setting.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "workers/trainer/gpu/gpu_learner.hpp"
 #include "workers/trainer/gpu/gpu_library.hpp"
+#include "workers/trainer/gpu_learner.hpp"
 #include "workers/trainer/training.hpp"
 
 namespace tidepool::trainer {

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "workers/agent/health/judgement.hpp"
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

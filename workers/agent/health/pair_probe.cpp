@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::agent {
 

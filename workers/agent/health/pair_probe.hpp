@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "base/result.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 
 namespace tidepool::agent {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "workers/agent/child_process.hpp"
+#include "workers/agent/system/child_process.hpp"
 
 namespace tidepool::agent {
 namespace {

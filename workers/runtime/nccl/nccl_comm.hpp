@@ -13,8 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "workers/runtime/clock.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/nccl/cuda_library.hpp"
 #include "workers/runtime/nccl/nccl_library.hpp"
 

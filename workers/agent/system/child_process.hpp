@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "workers/agent/unique_fd.hpp"
+#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
 

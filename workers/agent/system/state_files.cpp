@@ -1,4 +1,4 @@
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "workers/agent/unique_fd.hpp"
+#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
 

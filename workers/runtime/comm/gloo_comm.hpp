@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "workers/runtime/clock.hpp"
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/clock.hpp"
+#include "workers/runtime/comm/comm.hpp"
 
 namespace tidepool::runtime {
 

@@ -1,4 +1,4 @@
-#include "workers/agent/proc_info.hpp"
+#include "workers/agent/system/proc_info.hpp"
 
 #include <sys/ioctl.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {

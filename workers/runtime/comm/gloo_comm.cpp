@@ -1,4 +1,4 @@
-#include "workers/runtime/gloo_comm.hpp"
+#include "workers/runtime/comm/gloo_comm.hpp"
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -10,7 +10,7 @@
 
 #include <csignal>
 
-#include "workers/runtime/gloo_transport.hpp"
+#include "workers/runtime/comm/gloo_transport.hpp"
 
 namespace tidepool::runtime {
 namespace {

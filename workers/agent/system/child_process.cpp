@@ -1,4 +1,4 @@
-#include "workers/agent/child_process.hpp"
+#include "workers/agent/system/child_process.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "workers/agent/state_files.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2U)

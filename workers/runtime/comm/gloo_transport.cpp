@@ -1,4 +1,4 @@
-#include "workers/runtime/gloo_transport.hpp"
+#include "workers/runtime/comm/gloo_transport.hpp"
 
 #include <gloo/common/error.h>
 

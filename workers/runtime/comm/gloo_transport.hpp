@@ -14,7 +14,7 @@
 #include <set>
 #include <thread>
 
-#include "workers/runtime/clock.hpp"
+#include "workers/runtime/comm/clock.hpp"
 
 namespace tidepool::runtime {
 

@@ -1,4 +1,4 @@
-#include "workers/runtime/comm.hpp"
+#include "workers/runtime/comm/comm.hpp"
 
 namespace tidepool::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "workers/trainer/gpu/gpu_learner.hpp"
+#include "workers/trainer/gpu_learner.hpp"
 
 #include <algorithm>
 #include <cstdlib>
