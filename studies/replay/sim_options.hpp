@@ -52,8 +52,8 @@ struct SimOptions {
   bool kin_by_pace = false;
   std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
   std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says
-  // live, with a recorded trace, whose jobs are else rigid (trace/trace_workload.hpp): the largest size a job may take,
-  // and the curve by which it speeds up.
+  // live, with a recorded trace, whose jobs are else rigid (traces/trace_workload.hpp): the largest size a job may
+  // take, and the curve by which it speeds up.
   int elastic_max = 0;
   double sigma = 0.05;
   double kappa = 0.0005;
