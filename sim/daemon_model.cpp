@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
+#include "sim/node_orders.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -19,31 +20,10 @@ constexpr std::size_t kRefusedKept = 100;
 // The journal is our own and already decoded once; only damage could exceed this.
 constexpr JsonLimits kRecordLimits{.bytes_max = std::size_t{1} << 30U, .depth_max = 64, .values_max = 100'000'000};
 
-// The newest shares, if they are not even ones.
-std::optional<ChangeShares> shares_of(const core::Job& job) {
-  if (job.shares_told.number == 0) return std::nullopt;
-  return ChangeShares{job.id, job.generation, job.shares_told.number, job.shares_told.weights};
-}
-
-// What is told to a whole job is told once in a turn.
-void say_once(Outgoing message, std::vector<Outgoing>& out) {
-  if (std::find(out.begin(), out.end(), message) == out.end()) out.push_back(std::move(message));
-}
-
 }  // namespace
 
 DaemonModel::DaemonModel(Setup setup) : setup_(std::move(setup)) {
   engine_.emplace(setup_.ground.parts());
-}
-
-int DaemonModel::index_of(NodeId node) const {
-  const core::Node* known = engine_->view().find_node(node);
-  TP_CHECK(known != nullptr, "a plan speaks of nodes that have joined");
-  return node_of_name(known->name);
-}
-
-std::string DaemonModel::name_of_job(JobId job) const {
-  return engine_->view().find_job(job)->spec.name;
 }
 
 bool DaemonModel::learn_fact(core::Fact fact, Instant now, const std::string& key) {
@@ -85,59 +65,32 @@ void DaemonModel::learn_hello(const Hello& hello, Instant now, std::vector<Outgo
                           .running = hello.running};
   if (!learn_fact(std::move(joined), now, "")) return;
   connected_[id] = hello.node;
-  say_again(id, hello.node, hello.running, answers);
+  std::vector<leader::NodeOrder> missed;
+  for (leader::Order& order : executor_.catch_up(id, hello.running, engine_->view())) {
+    missed.push_back({id, std::move(order)});
+  }
+  tell(missed, answers);
 }
 
-// What the agent may have missed while it was away: starts and generations are safe to repeat, because it knows the
-// ids and numbers it has seen; a worker that the state does not know has no business there.
-void DaemonModel::say_again(NodeId node, int index, const std::vector<WorkerId>& running,
-                            std::vector<Outgoing>& out) const {
+void DaemonModel::tell(const std::vector<leader::NodeOrder>& orders, std::vector<Outgoing>& out) const {
+  for (const leader::NodeOrder& order : orders) {
+    // A process can only be started or stopped by an agent that is there; it is said again when one is back.
+    const bool is_for_job = std::holds_alternative<api::ToWorkerOrder>(order.what);
+    if (is_for_job || connected_.contains(order.node)) tell_nodes(order, engine_->view(), out);
+  }
+}
+
+// A worker that introduces itself, or says where it listens: it may have missed something, or wait for the others.
+void DaemonModel::answer(const core::Fact& fact, std::vector<Outgoing>& out) {
   const core::ClusterState& state = engine_->view();
-  for (const WorkerId id : running) {
-    const core::Worker* worker = state.find_worker(id);
-    if (worker == nullptr || worker->node != node) {
-      out.emplace_back(StopWorker{.node = index, .worker = id, .grace = Duration()});
-    }
-  }
-  for (const auto& [id, worker] : state.workers) {
-    if (worker.node != node) continue;
-    if (worker.phase != core::WorkerPhase::kStarting) {
-      tell_generation(worker, out);
-    } else if (!worker.kill_at) {
-      out.emplace_back(StartWorker{
-          .node = index, .worker = id, .job = worker.job, .slots = worker.slots, .job_name = name_of_job(worker.job)});
-    }
-  }
-}
-
-// Everything that a member or a leaver has to know of its job's newest generation.
-void DaemonModel::tell_generation(const core::Worker& worker, std::vector<Outgoing>& out) const {
-  const core::Job& job = *engine_->view().find_job(worker.job);
-  const bool member = std::find(job.members.begin(), job.members.end(), worker.id) != job.members.end();
-  const bool hears = member || worker.phase == core::WorkerPhase::kLeaving;
-  if (!hears || (job.members.empty() && !job.parking)) return;
-  say_once(CommitGeneration{job.id, job.generation, job.members, job.commit.after_failure, job.parking}, out);
-  if (!member) return;
-  tell_launch(job, out);
-  if (auto shares = shares_of(job)) say_once(*std::move(shares), out);
-}
-
-void DaemonModel::tell_launch(const core::Job& job, std::vector<Outgoing>& out) {
-  const bool restarts = job.spec.resize == core::ResizeMode::kRestart;
-  if (restarts && job.incarnation.launched == job.generation) say_once(LaunchPrograms{job.id, job.generation}, out);
-}
-
-// A worker that introduces itself, or says where it listens, though it is known: its agent was away, or it was.
-void DaemonModel::answer(const core::Fact& fact, std::vector<Outgoing>& out) const {
   if (const auto* ready = std::get_if<core::WorkerReady>(&fact)) {
-    const core::Worker* worker = engine_->view().find_worker(ready->worker);
-    if (worker != nullptr && worker->phase != core::WorkerPhase::kStarting) tell_generation(*worker, out);
+    tell(executor_.on_relink(ready->worker, 0, state), out);
   } else if (const auto* joining = std::get_if<core::WorkerJoining>(&fact)) {
-    const core::Worker* worker = engine_->view().find_worker(joining->worker);
+    const core::Worker* worker = state.find_worker(joining->worker);
     if (worker == nullptr) return;
-    const core::Job& job = *engine_->view().find_job(worker->job);
-    const bool member = std::find(job.members.begin(), job.members.end(), worker->id) != job.members.end();
-    if (member && joining->generation == job.generation) tell_launch(job, out);
+    const auto& members = state.find_job(worker->job)->members;
+    const auto rank = static_cast<int>(std::find(members.begin(), members.end(), worker->id) - members.begin());
+    tell(executor_.on_address(worker->id, {joining->generation, rank, worker->id.text()}, state), out);
   }
 }
 
@@ -207,44 +160,12 @@ void DaemonModel::decide(Instant now, std::vector<Outgoing>& out) {
 }
 
 void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out) {
-  const auto start = [&](JobId job, const core::WorkerPlacement& place) {
-    if (!connected_.contains(place.node)) return;  // said again when the agent is back
-    out.emplace_back(StartWorker{index_of(place.node), place.worker, job, place.slots, name_of_job(job)});
-  };
-  const auto start_all = [&](const auto& intent) {
-    for (const auto& place : intent.newcomers) start(intent.job, place);
-  };
-  const auto tell_shares = [&](JobId job) {
-    if (auto shares = shares_of(*engine_->view().find_job(job))) say_once(*std::move(shares), out);
-  };
-  for (const auto& planned : decision.plan) {
-    std::visit(Overloaded{
-                   [&](const core::StartIntent& intent) { start_all(intent); },
-                   [&](const core::GrowIntent& intent) { start_all(intent); },
-                   [&](const core::ReplaceIntent& intent) { start(intent.job, intent.newcomer); },
-                   [&](const core::SwitchIntent& intent) {
-                     say_once(CommitGeneration{intent.job, intent.number, intent.members, intent.after_failure}, out);
-                     tell_shares(intent.job);
-                     if (setup_.bug == PlantedBug::kLaunchesAtOnce)
-                       out.emplace_back(LaunchPrograms{intent.job, intent.number});
-                   },
-                   [&](const core::RebalanceIntent& intent) { tell_shares(intent.job); },
-                   [&](const core::StopWorkerIntent& intent) {
-                     const core::Worker* worker = engine_->view().find_worker(intent.worker);
-                     if (worker == nullptr || !connected_.contains(worker->node)) return;
-                     out.emplace_back(StopWorker{index_of(worker->node), intent.worker, intent.grace});
-                   },
-                   [&](const core::LaunchIntent& intent) { say_once(LaunchPrograms{intent.job, intent.number}, out); },
-                   // Their workers wait for the switch, or are stopped by intents of their own.
-                   [](const core::ShrinkIntent&) {},
-                   [&](const core::PreemptIntent& intent) {
-                     if (intent.number == 0) return;
-                     say_once(CommitGeneration{intent.job, intent.number, {}, intent.after_failure, true}, out);
-                   },
-                   [](const core::ProbeIntent&) {},  // no devices to measure
-                   [](const core::EndJobIntent&) {},
-               },
-               planned.intent);
+  tell(executor_.carry_out(decision, engine_->view()).orders, out);
+  if (setup_.bug == PlantedBug::kLaunchesAtOnce) {
+    for (const auto& planned : decision.plan) {
+      const auto* intent = std::get_if<core::SwitchIntent>(&planned.intent);
+      if (intent != nullptr) out.emplace_back(LaunchPrograms{intent->job, intent->number});
+    }
   }
   if (setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(decision.at, out);
 }
@@ -294,6 +215,7 @@ void DaemonModel::die() {
   batch_.clear();
   keys_.clear();
   connected_.clear();
+  executor_ = {};
   engine_.reset();
 }
 

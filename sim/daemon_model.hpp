@@ -1,5 +1,5 @@
 // The daemon around the engine, without threads, sockets and disk: it journals before it acts, acknowledges after
-// it has committed, and recovers from snapshot and journal. The engine inside is the real one.
+// it has committed, and recovers from snapshot and journal. The engine and the leader inside are the real ones.
 //
 // At each journal write it asks a crash plan whether to die there; a dead daemon answers nothing until recover().
 #pragma once
@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "core/decide/engine.hpp"
+#include "schedulerd/leader/executor.hpp"
 #include "sim/daemon.hpp"
 #include "sim/memory_journal.hpp"
 #include "sim/messages.hpp"
@@ -66,21 +67,18 @@ class DaemonModel final : public Daemon {
   bool learn_fact(core::Fact fact, Instant now, const std::string& key);
   void decide(Instant now, std::vector<Outgoing>& out);
   void act(const core::Decision& decision, std::vector<Outgoing>& out);
-  void say_again(NodeId node, int index, const std::vector<WorkerId>& running, std::vector<Outgoing>& out) const;
-  void tell_generation(const core::Worker& worker, std::vector<Outgoing>& out) const;
-  static void tell_launch(const core::Job& job, std::vector<Outgoing>& out);
-  void answer(const core::Fact& fact, std::vector<Outgoing>& out) const;
+  void tell(const std::vector<leader::NodeOrder>& orders, std::vector<Outgoing>& out) const;
+  void answer(const core::Fact& fact, std::vector<Outgoing>& out);
   void free_leavers(Instant now, std::vector<Outgoing>& out);
   // One journal write of what is appended so far; false if the daemon died in it.
   bool write();
   void die();
-  [[nodiscard]] int index_of(NodeId node) const;
-  [[nodiscard]] std::string name_of_job(JobId job) const;
   [[nodiscard]] Status replay(const std::string& record);
 
   Setup setup_;
   MemoryJournal journal_;
   std::optional<core::Engine> engine_;
+  leader::Executor executor_;
   std::map<std::string, JobId> keys_;  // submissions already taken
   std::map<NodeId, int> connected_;    // agents that have said hello since the start
   std::vector<std::string> batch_;     // records for the next write

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
-#include "schedulerd/live/report_facts.hpp"
+#include "schedulerd/leader/report_facts.hpp"
+#include "schedulerd/live/metric.hpp"
 #include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/wire_orders.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -158,7 +160,7 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
           [&](const ResumeJob& body) { return of_job(body.job, core::JobResumeRequested{body.job}); },
           [&](const CheckpointJob& body) -> Status {
             TP_TRY(of_job(body.job, core::JobCheckpointRequested{body.job}));
-            executor_.order_checkpoint(body.job, engine_.view(), turn.orders);
+            tell(leader::Executor::order_checkpoint(body.job, engine_.view()), turn);
             return ok_status();
           },
           [&](const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); },
@@ -195,14 +197,18 @@ Status Loop::on_hello(const AgentHelloItem& item, Turn& turn) {
     turn.orders.emplace_back(AgentRefusal{item.session, why});
     return ok_status();
   };
-  auto fact = fact_of_hello(item.hello, node);
+  auto fact = leader::fact_of_hello(item.hello, node);
   if (!fact.ok()) return refuse(fact.error().message);
   auto refused = learn(*std::move(fact), turn);
   if (!refused.ok()) return refused.error();
   if (*refused) return refuse((*refused)->message);
   spdlog::info("event=agent_joined node={} name={} workers={}", node.text(), item.hello.node,
                item.hello.running.size());
-  turn.orders.emplace_back(Admission{item.session, node, executor_.catch_up(node, item.hello.running, engine_.view())});
+  Admission admission{item.session, node, {}};
+  for (const leader::Order& order : executor_.catch_up(node, item.hello.running, engine_.view())) {
+    if (auto message = message_of(order, engine_.view())) admission.orders.push_back(*std::move(message));
+  }
+  turn.orders.emplace_back(std::move(admission));
   return ok_status();
 }
 
@@ -223,7 +229,7 @@ Status Loop::on_exit(const WorkerExitedItem& item, Turn& turn) {
   const core::Worker* worker = engine_.view().find_worker(item.report.worker);
   if (worker != nullptr && worker->node == item.node) {
     compute_ms_.erase(item.report.worker);
-    auto refused = learn(fact_of_exit(item.report), turn);
+    auto refused = learn(leader::fact_of_exit(item.report), turn);
     if (!refused.ok()) return refused.error();
     if (*refused)
       spdlog::error("event=exit_refused worker={} why=\"{}\"", item.report.worker.text(), (*refused)->message);
@@ -240,20 +246,20 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
     spdlog::debug("event=report_ignored worker={} why=\"not a worker of this node\"", id.text());
     return ok_status();
   }
-  if (auto fact = fact_of_worker(item.report.message, *worker)) {
+  if (auto fact = leader::fact_of_worker(item.report.message, *worker)) {
     auto refused = learn(*std::move(fact), turn);
     if (!refused.ok()) return refused.error();
     if (*refused) spdlog::info("event=report_refused worker={} why=\"{}\"", id.text(), (*refused)->message);
   }
   if (const auto* address = std::get_if<api::AddressMessage>(&item.report.message)) {
-    executor_.on_address(id, *address, engine_.view(), turn.orders);
+    tell(executor_.on_address(id, *address, engine_.view()), turn);
   } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
-    executor_.on_relink(id, ready->generation, engine_.view(), turn.orders);
+    tell(executor_.on_relink(id, ready->generation, engine_.view()), turn);
   } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
     // Who was to take it may be gone; the new rank 0 takes it instead.
     const JobId job = worker->job;
     if (engine_.view().find_job(job)->checkpoint_wanted) {
-      executor_.order_checkpoint(job, engine_.view(), turn.orders);
+      tell(leader::Executor::order_checkpoint(job, engine_.view()), turn);
     }
   }
   return ok_status();
@@ -264,21 +270,21 @@ Status Loop::on_stuck(const WorkerStuckItem& item, Turn& turn) {
   if (worker == nullptr || worker->node != item.node) return ok_status();
   spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", item.report.worker.text(), item.report.step,
                api::to_text(item.report.phase), item.report.for_ms);
-  auto refused = learn(fact_of_stuck(item.report), turn);
+  auto refused = learn(leader::fact_of_stuck(item.report), turn);
   return refused.ok() ? ok_status() : Status(refused.error());
 }
 
 // Jobs that this daemon does not know are left alone: their states are somebody's, only not ours to judge.
 Status Loop::on_kept_jobs(const KeptJobsItem& item, Turn& turn) {
   for (const JobId job : item.report.jobs) {
-    const auto forget = Executor::forget_order(job, engine_.view(), turn.now);
+    const auto forget = leader::Executor::forget_order(job, engine_.view(), turn.now);
     if (forget) turn.orders.emplace_back(NodeOrder{item.node, *forget});
   }
   return ok_status();
 }
 
 Status Loop::on_probed(const NodeProbedItem& item, Turn& turn) {
-  auto refused = learn(fact_of_probe(item.report, item.node), turn);
+  auto refused = learn(leader::fact_of_probe(item.report, item.node), turn);
   if (!refused.ok()) return refused.error();
   if (*refused) spdlog::info("event=probe_refused node={} why=\"{}\"", item.node.text(), (*refused)->message);
   return ok_status();
@@ -317,9 +323,9 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
   turn.events.insert(turn.events.end(), events.begin(), events.end());
   turn.changed = true;
   turn.planned = turn.planned || decision.replan || !decision.plan.empty();
-  Effects effects = executor_.carry_out(decision, engine_.view());
+  const leader::Effects effects = executor_.carry_out(decision, engine_.view());
   for (const WorkerId id : effects.started) TP_TRY(links_.journal.note_worker(*engine_.view().find_worker(id)));
-  std::move(effects.orders.begin(), effects.orders.end(), std::back_inserter(turn.orders));
+  tell(effects.orders, turn);
   for (const auto& planned : decision.plan) {
     const JobId job = core::job_of(planned.intent);
     spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
@@ -327,6 +333,10 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
     if (std::holds_alternative<core::EndJobIntent>(planned.intent)) pulses_.erase(job);
   }
   return ok_status();
+}
+
+void Loop::tell(const std::vector<leader::NodeOrder>& orders, Turn& turn) const {
+  append_messages(orders, engine_.view(), turn.orders);
 }
 
 Status Loop::commit_and_tell(Turn& turn) {

@@ -15,8 +15,8 @@
 
 #include "base/result.hpp"
 #include "core/decide/engine.hpp"
+#include "schedulerd/leader/executor.hpp"
 #include "schedulerd/live/clock.hpp"
-#include "schedulerd/live/executor.hpp"
 #include "schedulerd/live/inbox.hpp"
 #include "schedulerd/live/journal.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
@@ -89,6 +89,8 @@ class Loop {
   [[nodiscard]] Status after_fact(const core::Fact& fact, Turn& turn);
   [[nodiscard]] Status decide(Turn& turn);
   [[nodiscard]] Status keep(const core::Decision& decision, Turn& turn);
+  // These go out after the commit.
+  void tell(const std::vector<leader::NodeOrder>& orders, Turn& turn) const;
   [[nodiscard]] Status commit_and_tell(Turn& turn);
   void publish(Instant now);
   // Policy files: asks what is to be asked, after the commit; gives up what has taken too long, before the next one.
@@ -102,7 +104,7 @@ class Loop {
   [[nodiscard]] std::chrono::microseconds time_to_wait(std::chrono::microseconds patience) const;
 
   core::Engine engine_;
-  Executor executor_;
+  leader::Executor executor_;
   std::string policy_;
   Links links_;
   OnTurn on_turn_ = [](const TurnTimes&) {};

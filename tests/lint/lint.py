@@ -27,9 +27,10 @@ MAY_INCLUDE = {
     "policies": ["base", *CORE],
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
     "policies/host/process": ["base", "policies/host"],  # what runs inside; knows nothing of the scheduler
-    "sim": ["base", *CORE, "policies", "straggler"],
+    "schedulerd/leader": ["base", "api", *CORE],
+    "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader"],
     "studies": ["base", *CORE, "policies", "straggler", "sim"],
-    "schedulerd/live": ["base", "api", *CORE, "policies", "policies/host", "straggler"],
+    "schedulerd/live": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader"],
     "schedulerd/live/http": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/live", "webui"],
     "schedctl": ["base", "api", *CORE, "policies", "policies/host"],
     "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "sim", "studies", "schedctl", "webui"],
@@ -45,7 +46,7 @@ KNOWN_CYCLES = {
 # Where the parts meet: these may include anything.
 JOINTS = ("main.cpp", "daemon.cpp")
 
-PURE = ("base", *CORE, "sim", "studies", "policies", "straggler", "workers/runtime/numerics")
+PURE = ("base", *CORE, "schedulerd/leader", "sim", "studies", "policies", "straggler", "workers/runtime/numerics")
 IMPURE = {
     r"\b(system|steady|high_resolution)_clock\b": "time is an input: take an Instant",
     r"\bstd::(mutex|thread|jthread|atomic|future|async|condition_variable)\b": "pure code has one thread",

@@ -1,8 +1,8 @@
-#include "schedulerd/live/address_book.hpp"
+#include "schedulerd/leader/address_book.hpp"
 
 #include <catch2/catch.hpp>
 
-namespace tidepool::live {
+namespace tidepool::leader {
 namespace {
 
 AddressBook::Entry entry(GenerationNumber generation, int rank, std::string blob) {
@@ -39,4 +39,4 @@ TEST_CASE("a rank that says the same again is answered alone, one that moved tel
   CHECK(book.addresses(JobId(1), 1)->blobs[1] == "c");
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

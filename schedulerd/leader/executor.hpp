@@ -1,5 +1,6 @@
-// What agents and workers must be told for the state to come true. Reads accepted decisions and the
-// state, gives out messages; sends nothing itself, so that the loop can wait for the commit first.
+// What agents and workers must be told for the state to come true. Reads accepted decisions and the state, gives out
+// orders; sends nothing itself, so that its caller can wait for the commit first. Pure: the daemon and the simulator
+// drive the same one.
 //
 // Every message may be sent twice: an agent never starts a worker id twice, and a generation is
 // fenced by its number. So after a reconnect everything that may have been missed is said again.
@@ -11,14 +12,14 @@
 #include "api/worker_protocol.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
-#include "schedulerd/live/address_book.hpp"
-#include "schedulerd/live/inbox.hpp"
+#include "schedulerd/leader/address_book.hpp"
+#include "schedulerd/leader/orders.hpp"
 
-namespace tidepool::live {
+namespace tidepool::leader {
 
 // The consequences of one decision: notes that go into its batch, orders that go out after it.
 struct Effects {
-  std::vector<OutboxItem> orders;
+  std::vector<NodeOrder> orders;
   std::vector<WorkerId> started;
 };
 
@@ -31,20 +32,20 @@ class Executor {
   [[nodiscard]] Effects carry_out(const core::Decision& decision, const core::ClusterState& state);
 
   // Everything that `node`, which has just joined with these workers running, may have missed.
-  [[nodiscard]] std::vector<api::DaemonToAgent> catch_up(NodeId node, const std::vector<WorkerId>& running,
-                                                         const core::ClusterState& state) const;
+  [[nodiscard]] std::vector<Order> catch_up(NodeId node, const std::vector<WorkerId>& running,
+                                            const core::ClusterState& state) const;
 
   // A worker's link is back and it is in `generation`: it hears of a newer one.
-  void on_relink(WorkerId worker, GenerationNumber generation, const core::ClusterState& state,
-                 std::vector<OutboxItem>& orders) const;
+  [[nodiscard]] std::vector<NodeOrder> on_relink(WorkerId worker, GenerationNumber generation,
+                                                 const core::ClusterState& state) const;
   // The members are to take a checkpoint. Requires: the job exists.
-  void order_checkpoint(JobId job, const core::ClusterState& state, std::vector<OutboxItem>& orders) const;
+  [[nodiscard]] static std::vector<NodeOrder> order_checkpoint(JobId job, const core::ClusterState& state);
   // The order to forget the states of a job that has ended; nothing if it has not, or was never here.
   [[nodiscard]] static std::optional<api::ForgetJob> forget_order(JobId job, const core::ClusterState& state,
                                                                   Instant now);
   // A rank has said where it listens; when all have, all hear of all.
-  void on_address(WorkerId worker, const api::AddressMessage& address, const core::ClusterState& state,
-                  std::vector<OutboxItem>& orders);
+  [[nodiscard]] std::vector<NodeOrder> on_address(WorkerId worker, const api::AddressMessage& address,
+                                                  const core::ClusterState& state);
 
  private:
   // All addresses of the newest generation, once they may be told: to a program that is restarted they are the word to
@@ -54,8 +55,4 @@ class Executor {
   AddressBook addresses_;
 };
 
-// The order that starts `worker`; the job's document says what to run. An unreadable document gives an error.
-[[nodiscard]] Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job& job,
-                                                   const core::Node& node);
-
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

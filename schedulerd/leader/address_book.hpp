@@ -10,7 +10,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
 
-namespace tidepool::live {
+namespace tidepool::leader {
 
 class AddressBook {
  public:
@@ -43,4 +43,4 @@ class AddressBook {
   std::map<JobId, Page> pages_;
 };
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

@@ -8,9 +8,8 @@
 #include "base/result.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/fact.hpp"
-#include "schedulerd/live/service.hpp"
 
-namespace tidepool::live {
+namespace tidepool::leader {
 
 // An error is the agent's to hear: it is refused with these words.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node);
@@ -23,7 +22,4 @@ namespace tidepool::live {
 // None for messages that are no facts (an address told again, a link that is back).
 [[nodiscard]] std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker);
 
-// The measurement as readers see it; `size` is that of the measured generation.
-[[nodiscard]] MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at);
-
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

@@ -1,18 +1,11 @@
-#include "schedulerd/live/executor.hpp"
-
-#include <spdlog/spdlog.h>
+#include "schedulerd/leader/executor.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 
-#include "base/json.hpp"
 #include "base/overloaded.hpp"
 
-namespace tidepool::live {
+namespace tidepool::leader {
 namespace {
-
-constexpr const char* kTrainer = "tidepool-trainer";
 
 bool contains(const std::vector<WorkerId>& workers, WorkerId worker) {
   return std::find(workers.begin(), workers.end(), worker) != workers.end();
@@ -36,24 +29,6 @@ bool has_generation(const core::Job& job) {
   return !job.members.empty() || job.parking;
 }
 
-// What the job file says of checkpoints, in the words of the worker's environment (api/worker_protocol.md).
-std::map<std::string, std::string> checkpoint_environment(const nlohmann::json& document, const std::string& workdir) {
-  const auto& told = document.contains("checkpoint") ? document["checkpoint"] : nlohmann::json::object();
-  const auto text = [&](const char* name) {
-    return told.contains(name) && told[name].is_string() ? told[name].get<std::string>() : std::string();
-  };
-  std::map<std::string, std::string> env;
-  if (const std::string dir = text("dir"); !dir.empty()) {
-    env["TIDEPOOL_CHECKPOINT_DIR"] = (std::filesystem::path(workdir) / dir).string();
-  }
-  const auto every = parse_duration(text("every"));
-  env["TIDEPOOL_CHECKPOINT_EVERY_S"] = std::to_string(every.ok() ? every->count_ms() / 1000 : 0);
-  if (told.contains("keep") && told["keep"].is_number_integer()) {
-    env["TIDEPOOL_CHECKPOINT_KEEP"] = std::to_string(told["keep"].get<int>());
-  }
-  return env;
-}
-
 // Collects the orders of one decision.
 class Orders {
  public:
@@ -61,15 +36,9 @@ class Orders {
 
   void start(const core::WorkerPlacement& placement) {
     const core::Worker* worker = state_.find_worker(placement.worker);
-    const core::Node* node = state_.find_node(placement.node);
-    if (worker == nullptr || node == nullptr) return;
+    if (worker == nullptr) return;
     effects_.started.push_back(worker->id);
-    auto order = start_order(*worker, *state_.find_job(worker->job), *node);
-    if (order.ok()) {
-      send(placement.node, *std::move(order));
-    } else {
-      spdlog::error("event=start_impossible worker={} why=\"{}\"", worker->id.text(), order.error().message);
-    }
+    send(placement.node, StartOrder{worker->id});
   }
 
   void stop(WorkerId id, std::int64_t grace_ms) {
@@ -116,42 +85,13 @@ class Orders {
   }
 
  private:
-  void send(NodeId node, api::DaemonToAgent message) {
-    effects_.orders.emplace_back(NodeOrder{.node = node, .message = std::move(message)});
-  }
+  void send(NodeId node, Order what) { effects_.orders.push_back({.node = node, .what = std::move(what)}); }
 
   const core::ClusterState& state_;
   Effects& effects_;
 };
 
 }  // namespace
-
-Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job& job, const core::Node& node) {
-  auto document = parse_json(job.spec.document);
-  if (!document.ok()) return document.error();
-  const auto& run = document->contains("run") ? (*document)["run"] : nlohmann::json::object();
-  api::StartWorker order{.worker = worker.id, .job = job.id, .slots = worker.slots, .gpus = node.slot_type != "cpu"};
-  if (const auto trainer = run.value("trainer", std::string()); !trainer.empty()) {
-    order.program = kTrainer;
-    order.argv = {trainer};
-  } else if (const auto command = run.value("command", std::vector<std::string>()); !command.empty()) {
-    order.program = command.front();
-    order.argv.assign(command.begin() + 1, command.end());
-  } else {
-    return invalid_argument(job.id.text() + " says neither run.trainer nor run.command");
-  }
-  order.env = run.value("env", std::map<std::string, std::string>());
-  // The echoed document says null where no folder was given.
-  if (run.contains("workdir") && run["workdir"].is_string()) order.workdir = run["workdir"].get<std::string>();
-  order.env.merge(checkpoint_environment(*document, order.workdir));
-  if (job.spec.resize == core::ResizeMode::kRestart) {
-    order.restart_grace_ms = job.spec.elastic.grace.count_ms();
-    order.env["TORCHELASTIC_RUN_ID"] = job.id.text();
-    order.env["TORCHELASTIC_MAX_RESTARTS"] = std::to_string(job.spec.max_restarts);
-  }
-  order.spec = *std::move(document);
-  return order;
-}
 
 std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job) const {
   const bool held = job.spec.resize == core::ResizeMode::kRestart && job.incarnation.launched < job.generation;
@@ -196,9 +136,9 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
   return effects;
 }
 
-std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vector<WorkerId>& running,
-                                                   const core::ClusterState& state) const {
-  std::vector<api::DaemonToAgent> orders;
+std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& running,
+                                      const core::ClusterState& state) const {
+  std::vector<Order> orders;
   for (const WorkerId id : running) {
     const core::Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->node != node) orders.emplace_back(api::StopWorker{.worker = id, .grace_ms = 0});
@@ -210,8 +150,7 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
         worker.phase == core::WorkerPhase::kMember || worker.phase == core::WorkerPhase::kLeaving;
     // Who is to be stopped is not started first: the stop ends its id for good.
     if (worker.phase == core::WorkerPhase::kStarting && !worker.kill_at) {
-      auto order = start_order(worker, job, *state.find_node(node));
-      if (order.ok()) orders.emplace_back(*std::move(order));
+      orders.emplace_back(StartOrder{id});
     }
     if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
@@ -225,13 +164,14 @@ std::vector<api::DaemonToAgent> Executor::catch_up(NodeId node, const std::vecto
   return orders;
 }
 
-void Executor::on_relink(WorkerId id, GenerationNumber generation, const core::ClusterState& state,
-                         std::vector<OutboxItem>& orders) const {
+std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generation,
+                                           const core::ClusterState& state) const {
+  std::vector<NodeOrder> orders;
   const core::Worker* worker = state.find_worker(id);
-  if (worker == nullptr || worker->phase == core::WorkerPhase::kStarting) return;
+  if (worker == nullptr || worker->phase == core::WorkerPhase::kStarting) return orders;
   const core::Job& job = *state.find_job(worker->job);
   const bool member = contains(job.members, id);
-  if (!member && worker->phase != core::WorkerPhase::kLeaving) return;
+  if (!member && worker->phase != core::WorkerPhase::kLeaving) return orders;
   if (job.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
@@ -242,6 +182,7 @@ void Executor::on_relink(WorkerId id, GenerationNumber generation, const core::C
   }
   const auto shares = shares_of(job);
   if (shares && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *shares}});
+  return orders;
 }
 
 std::optional<api::ForgetJob> Executor::forget_order(JobId id, const core::ClusterState& state, Instant now) {
@@ -254,31 +195,35 @@ std::optional<api::ForgetJob> Executor::forget_order(JobId id, const core::Clust
   return api::ForgetJob{.job = id, .after_s = left.count_ms() / 1'000};
 }
 
-void Executor::order_checkpoint(JobId id, const core::ClusterState& state, std::vector<OutboxItem>& orders) const {
+std::vector<NodeOrder> Executor::order_checkpoint(JobId id, const core::ClusterState& state) {
+  std::vector<NodeOrder> orders;
   for (const WorkerId member : state.find_job(id)->members) {
     const core::Worker* worker = state.find_worker(member);
     if (worker == nullptr) continue;
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{member, api::CheckpointOrder{}}});
   }
+  return orders;
 }
 
-void Executor::on_address(WorkerId id, const api::AddressMessage& address, const core::ClusterState& state,
-                          std::vector<OutboxItem>& orders) {
+std::vector<NodeOrder> Executor::on_address(WorkerId id, const api::AddressMessage& address,
+                                            const core::ClusterState& state) {
+  std::vector<NodeOrder> orders;
   const core::Worker* worker = state.find_worker(id);
-  if (worker == nullptr) return;
+  if (worker == nullptr) return orders;
   const core::Job& job = *state.find_job(worker->job);
   const auto rank = static_cast<std::size_t>(address.rank);
   const bool current =
       address.generation == job.generation && address.rank >= 0 && rank < job.members.size() && job.members[rank] == id;
-  if (!current) return;
+  if (!current) return orders;
   const auto outcome = addresses_.put({job.id, address.generation, address.rank, job.size(), address.blob});
   const auto complete = told_addresses(job);
-  if (!complete) return;
+  if (!complete) return orders;
   for (const WorkerId each : job.members) {
     const core::Worker* member = state.find_worker(each);
     if (member == nullptr || (outcome == AddressBook::Outcome::kUnchanged && each != id)) continue;
     orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, *complete}});
   }
+  return orders;
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

@@ -1,8 +1,9 @@
-#include "schedulerd/live/executor.hpp"
+#include "schedulerd/leader/executor.hpp"
+#include "schedulerd/leader/start_order.hpp"
 
 #include <catch2/catch.hpp>
 
-namespace tidepool::live {
+namespace tidepool::leader {
 namespace {
 
 // One node, one job with two members and a leaver, in generation 3.
@@ -30,14 +31,16 @@ core::ClusterState small_world() {
 }
 
 template <class Message>
-std::vector<Message> of_kind(const std::vector<OutboxItem>& items) {
+std::vector<Message> of_kind(const std::vector<NodeOrder>& orders) {
   std::vector<Message> found;
-  for (const auto& item : items) {
-    if (const auto* order = std::get_if<NodeOrder>(&item)) {
-      if (const auto* message = std::get_if<Message>(&order->message)) found.push_back(*message);
-    }
+  for (const NodeOrder& order : orders) {
+    if (const auto* message = std::get_if<Message>(&order.what)) found.push_back(*message);
   }
   return found;
+}
+
+void append(std::vector<NodeOrder> more, std::vector<NodeOrder>& orders) {
+  std::move(more.begin(), more.end(), std::back_inserter(orders));
 }
 
 }  // namespace
@@ -81,13 +84,13 @@ TEST_CASE("after a reconnect strangers are killed, starts and the newest generat
   const auto state = small_world();
   const Executor executor;
   const auto orders = executor.catch_up(NodeId(1), {WorkerId(1), WorkerId(9)}, state);
-  std::vector<OutboxItem> items;
-  for (const auto& order : orders) items.emplace_back(NodeOrder{NodeId(1), order});
+  std::vector<NodeOrder> items;
+  for (const auto& order : orders) items.push_back({NodeId(1), order});
   const auto stops = of_kind<api::StopWorker>(items);
   REQUIRE(stops.size() == 1);
   CHECK(stops[0].worker == WorkerId(9));
   CHECK(stops[0].grace_ms == 0);
-  const auto starts = of_kind<api::StartWorker>(items);
+  const auto starts = of_kind<StartOrder>(items);
   REQUIRE(starts.size() == 1);
   CHECK(starts[0].worker == WorkerId(4));
   CHECK(of_kind<api::ToWorkerOrder>(items).size() == 3);
@@ -96,15 +99,15 @@ TEST_CASE("after a reconnect strangers are killed, starts and the newest generat
 TEST_CASE("addresses go to all members when the last one is in, and to a member whose link is back") {
   const auto state = small_world();
   Executor executor;
-  std::vector<OutboxItem> orders;
-  executor.on_address(WorkerId(1), {3, 0, "a"}, state, orders);
-  executor.on_address(WorkerId(2), {3, 0, "wrong rank"}, state, orders);
-  executor.on_address(WorkerId(2), {2, 1, "old generation"}, state, orders);
+  std::vector<NodeOrder> orders;
+  append(executor.on_address(WorkerId(1), {3, 0, "a"}, state), orders);
+  append(executor.on_address(WorkerId(2), {3, 0, "wrong rank"}, state), orders);
+  append(executor.on_address(WorkerId(2), {2, 1, "old generation"}, state), orders);
   CHECK(orders.empty());
-  executor.on_address(WorkerId(2), {3, 1, "b"}, state, orders);
+  append(executor.on_address(WorkerId(2), {3, 1, "b"}, state), orders);
   REQUIRE(of_kind<api::ToWorkerOrder>(orders).size() == 2);
   orders.clear();
-  executor.on_relink(WorkerId(1), 2, state, orders);
+  append(executor.on_relink(WorkerId(1), 2, state), orders);
   const auto again = of_kind<api::ToWorkerOrder>(orders);
   REQUIRE(again.size() == 2);
   CHECK(std::get<api::GenerationMessage>(again[0].message).number == 3);
@@ -116,7 +119,7 @@ TEST_CASE("shares go to all members, with a generation that begins with them, an
   core::Job job = *state.find_job(JobId(1));
   job.shares_told = {.number = 2, .weights = {1'000, 600}};
   state.jobs[JobId(1)] = std::make_shared<core::Job>(job);
-  const auto tables = [](const std::vector<OutboxItem>& orders) {
+  const auto tables = [](const std::vector<NodeOrder>& orders) {
     std::vector<std::string> told;
     for (const auto& order : of_kind<api::ToWorkerOrder>(orders)) {
       const auto* shares = std::get_if<api::SharesMessage>(&order.message);
@@ -134,14 +137,14 @@ TEST_CASE("shares go to all members, with a generation that begins with them, an
   CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
   decision.plan = {{core::SwitchIntent{JobId(1), 3, job.members, false}, {}}};
   CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
-  std::vector<OutboxItem> orders;
-  executor.on_relink(WorkerId(2), 3, state, orders);
+  std::vector<NodeOrder> orders;
+  append(executor.on_relink(WorkerId(2), 3, state), orders);
   CHECK(tables(orders) == std::vector<std::string>{"w-2"});
   orders.clear();
-  executor.on_relink(WorkerId(3), 3, state, orders);  // leaves
+  append(executor.on_relink(WorkerId(3), 3, state), orders);  // leaves
   CHECK(tables(orders).empty());
-  for (auto& message : executor.catch_up(NodeId(1), {}, state)) orders.emplace_back(NodeOrder{NodeId(1), message});
+  for (auto& message : executor.catch_up(NodeId(1), {}, state)) orders.push_back({NodeId(1), message});
   CHECK(tables(orders) == std::vector<std::string>{"w-1", "w-2"});
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

@@ -1,6 +1,6 @@
-#include "schedulerd/live/address_book.hpp"
+#include "schedulerd/leader/address_book.hpp"
 
-namespace tidepool::live {
+namespace tidepool::leader {
 
 AddressBook::Outcome AddressBook::put(const Entry& entry) {
   Page& page = pages_[entry.job];
@@ -23,4 +23,4 @@ std::optional<api::AddressesMessage> AddressBook::addresses(JobId job, Generatio
   return message;
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader
