@@ -16,7 +16,7 @@ int say_what_is_missing(const Settings&) {
 
 void add_study_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* sim = app.add_subcommand("sim", "Try policies offline (this schedctl was built without the simulator)");
-  sim->prefix_command();  // whatever follows
+  sim->prefix_command()->fallthrough(false);  // whatever follows
   sim->callback([&chosen] { chosen.offline = say_what_is_missing; });
 }
 
