@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/id_set.hpp"
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_grounds.hpp"
@@ -75,6 +76,11 @@ class Room {
     for (auto& [id, slots] : coming_) {
       if (is_of_type(*draft_.state().find_node(id), slot_types)) all_coming_ -= std::exchange(slots, 0);
     }
+  }
+
+  // Single slots beyond those that the claim needs; below 0 if there are too few.
+  [[nodiscard]] int left_over(const Claim& claim) const {
+    return static_cast<int>(draft_.free_slots().free()) + all_coming_ - held_ - claim.slots();
   }
 
   // Keeps room for the claim, if there is any.
@@ -230,8 +236,14 @@ class Settlement {
       if (!holds_type(*victim->job, job.spec.slot_types) || !may_be_preempted(*victim->job)) continue;
       chosen.push_back(*victim);
       leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
-      const TypeRoom with_them = room_of_type(draft_, job, leaving);
-      if (!with_them.coming) continue;
+      if (!room_of_type(draft_, job, leaving).coming) continue;
+      const auto with = [&](const std::vector<Entry>& victims) {
+        IdSet<WorkerId> leavers = draft_.leavers();
+        for (const Entry& each : victims) leavers.insert(each.job->workers.begin(), each.job->workers.end());
+        return room_of_type(draft_, job, leavers);
+      };
+      drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return with(fewer).coming; });
+      const TypeRoom with_them = with(chosen);
       for (const Entry& entry : chosen) give_to(entry, job);
       return with_them;
     }
@@ -244,12 +256,19 @@ class Settlement {
   void make_room_elsewhere(const Job& job, int lacking) {
     draft_.reserve(lacking);
     waiting_ = waiting_ || lacking > 0;
-    const std::vector<Entry> left = victims_;
-    for (auto victim = left.rbegin(); victim != left.rend() && lacking > 0; ++victim) {
-      if (!may_be_preempted(*victim->job)) continue;
-      lacking -= victim->job->size() * victim->job->spec.gpus_per_worker;
-      give_to(*victim, job);
+    const auto held_by = [](const std::vector<Entry>& victims) {
+      int slots = 0;
+      for (const Entry& each : victims) slots += each.job->size() * each.job->spec.gpus_per_worker;
+      return slots;
+    };
+    std::vector<Entry> chosen;
+    for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
+      if (may_be_preempted(*victim->job)) chosen.push_back(*victim);
     }
+    if (held_by(chosen) >= lacking && !chosen.empty()) {
+      drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return held_by(fewer) >= lacking; });
+    }
+    for (const Entry& victim : chosen) give_to(victim, job);
   }
 
   [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const {
@@ -258,7 +277,18 @@ class Settlement {
     });
   }
 
-  // Preempts as few as the claim needs, the last in the plan's order first; nobody if all of them were not enough.
+  // Gives back each of the chosen victims that the others make up for, the highest in the plan's order first. The
+  // newest stays: without it they were not enough.
+  template <class Enough>
+  static void drop_unneeded(std::vector<Entry>& chosen, const Enough& enough) {
+    for (std::size_t at = chosen.size() - 1; at-- > 0;) {
+      std::vector<Entry> others = chosen;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+      if (enough(others)) chosen = std::move(others);
+    }
+  }
+
+  // Preempts as few as the claim needs, the last in the plan's order first; none if all of them were not enough.
   bool preempt_for(const Job& claimant, const Claim& claim) {
     if (victims_.empty()) return false;
     const Room before = room();
@@ -269,13 +299,33 @@ class Settlement {
       left.pop_back();
       if (!may_be_preempted(*victim.job)) continue;
       chosen.push_back(victim);
-      for (const WorkerId id : victim.job->workers) room().add(*draft_.state().find_worker(id));
-      if (!room().hold(claim)) continue;
+      add_workers(victim, room());
+      if (!Room(room()).hold(claim)) continue;
+      // A claim of single slots needs every victim unless one holds no more than what is left over.
+      const int over = claim.slots_each == 1 ? room().left_over(claim) : 0;
+      const bool may_be_fewer =
+          claim.slots_each > 1 || std::any_of(chosen.begin(), chosen.end(), [&](const Entry& each) {
+            return each.job->size() * each.job->spec.gpus_per_worker <= over;
+          });
+      const auto with = [&](const std::vector<Entry>& victims) {
+        Room made = before;
+        for (const Entry& each : victims) add_workers(each, made);
+        return made;
+      };
+      if (may_be_fewer) {
+        drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return with(fewer).hold(claim); });
+        room_.emplace(with(chosen));
+      }
+      TP_CHECK(room().hold(claim), "the victims that are left make room for the claim");
       for (const Entry& entry : chosen) give_to(entry, claimant);
       return true;
     }
     room_.emplace(before);
     return false;
+  }
+
+  void add_workers(const Entry& entry, Room& room) const {
+    for (const WorkerId id : entry.job->workers) room.add(*draft_.state().find_worker(id));
   }
 
   [[nodiscard]] bool may_be_preempted(const Job& job) {
