@@ -1,4 +1,4 @@
-// What a run hands back: its score, a row per job, and what each job's life was like. Every semantics ends in
+// What a run hands back: its score, a row per job, and what each job's life was like. Every simulator ends in
 // report_of, so that a figure means the same under all of them.
 #pragma once
 

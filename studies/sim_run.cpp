@@ -223,27 +223,27 @@ Result<SimReport> run_live(const SimOptions& options) {
   return report;
 }
 
-constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux};  // in the order of kSemantics
-static_assert(kRuns.size() == kSemantics.size());
+constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux};  // in the order of kSimulators
+static_assert(kRuns.size() == kSimulators.size());
 
 }  // namespace
 
 Result<SimReport> run(const SimOptions& options) {
-  if (options.policy_file != nullptr && options.semantics != "pollux") {
-    return invalid_argument("a policy file is replayed under --semantics pollux, not " + options.semantics);
+  if (options.policy_file != nullptr && options.simulator != "pollux") {
+    return invalid_argument("a policy file is replayed under --simulator pollux, not " + options.simulator);
   }
-  for (std::size_t i = 0; i < kSemantics.size(); ++i) {
-    if (kSemantics[i].name != options.semantics) continue;
-    if (options.semantics != "live" && gives_trace(options)) {
-      return invalid_argument(options.workload + " is a trace, which knows no speeds: run it under --semantics live; " +
-                              options.semantics + " replays the file that its own simulator reads, as it is published");
+  for (std::size_t i = 0; i < kSimulators.size(); ++i) {
+    if (kSimulators[i].name != options.simulator) continue;
+    if (options.simulator != "live" && gives_trace(options)) {
+      return invalid_argument(options.workload + " is a trace, which knows no speeds: run it under --simulator live; " +
+                              options.simulator + " replays the file that its own simulator reads, as it is published");
     }
     auto report = kRuns[i](options);
     if (report) note_unfinished(*report);
     return report;
   }
-  return invalid_argument("there are no semantics called \"" + options.semantics +
-                          "\"; there are: " + word_list(kSemantics, &Semantics::name));
+  return invalid_argument("there is no simulator called \"" + options.simulator +
+                          "\"; there are: " + word_list(kSimulators, &SimulatorRules::name));
 }
 
 }  // namespace tidepool::sim

@@ -180,12 +180,12 @@ Comparison compare(const CompareAsked& asked) {
   Comparison comparison{.policies = asked.policies,
                         .workloads = {},
                         .seeds = seeds_of(asked.seeds),
-                        .semantics = asked.sim.options.semantics,
+                        .simulator = asked.sim.options.simulator,
                         .cluster = asked.sim.options.cluster,
                         .command = asked.command,
                         .runs = {}};
   require_unique("--policies", comparison.policies);
-  for (const std::string& policy : comparison.policies) require_policy(policy, comparison.semantics);
+  for (const std::string& policy : comparison.policies) require_policy(policy, comparison.simulator);
   require_generated(asked.sim, asked.workloads);
   const auto options = options_by_workload(asked, comparison);
   const std::size_t count = comparison.workloads.size() * comparison.policies.size() * comparison.seeds.size();

@@ -94,7 +94,7 @@ std::string title_of(const Comparison& comparison, std::size_t workload, const T
   const sim::Scoreboard& score = comparison.run(workload, 0, 0).report.score;
   const std::string seeds = count_of(static_cast<double>(comparison.seeds.size()), "seed");
   return bold(printable(comparison.workloads[workload]), style) + "  " + whole(static_cast<double>(score.jobs)) +
-         " jobs on " + printable(comparison.cluster) + ", rules: " + comparison.semantics + ", " + seeds +
+         " jobs on " + printable(comparison.cluster) + ", rules: " + comparison.simulator + ", " + seeds +
          ", times in " + unit.name + "\n";
 }
 
@@ -347,7 +347,7 @@ ordered_json comparison_json(const Comparison& comparison) {
     row["seed"] = run.seed;
     runs.push_back(std::move(row));
   }
-  return {{"semantics", comparison.semantics}, {"cluster", comparison.cluster}, {"command", comparison.command},
+  return {{"simulator", comparison.simulator}, {"cluster", comparison.cluster}, {"command", comparison.command},
           {"seeds", comparison.seeds},         {"summary", std::move(summary)}, {"runs", std::move(runs)}};
 }
 

@@ -26,7 +26,7 @@ struct Comparison {
   std::vector<std::string> policies;   // the first is what the others are measured against
   std::vector<std::string> workloads;  // by the name that is printed
   std::vector<std::uint64_t> seeds;
-  std::string semantics;
+  std::string simulator;
   std::string cluster;
   std::string command;            // that makes it again
   std::vector<ComparedRun> runs;  // workload by workload, policy by policy, seed by seed

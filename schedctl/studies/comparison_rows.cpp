@@ -39,13 +39,13 @@ std::string comparison_csv(const Comparison& comparison) {
       if (!key && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
-  std::string csv = "policy,workload,seed,semantics";
+  std::string csv = "policy,workload,seed,simulator";
   for (const std::string& name : names) csv += "," + name;
   csv += "\n";
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const ComparedRun& run = comparison.runs[i];
     csv +=
-        cell_of(run.policy) + "," + cell_of(run.workload) + "," + std::to_string(run.seed) + "," + comparison.semantics;
+        cell_of(run.policy) + "," + cell_of(run.workload) + "," + std::to_string(run.seed) + "," + comparison.simulator;
     for (const std::string& name : names) csv += "," + cell_of(scores[i].value(name, ordered_json(nullptr)));
     csv += "\n";
   }

@@ -41,7 +41,7 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
   require_generated(asked.sim, {options.workload});
-  require_policy(options.policy, options.semantics);
+  require_policy(options.policy, options.simulator);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
@@ -61,16 +61,16 @@ nlohmann::ordered_json catalogue() {
   const auto add = [](nlohmann::ordered_json& list, std::string_view name, std::string_view summary) -> auto& {
     return list.emplace_back(nlohmann::ordered_json{{"name", name}, {"summary", summary}});
   };
-  for (const char* part : {"semantics", "policies", "workloads"}) all[part] = nlohmann::ordered_json::array();
-  for (const auto& each : sim::kSemantics) add(all["semantics"], each.name, each.summary);
+  for (const char* part : {"simulators", "policies", "workloads"}) all[part] = nlohmann::ordered_json::array();
+  for (const auto& each : sim::kSimulators) add(all["simulators"], each.name, each.summary);
   for (const auto& preset : policies::kPresets) {
-    add(all["policies"], preset.name, preset.summary)["semantics"] = "live";
+    add(all["policies"], preset.name, preset.summary)["simulator"] = "live";
   }
   for (const auto& preset : studies::all_presets()) {
     const bool live = runs_live(preset) && std::ranges::none_of(policies::kPresets, [&](const auto& other) {
                         return other.name == preset.name;
                       });
-    add(all["policies"], preset.name, preset.summary)["semantics"] = live ? "live, replays" : "replays";
+    add(all["policies"], preset.name, preset.summary)["simulator"] = live ? "live, replays" : "replays";
   }
   add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
   add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
@@ -90,13 +90,13 @@ int list_all(const Settings& settings) {
   std::string out;
   for (const auto& [title, rows] : all.items()) {
     const bool policies = title == "policies";
-    std::vector<Column> columns{{.title = policies ? "POLICY" : title == "semantics" ? "SEMANTICS" : "WORKLOAD"}};
+    std::vector<Column> columns{{.title = policies ? "POLICY" : title == "simulators" ? "SIMULATOR" : "WORKLOAD"}};
     if (policies) columns.push_back({.title = "FOR"});
     columns.push_back({.title = "WHAT", .wraps = true});
     TextTable table(std::move(columns));
     for (const auto& row : rows) {
       std::vector<std::string> cells{row.at("name").get<std::string>()};
-      if (policies) cells.push_back(row.at("semantics").get<std::string>());
+      if (policies) cells.push_back(row.at("simulator").get<std::string>());
       cells.push_back(row.at("summary").get<std::string>());
       table.add(std::move(cells));
     }

@@ -67,7 +67,7 @@ void read_type_speeds(const std::string& text, sim::SimOptions& options) {
 // off figures that it has no part in.
 struct OptionRules {
   const char* option;
-  std::string_view semantics;  // apart by ", "
+  std::string_view simulators;  // apart by ", "
 };
 constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
 constexpr std::array kOptionRules{
@@ -84,13 +84,13 @@ constexpr std::array kOptionRules{
 };
 
 void require_rules(const SimAsked& asked) {
-  const std::string& semantics = asked.options.semantics;
-  const bool known = std::ranges::any_of(sim::kSemantics, [&](const auto& each) { return each.name == semantics; });
+  const std::string& simulator = asked.options.simulator;
+  const bool known = std::ranges::any_of(sim::kSimulators, [&](const auto& each) { return each.name == simulator; });
   if (!known) return;  // the run says which there are
   for (const OptionRules& rules : kOptionRules) {
-    if (!asked.given.contains(rules.option) || rules.semantics.find(semantics) != std::string_view::npos) continue;
-    fail(kExitUsage, std::string(rules.option) + " does nothing under --semantics " + semantics +
-                         "; leave it out, or choose rules that know it: " + std::string(rules.semantics));
+    if (!asked.given.contains(rules.option) || rules.simulators.find(simulator) != std::string_view::npos) continue;
+    fail(kExitUsage, std::string(rules.option) + " does nothing under --simulator " + simulator +
+                         "; leave it out, or choose rules that know it: " + std::string(rules.simulators));
   }
   if (asked.given.contains("--curve") && asked.options.elastic_max == 0) {
     fail(kExitUsage,
@@ -160,7 +160,8 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--interarrival", asked.interarrival, "mean time between them")->capture_default_str();
   command.add_option("--cluster", options.cluster, "nodes x slots, by type if they differ: 8x4:v100,16x4:p100")
       ->capture_default_str();
-  command.add_option("--semantics", options.semantics, "rules; see: schedctl sim ls")->capture_default_str();
+  command.add_option("--simulator", options.simulator, "whose rules; see: schedctl sim ls")->capture_default_str();
+  command.add_option("--semantics", options.simulator)->group("");  // as it was called before
   command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
   command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
   command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for replays");
@@ -210,13 +211,13 @@ sim::SimOptions sim_options(SimAsked asked) {
   return options;
 }
 
-void require_policy(const std::string& policy, const std::string& semantics) {
+void require_policy(const std::string& policy, const std::string& simulator) {
   if (names_policy_file(policy)) {
     (void)open_policy(policy);
     return;
   }
   const auto in_replays = studies::find_preset(policy);
-  if (semantics != "live") {
+  if (simulator != "live") {
     if (!in_replays) fail(kExitUsage, in_replays.error().message);
     return;
   }
@@ -225,7 +226,7 @@ void require_policy(const std::string& policy, const std::string& semantics) {
   if (in_replays) {
     fail(kExitUsage,
          "the policy " + policy +
-             " is told true speeds, which only replays know: give --semantics pollux, elasticflow or gavel");
+             " is told true speeds, which only replays know: give --simulator pollux, elasticflow or gavel");
   }
   fail(kExitUsage, live.error().message);
 }

@@ -48,7 +48,7 @@ void add_sim_options(CLI::App& command, SimAsked& asked);
 void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads);
 
 // Fails unless these rules know the policy, or it is a file that can be read.
-void require_policy(const std::string& policy, const std::string& semantics);
+void require_policy(const std::string& policy, const std::string& simulator);
 
 struct FinishedRun {
   sim::SimReport report;

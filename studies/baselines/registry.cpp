@@ -33,7 +33,7 @@ Result<std::map<std::string, std::shared_ptr<const core::Policy>>> make_policies
   if (preset != kBaselines.end() && !runs_live(*preset)) {
     return not_found("the policy \"" + std::string(default_name) +
                      "\" reads the true speed of every job, which no daemon knows: it is for replays, such as "
-                     "schedctl sim run --semantics pollux; schedctl sim ls says which policies run live");
+                     "schedctl sim run --simulator pollux; schedctl sim ls says which policies run live");
   }
   return policies::make_policies(default_name, kBaselines);
 }

@@ -97,7 +97,7 @@ Result<SpeedTable> read_speeds(const SimOptions& options) {
     }
   }
   if (table.empty()) {
-    return invalid_argument("--semantics elasticflow needs speeds: give --profiles a folder with a CSV file per model");
+    return invalid_argument("--simulator elasticflow needs speeds: give --profiles a folder with a CSV file per model");
   }
   return table;
 }
@@ -131,7 +131,7 @@ class Jobs {
   Result<std::vector<DeadlineJob>> read() {
     if (!options_.workload_csv) {
       return invalid_argument(
-          "--semantics elasticflow replays a file: give --workload FILE.csv "
+          "--simulator elasticflow replays a file: give --workload FILE.csv "
           "(job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration)");
     }
     const auto rows = read_csv_columns(
@@ -220,7 +220,7 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
   const auto cluster = parse_typed_cluster(options.cluster);
   if (!cluster) return cluster.error();
   if (cluster->parts.size() != 1)
-    return invalid_argument("--semantics elasticflow knows one slot type: --cluster 16x4");
+    return invalid_argument("--simulator elasticflow knows one slot type: --cluster 16x4");
   const auto preset = studies::find_preset(options.policy);
   if (!preset) return preset.error();
   const auto speeds = read_speeds(options);

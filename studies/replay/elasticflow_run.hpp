@@ -1,4 +1,4 @@
-// `--semantics elasticflow`: the rules under which ElasticFlow's deadline ratios (Gu et al., ASPLOS 2023, figure 8)
+// `--simulator elasticflow`: the rules under which ElasticFlow's deadline ratios (Gu et al., ASPLOS 2023, figure 8)
 // were made: decisions at events at least a slot of 60 s apart (slot_events.hpp), measured steps a second by number of
 // workers, charges for each schedule, admission. A job that is declined or ends after its deadline has missed it.
 // docs/fidelity.md says how close each figure is met.

@@ -41,7 +41,7 @@ int size_in(const std::string& key) {
 
 Result<SpeedTable> read_speeds(const SimOptions& options, const TypedCluster& cluster) {
   if (options.profile_files.size() != 1) {
-    return invalid_argument("--semantics gavel reads one table of speeds: give --profiles FILE.json");
+    return invalid_argument("--simulator gavel reads one table of speeds: give --profiles FILE.json");
   }
   const auto& [file, text] = *options.profile_files.begin();
   const json table = json::parse(text, nullptr, false);
@@ -103,7 +103,7 @@ Result<LeaseJob> read_job(std::string_view line, int number, const SpeedTable& s
 
 Result<std::vector<LeaseJob>> read_jobs(const SimOptions& options, const SpeedTable& speeds) {
   if (!options.workload_csv) {
-    return invalid_argument("--semantics gavel replays a file: give --workload FILE.trace (tab separated)");
+    return invalid_argument("--simulator gavel replays a file: give --workload FILE.trace (tab separated)");
   }
   std::vector<LeaseJob> jobs;
   int number = 0;

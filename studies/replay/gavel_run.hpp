@@ -1,4 +1,4 @@
-// `--semantics gavel`: the rules under which the figures of Gavel (Narayanan et al., OSDI 2020, published simulator)
+// `--simulator gavel`: the rules under which the figures of Gavel (Narayanan et al., OSDI 2020, published simulator)
 // were made. Rounds of 360 s with leases (lease_rounds.hpp), measured steps a second by application, number of workers
 // and slot type, no cost of moving, workers' places without effect. docs/fidelity.md says how close each figure is met.
 #pragma once

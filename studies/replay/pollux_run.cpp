@@ -48,7 +48,7 @@ struct WorkloadRow {
 Result<std::vector<WorkloadRow>> read_rows(const SimOptions& options) {
   if (!options.workload_csv) {
     return invalid_argument(
-        "--semantics pollux replays a file: give --workload FILE.csv (name,time,application,"
+        "--simulator pollux replays a file: give --workload FILE.csv (name,time,application,"
         "num_replicas,batch_size)");
   }
   const auto rows = read_csv_columns(*options.workload_csv,

@@ -1,4 +1,4 @@
-// `--semantics pollux`: the rules under which the tables of Pollux (Qiao et al., OSDI 2021, artifact) were made. Rounds
+// `--simulator pollux`: the rules under which the tables of Pollux (Qiao et al., OSDI 2021, artifact) were made. Rounds
 // of 60 s, 30 s without progress after each change of placement, measured profiles of six applications, no
 // interference. docs/fidelity.md says how close each published figure is met.
 #pragma once

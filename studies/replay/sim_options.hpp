@@ -17,15 +17,15 @@
 namespace tidepool::sim {
 
 // The sets of rules under which a run can be made; simulators of others are followed to the second.
-struct Semantics {
+struct SimulatorRules {
   std::string_view name;
   std::string_view summary;
 };
-inline constexpr std::array kSemantics{
-    Semantics{"elasticflow", "deadlines in 60 s slots, as in ElasticFlow's simulator; --profiles: speed tables"},
-    Semantics{"gavel", "360 s leases on several GPU types, as in Gavel's simulator; --profiles: a JSON table"},
-    Semantics{"live", "the daemon's own engine event by event, with its measured costs of a change"},
-    Semantics{"pollux", "60 s rounds over measured profiles, as in Pollux' artifact; --profiles: a folder"},
+inline constexpr std::array kSimulators{
+    SimulatorRules{"elasticflow", "deadlines in 60 s slots, as in ElasticFlow's simulator; --profiles: speed tables"},
+    SimulatorRules{"gavel", "360 s leases on several GPU types, as in Gavel's simulator; --profiles: a JSON table"},
+    SimulatorRules{"live", "the daemon's own engine event by event, with its measured costs of a change"},
+    SimulatorRules{"pollux", "60 s rounds over measured profiles, as in Pollux' artifact; --profiles: a folder"},
 };
 
 struct SimOptions {
@@ -40,10 +40,10 @@ struct SimOptions {
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
   // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
-  std::string semantics = "live";
+  std::string simulator = "live";
   std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
   std::map<std::string, std::string> profile_files;  // by file name; what gavel and elasticflow replay
-  std::optional<Duration> round;                     // between decisions, of the semantics that have rounds
+  std::optional<Duration> round;                     // between decisions, of the simulators that have rounds
   bool declared_work = false;                        // pollux: users declare how much work their jobs are
   bool undeclared_work = false;                      // live: nobody says how much work his jobs are
   bool kind_prior = true;                            // pollux: earlier jobs of a kind tell what to expect of later ones

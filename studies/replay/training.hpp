@@ -1,4 +1,4 @@
-// What a replay needs to know of one job's training; each semantics brings its own. Times are whole seconds from the
+// What a replay needs to know of one job's training; each simulator brings its own. Times are whole seconds from the
 // start of the run.
 #pragma once
 

@@ -44,7 +44,7 @@ sim::SimReport run(const Case& of, const std::map<std::string, sim::ApplicationF
                                 .workload_csv = of.csv,
                                 .cluster = "16x4",
                                 .policy = "tidal",
-                                .semantics = "pollux",
+                                .simulator = "pollux",
                                 .profiles = profiles,
                                 .declared_work = of.told == Told::kDeclared,
                                 .kind_prior = of.told != Told::kNothing,

@@ -151,7 +151,7 @@ TEST_CASE("on a loaded cluster elastic sizing finishes jobs earlier than a fixed
 
 TEST_CASE("sim run refuses what it cannot do, in words") {
   const auto message = [](const sim::SimOptions& options) { return sim::run(options).error().message; };
-  CHECK(message({.semantics = "gavle"}).starts_with("there are no semantics called \"gavle\"; there are: "));
+  CHECK(message({.simulator = "gavle"}).starts_with("there is no simulator called \"gavle\"; there are: "));
   CHECK(message({.cluster = "16"}).find("such as 16x4") != std::string::npos);
   CHECK(message({.policy = "best"}).find("choose one of autoscaling_engine, ") != std::string::npos);
   CHECK(message({.workload = "missing.csv"}).find("give a CSV file") != std::string::npos);

@@ -140,7 +140,7 @@ class Offline(unittest.TestCase):
     def test_a_wrong_run_is_answered_with_what_to_write(self):
         for words, answer in (
             (("--seed", "-1"), "whole number"),
-            (("--semantics", "pollux"), "--workload FILE.csv"),  # and no word of a policy that nobody has named
+            (("--simulator", "pollux"), "--workload FILE.csv"),  # and no word of a policy that nobody has named
             (("--nosuch",), "see: schedctl sim run --help"),
             (("--per-job", self.folder), "is a folder"),
         ):
@@ -150,23 +150,33 @@ class Offline(unittest.TestCase):
 
     def test_ls_names_rules_policies_and_sources(self):
         catalogue = json.loads(call("sim", "ls", "-o", "json").stdout)
-        self.assertEqual([row["name"] for row in catalogue["semantics"]], ["elasticflow", "gavel", "live", "pollux"])
+        self.assertEqual([row["name"] for row in catalogue["simulators"]], ["elasticflow", "gavel", "live", "pollux"])
         self.assertIn("fifo", [row["name"] for row in catalogue["policies"]])
-        self.assertIn({"live, replays"}, [{row["semantics"]} for row in catalogue["policies"]])
+        self.assertIn({"live, replays"}, [{row["simulator"]} for row in catalogue["policies"]])
         shown = call("sim", "ls").stdout
-        self.assertTrue(shown.startswith("SEMANTICS"), shown)
+        self.assertTrue(shown.startswith("SIMULATOR"), shown)
         self.assertTrue(all(len(line) <= 80 for line in shown.splitlines()), shown)
         self.assertNotIn("…", shown)
 
+    def test_the_simulator_goes_by_its_old_option_too_and_help_shows_the_new_one(self):
+        words = ["sim", "run", "--jobs", 2]
+        new = call(*words, "--simulator", "live")
+        old = call(*words, "--semantics", "live")
+        self.assertEqual((new.returncode, old.returncode, old.stderr), (0, 0, ""))
+        self.assertEqual(json.loads(new.stdout)["digest"], json.loads(old.stdout)["digest"])
+        shown = call("sim", "run", "--help").stdout
+        self.assertIn("--simulator", shown)
+        self.assertNotIn("--semantics", shown)
+
     def test_an_option_that_has_no_part_in_a_run_is_refused(self):
         for words, answer in (
-            (("--semantics", "pollux", "--spot-reclaim-every", "1h"), "--spot-reclaim-every does nothing under"),
-            (("--semantics", "gavel", "--elastic-max", "8"), "choose rules that know it: live"),
+            (("--simulator", "pollux", "--spot-reclaim-every", "1h"), "--spot-reclaim-every does nothing under"),
+            (("--simulator", "gavel", "--elastic-max", "8"), "choose rules that know it: live"),
             (("--round", "60s"), "choose rules that know it: elasticflow, gavel, pollux"),
-            (("--semantics", "elasticflow", "--restart-penalty", "1s"), "live, pollux"),
+            (("--simulator", "elasticflow", "--restart-penalty", "1s"), "live, pollux"),
             (("--curve", "0.1,0.01"), "give --elastic-max"),
             (("--workload", self.trace, "--jobs", 3), "has jobs of its own"),
-            (("--semantics", "nosuch", "--round", "60s"), "there are no semantics called"),
+            (("--simulator", "nosuch", "--round", "60s"), "there is no simulator called"),
         ):
             done = call("sim", "run", *words)
             self.assertEqual(done.returncode, 2, words)

@@ -379,7 +379,7 @@ class SchedctlTest(SchedctlCase):
     def test_the_simulators_options_are_checked(self):
         for args, words in [(["--cluster", "0x4"], "cluster"), (["--policy", "no_such"], "no_such"),
                             (["--workload", "missing.csv"], "missing.csv cannot be read"),
-                            (["--cooldown", "soon"], "--cooldown"), (["--semantics", "dreamt"], "dreamt"),
+                            (["--cooldown", "soon"], "--cooldown"), (["--simulator", "dreamt"], "dreamt"),
                             (["--jobs", "0"], "1 to 1000000"),
                             (["--jobs", "2", "--per-job", "/missing/jobs.csv"], "cannot be written")]:
             code, out, err = self.run_ctl("sim", "run", *args)

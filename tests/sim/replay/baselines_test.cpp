@@ -13,7 +13,7 @@ constexpr double kPolluxOnWorkload6 = 2446.13125;
 constexpr double kPolluxOnWorkload3 = 2188.49375;
 
 Scoreboard replay_of(const std::filesystem::path& data, const std::string& policy, const std::string& workload) {
-  SimOptions options{.workload = workload, .cluster = "16x4", .policy = policy, .semantics = "pollux"};
+  SimOptions options{.workload = workload, .cluster = "16x4", .policy = policy, .simulator = "pollux"};
   options.profiles = test::read_profiles(data / "traces");
   options.workload_csv = test::read_file(data / "workloads" / (workload + ".csv"));
   const auto report = run(options);

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kHeader = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n";
 
 SimOptions options_for(const std::string& jobs, const std::string& policy) {
-  SimOptions options{.workload = "jobs.csv", .cluster = "1x4", .policy = policy, .semantics = "elasticflow"};
+  SimOptions options{.workload = "jobs.csv", .cluster = "1x4", .policy = policy, .simulator = "elasticflow"};
   options.workload_csv = kHeader + jobs;
   options.profile_files["m.csv"] = "global_batch_size,1,2,4\n64,1,2,nan\n";
   return options;
@@ -27,7 +27,7 @@ SimReport report_for(const SimOptions& options) {
 
 SimReport published(const std::filesystem::path& data, const std::string& policy) {
   SimOptions options{
-      .workload = "elasticVpollux_e.csv", .cluster = "16x4", .policy = policy, .semantics = "elasticflow"};
+      .workload = "elasticVpollux_e.csv", .cluster = "16x4", .policy = policy, .simulator = "elasticflow"};
   options.workload_csv = test::read_file(data / "traces" / options.workload);
   for (const auto& file : std::filesystem::directory_iterator(data / "throughputs_T4")) {
     options.profile_files[file.path().filename()] = test::read_file(file.path());

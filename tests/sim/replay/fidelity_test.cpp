@@ -50,7 +50,7 @@ Met compare(const std::filesystem::path& data, const std::string& policy, const 
       json::parse(test::read_file(data / "authors_results" / (policy + "-load" + load.name + ".json")));
   const auto profiles = test::read_profiles(data / "traces");
   for (const auto& [workload, jobs] : published["jct_s"].items()) {
-    SimOptions options{.workload = workload, .cluster = "16x4", .policy = policy, .semantics = "pollux"};
+    SimOptions options{.workload = workload, .cluster = "16x4", .policy = policy, .simulator = "pollux"};
     options.profiles = profiles;
     options.workload_csv = test::read_file(data / load.folder / (workload + ".csv"));
     const auto report = run(options);
@@ -96,7 +96,7 @@ TEST_CASE("optimus: each of 2,800 published job completion times is met to the s
 TEST_CASE("two runs of the same replay have the same digest, and policies have different ones") {
   const auto data = test::published_data("pollux_osdi21");
   if (!data) return;
-  SimOptions options{.workload = "workload-6", .cluster = "16x4", .policy = "optimus", .semantics = "pollux"};
+  SimOptions options{.workload = "workload-6", .cluster = "16x4", .policy = "optimus", .simulator = "pollux"};
   options.profiles = test::read_profiles(*data / "traces");
   options.workload_csv = test::read_file(*data / "workloads" / "workload-6.csv");
   const auto first = run(options);

@@ -21,7 +21,7 @@ std::string job(int steps, int size, int arrival) {
 }
 
 SimOptions options_for(const std::string& trace, const std::string& cluster, const std::string& policy) {
-  SimOptions options{.workload = "trace", .cluster = cluster, .policy = policy, .semantics = "gavel"};
+  SimOptions options{.workload = "trace", .cluster = cluster, .policy = policy, .simulator = "gavel"};
   options.workload_csv = trace;
   options.profile_files["speeds.json"] = kSpeeds;
   return options;
@@ -59,7 +59,7 @@ TEST_CASE("gavel_las, gavel_las_perf and gavel_ftf meet Gavel's average completi
     SimOptions options{.workload = "max_min_fairness.trace",
                        .cluster = "8x1:v100,16x1:p100,24x1:k80",
                        .policy = figure.policy,
-                       .semantics = "gavel"};
+                       .simulator = "gavel"};
     options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
     options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
     const auto report = run(options);

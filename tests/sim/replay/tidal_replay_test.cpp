@@ -24,7 +24,7 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
   const auto data = test::published_data("gavel");
   if (!data) return;
   SimOptions options{
-      .workload = "max_min_fairness.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .semantics = "gavel"};
+      .workload = "max_min_fairness.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .simulator = "gavel"};
   options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
   options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
   options.policy = "gavel_las_perf";
@@ -49,7 +49,7 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
 TEST_CASE("on ElasticFlow's jobs tidal meets at least as many deadlines as elasticflow, and keeps what it accepts") {
   const auto data = test::published_data("elasticflow");
   if (!data) return;
-  SimOptions options{.workload = "elasticVpollux_e.csv", .cluster = "16x4", .semantics = "elasticflow"};
+  SimOptions options{.workload = "elasticVpollux_e.csv", .cluster = "16x4", .simulator = "elasticflow"};
   options.workload_csv = test::read_file(*data / "traces" / options.workload);
   for (const auto& file : std::filesystem::directory_iterator(*data / "throughputs_T4")) {
     options.profile_files[file.path().filename()] = test::read_file(file.path());

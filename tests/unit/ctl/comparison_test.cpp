@@ -21,7 +21,7 @@ Comparison made() {
   Comparison comparison{.policies = {"slow", "quick"},
                         .workloads = {"week.csv"},
                         .seeds = {1, 2, 3},
-                        .semantics = "live",
+                        .simulator = "live",
                         .cluster = "4x8",
                         .command = "schedctl sim compare --policies slow,quick",
                         .runs = {}};
@@ -114,7 +114,7 @@ TEST_CASE("seeds that make no difference are said to make none, and no interval 
 
 TEST_CASE("a comparison as CSV has a row for each run and for each job") {
   const std::string csv = comparison_csv(made());
-  CHECK(csv.starts_with("policy,workload,seed,semantics,cluster,jobs,completed,avg_jct_s,"));
+  CHECK(csv.starts_with("policy,workload,seed,simulator,cluster,jobs,completed,avg_jct_s,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 7);
   CHECK(csv.find("\nquick,week.csv,3,live,4x8,10,10,1890.0,") != std::string::npos);
   CHECK(comparison_jobs_csv(made()).starts_with(

@@ -23,7 +23,7 @@ ApplicationFiles application(const std::string& step_time, const std::string& ep
 }
 
 SimOptions options(const std::string& rows, const std::string& cluster) {
-  SimOptions options{.workload = "by-hand.csv", .cluster = cluster, .policy = "tiresias", .semantics = "pollux"};
+  SimOptions options{.workload = "by-hand.csv", .cluster = cluster, .policy = "tiresias", .simulator = "pollux"};
   options.workload_csv = "name,time,application,num_replicas,batch_size\n" + rows;
   options.profiles["app"] = application("1.0", "100");
   return options;

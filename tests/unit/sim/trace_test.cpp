@@ -458,10 +458,10 @@ TEST_CASE("a job that asks for a type of GPU is on such ones, and what it cannot
 }
 
 TEST_CASE("an imported trace is told from what the rules of others replay") {
-  SimOptions options{.workload = "t.csv", .policy = "fifo", .semantics = "pollux"};
+  SimOptions options{.workload = "t.csv", .policy = "fifo", .simulator = "pollux"};
   options.workload_csv = "name,submit_s,gpus,duration_s\na,0,1,10\n";
   CHECK(run(options).error().message.starts_with(
-      "t.csv is a trace, which knows no speeds: run it under --semantics live"));
+      "t.csv is a trace, which knows no speeds: run it under --simulator live"));
 }
 
 TEST_CASE("a job may run for longer than a run lasts by default") {

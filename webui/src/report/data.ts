@@ -25,7 +25,7 @@ export interface PolicyCurves {
 }
 
 export interface ReportData {
-  semantics: string;
+  simulator: string;
   cluster: string;
   command: string;
   seeds: number[];

@@ -104,7 +104,7 @@ function Report({ data }: { data: ReportData }) {
         <h1>{headline(data)}</h1>
         <p class="quiet">
           {data.policies.length} policies on {data.workloads.length} {data.workloads.length === 1 ? "workload" : "workloads"}, {seeds} {seeds === 1 ? "seed" : "seeds"},
-          cluster {data.cluster}, rules of <i>{data.semantics}</i>
+          cluster {data.cluster}, simulator <i>{data.simulator}</i>
         </p>
       </header>
       {data.workloads.map((workload, i) => <Workload key={workload.name} data={data} index={i} />)}
