@@ -42,11 +42,7 @@ void LearntSpeed::refit() {
 }
 
 double LearntSpeed::fit_error() const {
-  double sum = 0;
-  for (const StepMeasurement& m : measurements_) {
-    sum += std::abs(std::log(model_->step_seconds(m.shape, m.local_batch) / m.time.step_s));
-  }
-  return measurements_.empty() ? 0 : sum / double(measurements_.size());
+  return model_ ? policies::fit_error(*model_, measurements_) : 0;
 }
 
 double LearntSpeed::step_seconds(cluster::Shape shape, const BatchSplit& split) const {

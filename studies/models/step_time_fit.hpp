@@ -36,7 +36,11 @@ struct StepTimeModel {
   [[nodiscard]] double step_seconds(cluster::Shape shape, double local_batch) const;
 };
 
-// Requires: at least one measurement. `start`: where to begin, such as the last fit; it only saves time.
+// Mean |log(predicted / measured)| of whole steps; 0 without measurements.
+[[nodiscard]] double fit_error(const StepTimeModel& model, const std::vector<StepMeasurement>& measurements);
+
+// Requires: at least one measurement. `start`: where to begin, such as the last fit; one that leads to a poor fit is
+// left for the usual start.
 [[nodiscard]] StepTimeModel fit_step_time(const std::vector<StepMeasurement>& measurements,
                                           const StepTimeModel* start = nullptr);
 
