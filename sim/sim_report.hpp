@@ -16,6 +16,8 @@ struct SimReport {
   std::vector<JobRow> rows;        // in the workload's order
   std::vector<double> fairness;    // finish-time fairness of each row; 0 = it has not completed
   std::vector<std::string> notes;  // what the workload asks for and the run does not have, in words
+  bool cut_off = false;            // its limit of simulated time came before its end
+  std::string trouble;             // why it is no run to judge a policy by (run_outcome.hpp); empty = it is sound
 };
 
 // Of the result, `rows` and `decision_lines` are copied.

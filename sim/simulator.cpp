@@ -82,7 +82,10 @@ Fleet::Setup Simulator::fleet_setup() {
 SimResult Simulator::run() {
   while (!heap_.empty() && violations_.size() < kViolationsKept) {
     const Instant at = heap_.next_at();
-    if (at > Instant() + setup_.limit) break;
+    if (at > Instant() + setup_.limit) {
+      cut_off_ = true;
+      break;
+    }
     now_ = at;
     handle(heap_.pop());
     if (all_done()) break;
@@ -307,6 +310,7 @@ bool Simulator::all_done() const {
 SimResult Simulator::result() {
   SimResult result;
   result.complete = all_done();
+  result.cut_off = cut_off_;
   result.end = now_ - Instant();
   result.decisions = static_cast<std::int64_t>(decided_.size());
   Daemon::Books books = daemon_->books();
@@ -334,6 +338,7 @@ SimResult Simulator::result() {
       JobRow& counted = counts_[found->id];
       row.id = found->id;
       row.state = found->state;
+      if (found->state == core::JobState::kFailed) row.failure = found->last_error;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
       if (found->finished_at) row.finished_s = (*found->finished_at - Instant()).to_seconds();
       row.slot_seconds = found->slot_time.to_seconds();

@@ -69,6 +69,7 @@ struct JobRow {
   std::optional<double> started_s;  // first step reported
   std::optional<double> finished_s;
   std::optional<double> deadline_s;
+  std::string failure;  // of a job that failed: how its last worker was lost
   double slot_seconds = 0;
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
@@ -95,6 +96,7 @@ struct SimResult {
   std::int64_t crashes = 0;  // of the daemon
   std::int64_t faults = 0;   // of nodes and workers, that struck while the run went on
   bool complete = false;     // every job ended, every slot came back, every process is gone
+  bool cut_off = false;      // its limit of simulated time came first
   Duration end;
   // What must never happen and did, in words; empty in a sound run.
   std::vector<std::string> violations;
@@ -193,6 +195,7 @@ class Simulator {
   std::int64_t faults_struck_ = 0;
   std::vector<std::string> decision_lines_;
   std::vector<std::string> violations_;
+  bool cut_off_ = false;
 };
 
 }  // namespace tidepool::sim

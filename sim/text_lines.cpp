@@ -1,5 +1,7 @@
 #include "sim/text_lines.hpp"
 
+#include <algorithm>
+
 namespace tidepool::sim {
 
 std::string_view take_line(std::string_view& text) {
@@ -18,6 +20,28 @@ std::vector<std::string_view> cells_of(std::string_view line, char separator) {
     if (end == std::string_view::npos) return cells;
     line.remove_prefix(end + 1);
   }
+}
+
+std::string_view trimmed(std::string_view cell) {
+  while (cell.starts_with(' ') || cell.starts_with('\t')) cell.remove_prefix(1);
+  while (cell.ends_with(' ') || cell.ends_with('\t')) cell.remove_suffix(1);
+  return cell;
+}
+
+std::vector<std::string_view> header_cells(std::string_view line, char separator) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  std::vector<std::string_view> cells = cells_of(line, separator);
+  for (std::string_view& cell : cells) cell = trimmed(cell);
+  return cells;
+}
+
+std::optional<std::size_t> column_at(const std::vector<std::string_view>& header, std::string_view names) {
+  for (const std::string_view name : cells_of(names, '|')) {
+    const auto found = std::find(header.begin(), header.end(), name);
+    if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
+  }
+  return std::nullopt;
 }
 
 }  // namespace tidepool::sim

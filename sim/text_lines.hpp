@@ -1,6 +1,7 @@
 // Lines of a text and cells of a line, as views into the text. Nothing is unquoted: no format that is read here quotes.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -11,5 +12,14 @@ namespace tidepool::sim {
 
 // What lies between the separators; an empty line has one empty cell.
 [[nodiscard]] std::vector<std::string_view> cells_of(std::string_view line, char separator = ',');
+
+// Without blanks at its ends.
+[[nodiscard]] std::string_view trimmed(std::string_view cell);
+
+// The names in a first line: without a byte order mark, and trimmed.
+[[nodiscard]] std::vector<std::string_view> header_cells(std::string_view line, char separator = ',');
+
+// Where a column stands that has one of the names in "a|b", the first of them first; nothing if none is there.
+[[nodiscard]] std::optional<std::size_t> column_at(const std::vector<std::string_view>& header, std::string_view names);
 
 }  // namespace tidepool::sim

@@ -155,6 +155,36 @@ SimJob trace_job(LineReader& line, const CsvOptions& options) {
   return job;
 }
 
+// Which of the two forms a first line names, and where its columns stand; they may come in any order, with others.
+struct WorkloadForm {
+  std::string_view header;
+  std::vector<std::size_t> at;
+  std::size_t cells = 0;
+};
+
+std::optional<WorkloadForm> form_of(std::string_view line) {
+  const std::vector<std::string_view> there = header_cells(line);
+  for (const std::string_view header : {kTraceHeader, kOwnHeader}) {
+    WorkloadForm form{.header = header, .at = {}, .cells = there.size()};
+    for (const std::string_view column : cells_of(header)) {
+      if (const auto at = column_at(there, column)) form.at.push_back(*at);
+    }
+    if (form.at.size() == cells_of(header).size()) return form;
+  }
+  return std::nullopt;
+}
+
+Result<Fields> fields_of(std::string_view row, const WorkloadForm& form, const std::string& place) {
+  const std::vector<std::string_view> cells = cells_of(row);
+  if (cells.size() != form.cells || row.find('"') != std::string_view::npos) {
+    return invalid_argument(place + "it should hold " + std::to_string(form.cells) +
+                            " fields without quotes, as the first line");
+  }
+  Fields fields;
+  for (const std::size_t at : form.at) fields.push_back(trimmed(cells[at]));
+  return fields;
+}
+
 }  // namespace
 
 std::vector<int> sizes_between(int min, int max) {
@@ -166,32 +196,24 @@ std::vector<int> sizes_between(int min, int max) {
 
 Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& options) {
   Workload workload{.name = options.name};
-  std::string_view header;
-  std::size_t line_number = 0;
+  std::optional<WorkloadForm> form;
   std::set<std::string> names;
-  for (std::string_view row : cells_of(text, '\n')) {
-    ++line_number;
-    if (row.ends_with('\r')) row.remove_suffix(1);
+  for (int line_number = 1; !text.empty(); ++line_number) {
+    const std::string_view row = take_line(text);
     if (row.empty()) continue;
     const std::string place = "line " + std::to_string(line_number) + " of the workload: ";
-    if (header.empty()) {
-      if (row != kTraceHeader && row != kOwnHeader) {
-        return invalid_argument(place + "the first line should be \"" + std::string(kTraceHeader) + "\" or \"" +
-                                std::string(kOwnHeader) +
-                                "\", or that of a trace; what another scheduler wrote becomes one by: schedctl trace "
-                                "import");
-      }
-      header = row;
-      continue;
+    if (!form) {
+      form = form_of(row);
+      if (form) continue;
+      return invalid_argument(place + "the first line should be \"" + std::string(kTraceHeader) + "\" or \"" +
+                              std::string(kOwnHeader) +
+                              "\", or that of a trace; what another scheduler wrote becomes one by: schedctl trace "
+                              "import");
     }
-    const Fields fields = cells_of(row, ',');
-    const std::size_t wanted = cells_of(header, ',').size();
-    if (fields.size() != wanted || row.find('"') != std::string_view::npos) {
-      return invalid_argument(place + "it should hold " + std::to_string(wanted) + " fields without quotes, as in \"" +
-                              std::string(header) + "\"");
-    }
-    LineReader line(fields, header);
-    SimJob job = header == kOwnHeader ? own_job(line) : trace_job(line, options);
+    const auto fields = fields_of(row, *form, place);
+    if (!fields) return fields.error();
+    LineReader line(*fields, form->header);
+    SimJob job = form->header == kOwnHeader ? own_job(line) : trace_job(line, options);
     if (!names.insert(job.spec.name).second) line.refuse("the name \"" + job.spec.name + "\" is used twice");
     if (!line.problem().empty()) return invalid_argument(place + line.problem());
     workload.jobs.push_back(std::move(job));

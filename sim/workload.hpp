@@ -39,7 +39,8 @@ struct GeneratorOptions {
 // Sizes, curves, lengths, priorities and tenants are drawn independently for each job.
 [[nodiscard]] Workload generate_workload(const GeneratorOptions& options);
 
-// Reads one of two CSV forms, told apart by the first line; times in seconds, no quoted fields:
+// Reads one of two CSV forms, told apart by the columns that the first line names, in any order; times in seconds, no
+// quoted fields:
 //   name,time,application,num_replicas,batch_size
 //     The form of published traces. An application's curve and length are drawn from a class of its size (see
 //     workload.cpp), the same for the same `seed`; num_replicas is the preferred size, at most `size_max` is tried.

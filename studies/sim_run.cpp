@@ -17,6 +17,7 @@
 #include "studies/replay/gavel_run.hpp"
 #include "studies/replay/pollux_run.hpp"
 #include "studies/replay/typed_cluster.hpp"
+#include "studies/run_outcome.hpp"
 #include "studies/traces/trace_workload.hpp"
 
 namespace tidepool::sim {
@@ -164,15 +165,36 @@ Duration undisturbed_rest(const Workload& workload, const std::vector<NodeKind>&
   return Duration::from_seconds(slot_seconds / slots + longest);
 }
 
-// A run that ended at its limit would else look like one whose jobs were quick.
-void note_unfinished(SimReport& report) {
-  const auto unfinished =
-      std::ranges::count_if(report.rows, [](const auto& row) { return !core::is_final(row.state); });
-  if (unfinished == 0) return;
-  report.notes.push_back("under " + report.score.policy + " " + std::to_string(unfinished) + " of " +
-                         std::to_string(report.rows.size()) + " jobs had not ended when the run did, " +
-                         std::to_string(std::llround(report.score.makespan_s / 86'400)) +
-                         " days after the first came; times are of the others");
+// A worker that takes longer to start, or a job longer to change its size, than the daemon's patience by default would
+// be ended and tried again for ever: the operator of such a cluster sets a longer one.
+core::EngineConfig engine_for(const Workload& workload) {
+  Duration start;
+  Duration stall;
+  for (const SimJob& job : workload.jobs) {
+    start = std::max(start, job.truth.boot);
+    stall = std::max({stall, job.truth.switch_stall, job.truth.restarts ? job.truth.boot : Duration()});
+  }
+  core::EngineConfig config;
+  config.start_timeout = std::max(config.start_timeout, start * 2);
+  config.switch_timeout = std::max(config.switch_timeout, stall * 2);
+  return config;
+}
+
+Instant end_of(const SimOptions& options, const Workload& workload, Duration rest) {
+  if (options.until) return Instant() + workload.jobs.front().arrives + *options.until;
+  return Instant() + workload.jobs.back().arrives + std::max(kUsualEnd, rest * 10);
+}
+
+// A run whose jobs failed or were left would else look like one whose jobs were quick.
+void tell_outcome(const SimOptions& options, SimReport& report) {
+  const auto days = Duration::seconds(std::llround(report.score.makespan_s / 86'400) * 86'400);
+  Outcome outcome = outcome_of({.rows = report.rows,
+                                .policy = report.score.policy,
+                                .cut_off = report.cut_off,
+                                .until = options.until.value_or(days),
+                                .asked = options.until.has_value()});
+  report.notes.insert(report.notes.end(), outcome.notes.begin(), outcome.notes.end());
+  report.trouble = std::move(outcome.trouble);
 }
 
 Result<SimReport> run_live(const SimOptions& options) {
@@ -190,7 +212,8 @@ Result<SimReport> run_live(const SimOptions& options) {
   const auto detectors = core::detectors_of(straggler::kDetectors);
   core::Engine::Parts parts{
       .policies = *policies,
-      .stragglers = {.usual = detectors.at(std::string(straggler::kDefaultDetector)), .named = detectors}};
+      .stragglers = {.usual = detectors.at(std::string(straggler::kDefaultDetector)), .named = detectors},
+      .config = engine_for(*workload)};
   FaultMix faults = options.faults;
   const Duration last = workload->jobs.back().arrives;
   const Duration rest = undisturbed_rest(*workload, *kinds);
@@ -203,7 +226,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                  .faults = faults,
                  .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
                                   faults.node_noisy_every > Duration(),
-                 .limit = last + std::max(options.limit, rest * 10),
+                 .limit = end_of(options, *workload, rest) - Instant(),
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -239,7 +262,7 @@ Result<SimReport> run(const SimOptions& options) {
                               options.simulator + " replays the file that its own simulator reads, as it is published");
     }
     auto report = kRuns[i](options);
-    if (report) note_unfinished(*report);
+    if (report) tell_outcome(options, *report);
     return report;
   }
   return invalid_argument("there is no simulator called \"" + options.simulator +

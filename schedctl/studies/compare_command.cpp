@@ -236,7 +236,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
   }
   // The table tells of it, and a script shall notice, too.
   const bool failed = std::ranges::any_of(comparison.runs, [](const auto& run) { return !run.complaint.empty(); });
-  if (failed) std::fprintf(stderr, "schedctl: a policy file failed in some rounds; what is above says in which runs\n");
+  if (failed) std::fprintf(stderr, "schedctl: some runs are none to judge by; what is above says which and why\n");
   return failed ? kExitNegative : kExitOk;
 }
 

@@ -19,7 +19,8 @@ struct ComparedRun {
   std::string workload;
   std::uint64_t seed = 0;
   sim::SimReport report;
-  std::string complaint;  // of a policy file that failed in some rounds; empty = none did
+  std::string
+      complaint;  // of a policy file that failed in some rounds, or of a run without sound figures; empty = none
 };
 
 struct Comparison {

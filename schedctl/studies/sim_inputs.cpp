@@ -164,6 +164,7 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--semantics", options.simulator)->group("");  // as it was called before
   command.add_option("--profiles", asked.profiles, "measured speeds: a folder, or a JSON file for gavel");
   command.add_option("--round", asked.round, "between decisions; if not given 60s, for gavel 360s");
+  command.add_option("--until", asked.until, "simulated time at which a run ends; if not given 90d");
   command.add_flag("--declared-work", options.declared_work, "jobs declare their work, for replays");
   command.add_flag("--undeclared-work", options.undeclared_work, "jobs do not declare their work, for live");
   command.add_flag("!--no-kind-prior", options.kind_prior, "nothing is expected of a job from others, for pollux");
@@ -201,6 +202,8 @@ sim::SimOptions sim_options(SimAsked asked) {
   options.switch_stall = duration_of("--switch-stall", asked.switch_stall);
   options.cooldown = duration_of("--cooldown", asked.cooldown);
   options.round = duration_of("--round", asked.round);
+  options.until = duration_of("--until", asked.until);
+  if (options.until && *options.until < Duration::seconds(1)) fail(kExitUsage, "--until: at least 1s");
   read_faults(asked, options.faults);
   read_curve(asked.curve, options);
   read_type_speeds(asked.type_speeds, options);
@@ -243,7 +246,9 @@ FinishedRun run_options(sim::SimOptions options, const std::string& what) {
     const bool bug = report.error().code == ErrorCode::kInternal;
     fail(bug ? kExitApi : kExitUsage, what + report.error().message);
   }
-  return {.report = *std::move(report), .complaint = file ? file->complaint() : ""};
+  std::string complaint = file ? file->complaint() : "";
+  if (complaint.empty()) complaint = report->trouble;
+  return {.report = *std::move(report), .complaint = std::move(complaint)};
 }
 
 void tell_notes(const std::vector<std::string>& notes, const std::string& workload) {

@@ -19,6 +19,7 @@ struct SimAsked {
   std::string interarrival = "60s";
   std::string profiles;
   std::string round;
+  std::string until;
   std::string restart_penalty;
   std::string switch_stall;
   std::string cooldown;
@@ -52,7 +53,8 @@ void require_policy(const std::string& policy, const std::string& simulator);
 
 struct FinishedRun {
   sim::SimReport report;
-  std::string complaint;  // of a policy file that failed in some rounds; empty = none did
+  std::string
+      complaint;  // of a policy file that failed in some rounds, or of a run without sound figures; empty = none
 };
 // Runs it; the policy may be a policy file (replayed_policy.hpp). `what` begins the sentence of a failure.
 [[nodiscard]] FinishedRun run_options(sim::SimOptions options, const std::string& what = "");

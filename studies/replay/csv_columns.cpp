@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "sim/text_lines.hpp"
 
@@ -27,14 +28,15 @@ Result<Number> parsed(std::string_view cell, int line, const std::string& file, 
 
 Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::vector<std::string_view>& columns,
                                              const std::string& file) {
-  const std::vector<std::string_view> header = cells_of(take_line(text));
+  const std::vector<std::string_view> header = header_cells(take_line(text));
   std::vector<std::size_t> at;
   for (const std::string_view column : columns) {
-    const auto found = std::find(header.begin(), header.end(), column);
-    if (found == header.end()) {
-      return invalid_argument(file + ": the first line names no column \"" + std::string(column) + "\"");
+    const auto found = column_at(header, column);
+    if (!found) {
+      return invalid_argument(file + ": the first line names no column \"" +
+                              std::string(cells_of(column, '|').front()) + "\"");
     }
-    at.push_back(static_cast<std::size_t>(found - header.begin()));
+    at.push_back(*found);
   }
   std::vector<CsvRow> rows;
   for (int line = 2; !text.empty(); ++line) {
@@ -46,7 +48,7 @@ Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::v
                               std::to_string(header.size()));
     }
     CsvRow row{.line = line, .cells = {}};
-    for (const std::size_t column : at) row.cells.push_back(cells[column]);
+    for (const std::size_t column : at) row.cells.push_back(trimmed(cells[column]));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -58,10 +60,22 @@ Result<double> csv_number(std::string_view cell, int line, const std::string& fi
   return number;
 }
 
+Result<double> csv_seconds(std::string_view cell, int line, const std::string& file) {
+  auto seconds = csv_number(cell, line, file);
+  if (seconds && !(*seconds >= 0 && *seconds <= kCsvSecondsMax)) {
+    return invalid_argument(place(line, file) + ": \"" + std::string(cell) + "\" is no time from 0 s to ten years");
+  }
+  return seconds;
+}
+
 Result<int> csv_count(std::string_view cell, int line, const std::string& file) {
-  auto number = parsed<int>(cell, line, file, "a whole number");
-  if (number && *number < 0) return invalid_argument(place(line, file) + ": a count must not be negative");
-  return number;
+  const auto number = parsed<double>(cell, line, file, "a whole number");
+  if (!number) return number.error();
+  if (*number < 0) return invalid_argument(place(line, file) + ": a count must not be negative");
+  if (!(*number <= std::numeric_limits<int>::max()) || *number != std::floor(*number)) {
+    return invalid_argument(place(line, file) + ": \"" + std::string(cell) + "\" is not a whole number below 2^31");
+  }
+  return static_cast<int>(*number);
 }
 
 }  // namespace tidepool::sim

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "studies/baselines/registry.hpp"
+#include "studies/replay/clamped_jobs.hpp"
 #include "studies/replay/csv_columns.hpp"
 #include "studies/replay/deadline_bound.hpp"
 #include "studies/replay/slot_events.hpp"
 #include "studies/replay/typed_cluster.hpp"
+#include "studies/traces/elasticflow_columns.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -134,12 +136,10 @@ class Jobs {
           "--simulator elasticflow replays a file: give --workload FILE.csv "
           "(job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration)");
     }
-    const auto rows = read_csv_columns(
-        *options_.workload_csv,
-        {"job_id", "submit_time", "iteration", "model_name", "ddl", "batch_size", "num_gpu", "duration"},
-        options_.workload);
+    const auto rows = read_csv_columns(*options_.workload_csv, {kElasticFlowColumns.begin(), kElasticFlowColumns.end()},
+                                       options_.workload);
     if (!rows) return rows.error();
-    std::vector<std::pair<std::pair<std::int64_t, int>, DeadlineJob>> found;
+    std::vector<std::pair<std::pair<double, int>, DeadlineJob>> found;
     for (const CsvRow& row : *rows) {
       auto job = read_one(row);
       if (!job) return job.error();
@@ -151,37 +151,51 @@ class Jobs {
     for (auto& [key, job] : found) jobs.push_back(std::move(job));
     return jobs;
   }
+  [[nodiscard]] const ClampedJobs& clamped() const { return clamped_; }
 
  private:
   Result<DeadlineJob> read_one(const CsvRow& row) {
-    std::array<int, 6> counts{};
-    constexpr std::array<std::size_t, 6> kCells{1, 2, 4, 5, 6, 7};
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const auto count = csv_count(row.cells[kCells[i]], row.line, options_.workload);
+    enum Cell : std::size_t { kId, kSubmit, kSteps, kModel, kDeadline, kBatch, kGpus, kDuration };
+    DeadlineJob job{.name = std::string(row.cells[kId]), .application = std::string(row.cells[kModel])};
+    double duration_s = 0;
+    const std::array<std::pair<double*, Cell>, 3> times{
+        {{&job.submitted_s, kSubmit}, {&job.deadline_s, kDeadline}, {&duration_s, kDuration}}};
+    for (const auto& [field, cell] : times) {
+      const auto seconds = csv_seconds(row.cells[cell], row.line, options_.workload);
+      if (!seconds) return seconds.error();
+      *field = *seconds;
+    }
+    int steps = 0;
+    int batch = 0;
+    const std::array<std::pair<int*, Cell>, 3> counts{{{&steps, kSteps}, {&batch, kBatch}, {&job.size, kGpus}}};
+    for (const auto& [field, cell] : counts) {
+      const auto count = csv_count(row.cells[cell], row.line, options_.workload);
       if (!count) return count.error();
-      counts[i] = *count;
+      *field = *count;
     }
-    const auto [submitted, steps, deadline, batch, size, duration] = counts;
-    DeadlineJob job{.name = std::string(row.cells[0]), .application = std::string(row.cells[3])};
-    const auto speeds = table_.find({job.application, batch});
-    if (speeds == table_.end() || !(speeds->second.steps_per_second(0, size) > 0)) {
-      return invalid_argument(options_.workload + " line " + std::to_string(row.line) + ": the profiles have no " +
-                              job.application + " at batch " + std::to_string(batch) + " on " + std::to_string(size) +
-                              " slots");
-    }
-    job.submitted_s = submitted;
-    job.deadline_s = deadline;
-    job.steps = run_.by_duration ? duration : steps;
-    job.size = size;
-    job.size_max = run_.by_duration ? size : size_limit(speeds->second, job.application, run_.any_size);
-    job.speeds = run_.by_duration ? &seconds_at(size, declared_) : &speeds->second;
+    job.steps = run_.by_duration ? duration_s : steps;
+    TP_TRY(set_speeds(job, batch, row.line));
     return job;
+  }
+
+  Status set_speeds(DeadlineJob& job, int batch, int line) {
+    const auto speeds = table_.find({job.application, batch});
+    if (speeds == table_.end() || speeds->second.sizes().empty()) {
+      return invalid_argument(options_.workload + " line " + std::to_string(line) + ": the profiles have no " +
+                              job.application + " at batch " + std::to_string(batch));
+    }
+    const int wanted = std::exchange(job.size, nearest_size(speeds->second.sizes(), job.size));
+    clamped_.sizes += wanted != job.size ? 1 : 0;
+    job.size_max = run_.by_duration ? job.size : size_limit(speeds->second, job.application, run_.any_size);
+    job.speeds = run_.by_duration ? &seconds_at(job.size, declared_) : &speeds->second;
+    return ok_status();
   }
 
   const SimOptions& options_;
   const SpeedTable& table_;
   PublishedRun run_;
   std::map<int, TypeSpeeds> declared_;  // by size
+  ClampedJobs clamped_;
 };
 
 // Alone on so many slots at the fastest size within them; with less than one slot for that share of the time.
@@ -206,8 +220,8 @@ std::int64_t deadlines_bound(const std::vector<DeadlineJob>& jobs, int slots) {
       fastest = std::max(fastest, speed);
       per_slot = std::max(per_slot, speed / size);
     }
-    due.push_back({.submitted_s = static_cast<double>(job.submitted_s),
-                   .due_s = static_cast<double>(job.deadline_s),
+    due.push_back({.submitted_s = job.submitted_s,
+                   .due_s = job.deadline_s,
                    .seconds = job.steps / fastest,
                    .slot_seconds = job.steps / per_slot});
   }
@@ -239,20 +253,23 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
                   .slots = cluster->slots()};
   setup.account.stopwatch_ns = options.stopwatch_ns;
   setup.account.keep_decisions = options.keep_decisions;
-  setup.limit_s = jobs->front().submitted_s + options.limit.count_ms() / 1'000;
+  setup.limit_s = jobs->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds();
   setup.declared_work = options.declared_work || preset->knowledge == policies::cluster::Knowledge::kOracle;
   if (options.round) setup.slot_s = static_cast<int>(options.round->count_ms() / 1'000);
   if (setup.slot_s < 1) return invalid_argument("--round must be at least 1s");
   const auto result = replay_in_slots(setup);
   if (!result) return result.error();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
-  return report_of({.result = *result,
-                    .cluster = cluster->whole(),
-                    .workload = options.workload,
-                    .policy = options.policy,
-                    .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], slots); },
-                    .wall_s = static_cast<double>(end - begin) * 1e-9,
-                    .deadlines_bound = deadlines_bound(*jobs, cluster->slots())});
+  SimReport report =
+      report_of({.result = *result,
+                 .cluster = cluster->whole(),
+                 .workload = options.workload,
+                 .policy = options.policy,
+                 .alone_seconds = [&](std::size_t row, double slots) { return alone_seconds((*jobs)[row], slots); },
+                 .wall_s = static_cast<double>(end - begin) * 1e-9,
+                 .deadlines_bound = deadlines_bound(*jobs, cluster->slots())});
+  report.notes = reader.clamped().notes(jobs->size());
+  return report;
 }
 
 }  // namespace tidepool::sim

@@ -12,6 +12,7 @@
 
 #include "sim/text_lines.hpp"
 #include "studies/baselines/registry.hpp"
+#include "studies/replay/clamped_jobs.hpp"
 #include "studies/replay/csv_columns.hpp"
 #include "studies/replay/jct_bound.hpp"
 #include "studies/replay/lease_rounds.hpp"
@@ -68,62 +69,85 @@ Result<SpeedTable> read_speeds(const SimOptions& options, const TypedCluster& cl
 
 constexpr std::size_t kTraceCells = 10;
 
-Result<LeaseJob> read_job(std::string_view line, int number, const SpeedTable& speeds, const SimOptions& options) {
-  const std::string& file = options.workload;
-  const std::vector<std::string_view> cells = cells_of(line, '\t');
-  if (cells.size() != kTraceCells) {
-    return invalid_argument(file + " line " + std::to_string(number) + ": " + std::to_string(cells.size()) +
-                            " cells between tabs, a Gavel trace has 10");
-  }
-  const auto steps = csv_count(cells[5], number, file);
-  const auto size = csv_count(cells[6], number, file);
-  const auto weight = csv_number(cells[7], number, file);
-  const auto submitted = csv_number(cells[9], number, file);
-  for (const Error* error : {steps ? nullptr : &steps.error(), size ? nullptr : &size.error(),
-                             weight ? nullptr : &weight.error(), submitted ? nullptr : &submitted.error()}) {
-    if (error != nullptr) return *error;
-  }
-  if (*steps < 1 || *size < 1 || !(*weight > 0) || *submitted < 0) {
-    return invalid_argument(file + " line " + std::to_string(number) +
-                            ": steps, workers and weight are above 0, and no job arrives before 0");
-  }
-  const auto found = speeds.find(key_of(cells[0], *size));
-  if (found == speeds.end()) {
-    return invalid_argument(file + " line " + std::to_string(number) + ": the table of speeds has no " +
-                            key_of(cells[0], *size));
-  }
-  return LeaseJob{.name = "job-" + std::to_string(number - 1),
-                  .application = std::string(cells[0]),
-                  .submitted_s = *submitted,
-                  .steps = *steps,
-                  .size = *size,
-                  .weight = *weight,
-                  .speeds = &found->second};
-}
+// Jobs of a trace, in its order.
+class TraceReader {
+ public:
+  TraceReader(const SimOptions& options, const SpeedTable& speeds) : options_(options), speeds_(speeds) {}
 
-Result<std::vector<LeaseJob>> read_jobs(const SimOptions& options, const SpeedTable& speeds) {
-  if (!options.workload_csv) {
-    return invalid_argument("--simulator gavel replays a file: give --workload FILE.trace (tab separated)");
-  }
-  std::vector<LeaseJob> jobs;
-  int number = 0;
-  for (std::string_view rest = *options.workload_csv; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    ++number;
-    if (line.empty()) continue;
-    auto job = read_job(line, number, speeds, options);
-    if (!job) return job.error();
-    if (!jobs.empty() && job->submitted_s < jobs.back().submitted_s) {
-      return invalid_argument(options.workload + " line " + std::to_string(number) +
-                              ": arrives before the line above it; order the trace by arrival");
+  Result<std::vector<LeaseJob>> read() {
+    if (!options_.workload_csv) {
+      return invalid_argument("--simulator gavel replays a file: give --workload FILE.trace (tab separated)");
     }
-    jobs.push_back(*std::move(job));
+    std::vector<LeaseJob> jobs;
+    for (std::string_view rest = *options_.workload_csv; !rest.empty();) {
+      ++number_;
+      const std::string_view line = take_line(rest);
+      if (line.empty()) continue;
+      auto job = read_job(line);
+      if (!job) return job.error();
+      if (!jobs.empty() && job->submitted_s < jobs.back().submitted_s) {
+        return invalid_argument(place() + "arrives before the line above it; order the trace by arrival");
+      }
+      jobs.push_back(*std::move(job));
+    }
+    if (jobs.empty()) return invalid_argument("the workload " + options_.workload + " has no job");
+    return jobs;
   }
-  if (jobs.empty()) return invalid_argument("the workload " + options.workload + " has no job");
-  return jobs;
-}
+  [[nodiscard]] const ClampedJobs& clamped() const { return clamped_; }
+
+ private:
+  [[nodiscard]] std::string place() const { return options_.workload + " line " + std::to_string(number_) + ": "; }
+
+  Result<LeaseJob> read_job(std::string_view line) {
+    const std::string& file = options_.workload;
+    const std::vector<std::string_view> cells = cells_of(line, '\t');
+    if (cells.size() != kTraceCells) {
+      return invalid_argument(place() + std::to_string(cells.size()) + " cells between tabs, a Gavel trace has 10");
+    }
+    const auto steps = csv_count(cells[5], number_, file);
+    const auto size = csv_count(cells[6], number_, file);
+    const auto weight = csv_number(cells[7], number_, file);
+    const auto submitted = csv_number(cells[9], number_, file);
+    for (const Error* error : {steps ? nullptr : &steps.error(), size ? nullptr : &size.error(),
+                               weight ? nullptr : &weight.error(), submitted ? nullptr : &submitted.error()}) {
+      if (error != nullptr) return *error;
+    }
+    if (*steps < 1 || *size < 1 || !(*weight > 0) || *submitted < 0) {
+      return invalid_argument(place() + "steps, workers and weight are above 0, and no job arrives before 0");
+    }
+    LeaseJob job{.name = "job-" + std::to_string(number_ - 1), .application = std::string(cells[0])};
+    job.submitted_s = *submitted;
+    job.steps = *steps;
+    job.size = *size;
+    job.weight = *weight;
+    TP_TRY(set_speeds(job));
+    return job;
+  }
+
+  // At the nearest size at which the table has a speed for it on a type of this cluster.
+  Status set_speeds(LeaseJob& job) {
+    const std::string begin = "('" + job.application + "', ";
+    std::vector<int> sizes;
+    for (auto entry = speeds_.lower_bound(begin); entry != speeds_.end() && entry->first.starts_with(begin); ++entry) {
+      if (!entry->second.sizes().empty()) sizes.push_back(size_in(entry->first));
+    }
+    std::ranges::sort(sizes);
+    const int wanted = job.size;
+    if (!sizes.empty()) job.size = nearest_size(sizes, wanted);
+    const auto found = speeds_.find(key_of(job.application, job.size));
+    if (found == speeds_.end()) {
+      return invalid_argument(place() + "the table of speeds has no " + key_of(job.application, wanted));
+    }
+    clamped_.sizes += job.size != wanted ? 1 : 0;
+    job.speeds = &found->second;
+    return ok_status();
+  }
+
+  const SimOptions& options_;
+  const SpeedTable& speeds_;
+  int number_ = 0;  // of the line
+  ClampedJobs clamped_;
+};
 
 // Alone with so many slots of the cluster's mix, less than its size standing for that share of the time.
 double alone_seconds(const LeaseJob& job, const TypedCluster& cluster, double slots) {
@@ -178,7 +202,8 @@ Result<SimReport> run_gavel(const SimOptions& options) {
   if (!preset) return preset.error();
   const auto speeds = read_speeds(options, *cluster);
   if (!speeds) return speeds.error();
-  const auto jobs = read_jobs(options, *speeds);
+  TraceReader reader(options, *speeds);
+  const auto jobs = reader.read();
   if (!jobs) return jobs.error();
 
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -188,7 +213,9 @@ Result<SimReport> run_gavel(const SimOptions& options) {
       .policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = cluster->types()};
   account.stopwatch_ns = options.stopwatch_ns;
   account.keep_decisions = options.keep_decisions;
-  LeaseSetup setup{.account = account, .jobs = *jobs, .limit_s = options.limit.to_seconds()};
+  LeaseSetup setup{.account = account,
+                   .jobs = *jobs,
+                   .limit_s = jobs->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds()};
   if (options.round) setup.round_s = options.round->to_seconds();
   if (setup.round_s < 1) return invalid_argument("--round must be at least 1s");
   setup.declared_work = options.declared_work || preset->knowledge == policies::cluster::Knowledge::kOracle;
@@ -204,6 +231,7 @@ Result<SimReport> run_gavel(const SimOptions& options) {
        .wall_s = static_cast<double>(end - begin) * 1e-9,
        .jct_bound_s = jct_bound(*jobs, *cluster)});
   report.score.cluster = options.cluster;
+  report.notes = reader.clamped().notes(jobs->size());
   return report;
 }
 

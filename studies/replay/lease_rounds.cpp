@@ -43,7 +43,9 @@ class Leases {
         now_s_ = next_s < kNever ? next_s : now_s_ + setup_.round_s;
       }
     }
-    return account_.result(now_s_);
+    SimResult result = account_.result(now_s_);
+    result.cut_off = !result.complete;
+    return result;
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/adaptive_training.hpp"
+#include "studies/replay/clamped_jobs.hpp"
 #include "studies/replay/csv_columns.hpp"
 #include "studies/replay/epoch_training.hpp"
 #include "studies/replay/jct_bound.hpp"
@@ -40,7 +42,7 @@ struct WorkloadRow {
   int line = 0;
   std::string name;
   std::string application;
-  int submitted_s = 0;
+  double submitted_s = 0;
   int size = 1;
   int batch = 1;
 };
@@ -57,7 +59,10 @@ Result<std::vector<WorkloadRow>> read_rows(const SimOptions& options) {
   std::vector<WorkloadRow> found;
   for (const CsvRow& row : *rows) {
     WorkloadRow job{.line = row.line, .name = std::string(row.cells[0]), .application = std::string(row.cells[2])};
-    const std::array<std::pair<int*, std::size_t>, 3> counts{{{&job.submitted_s, 1}, {&job.size, 3}, {&job.batch, 4}}};
+    const auto submitted = csv_seconds(row.cells[1], row.line, options.workload);
+    if (!submitted) return submitted.error();
+    job.submitted_s = *submitted;
+    const std::array<std::pair<int*, std::size_t>, 2> counts{{{&job.size, 3}, {&job.batch, 4}}};
     for (const auto& [field, cell] : counts) {
       const auto count = csv_count(row.cells[cell], row.line, options.workload);
       if (!count) return count.error();
@@ -142,21 +147,24 @@ int most(const MeasuredApplication& application, int batch) {
   return cap > 0 ? std::min(size, cap) : size;
 }
 
+// Its batch becomes one between the measured ones, its size one that leaves each worker a measured batch.
+Status clamp(WorkloadRow& row, Measurements& measurements, ClampedJobs& clamped) {
+  const auto application = measurements.application(row.application);
+  if (!application) return application.error();
+  const MeasuredApplication& measured = **application;
+  const int batch = std::exchange(row.batch, std::clamp(row.batch, measured.initial_batch(), measured.batch_max()));
+  clamped.batches += batch != row.batch ? 1 : 0;
+  const int size = std::exchange(row.size, std::min(row.size, most(measured, row.batch)));
+  clamped.sizes += size != row.size ? 1 : 0;
+  return ok_status();
+}
+
 Result<ReplayJob> make_job(const WorkloadRow& row, Measurements& measurements, const JobRules& rules) {
   const auto application = measurements.application(row.application);
   if (!application) return application.error();
-  if (row.batch < (*application)->initial_batch() || row.batch > (*application)->batch_max()) {
-    return invalid_argument("job " + row.name + ": batch_size " + std::to_string(row.batch) + " is not between " +
-                            std::to_string((*application)->initial_batch()) + " and " +
-                            std::to_string((*application)->batch_max()) + ", the measured ones");
-  }
   const bool by_job = rules.knowledge == policies::cluster::Knowledge::kLearntByJob;
   const bool adaptive = by_job || rules.knowledge == policies::cluster::Knowledge::kLearnt;
   const int size_max = most(**application, row.batch);
-  if (row.size > size_max) {
-    return invalid_argument("job " + row.name + ": num_replicas " + std::to_string(row.size) + " is above " +
-                            std::to_string(size_max) + ", the most that its batch allows");
-  }
   ReplayJob job{.name = row.name, .application = row.application, .submitted_s = row.submitted_s, .training = nullptr};
   const EpochTraining::Setup setup{.application = **application,
                                    .oracle = measurements.oracle(**application, row.batch),
@@ -201,10 +209,9 @@ double jct_bound(const std::vector<WorkloadRow>& rows, Measurements& measurement
                                  .size_max = std::min(size_max, cluster.slots()),
                                  .slots_per_node = cluster.slots_per_node});
     }
-    const int rounds = (row.submitted_s + rules.round_s - 1) / rules.round_s;
-    jobs.push_back({.submitted_s = double(row.submitted_s),
-                    .ready_s = double(rounds * rules.round_s + rules.restart_s),
-                    .need = need->second});
+    const double rounds = std::ceil(row.submitted_s / rules.round_s);
+    jobs.push_back(
+        {.submitted_s = row.submitted_s, .ready_s = rounds * rules.round_s + rules.restart_s, .need = need->second});
   }
   return jct_bounds(jobs, cluster.slots()).best_s();
 }
@@ -219,11 +226,13 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   if (!preset) return preset.error();
   const int round_s = whole_seconds(options.round, 60);
   if (round_s < 1) return invalid_argument("--round must be at least 1s");
-  const auto rows = read_rows(options);
+  auto rows = read_rows(options);
   if (!rows) return rows.error();
 
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   Measurements measurements(options, *cluster);
+  ClampedJobs clamped;
+  for (WorkloadRow& row : *rows) TP_TRY(clamp(row, measurements, clamped));
   const auto policy = preset->policy();
   const auto place = preset->place();
   ReplaySetup setup{.cluster = *cluster,
@@ -232,7 +241,7 @@ Result<SimReport> run_pollux(const SimOptions& options) {
                     .place = *place,
                     .round_s = round_s};
   setup.interference = options.interference;
-  setup.limit_s = options.limit.count_ms() / 1'000;
+  setup.limit_s = rows->front().submitted_s + options.until.value_or(kUsualEnd).to_seconds();
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
   // A baseline with an oracle knows the work that is left, as published; any other only what its user has declared.
@@ -254,14 +263,16 @@ Result<SimReport> run_pollux(const SimOptions& options) {
   const auto result = replay(setup);
   if (!result) return result.error();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
-  return report_of(
-      {.result = *result,
-       .cluster = *cluster,
-       .workload = options.workload,
-       .policy = options.policy,
-       .alone_seconds = [&](std::size_t row, double slots) { return trainings[row]->alone_seconds(slots); },
-       .wall_s = static_cast<double>(end - begin) * 1e-9,
-       .jct_bound_s = jct_bound(*rows, measurements, *cluster, rules)});
+  SimReport report =
+      report_of({.result = *result,
+                 .cluster = *cluster,
+                 .workload = options.workload,
+                 .policy = options.policy,
+                 .alone_seconds = [&](std::size_t row, double slots) { return trainings[row]->alone_seconds(slots); },
+                 .wall_s = static_cast<double>(end - begin) * 1e-9,
+                 .jct_bound_s = jct_bound(*rows, measurements, *cluster, rules)});
+  report.notes = clamped.notes(rows->size());
+  return report;
 }
 
 }  // namespace tidepool::sim

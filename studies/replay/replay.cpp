@@ -27,15 +27,17 @@ class Rounds {
                   .types = {},
                   .stopwatch_ns = setup.stopwatch_ns,
                   .keep_decisions = setup.keep_decisions}) {
-    for (const ReplayJob& job : setup_.jobs) account_.add(job.name, job.application, double(job.submitted_s));
+    for (const ReplayJob& job : setup_.jobs) account_.add(job.name, job.application, job.submitted_s);
   }
 
   Result<SimResult> run() {
-    while (!account_.all_ended() && now_s_ < setup_.limit_s) {
+    while (!account_.all_ended() && double(now_s_) < setup_.limit_s) {
       TP_TRY(pass_time());
       TP_TRY(decide());
     }
-    return account_.result(double(now_s_));
+    SimResult result = account_.result(double(now_s_));
+    result.cut_off = !result.complete;
+    return result;
   }
 
  private:
@@ -76,7 +78,7 @@ class Rounds {
   Status decide() {
     for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
       ReplayAccount::Job& job = account_.jobs()[i];
-      job.visible = setup_.jobs[i].submitted_s <= now_s_;
+      job.visible = setup_.jobs[i].submitted_s <= double(now_s_);
       if (job.visible && !job.ended) setup_.jobs[i].training->describe(job.row);
     }
     const auto decision = account_.decide(double(now_s_));

@@ -20,7 +20,7 @@ namespace tidepool::sim {
 struct ReplayJob {
   std::string name;
   std::string application;
-  std::int64_t submitted_s = 0;
+  double submitted_s = 0;
   std::unique_ptr<Training> training;
 };
 
@@ -33,7 +33,7 @@ struct ReplaySetup {
   // Part of its speed that a job on several nodes loses while another such job has slots on one of them (Qiao et al.,
   // OSDI 2021, section 5.3.2).
   double interference = 0;
-  std::int64_t limit_s = 90 * 86'400;          // the run ends here whatever is left
+  double limit_s = 90 * 86'400.0;              // the run ends here whatever is left
   std::function<std::int64_t()> stopwatch_ns;  // none = decision times are not measured
   bool keep_decisions = false;
 };

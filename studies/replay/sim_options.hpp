@@ -28,6 +28,8 @@ inline constexpr std::array kSimulators{
     SimulatorRules{"pollux", "60 s rounds over measured profiles, as in Pollux' artifact; --profiles: a folder"},
 };
 
+inline constexpr Duration kUsualEnd = Duration::seconds(90 * 86'400);
+
 struct SimOptions {
   // "generated", "generated:SEED", or the name under which `workload_csv` is printed.
   std::string workload = "generated";
@@ -61,7 +63,8 @@ struct SimOptions {
   double interference = 0;  // pollux: part of its speed that a distributed job loses on a node with another such job
   std::optional<Duration> cooldown;  // between changes of size of a job; none = as the workload says
   FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
-  Duration limit = Duration::seconds(90 * 86'400);  // of simulated time; live: at least, after the last arrival
+  // The end of simulated time, after the first submission; none = kUsualEnd, live at least so long after the last one.
+  std::optional<Duration> until;
   bool keep_decisions = false;
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
 };

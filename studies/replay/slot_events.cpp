@@ -64,10 +64,10 @@ class Slots {
   explicit Slots(const SlotSetup& setup)
       : setup_(setup), account_(setup.account), overhead_(setup.charge, setup.slots) {
     for (const DeadlineJob& job : setup.jobs) {
-      account_.add(job.name, job.application, static_cast<double>(job.submitted_s));
+      account_.add(job.name, job.application, job.submitted_s);
       ReplayAccount::Job& kept = account_.jobs().back();
-      kept.report.deadline_s = static_cast<double>(job.deadline_s);
-      kept.row.deadline = instant_of(static_cast<double>(job.deadline_s));
+      kept.report.deadline_s = job.deadline_s;
+      kept.row.deadline = instant_of(job.deadline_s);
       kept.row.size_wanted = job.size;
       kept.row.size_max = job.size_max;
       kept.row.largest_seen = job.size_max;
@@ -77,8 +77,9 @@ class Slots {
   }
 
   Result<SimResult> run() {
-    now_s_ = static_cast<double>(setup_.jobs.front().submitted_s);
-    while (!account_.all_ended() && now_s_ < static_cast<double>(setup_.limit_s)) {
+    now_s_ = setup_.jobs.front().submitted_s;
+    bool given_up = false;
+    while (!given_up && !account_.all_ended() && now_s_ < setup_.limit_s) {
       show();
       overhead_.begin();
       const auto decision = account_.decide(now_s_);
@@ -86,10 +87,12 @@ class Slots {
       charge();
       overhead_.end();
       const std::optional<double> next_s = next_event(decision->wake_s);
-      if (!next_s) break;  // nothing runs, nobody comes: the policy has given up on the rest
-      pass_time(*next_s);
+      given_up = !next_s;  // nothing runs and no job is to come: the policy leaves the rest
+      if (next_s) pass_time(*next_s);
     }
-    return account_.result(now_s_);
+    SimResult result = account_.result(now_s_);
+    result.cut_off = !result.complete && !given_up;
+    return result;
   }
 
  private:
@@ -100,18 +103,15 @@ class Slots {
   };
 
   void show() {
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
+    for (; next_arrival() <= now_s_; ++arrived_) account_.jobs()[arrived_].visible = true;
+    for (std::size_t i = 0; i < arrived_; ++i) {
       ReplayAccount::Job& job = account_.jobs()[i];
-      job.visible = static_cast<double>(setup_.jobs[i].submitted_s) <= now_s_;
       if (setup_.declared_work) job.row.steps_left = job.row.useful_left = progress_[i].left;
     }
   }
 
   [[nodiscard]] double next_arrival() const {
-    for (const DeadlineJob& job : setup_.jobs) {
-      if (static_cast<double>(job.submitted_s) > now_s_) return static_cast<double>(job.submitted_s);
-    }
-    return kNever;
+    return arrived_ < setup_.jobs.size() ? setup_.jobs[arrived_].submitted_s : kNever;
   }
 
   [[nodiscard]] bool runs(std::size_t i) const {
@@ -124,11 +124,11 @@ class Slots {
   }
 
   void charge() {
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
+    const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNever;
+    for (std::size_t i = 0; i < arrived_; ++i) {
       const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
       Progress& job = progress_[i];
       const bool holds = runs(i);
-      const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNever;
       job.overhead_s = holds && !free_of_charge ? overhead_.of(placement, !job.held) : 0;
       job.held = holds;
     }
@@ -157,7 +157,8 @@ class Slots {
   }
 
   [[nodiscard]] std::optional<double> next_event(std::optional<double> wake_s) const {
-    return setup_.charge == Charge::kArrivals ? next_of(arrivals(), now_s_ + setup_.slot_s) : next_of(planned(wake_s));
+    return setup_.charge == Charge::kArrivals ? next_of(next_arrivals(), now_s_ + setup_.slot_s)
+                                              : next_of(planned(wake_s));
   }
 
   // The first of them, but not within a slot, unless it is the last of all; without any, `otherwise`.
@@ -168,19 +169,17 @@ class Slots {
     return *events.begin() <= slot_end_s && events.size() > 1 ? slot_end_s : *events.begin();
   }
 
-  [[nodiscard]] std::set<double> arrivals() const {
-    std::set<double> times;
-    for (const DeadlineJob& job : setup_.jobs) {
-      if (static_cast<double>(job.submitted_s) > now_s_) times.insert(static_cast<double>(job.submitted_s));
-    }
-    return times;
+  // The first arrival to come, and the last, which stands for all others.
+  [[nodiscard]] std::set<double> next_arrivals() const {
+    if (next_arrival() == kNever) return {};
+    return {next_arrival(), setup_.jobs.back().submitted_s};
   }
 
   [[nodiscard]] std::set<double> planned(std::optional<double> wake_s) const {
     std::set<double> events;
     double planned_s = next_arrival();
     if (planned_s < kNever) events.insert(planned_s);
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
+    for (std::size_t i = 0; i < arrived_; ++i) {
       if (!runs(i)) continue;
       events.insert(end_event(i));
       planned_s = std::min(planned_s, planned_end(i));
@@ -193,7 +192,7 @@ class Slots {
 
   void pass_time(double until_s) {
     const double passed_s = until_s - now_s_;
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
+    for (std::size_t i = 0; i < arrived_; ++i) {
       if (!runs(i)) continue;
       Progress& job = progress_[i];
       // The charge is taken off the time until the job's end as well: a job may be asked about again a step short of
@@ -214,6 +213,7 @@ class Slots {
   ReplayAccount account_;
   Overhead overhead_;
   std::vector<Progress> progress_;
+  std::size_t arrived_ = 0;  // jobs submitted by now, the first of all
   double now_s_ = 0;
 };
 

@@ -18,8 +18,8 @@ namespace tidepool::sim {
 struct DeadlineJob {
   std::string name;
   std::string application;
-  std::int64_t submitted_s = 0;
-  std::int64_t deadline_s = 0;
+  double submitted_s = 0;
+  double deadline_s = 0;
   double steps = 0;
   int size = 1;                        // wanted by its user
   int size_max = 1;                    // that a policy may give it
@@ -45,7 +45,7 @@ struct SlotSetup {
   Charge charge = Charge::kChanged;
   int slots = 0;  // of the cluster
   int slot_s = 60;
-  std::int64_t limit_s = 0;   // the run ends here whatever is left
+  double limit_s = 0;         // the run ends here whatever is left
   bool declared_work = true;  // whether the policy may know how much is left
 };
 

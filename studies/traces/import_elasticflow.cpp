@@ -1,5 +1,6 @@
 // The traces of ElasticFlow (Gu et al., ASPLOS 2023) and of the ITP clusters published with it. Submission times and
 // durations are recorded ones; models, iterations and deadlines were drawn by the authors.
+#include "studies/traces/elasticflow_columns.hpp"
 #include "studies/traces/importers.hpp"
 #include "studies/traces/trace_rows.hpp"
 
@@ -22,10 +23,7 @@ TraceJob read_row(TraceRow& row) {
 }  // namespace
 
 Result<Trace> import_elasticflow(const TraceText& input) {
-  return read_trace_rows(input,
-                         {.names = {"job_id", "submission_time|submit_time", "num_iteration|iteration", "model_name",
-                                    "deadline|ddl", "batch_size", "num_gpu", "duration"}},
-                         read_row);
+  return read_trace_rows(input, {.names = {kElasticFlowColumns.begin(), kElasticFlowColumns.end()}}, read_row);
 }
 
 }  // namespace tidepool::sim

@@ -61,12 +61,10 @@ struct Header {
 Result<std::size_t> place_of(std::string_view wanted, const std::vector<std::string_view>& cells, std::string& name) {
   const bool optional = wanted.ends_with('?');
   if (optional) wanted.remove_suffix(1);
-  for (const std::string_view choice : cells_of(wanted, '|')) {
-    const auto found = std::find(cells.begin(), cells.end(), choice);
-    if (name.empty()) name = choice;
-    if (found == cells.end()) continue;
-    name = choice;
-    return static_cast<std::size_t>(found - cells.begin());
+  name = cells_of(wanted, '|').front();
+  if (const auto found = column_at(cells, wanted)) {
+    name = cells[*found];
+    return *found;
   }
   if (optional) return std::string_view::npos;
   std::vector<std::string> there;
@@ -79,9 +77,7 @@ Result<std::size_t> place_of(std::string_view wanted, const std::vector<std::str
 Result<Header> header_of(const TraceColumns& columns, std::string_view line) {
   Header header;
   std::vector<std::string_view> cells;
-  if (columns.header) cells = cells_of(line, columns.separator);
-  if (!cells.empty() && !cells.front().empty() && cells.front().starts_with("\xEF\xBB\xBF"))
-    cells.front().remove_prefix(3);
+  if (columns.header) cells = header_cells(line, columns.separator);
   header.cells = columns.header ? cells.size() : columns.names.size();
   std::set<std::size_t> used;
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
@@ -130,10 +126,7 @@ double to_micros(double seconds) {
 }  // namespace
 
 std::string TraceRow::text(std::size_t column) const {
-  std::string_view cell = cells_[column];
-  while (cell.starts_with(' ')) cell.remove_prefix(1);
-  while (cell.ends_with(' ')) cell.remove_suffix(1);
-  return plain(std::string(cell));
+  return plain(std::string(cells_[column]));
 }
 
 double TraceRow::number(std::size_t column, double low, double high) {
@@ -211,7 +204,7 @@ Result<Trace> read_trace_rows(const TraceText& input, const TraceColumns& column
     const bool whole = cells.size() == header->cells;
     std::vector<std::string_view> asked;
     for (const std::size_t at : header->at) {
-      asked.push_back(whole && at < cells.size() ? cells[at] : std::string_view());
+      asked.push_back(whole && at < cells.size() ? trimmed(cells[at]) : std::string_view());
     }
     TraceRow row(std::move(asked), header->names, line);
     TraceJob job;

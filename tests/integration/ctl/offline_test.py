@@ -168,6 +168,26 @@ class Offline(unittest.TestCase):
         self.assertIn("--simulator", shown)
         self.assertNotIn("--semantics", shown)
 
+    def test_a_run_that_is_cut_off_says_how_many_jobs_were_left(self):
+        words = ["sim", "run", "--jobs", 20]
+        asked = call(*words, "--until", "10m")
+        self.assertEqual(asked.returncode, 0, asked.stderr)
+        self.assertRegex(asked.stderr, r"cut off 10 minutes after the first submission with \d+ of 20 jobs left")
+        self.assertLess(json.loads(asked.stdout)["completed"], 20)
+        self.assertEqual(call(*words, "--until", "0s").returncode, 2)
+
+    def test_a_run_without_a_completed_job_is_a_failure(self):
+        table = self.folder / "speeds.json"
+        table.write_text(json.dumps({"fast": {"('A', 2)": {"null": 1.0}}}))
+        jobs = self.folder / "jobs.trace"
+        jobs.write_text("A\tc\tf\t-s\t1\t10\t2\t1\t-1\t0\n")
+        done = call("sim", "run", "--simulator", "gavel", "--profiles", table, "--workload", jobs, "--cluster",
+                    "1x1:fast", "--policy", "fifo")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(json.loads(done.stdout)["completed"], 0)
+        self.assertIn("90 days after the first submission with 1 of 1 job left, 1 of which never ran", done.stderr)
+        self.assertIn("schedctl: no job completed under fifo", done.stderr)
+
     def test_an_option_that_has_no_part_in_a_run_is_refused(self):
         for words, answer in (
             (("--simulator", "pollux", "--spot-reclaim-every", "1h"), "--spot-reclaim-every does nothing under"),

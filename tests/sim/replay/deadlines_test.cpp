@@ -1,6 +1,9 @@
 // ElasticFlow's deadline ratios, and the rules of its clock on workloads of a few lines.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <ctime>
+#include <limits>
 #include <string>
 
 #include "studies/sim_run.hpp"
@@ -108,7 +111,7 @@ TEST_CASE("elasticflow: what is wrong with a workload or the profiles is said wi
   };
   using Catch::Matchers::Contains;
   CHECK_THAT(message(options_for("a,0,x,m,600,64,1,1\n", "edf")), Contains("line 2") && Contains("\"x\""));
-  CHECK_THAT(message(options_for("a,0,1,m,600,64,4,1\n", "edf")), Contains("on 4 slots"));
+  CHECK_THAT(message(options_for("a,0,1,m,600,32,1,1\n", "edf")), Contains("no m at batch 32"));
   CHECK_THAT(message(options_for("a,0,1,n,600,64,1,1\n", "edf")), Contains("no n at batch 64"));
   SimOptions broken = options_for("a,0,1,m,600,64,1,1\n", "edf");
   broken.cluster = "1x1:a,1x1:b";
@@ -117,6 +120,29 @@ TEST_CASE("elasticflow: what is wrong with a workload or the profiles is said wi
   broken.profile_files.clear();
   CHECK_THAT(message(broken), Contains("--profiles"));
   CHECK_THAT(message(options_for("", "edf")), Contains("no job"));
+}
+
+TEST_CASE("a slot with jobs that find no room costs in proportion to how many they are") {
+  const auto seconds_for = [](int jobs) {
+    std::string rows;
+    for (int i = 0; i < jobs; ++i) rows += std::to_string(i) + ",0,1000000,m,9999,64,8,1000\n";
+    SimOptions options = options_for(rows, "gandiva");
+    options.profile_files["m.csv"] = "global_batch_size,8\n64,4\n";  // more slots than there are
+    options.until = Duration::seconds(200 * 60);
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 3; ++i) {
+      const std::clock_t begin = std::clock();
+      const auto report = run(options);
+      REQUIRE(report.ok());
+      CHECK(report->score.completed == 0);
+      best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  const double few = seconds_for(500);
+  const double many = seconds_for(2'000);
+  INFO(few << " s for 500 jobs, " << many << " s for 2,000");
+  CHECK(many < 9 * few);  // four times as many; with the square it were sixteen
 }
 
 }  // namespace tidepool::sim
