@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "studies/replay/known_types.hpp"
+
 namespace tidepool::sim {
 namespace {
 
@@ -26,6 +28,7 @@ class Leases {
     }
     left_.reserve(setup.jobs.size());
     for (const LeaseJob& job : setup.jobs) left_.push_back(job.steps);
+    bind_to_known_types();
   }
 
   Result<SimResult> run() {
@@ -49,6 +52,23 @@ class Leases {
   }
 
  private:
+  // A policy that names no types must not put a job where it was not measured.
+  void bind_to_known_types() {
+    const ReplayAccount::Setup& account = setup_.account;
+    if (account.types.size() < 2) return;
+    known_.reserve(setup_.jobs.size());
+    for (const LeaseJob& job : setup_.jobs) known_.emplace_back(*job.speeds, static_cast<int>(account.types.size()));
+    if (std::ranges::all_of(known_, &KnownTypes::everywhere)) return;
+    policies::cluster::View view{.nodes = account.nodes, .types = account.types};
+    view.jobs.push_back(account_.jobs().front().row);
+    if (names_types(account.policy, view)) return;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      policies::cluster::JobRow& row = account_.jobs()[i].row;
+      row.speed = &known_[i];
+      if (!known_[i].everywhere()) row.nodes = known_[i].among(account.nodes);
+    }
+  }
+
   void show_arrived() {
     for (std::size_t i = 0; i < setup_.jobs.size(); ++i) {
       ReplayAccount::Job& job = account_.jobs()[i];
@@ -98,6 +118,7 @@ class Leases {
   const LeaseSetup& setup_;
   ReplayAccount account_;
   std::vector<std::int64_t> left_;
+  std::vector<KnownTypes> known_;  // by job
   double now_s_ = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/explain/explain.hpp"
 #include "policies/cluster/allocation_check.hpp"
+#include "studies/replay/known_types.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -74,9 +75,9 @@ Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
   if (view.jobs.empty()) return decision;
   core::StepBudget budget(kStepBudget);
   const std::int64_t begin = setup_.stopwatch_ns ? setup_.stopwatch_ns() : 0;
-  const cluster::Allocation allocation = setup_.policy.allocate(view, budget);
-  TP_TRY(cluster::check_allocation(view, allocation));
-  const std::vector<cluster::Placement> placements = policies::lay_out(setup_.place, view, allocation);
+  const auto answer = ask_within_bounds(setup_.policy, setup_.place, view, budget);
+  if (!answer) return answer.error();
+  const auto& [allocation, placements] = *answer;
   TP_TRY(cluster::check_placements(view, allocation, placements));
   if (setup_.stopwatch_ns) decide_ns_.push_back(setup_.stopwatch_ns() - begin);
   if (allocation.bound > 0) gaps_.push_back((allocation.bound - allocation.worth) / allocation.bound);

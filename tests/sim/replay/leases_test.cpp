@@ -100,6 +100,28 @@ TEST_CASE("a job that no type suits stays, and the run ends at its limit") {
         "never ran");
 }
 
+TEST_CASE("a policy that knows no slot types puts no job on a type on which it was not measured") {
+  // A runs on fast slots alone, B on both; B came first to the fast ones.
+  constexpr const char* kPartly = R"json({
+    "fast": {"('A', 1)": {"null": 10.0}, "('A', 2)": {"null": 18.0}, "('B', 1)": {"null": 10.0}},
+    "slow": {"('A', 1)": {"null": 0.0}, "('B', 1)": {"null": 5.0}}})json";
+  std::string b = job(36'000, 1, 0);
+  b[0] = 'B';
+  const std::string trace = b + b + job(7'200, 1, 10) + job(7'200, 2, 20) + job(3'600, 1, 30);
+  for (const char* policy :
+       {"afs", "ffdl", "fifo", "gandiva", "las", "optimus", "pollux", "srtf", "themis", "tiresias"}) {
+    for (const char* cluster : {"2x1:fast,2x1:slow", "2x1:slow,2x1:fast"}) {
+      SimOptions options = options_for(trace, cluster, policy);
+      options.profile_files["speeds.json"] = kPartly;
+      const auto report = run(options);
+      INFO(policy << " on " << cluster << (report.ok() ? "" : ": " + report.error().message));
+      REQUIRE(report.ok());
+      CHECK(report->score.completed == 5);
+      CHECK(report->score.makespan_s < 6 * 3'600);
+    }
+  }
+}
+
 TEST_CASE("gavel: what is wrong with a trace, a table or a cluster is said with its place") {
   const auto message = [](const SimOptions& options) {
     const auto report = run(options);
