@@ -6,7 +6,7 @@
 // again when the next job is due to fall, as its simulator reckons that: (threshold - seconds run) / size.
 // Departs from Tiresias in that: no Gittins index, no promotion of starved jobs, no placement by tensor skew. See
 // tiresias.hpp for how Pollux's evaluation runs the same idea.
-// A job's mark: level = its queue, numbers[0] = its place among all jobs when it was last looked at.
+// A job's mark: level = its queue, numbers[0] = its place in it, a number that is larger for those behind.
 #pragma once
 
 #include <array>

@@ -179,6 +179,33 @@ TEST_CASE("tiresias_dlas: a job falls behind the other queue at 3,250 GPU-second
   CHECK(allocation.grants[1].size == 4);
 }
 
+TEST_CASE("tiresias_dlas: a job that waits keeps its mark while no other passes it, and the order is what it was") {
+  World world(8);
+  for (int i = 0; i < 6; ++i) world.job(1, 1).size_wanted = 4;
+  const auto follow = [&](const Allocation& allocation) {
+    for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
+      JobRow& job = world.view.jobs[row];
+      job.mark = allocation.grants[row].mark;
+      job.placement.clear();
+      if (allocation.grants[row].size > 0) job.placement = {{.node = 0, .slots = allocation.grants[row].size}};
+    }
+  };
+  follow(world.ask(TiresiasDlas()));
+  world.view.now = world.view.now + Duration::seconds(60);
+  std::vector<Mark> before;
+  for (const JobRow& job : world.view.jobs) before.push_back(job.mark);
+  const Allocation again = world.ask(TiresiasDlas());
+  for (std::size_t row = 0; row < before.size(); ++row) {
+    INFO("row " << row);
+    CHECK((again.grants[row].mark == before[row]) == (again.grants[row].size == 0));
+  }
+  // The first falls into the second queue, and the others keep their order.
+  world.view.jobs[0].slot_seconds = 3'252;
+  follow(world.ask(TiresiasDlas()));
+  CHECK(world.view.jobs[0].mark.level == 1);
+  CHECK(world.ask(TiresiasDlas()).order == std::vector<std::size_t>{1, 2, 3, 4, 5, 0});
+}
+
 TEST_CASE("tiresias_dlas: within a queue those that run keep their slots from those that wait") {
   World world(4);
   world.job(1, 1).size_wanted = 3;
