@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "studies/sim_run.hpp"
-#include "tests/sim/replay/published_data.hpp"
+#include "tests/sim/replay/data_or_skip.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -26,14 +26,14 @@ Scoreboard replay_of(const std::filesystem::path& data, const std::string& polic
 }  // namespace
 
 TEST_CASE("pollux: the average completion time is within 3 % of the published one") {
-  const auto data = test::published_data("pollux_osdi21");
+  const auto data = test::data_or_skip("pollux_osdi21");
   if (!data) return;
   CHECK(replay_of(*data, "pollux", "workload-6").avg_jct_s == Approx(kPolluxOnWorkload6).epsilon(0.03));
   CHECK(replay_of(*data, "pollux", "workload-3").avg_jct_s == Approx(kPolluxOnWorkload3).epsilon(0.03));
 }
 
 TEST_CASE("sia: on nodes that are alike within 5 % of Pollux, as published, and the same twice") {
-  const auto data = test::published_data("pollux_osdi21");
+  const auto data = test::data_or_skip("pollux_osdi21");
   if (!data) return;
   const Scoreboard first = replay_of(*data, "sia", "workload-3");
   CHECK(first.avg_jct_s == Approx(kPolluxOnWorkload3).epsilon(0.05));

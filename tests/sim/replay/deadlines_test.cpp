@@ -7,7 +7,7 @@
 #include <string>
 
 #include "studies/sim_run.hpp"
-#include "tests/sim/replay/published_data.hpp"
+#include "tests/sim/replay/data_or_skip.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -41,7 +41,7 @@ SimReport published(const std::filesystem::path& data, const std::string& policy
 }  // namespace
 
 TEST_CASE("edf, gandiva and tiresias_dlas meet ElasticFlow's deadline ratios, elasticflow within a point") {
-  const auto data = test::published_data("elasticflow");
+  const auto data = test::data_or_skip("elasticflow");
   if (!data) return;
   const SimReport edf = published(*data, "edf");
   CHECK(edf.score.deadlines == 195);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "studies/sim_run.hpp"
-#include "tests/sim/replay/published_data.hpp"
+#include "tests/sim/replay/data_or_skip.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -71,7 +71,7 @@ Met compare(const std::filesystem::path& data, const std::string& policy, const 
 }
 
 void check_policy(const std::string& policy) {
-  const auto data = test::published_data("pollux_osdi21");
+  const auto data = test::data_or_skip("pollux_osdi21");
   if (!data) return;
   int values = 0;
   for (const Load& load : {Load{"0.5", "workloads-0.5"}, Load{"1.0", "workloads"}, Load{"2.0", "workloads-2.0"}}) {
@@ -94,7 +94,7 @@ TEST_CASE("optimus: each of 2,800 published job completion times is met to the s
 }
 
 TEST_CASE("two runs of the same replay have the same digest, and policies have different ones") {
-  const auto data = test::published_data("pollux_osdi21");
+  const auto data = test::data_or_skip("pollux_osdi21");
   if (!data) return;
   SimOptions options{.workload = "workload-6", .cluster = "16x4", .policy = "optimus", .simulator = "pollux"};
   options.profiles = test::read_profiles(*data / "traces");

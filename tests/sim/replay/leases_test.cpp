@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "studies/sim_run.hpp"
-#include "tests/sim/replay/published_data.hpp"
+#include "tests/sim/replay/data_or_skip.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -51,7 +51,7 @@ struct Figure {
 }  // namespace
 
 TEST_CASE("gavel_las, gavel_las_perf and gavel_ftf meet Gavel's average completion times within one per cent") {
-  const auto data = test::published_data("gavel");
+  const auto data = test::data_or_skip("gavel");
   if (!data) return;
   // gavel_las depends on chance in both simulators: docs/fidelity.md has the spread over seeds.
   for (const Figure& figure :

@@ -1,5 +1,5 @@
 // Where the published measurements lie: TIDEPOOL_DATA, or shared/data beside the checkout. They are no part of the
-// project; a test that needs them says that they are missing and passes.
+// project; a test case that needs them is skipped without them (tests/support/skips.hpp).
 #pragma once
 
 #include <cstdio>

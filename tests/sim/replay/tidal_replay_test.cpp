@@ -6,7 +6,7 @@
 
 #include "studies/replay/deadline_bound.hpp"
 #include "studies/sim_run.hpp"
-#include "tests/sim/replay/published_data.hpp"
+#include "tests/sim/replay/data_or_skip.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -21,7 +21,7 @@ Scoreboard score_of(const SimOptions& options) {
 }  // namespace
 
 TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of max_sum, told how much is left or not") {
-  const auto data = test::published_data("gavel");
+  const auto data = test::data_or_skip("gavel");
   if (!data) return;
   SimOptions options{
       .workload = "max_min_fairness.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .simulator = "gavel"};
@@ -47,7 +47,7 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
 }
 
 TEST_CASE("on ElasticFlow's jobs tidal meets at least as many deadlines as elasticflow, and keeps what it accepts") {
-  const auto data = test::published_data("elasticflow");
+  const auto data = test::data_or_skip("elasticflow");
   if (!data) return;
   SimOptions options{.workload = "elasticVpollux_e.csv", .cluster = "16x4", .simulator = "elasticflow"};
   options.workload_csv = test::read_file(*data / "traces" / options.workload);
