@@ -61,19 +61,19 @@ class Filling {
 };
 
 // Steps [first, last) of a profile.
-struct Stretch {
+struct StepRange {
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
-// The first step of `stretch` from which on `cap` is enough to do `left` until the deadline; none = it is not
+// The first step of `range` from which on `cap` is enough to do `left` until the deadline; none = it is not
 // enough even from the first one.
-std::optional<std::size_t> enough_from(const Demand& demand, const SlotProfile& profile, Stretch stretch, int cap,
+std::optional<std::size_t> enough_from(const Demand& demand, const SlotProfile& profile, StepRange range, int cap,
                                        double left) {
   double done = 0;
-  for (std::size_t step = stretch.last; step-- > stretch.first;) {
+  for (std::size_t step = range.last; step-- > range.first;) {
     const Level level = level_within(demand.levels, std::min(cap, profile.steps()[step].free));
-    const std::int64_t until_s = step + 1 == stretch.last ? demand.deadline_s : profile.steps()[step + 1].from_s;
+    const std::int64_t until_s = step + 1 == range.last ? demand.deadline_s : profile.steps()[step + 1].from_s;
     done += level.speed * static_cast<double>(std::max<std::int64_t>(0, until_s - profile.steps()[step].from_s));
     if (level.size > 0 && done >= left) return step;
   }
@@ -86,15 +86,15 @@ struct Change {
   int before = 0;
   int from = 0;
 };
-Change change_to_enough(const Demand& demand, const SlotProfile& profile, Stretch stretch, double left) {
+Change change_to_enough(const Demand& demand, const SlotProfile& profile, StepRange range, double left) {
   int below = 0;
   for (const Level& level : demand.levels) {
-    if (const auto at = enough_from(demand, profile, stretch, level.size, left)) {
+    if (const auto at = enough_from(demand, profile, range, level.size, left)) {
       return {.at = *at, .before = below, .from = level.size};
     }
     below = level.size;
   }
-  return {.at = stretch.first, .before = below, .from = demand.levels.back().size};
+  return {.at = range.first, .before = below, .from = demand.levels.back().size};
 }
 
 }  // namespace

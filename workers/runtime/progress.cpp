@@ -9,7 +9,7 @@
 namespace tidepool::runtime {
 namespace {
 
-enum Word : std::size_t { kHasState, kSteps, kFinishing, kLoss, kEpoch, kCursor, kUsed, kChecksum, kSchedule };
+enum Word : std::size_t { kHasState, kSteps, kFinishing, kLastLoss, kEpoch, kCursor, kUsed, kUsedChecksum, kSchedule };
 static_assert(kSchedule + kScheduleWords == kProgressWords);
 
 }  // namespace
@@ -19,11 +19,11 @@ ProgressWords to_words(const Progress& progress) {
   words[kHasState] = progress.has_state ? 1 : 0;
   words[kSteps] = progress.steps;
   words[kFinishing] = progress.finishing ? 1 : 0;
-  words[kLoss] = std::bit_cast<std::int64_t>(progress.last_loss);
+  words[kLastLoss] = std::bit_cast<std::int64_t>(progress.last_loss);
   words[kEpoch] = progress.ledger.epoch;
   words[kCursor] = static_cast<std::int64_t>(progress.ledger.cursor);
   words[kUsed] = static_cast<std::int64_t>(progress.ledger.used.count);
-  words[kChecksum] = static_cast<std::int64_t>(progress.ledger.used.checksum);
+  words[kUsedChecksum] = static_cast<std::int64_t>(progress.ledger.used.checksum);
   std::ranges::copy(to_words(progress.schedule), words.begin() + kSchedule);
   return words;
 }
@@ -34,11 +34,11 @@ Progress progress_from_words(std::span<const std::int64_t> words) {
   progress.has_state = words[kHasState] != 0;
   progress.steps = words[kSteps];
   progress.finishing = words[kFinishing] != 0;
-  progress.last_loss = std::bit_cast<double>(words[kLoss]);
+  progress.last_loss = std::bit_cast<double>(words[kLastLoss]);
   progress.ledger.epoch = words[kEpoch];
   progress.ledger.cursor = static_cast<std::uint64_t>(words[kCursor]);
   progress.ledger.used.count = static_cast<std::uint64_t>(words[kUsed]);
-  progress.ledger.used.checksum = static_cast<std::uint64_t>(words[kChecksum]);
+  progress.ledger.used.checksum = static_cast<std::uint64_t>(words[kUsedChecksum]);
   progress.schedule = schedule_from_words(words.subspan(kSchedule).first<kScheduleWords>());
   return progress;
 }

@@ -107,8 +107,8 @@ Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   lay_out();
   ahead_comm_ = nullptr;
   bytes_ahead_ = 0;
-  enum Word : std::size_t { kHolds, kStandsStill, kBytes, kLineWords };
-  std::array<std::int64_t, kLineWords> line{};
+  enum Word : std::size_t { kHolds, kStandsStill, kBytes, kAheadWords };
+  std::array<std::int64_t, kAheadWords> line{};
   line[kHolds] = mine.has_state ? 1 : 0;
   line[kStandsStill] = mine.has_state && !mine.trains ? 1 : 0;
   line[kBytes] = replica_.bytes();
@@ -117,7 +117,7 @@ Status StateTransfer::send_ahead(Comm& comm, Role mine) {
   had_state_.clear();
   bool useful = true;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.size()); ++rank) {
-    const std::int64_t* words = all->data() + rank * kLineWords;
+    const std::int64_t* words = all->data() + rank * kAheadWords;
     had_state_.push_back(words[kHolds] != 0);
     // Unequal sizes are told at the handover.
     useful = useful && words[kStandsStill] == 0 && words[kBytes] == line[kBytes];

@@ -12,7 +12,7 @@
 namespace tidepool::runtime {
 namespace {
 
-constexpr Millis kSettleTimeout{5'000};
+constexpr Millis kNcclSettleTimeout{5'000};
 constexpr int kPollsBeforeSleep = 200;  // about as long as a small sum within a node takes
 constexpr auto kPollPause = std::chrono::microseconds(100);
 
@@ -169,9 +169,9 @@ Result<std::vector<std::int64_t>> GpuComm::gather(std::span<const std::int64_t> 
 // A rank that has passed the barrier may still be sending; finalize returns when nothing of ours is under way.
 void GpuComm::settle() {
   const std::int64_t nothing = 0;
-  if (settled_ || !gather({&nothing, 1}, kSettleTimeout).ok()) return;
+  if (settled_ || !gather({&nothing, 1}, kNcclSettleTimeout).ok()) return;
   const int code = nccl_.finalize(handle_);
-  settled_ = issued(code, "closing", Clock::now() + kSettleTimeout).ok();
+  settled_ = issued(code, "closing", Clock::now() + kNcclSettleTimeout).ok();
 }
 
 void GpuComm::abort() noexcept {
@@ -299,7 +299,7 @@ void GpuComm::stop() {
     return;
   }
   int state = nccl_.revoke(handle_, nccl::kRevokeDefault);
-  const TimePoint deadline = Clock::now() + kSettleTimeout;
+  const TimePoint deadline = Clock::now() + kNcclSettleTimeout;
   for (int polls = 0; state == nccl::kInProgress && Clock::now() < deadline; ++polls) {
     if (nccl_.async_error(handle_, &state) != nccl::kSuccess) return;
     std::this_thread::sleep_for(polls < kPollsBeforeSleep ? std::chrono::microseconds(0) : kPollPause);
