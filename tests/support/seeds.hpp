@@ -1,7 +1,9 @@
 // Runs a property over seeds. Prints each seed before it runs, so that even a crash names it, and
-// takes one back from the environment: TIDEPOOL_SEED=7 runs only that seed, TIDEPOOL_SEEDS=1000 more.
+// takes one back from the environment: TIDEPOOL_SEED=7 runs only that seed, TIDEPOOL_SEEDS=1000 more,
+// TIDEPOOL_SEED_TIMES=5 five times as many, and TIDEPOOL_SEED_FIFTH=n the n-th fifth of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,26 @@
 #include "base/rng.hpp"
 
 namespace tidepool::test {
+
+struct SeedRange {
+  std::uint64_t first = 1;
+  std::uint64_t last = 0;
+  std::uint64_t stride = 1;
+};
+
+// One of the fifths of seeds 1 to count. Of less than a hundred seeds more than a fifth, and of twenty all: what a
+// property has counted at its end must still have come up.
+inline SeedRange fifth_of(std::uint64_t count, std::uint64_t fifth) {
+  const std::uint64_t stride = std::clamp<std::uint64_t>(count / 20, 1, 5);
+  return {.first = 1 + fifth % stride, .last = count, .stride = stride};
+}
+
+inline SeedRange seeds_of_this_run(std::uint64_t count) {
+  if (const char* more = std::getenv("TIDEPOOL_SEEDS")) count = std::strtoull(more, nullptr, 10);
+  if (const char* times = std::getenv("TIDEPOOL_SEED_TIMES")) count *= std::strtoull(times, nullptr, 10);
+  if (const char* fifth = std::getenv("TIDEPOOL_SEED_FIFTH")) return fifth_of(count, std::strtoull(fifth, nullptr, 10));
+  return {.last = count};
+}
 
 template <class Property>
 void for_each_seed(const char* name, std::uint64_t count, Property property) {
@@ -27,8 +49,8 @@ void for_each_seed(const char* name, std::uint64_t count, Property property) {
     run(std::strtoull(only, nullptr, 10));
     return;
   }
-  if (const char* more = std::getenv("TIDEPOOL_SEEDS")) count = std::strtoull(more, nullptr, 10);
-  for (std::uint64_t seed = 1; seed <= count; ++seed) run(seed);
+  const SeedRange seeds = seeds_of_this_run(count);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; seed += seeds.stride) run(seed);
 }
 
 }  // namespace tidepool::test

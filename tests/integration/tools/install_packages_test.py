@@ -60,6 +60,12 @@ class InstallPackagesTest(unittest.TestCase):
         self.assertEqual(self.run_script().returncode, 0)
         self.assertEqual([sorted(names) for names in self.installs()], [["catch2", "libgloo-dev"]])
 
+    def test_each_package_is_asked_for_once(self):
+        self.program("dpkg-query", "exit 1")
+        self.run_script("--checks")
+        (names,) = self.installs()
+        self.assertEqual(sorted(names), sorted(set(names)))
+
     def test_an_old_node_is_not_enough(self):
         self.program("node", "echo v16.20.0")
         self.missing("nodejs", "npm")
