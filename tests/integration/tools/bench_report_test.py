@@ -9,8 +9,8 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
-CLAIM = {"claim": "A thing is quick", "bench": "some", "metric": "thing", "figure": "value", "unit": "ms", "scale": 0.001,
-         "goal": "<= 5", "command": "tools/bench some"}
+CLAIM = {"claim": "A thing is quick", "bench": "some", "metric": "thing", "figure": "value", "unit": "ms",
+         "scale": 0.001, "goal": "<= 5", "command": "tools/bench some"}
 
 
 class BenchReportTest(unittest.TestCase):
@@ -25,7 +25,8 @@ class BenchReportTest(unittest.TestCase):
         (self.root / "bench/methods.md").write_text("{table}\n")
         (self.root / "bench/history.csv").write_text(
             "date,commit,bench,metric,value,unit,baseline,ratio\n2026-01-02,abcdef0,some,thing,1000,us,,\n")
-        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
+        as_somebody = ["-c", "user.name=t", "-c", "user.email=t@t"]
+        for words in (["init", "-q"], ["add", "."], [*as_somebody, "commit", "-qm", "t"]):
             subprocess.run(["git", *words], cwd=self.root, check=True)
 
     def report(self, *lines, check=False):
