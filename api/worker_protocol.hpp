@@ -217,6 +217,7 @@ struct StartWorker {
   std::map<std::string, std::string> env;
   std::string workdir;
   nlohmann::json spec = nlohmann::json::object();
+  std::optional<int> cpus;  // CPUs that the worker is to have to itself; none = it asks for none
   // None: starts the program now. Else the worker is a seat: its agent starts the program anew for each generation, and
   // ends that of the one before within this time.
   std::optional<std::int64_t> restart_grace_ms;

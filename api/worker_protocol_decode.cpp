@@ -380,6 +380,7 @@ DaemonToAgent read_start(Fields& f) {
                 .workdir = f.in.required_text("workdir"),
                 .spec = f.in.raw("spec")};
   if (!m.spec.is_object()) f.in.fail("spec", "WrongType", "must be the job's document, an object");
+  if (!f.in.raw("cpus").is_null()) m.cpus = static_cast<int>(f.in.required_integer("cpus", {.low = 1, .high = 1024}));
   if (!f.in.raw("restart_grace_ms").is_null()) {
     m.restart_grace_ms = f.in.required_integer("restart_grace_ms", {.low = 0, .high = 7 * 86'400'000});
   }

@@ -204,6 +204,7 @@ json object_of(const DaemonToAgent& message) {
                                       {"env", m.env},
                                       {"workdir", m.workdir},
                                       {"spec", m.spec},
+                                      {"cpus", m.cpus ? json(*m.cpus) : json()},
                                       {"restart_grace_ms", m.restart_grace_ms ? json(*m.restart_grace_ms) : json()}};
                         },
                         [](const StopWorker& m) {

@@ -13,13 +13,13 @@ using nlohmann::json;
 using Errors = std::vector<FieldError>;
 
 constexpr int kWorkersMax = 4096;
+constexpr int kCpusMax = 1024;
 constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
 constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback"};
-const std::vector<std::string> kOnExhaust = {"shrink", "pause", "stop", "notify"};
 const std::vector<std::string> kPacking = {"none", "node"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
 
@@ -192,7 +192,7 @@ ResourcesSpec read_resources(const json& value, Errors& errors) {
   ResourcesSpec resources;
   ObjectReader in(value, "/resources", errors);
   resources.gpus_per_worker = static_cast<int>(in.integer("gpus_per_worker", 1, {.low = 1, .high = 64}));
-  resources.cpus = static_cast<int>(in.integer("cpus", 1, {.low = 1, .high = 1024}));
+  if (in.has("cpus")) resources.cpus = static_cast<int>(in.integer("cpus", 1, {.low = 1, .high = kCpusMax}));
   ObjectReader gpu(in.raw("gpu"), "/resources/gpu", errors);
   if (gpu.has("type")) resources.gpu_types = read_texts(gpu, "type", 16);
   gpu.finish();
@@ -413,10 +413,9 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
-  ObjectReader budget(in.raw("budget"), "/budget", errors);
-  spec.budget_ref = bounded_text(budget, "ref");
-  spec.budget_on_exhaust = one_of(budget, "on_exhaust", kOnExhaust, "");
-  budget.finish();
+  if (in.has("budget")) {
+    in.fail("budget", "NotBuilt", "is not built yet, and nothing else stands for it; remove it");
+  }
   ObjectReader topology(in.raw("topology"), "/topology", errors);
   spec.pack_node = one_of(topology, "pack", kPacking, "none") == "node";
   topology.finish();
@@ -521,7 +520,7 @@ json effective_document(const JobSpecV1& spec) {
           {"resources",
            {{"gpus_per_worker", spec.resources.gpus_per_worker},
             {"gpu", {{"type", spec.resources.gpu_types}}},
-            {"cpus", spec.resources.cpus}}},
+            {"cpus", spec.resources.cpus ? json(*spec.resources.cpus) : json(nullptr)}}},
           {"elastic", elastic_document(spec.elastic)},
           {"batch",
            {{"global", spec.batch.global},
@@ -536,7 +535,6 @@ json effective_document(const JobSpecV1& spec) {
            {{"every", or_null(spec.checkpoint_every)},
             {"dir", or_null(spec.checkpoint_dir)},
             {"keep", spec.checkpoint_keep}}},
-          {"budget", {{"ref", or_null(spec.budget_ref)}, {"on_exhaust", or_null(spec.budget_on_exhaust)}}},
           {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
           {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},
           {"labels", spec.labels}};

@@ -28,7 +28,7 @@ struct RunSpec {
 struct ResourcesSpec {
   int gpus_per_worker = 1;
   std::vector<std::string> gpu_types = {"any"};
-  int cpus = 1;
+  std::optional<int> cpus;  // of a worker; none = it asks for none of its own
 };
 struct ElasticFields {
   int min = 1;
@@ -76,9 +76,7 @@ struct JobSpecV1 {
   std::string checkpoint_every;  // time between two checkpoints; empty = only when asked for and at parking
   std::string checkpoint_dir;    // a folder that every node sees; relative to the workdir; empty = the node's own
   int checkpoint_keep = 3;       // newest ones that stay
-  std::string budget_ref;
-  std::string budget_on_exhaust;
-  bool pack_node = false;  // topology: {pack: node}
+  bool pack_node = false;        // topology: {pack: node}
   std::optional<Duration> max_duration;
   int max_restarts = 3;
   std::map<std::string, std::string> labels;

@@ -50,6 +50,8 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   // The echoed document says null where no folder was given.
   if (run.contains("workdir") && run["workdir"].is_string()) order.workdir = run["workdir"].get<std::string>();
   order.env.merge(checkpoint_environment(*document, order.workdir));
+  const nlohmann::json::json_pointer cpus("/resources/cpus");
+  if (document->contains(cpus) && (*document)[cpus].is_number_integer()) order.cpus = (*document)[cpus].get<int>();
   if (job.spec.resize == core::ResizeMode::kRestart) {
     order.restart_grace_ms = job.spec.elastic.grace.count_ms();
     order.env["TORCHELASTIC_RUN_ID"] = job.id.text();

@@ -19,6 +19,7 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "workers/agent/agent_state.hpp"
+#include "workers/agent/system/cpu_pool.hpp"
 #include "workers/agent/daemon_link.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
@@ -104,6 +105,8 @@ class Loop : public AgentLoop {
   void carry_out(const Quit& action);
 
   [[nodiscard]] Status spawn(const api::StartWorker& order);
+  // Those that the worker is to have to itself; none where too few are free or it asks for none.
+  [[nodiscard]] std::vector<int> cpus_of(const api::StartWorker& order);
   void tell_start(const api::StartWorker& order, const Status& status);
   [[nodiscard]] Status spawn_rank(const SpawnProgram& action);
   [[nodiscard]] Result<std::string> offer_of(const OfferSeatAddress& action);
@@ -116,6 +119,7 @@ class Loop : public AgentLoop {
   WorkerLedger ledger_;
   WorkerLogs logs_;
   MemoryTier memory_;
+  CpuPool cpus_{usable_cpus()};
   std::map<WorkerId, JobId> jobs_;  // of the living
   std::map<std::string, std::string> environment_ = own_environment();
 
@@ -183,6 +187,7 @@ void Loop::adopt_workers() {
     const auto record = ledger_.process_of(worker);
     if (record && runner_.adopt(*record)) {
       jobs_[worker] = record->job;
+      cpus_.adopt(worker, record->cpus);
       static_cast<void>(memory_.enter(record->job, {}));
       if (auto seat = read_seat(work_folder(worker))) {
         offers_[worker] = seat->offer;
@@ -402,12 +407,24 @@ Status Loop::spawn(const api::StartWorker& order) {
   auto output = logs_.writer(order.worker);
   if (!output) return output.error();
   spec->output = output->get();
-  return runner_.start({.worker = order.worker, .job = order.job}, *spec,
+  spec->cpus = cpus_of(order);
+  return runner_.start({.worker = order.worker, .job = order.job, .cpus = spec->cpus}, *spec,
                        [this](const ProcessRecord& record) { return ledger_.record_process(record); });
+}
+
+std::vector<int> Loop::cpus_of(const api::StartWorker& order) {
+  if (!order.cpus) return {};
+  std::vector<int> cpus = cpus_.take(order.worker, *order.cpus);
+  if (cpus.empty()) {
+    spdlog::info("{} of {} asks for {} CPUs, and {} are free here: it shares all of them", order.worker.text(),
+                 order.job.text(), *order.cpus, cpus_.free().size());
+  }
+  return cpus;
 }
 
 // A state that the job's last worker here has parked is moved to disk.
 void Loop::job_has_left(WorkerId worker) {
+  cpus_.release(worker);
   const auto ended = jobs_.extract(worker);
   if (ended.empty()) return;
   const JobId job = ended.mapped();

@@ -14,8 +14,8 @@ using Environment = std::map<std::string, std::string>;
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 // Nothing else of the agent's own environment reaches a tenant's program.
-Environment base_environment(const Environment& agent) {
-  Environment result{{"PATH", kDefaultPath}, {"OMP_NUM_THREADS", "1"}};
+Environment base_environment(const Environment& agent, int cpus) {
+  Environment result{{"PATH", kDefaultPath}, {"OMP_NUM_THREADS", std::to_string(cpus)}};
   for (const char* name : {"PATH", "HOME", "LANG", "TZ", "TIDEPOOL_STUCK_AFTER_MS"}) {
     if (const auto found = agent.find(name); found != agent.end()) result[name] = found->second;
   }
@@ -65,7 +65,7 @@ bool holds_nul(const ChildSpec& spec) {
 Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place, const NodeSlots& slots) {
   const auto devices = visible_devices(order, slots);
   if (!devices) return devices.error();
-  Environment environment = base_environment(place.agent_environment);
+  Environment environment = base_environment(place.agent_environment, order.cpus.value_or(1));
   for (const auto& [name, value] : order.env) {
     if (name.empty() || name.find('=') != std::string::npos) {
       return invalid_argument("\"" + name + "\" cannot be the name of an environment variable");

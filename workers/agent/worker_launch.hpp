@@ -24,7 +24,7 @@ struct LaunchPlace {
   std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
 };
 
-// An error means that the order cannot be carried out as it is written. Leaves `output` to the caller.
+// An error means that the order cannot be carried out as it is written. Leaves `output` and `cpus` to the caller.
 [[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,
                                             const NodeSlots& slots);
 

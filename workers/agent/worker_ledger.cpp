@@ -35,6 +35,15 @@ std::optional<WorkerId> worker_in(ObjectReader& in, std::string_view field) {
   return in.has(field) ? WorkerId::parse(in.text(field, "")) : std::nullopt;
 }
 
+// Absent in the records of agents that knew nothing of it.
+std::vector<int> cpus_in(ObjectReader& in) {
+  std::vector<int> cpus;
+  for (const json& entry : in.raw("cpus")) {
+    if (entry.is_number_unsigned()) cpus.push_back(entry.get<int>());
+  }
+  return cpus;
+}
+
 // False if the line is none of the three that this file writes.
 bool replay(const json& line, History& history) {
   std::vector<FieldError> errors;
@@ -164,7 +173,8 @@ Status WorkerLedger::record_process(const ProcessRecord& record) {
                                                                    {"job", record.job.text()},
                                                                    {"pid", record.pid},
                                                                    {"start_time", record.start_time},
-                                                                   {"boot_id", record.boot_id}}) +
+                                                                   {"boot_id", record.boot_id},
+                                                                   {"cpus", record.cpus}}) +
                                                        "\n");
 }
 
@@ -182,7 +192,8 @@ std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
       .job = job.value_or(JobId()),
       .pid = static_cast<pid_t>(in.required_integer("pid", {.low = 2, .high = INT32_MAX})),
       .start_time = static_cast<std::uint64_t>(in.required_integer("start_time", {.low = 0, .high = INT64_MAX})),
-      .boot_id = in.required_text("boot_id")};
+      .boot_id = in.required_text("boot_id"),
+      .cpus = cpus_in(in)};
   in.finish();
   if (!errors.empty() || named != worker) return std::nullopt;
   return record;

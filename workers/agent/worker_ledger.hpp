@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
@@ -24,6 +25,7 @@ struct ProcessRecord {
   pid_t pid = 0;
   std::uint64_t start_time = 0;  // clock ticks since boot, /proc/<pid>/stat field 22
   std::string boot_id;           // /proc/sys/kernel/random/boot_id
+  std::vector<int> cpus;         // that it has to itself; empty = none
 };
 
 class WorkerLedger {

@@ -137,6 +137,7 @@ DaemonToAgent any_daemon_to_agent(Rng& rng) {
                         {}};
       start.slots = some(rng, [](Rng& r) { return static_cast<int>(r.below(64)); });
       for (const auto& name : some(rng, any_text)) start.env[name] = any_text(rng);
+      if (rng.chance(0.5)) start.cpus = static_cast<int>(rng.between(1, 1024));
       if (rng.chance(0.5)) start.restart_grace_ms = rng.between(0, 600'000);
       start.spec = {{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}};
       return start;

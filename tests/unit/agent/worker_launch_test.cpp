@@ -53,6 +53,15 @@ TEST_CASE("a worker gets a small environment, the job's own and what the protoco
   CHECK_FALSE(has(*spec, "AGENT_SECRET=x"));
 }
 
+TEST_CASE("a worker is told to compute in as many threads as its job asks CPUs for") {
+  auto start = order();
+  CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "OMP_NUM_THREADS=1"));
+  start.cpus = 3;
+  CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "OMP_NUM_THREADS=3"));
+  start.env = {{"OMP_NUM_THREADS", "2"}};
+  CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "OMP_NUM_THREADS=2"));
+}
+
 TEST_CASE("a worker on GPU slots sees exactly its GPUs") {
   auto start = order();
   start.gpus = true;

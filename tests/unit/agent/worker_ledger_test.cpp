@@ -63,13 +63,14 @@ TEST_CASE("a process is found again by all that tells it from another") {
   const test::TemporaryFolder folder;
   WorkerLedger ledger = open_in(folder);
   CHECK_FALSE(ledger.process_of(WorkerId(4)).has_value());
-  REQUIRE(ledger.record_process({WorkerId(4), JobId(2), 77, 123'456, "boot"}).ok());
+  REQUIRE(ledger.record_process({WorkerId(4), JobId(2), 77, 123'456, "boot", {0, 5}}).ok());
   const auto record = ledger.process_of(WorkerId(4));
   REQUIRE(record.has_value());
   CHECK(record->pid == 77);
   CHECK(record->start_time == 123'456);
   CHECK(record->boot_id == "boot");
   CHECK(record->job == JobId(2));
+  CHECK(record->cpus == std::vector<int>{0, 5});
   std::ofstream(folder / "workers/w-4.json") << "{\"pid\":1}";
   CHECK_FALSE(ledger.process_of(WorkerId(4)).has_value());
   ledger.forget_process(WorkerId(4));

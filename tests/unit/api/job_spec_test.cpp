@@ -23,7 +23,7 @@ json full_document() {
                 "utility": {"linear": {"value": 100, "zero_at": "3h"}}, "price_cap": 3.5},
     "straggler": {"detector": "z_score"},
     "work": {"samples": 2000000}, "priority": "normal", "preemptible": true,
-    "checkpoint": {"every": "10m", "dir": "./ckpt"}, "budget": {"ref": "demo-monthly", "on_exhaust": "shrink"},
+    "checkpoint": {"every": "10m", "dir": "./ckpt"},
     "topology": {"pack": "node"}, "limits": {"max_duration": "2h", "max_restarts": 3}, "labels": {"project": "demo"}
   })");
 }
@@ -192,7 +192,10 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/priority", "urgent", "/priority", "Invalid"},
       {"/priority", 1001, "/priority", "OutOfRange"},
       {"/preemptible", "yes", "/preemptible", "WrongType"},
-      {"/budget/on_exhaust", "beg", "/budget/on_exhaust", "Invalid"},
+      {"/resources/cpus", 0, "/resources/cpus", "OutOfRange"},
+      {"/resources/cpus", "all", "/resources/cpus", "WrongType"},
+      {"/budget", {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}}, "/budget", "NotBuilt"},
+      {"/budget", json::object(), "/budget", "NotBuilt"},
       {"/topology/pack", "rack", "/topology/pack", "Invalid"},
       {"/work/samples", 0, "/work/samples", "OutOfRange"},
       {"/tenant", "a//b", "/tenant", "Invalid"},
@@ -206,6 +209,27 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
     CHECK(has_finding(findings, entry.pointer, entry.code));
   }
+}
+
+TEST_CASE("a budget is refused beside every other finding, and is in no job file that the daemon gives back") {
+  json document = full_document();
+  document["budget"] = {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}};
+  document["priority"] = "urgent";
+  const auto findings = read_job_spec(document);
+  REQUIRE(findings.errors.size() == 2);
+  CHECK(has_finding(findings, "/budget", "NotBuilt"));
+  CHECK(findings.errors.back().message == "budget is not built yet, and nothing else stands for it; remove it");
+  CHECK_FALSE(effective_document(read_job_spec(full_document()).spec).contains("budget"));
+}
+
+TEST_CASE("a worker asks for CPUs of its own only where the job file says so") {
+  const auto asks = read_job_spec(with("/resources/cpus", 3));
+  REQUIRE(asks.errors.empty());
+  CHECK(asks.spec.resources.cpus == 3);
+  CHECK(effective_document(asks.spec)["resources"]["cpus"] == 3);
+  const auto silent = read_job_spec({{"run", {{"trainer", "mlp"}}}});
+  CHECK_FALSE(silent.spec.resources.cpus);
+  CHECK(effective_document(silent.spec)["resources"]["cpus"].is_null());
 }
 
 TEST_CASE("a deadline is a time after submission, and needs to know how much work there is") {

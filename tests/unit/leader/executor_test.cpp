@@ -57,6 +57,17 @@ TEST_CASE("a trainer is started as tidepool-trainer with its name") {
   CHECK_FALSE(order->gpus);
 }
 
+TEST_CASE("the CPUs that a job asks for are in the order that starts its worker") {
+  auto state = small_world();
+  const auto order_for = [&](const char* document) {
+    state.mutable_job(JobId(1)).spec.document = document;
+    return start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1))).value();
+  };
+  CHECK(order_for(R"({"run":{"trainer":"mlp"},"resources":{"cpus":3}})").cpus == 3);
+  CHECK_FALSE(order_for(R"({"run":{"trainer":"mlp"},"resources":{"cpus":null}})").cpus);
+  CHECK_FALSE(order_for(R"({"run":{"trainer":"mlp"}})").cpus);
+}
+
 TEST_CASE("a command is started as it is written") {
   auto state = small_world();
   state.mutable_job(JobId(1)).spec.document = R"({"run":{"command":["python3","train.py"]}})";

@@ -1,6 +1,7 @@
 #include "workers/agent/system/child_process.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,12 +45,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
+cpu_set_t set_of(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  return set;
+}
+
 // Everything that the child needs, allocated before the fork: after it only async-signal-safe calls.
 struct ChildPlan {
   const char* program;
   char* const* argv;
   char* const* environment;
   const char* workdir;
+  const cpu_set_t* cpus;  // null: those of the agent
   int output;
   int go;
   int failure;
@@ -78,6 +87,7 @@ void reset_signals() {
   } while (got < 0 && errno == EINTR);
   if (got != 1) ::_exit(127);  // the agent died or could not record us
   const int nothing = ::open("/dev/null", O_RDONLY);
+  if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0) fail_child(plan, Step::kSetup);
   if (::setsid() < 0 || nothing < 0 || ::dup2(nothing, 0) < 0) fail_child(plan, Step::kSetup);
   if (::dup2(plan.output, 1) < 0 || ::dup2(plan.output, 2) < 0) fail_child(plan, Step::kSetup);
   if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) fail_child(plan, Step::kSetup);
@@ -124,10 +134,12 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   if (!failures) return failures.error();
   const std::vector<char*> argv = pointers(spec.argv);
   const std::vector<char*> environment = pointers(spec.environment);
+  const cpu_set_t cpus = set_of(spec.cpus);
   const ChildPlan plan{.program = spec.program.c_str(),
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .workdir = spec.workdir.c_str(),
+                       .cpus = spec.cpus.empty() ? nullptr : &cpus,
                        .output = spec.output,
                        .go = go->read.get(),
                        .failure = failures->write.get()};

@@ -19,6 +19,7 @@ struct ChildSpec {
   std::vector<std::string> environment;  // "NAME=value"
   std::string workdir;                   // empty = the agent's own
   int output = -1;                       // becomes stdout and stderr; stays the caller's
+  std::vector<int> cpus;                 // that it may run on; empty = those of the agent
 };
 
 struct ChildProcess {
