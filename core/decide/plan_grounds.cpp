@@ -1,6 +1,7 @@
 #include "core/decide/plan_grounds.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/digest.hpp"
 #include "core/decide/transition_planner.hpp"
@@ -11,6 +12,25 @@ namespace {
 
 bool noticeable(double before, double now) {
   return now > before * kNoticeable || before > now * kNoticeable;
+}
+
+// By what a measured size is judged.
+void mix_judgement(const ScalingSpec& scaling, Digest& digest) {
+  const auto mix = [&](double value) { digest.mix(std::bit_cast<std::uint64_t>(value)); };
+  const auto mix_time = [&](Duration time) { digest.mix(static_cast<std::uint64_t>(time.count_us())); };
+  digest.mix(static_cast<std::uint64_t>(scaling.every_steps)).mix(static_cast<std::uint64_t>(scaling.spawn_size));
+  mix(scaling.efficiency_threshold);
+  digest.mix(std::uint64_t{scaling.linear_utility.has_value()} * 2 +
+             std::uint64_t{scaling.piecewise_utility.has_value()});
+  if (scaling.linear_utility) {
+    mix(scaling.linear_utility->value);
+    mix_time(scaling.linear_utility->zero_at);
+  }
+  if (!scaling.piecewise_utility) return;
+  for (const PiecewiseUtility::Point& point : scaling.piecewise_utility->points) {
+    mix_time(point.at);
+    mix(point.value);
+  }
 }
 
 // It is looked at with every report of a job, so nothing is put together for the comparison.
@@ -36,6 +56,8 @@ std::uint64_t digest_of_wishes(const Job& job) {
   digest.mix(number(spec.work_samples.value_or(-1))).mix(number(spec.deadline ? spec.deadline->count_us() : -1));
   for (const std::string& type : spec.slot_types) digest.mix(type);
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
+  digest.mix(number(spec.pack_node ? 1 : 0));
+  mix_judgement(spec.scaling, digest);
   return digest.value();
 }
 

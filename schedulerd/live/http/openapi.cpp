@@ -1,14 +1,21 @@
 #include "schedulerd/live/http/openapi.hpp"
 
+#include <span>
+#include <string>
+
 #include "base/json.hpp"
 #include "schedulerd/live/yaml_document.hpp"
 
 namespace tidepool::live::http {
 
-extern const char* const kOpenapiYaml;  // made by CMake from api/openapi.yaml
+std::span<const char* const> openapi_yaml();  // made by CMake from api/openapi.yaml
 
 const std::string& openapi_json() {
-  static const std::string document = canonical_json(read_yaml(kOpenapiYaml).value());
+  static const std::string document = [] {
+    std::string yaml;
+    for (const char* piece : openapi_yaml()) yaml += piece;
+    return canonical_json(read_yaml(yaml).value());
+  }();
   return document;
 }
 
