@@ -20,6 +20,20 @@ namespace {
 constexpr std::size_t kInboxCapacity = 10'000;
 constexpr timespec kTendEvery{.tv_sec = 1, .tv_nsec = 0};
 constexpr std::int64_t kFirstPatienceFactor = 3;  // agents back off while the daemon is away
+constexpr std::size_t kJobsNamedMax = 8;
+constexpr int kStopCallsMax = 60;  // an agent has killed its workers long before, each within its grace
+
+// "3 workers of job-1, job-4" that hold slots; empty if there are none.
+std::string workers_left(const core::ClusterState& state) {
+  std::string jobs;
+  std::size_t named = 0;
+  for (const auto& [id, job] : state.jobs) {
+    if (job->workers.empty() || ++named > kJobsNamedMax + 1) continue;
+    jobs += named > kJobsNamedMax ? ", and others" : (jobs.empty() ? "" : ", ") + id.text();
+  }
+  const std::size_t count = state.workers.size();
+  return count == 0 ? "" : std::to_string(count) + (count == 1 ? " worker of " : " workers of ") + jobs;
+}
 
 sigset_t awaited_signals() {
   sigset_t set;
@@ -188,7 +202,8 @@ Status Daemon::start_agent() {
                                       .state_dir = state_dir_.file("agent"),
                                       .log_file = state_dir_.file("agent.log"),
                                       .slots = config_.local_slots,
-                                      .price_per_slot_hour = config_.local_price});
+                                      .price_per_slot_hour = config_.local_price,
+                                      .ends_with_daemon = config_.state_dir.empty()});
   return agent_->start();
 }
 
@@ -232,10 +247,35 @@ void Daemon::wait_for_end() {
 
 void Daemon::stop() {
   inbox_.close();
-  if (loop_thread_.joinable()) loop_thread_.join();
+  const bool served = loop_thread_.joinable();
+  if (served) loop_thread_.join();
   if (asker_) asker_->stop();
   if (workshop_) workshop_->stop();
   if (gateway_) gateway_->stop();
+  if (served) part_from_workers();
+}
+
+void Daemon::part_from_workers() {
+  const std::string left = workers_left(loop_->state());
+  if (config_.state_dir.empty()) {
+    if (!left.empty()) std::fprintf(stderr, "schedulerd: stopping %s; a second signal kills them\n", left.c_str());
+    return stop_agent();
+  }
+  if (left.empty()) return;
+  std::fprintf(stderr,
+               "schedulerd: %s train on without the daemon. A daemon with --state-dir %s takes them over again; to end "
+               "them, start it and cancel each of these jobs: schedctl cancel JOB\n",
+               left.c_str(), state_dir_.path().c_str());
+}
+
+void Daemon::stop_agent() {
+  if (!agent_) return;
+  agent_->release();
+  const sigset_t set = awaited_signals();
+  for (int calls = 0; agent_->lives() && calls < kStopCallsMax; ++calls) {
+    const int signal = sigtimedwait(&set, nullptr, &kTendEvery);
+    if (signal == SIGTERM || signal == SIGINT) agent_->hurry();
+  }
 }
 
 }  // namespace tidepool::live

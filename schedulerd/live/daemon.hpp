@@ -65,7 +65,8 @@ class Daemon final : public Service {
   // Returns on SIGTERM and SIGINT. If the journal fails it ends the process with kExitJournal at once:
   // nothing more may be acknowledged.
   void wait_for_end();
-  // Takes nothing more, carries out what has been taken, stores a snapshot. Idempotent.
+  // Takes nothing more, carries out what has been taken, stores a snapshot. On a temporary state it stops its agent
+  // with the workers, on a lasting one it says on stderr which workers go on. Idempotent.
   void stop();
 
  private:
@@ -80,6 +81,9 @@ class Daemon final : public Service {
   [[nodiscard]] Status prepare_admin_token();
   [[nodiscard]] Status start_agent();
   [[nodiscard]] bool local_agent_connected() const;
+  // Nothing goes on for which there is no state any more; else says what goes on.
+  void part_from_workers();
+  void stop_agent();
 
   Config config_;
   StateDir state_dir_;

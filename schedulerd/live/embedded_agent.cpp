@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -16,6 +17,12 @@ namespace tidepool::live {
 namespace {
 
 constexpr int kAbsentCallsMax = 5;  // an agent that is only reconnecting is back by then
+constexpr int kLifeline = 3;        // the descriptor in the agent
+
+void close_end(int& end) {
+  if (end >= 0) ::close(end);
+  end = -1;
+}
 
 }  // namespace
 
@@ -33,30 +40,55 @@ Status EmbeddedAgent::start() {
   std::error_code failed;
   std::filesystem::create_directories(options_.state_dir, failed);
   if (failed) return io_error("cannot create " + options_.state_dir + ": " + failed.message());
+  if (options_.ends_with_daemon && ::pipe2(lifeline_.data(), O_CLOEXEC) != 0) {
+    return io_error(std::string("cannot create the agent's lifeline: ") + std::strerror(errno));
+  }
   return spawn();
 }
 
+EmbeddedAgent::~EmbeddedAgent() {
+  for (int& end : lifeline_) close_end(end);
+}
+
+void EmbeddedAgent::release() {
+  close_end(lifeline_[1]);
+}
+
+void EmbeddedAgent::hurry() const {
+  if (child_ != 0) ::kill(child_, SIGTERM);
+}
+
+bool EmbeddedAgent::lives() {
+  if (child_ != 0 && ::waitpid(child_, nullptr, WNOHANG) != 0) child_ = 0;
+  return child_ != 0;
+}
+
 Status EmbeddedAgent::spawn() {
-  const std::vector<std::string> words = {options_.program,
-                                          "--daemon-socket",
-                                          options_.socket_path,
-                                          "--state-dir",
-                                          options_.state_dir,
-                                          "--node",
-                                          kLocalNode,
-                                          "--slots",
-                                          std::to_string(options_.slots),
-                                          "--token-file",
-                                          options_.token_file,
-                                          "--price",
-                                          to_text(options_.price_per_slot_hour),
-                                          "--exit-when-idle",
-                                          "60s"};
+  std::vector<std::string> words = {options_.program,
+                                    "--daemon-socket",
+                                    options_.socket_path,
+                                    "--state-dir",
+                                    options_.state_dir,
+                                    "--node",
+                                    kLocalNode,
+                                    "--slots",
+                                    std::to_string(options_.slots),
+                                    "--token-file",
+                                    options_.token_file,
+                                    "--price",
+                                    to_text(options_.price_per_slot_hour),
+                                    "--exit-when-idle",
+                                    "60s"};
   policies::host::SpawnPlan plan;
   plan.open("/dev/null", O_RDONLY, STDIN_FILENO);
   plan.open(options_.log_file, O_WRONLY | O_CREAT | O_APPEND, STDOUT_FILENO);
   plan.give(STDOUT_FILENO, STDERR_FILENO);
-  if (const int failed = plan.run(words, STDERR_FILENO, environ, child_); failed != 0) {
+  if (options_.ends_with_daemon) {
+    words.insert(words.end(), {"--lifeline", std::to_string(kLifeline)});
+    plan.give(lifeline_[0], kLifeline);
+  }
+  const int last = options_.ends_with_daemon ? kLifeline : STDERR_FILENO;
+  if (const int failed = plan.run(words, last, environ, child_); failed != 0) {
     child_ = 0;
     return io_error("cannot start " + options_.program + ": " + std::strerror(failed));
   }

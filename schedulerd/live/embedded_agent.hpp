@@ -1,11 +1,13 @@
 // The agent that a daemon with --local-slots or --dev brings along: a real agentd process in a session
-// of its own, so that it and its workers outlive this daemon. After a restart the old one comes back
-// by itself; a second one finds its lock taken and leaves.
+// of its own. It and its workers outlive a daemon on a lasting state: after a restart the old one comes back
+// by itself; a second one finds its lock taken and leaves. On a temporary state it ends with the daemon, however that
+// ends: it holds one end of a pipe, and the kernel closes the other.
 #pragma once
 
-#include <string>
-
 #include <sys/types.h>
+
+#include <array>
+#include <string>
 
 #include "base/money.hpp"
 #include "base/result.hpp"
@@ -20,6 +22,7 @@ struct EmbeddedAgentOptions {
   std::string log_file;
   int slots = 0;
   Money price_per_slot_hour;
+  bool ends_with_daemon = false;
 };
 
 // The name under which it joins.
@@ -28,17 +31,28 @@ inline constexpr const char* kLocalNode = "local";
 class EmbeddedAgent {
  public:
   explicit EmbeddedAgent(EmbeddedAgentOptions options) : options_(std::move(options)) {}
+  EmbeddedAgent(const EmbeddedAgent&) = delete;
+  EmbeddedAgent& operator=(const EmbeddedAgent&) = delete;
+  ~EmbeddedAgent();
 
   [[nodiscard]] Status start();
   // Reaps it, and starts it again if it is gone and nobody stands in for it. Called every second or so.
   void tend(bool connected);
 
+  // Of one that ends with the daemon: lets it go, so that it stops its workers and ends.
+  void release();
+  // It stops its workers with notice; this kills them.
+  void hurry() const;
+  // Whether it lives as our child; reaps it.
+  [[nodiscard]] bool lives();
+
  private:
   [[nodiscard]] Status spawn();
 
   EmbeddedAgentOptions options_;
-  pid_t child_ = 0;  // 0 = none of ours
-  int absent_ = 0;   // calls in a row without a connection and without a child
+  pid_t child_ = 0;                         // 0 = none of ours
+  int absent_ = 0;                          // calls in a row without a connection and without a child
+  std::array<int, 2> lifeline_ = {-1, -1};  // the agent's end and ours; -1 = closed
 };
 
 // Beside this program's own binary.

@@ -78,8 +78,14 @@ std::optional<std::string> built_program(const std::string& name) {
 DaemonProcess::DaemonProcess(const TemporaryFolder& folder, Options options) : folder_(folder) {
   static std::atomic<int> count{0};
   stem_ = (folder / ("daemon-" + std::to_string(++count))).string();
-  std::vector<std::string> words = {built_program("schedulerd").value_or("schedulerd"), "--state-dir",
-                                    options.state_dir.empty() ? (folder / "state").string() : options.state_dir};
+  std::vector<std::string> words = {built_program("schedulerd").value_or("schedulerd")};
+  if (options.temporary) {
+    // env sets the folder and becomes the daemon, so the process id stays.
+    words.insert(words.begin(), {"/usr/bin/env", "TMPDIR=" + folder.path().string()});
+  } else {
+    words.insert(words.end(),
+                 {"--state-dir", options.state_dir.empty() ? (folder / "state").string() : options.state_dir});
+  }
   if (options.free_port) words.insert(words.end(), {"--listen", "127.0.0.1:0"});
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   std::vector<char*> argv;

@@ -31,6 +31,7 @@ class DaemonProcess {
     std::string state_dir;                        // empty = "state" in the folder
     std::optional<std::uint64_t> file_bytes_max;  // RLIMIT_FSIZE
     bool free_port = true;                        // adds --listen 127.0.0.1:0
+    bool temporary = false;  // no --state-dir; with --dev the daemon makes one, which lies in the folder
   };
   DaemonProcess(const TemporaryFolder& folder, Options options);
   ~DaemonProcess();

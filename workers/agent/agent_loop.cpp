@@ -1,10 +1,12 @@
 #include "workers/agent/agent_loop.hpp"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -75,6 +77,7 @@ class Loop : public AgentLoop {
   void feed(Fact fact);
   void arm_timer();
   void watch_signals();
+  [[nodiscard]] Status watch_lifeline();
   void watch_logs();
   void adopt_workers();
   void adopt_empty_seat(SeatRecord record);
@@ -128,6 +131,7 @@ class Loop : public AgentLoop {
   asio::steady_timer log_timer_{io_};
   asio::steady_timer farewell_{io_};
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  asio::posix::stream_descriptor lifeline_{io_};
   AgentState state_;
   DaemonLink link_;
   WorkerSocket socket_;
@@ -179,7 +183,7 @@ Status Loop::prepare() {
   TP_TRY(socket_.listen(options_.state_dir / "w.sock"));
   adopt_workers();
   memory_.join_cluster(state_.cluster());
-  return ok_status();
+  return options_.lifeline ? watch_lifeline() : ok_status();
 }
 
 void Loop::adopt_workers() {
@@ -259,6 +263,20 @@ void Loop::watch_signals() {
     watch_signals();
     feed(QuitAsked{.stop_workers = options_.stop_workers});
   });
+}
+
+// Nothing is ever written into it: it can be read when whoever holds the other end is gone, however that ended.
+Status Loop::watch_lifeline() {
+  if (::fcntl(*options_.lifeline, F_SETFD, FD_CLOEXEC) != 0) return errno_error("watch the descriptor of --lifeline");
+  error_code failed;
+  lifeline_.assign(*options_.lifeline, failed);
+  if (failed) return io_error("cannot watch the descriptor of --lifeline: " + failed.message());
+  lifeline_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
+    if (error) return;
+    spdlog::info("whoever started this agent is gone: its workers are stopped");
+    feed(QuitAsked{.stop_workers = true});
+  });
+  return ok_status();
 }
 
 void Loop::watch_logs() {

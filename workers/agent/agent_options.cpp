@@ -26,6 +26,7 @@ struct Texts {
   std::string state_dir;
   std::string exit_when_idle;
   int slots = 0;
+  int lifeline = -1;
 };
 
 std::string host_name() {
@@ -86,12 +87,18 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
       ->transform(CLI::Transformer(probes))
       ->option_text("gpus|always|never");
   app.add_flag("--stop-workers", options.stop_workers, "at SIGTERM stop the workers too, instead of leaving them");
+  auto* lifeline =
+      app.add_option("--lifeline", texts.lifeline,
+                     "end of a pipe: when its other end closes, stop the workers and end; implies --stop-workers")
+          ->check(CLI::Range(3, 1'000'000));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
   if (slots->count() > 0) options.cpu_slots = texts.slots;
+  if (lifeline->count() > 0) options.lifeline = texts.lifeline;
+  if (options.lifeline) options.stop_workers = true;
   std::vector<std::string> mistakes;
   check_daemon(texts, options, mistakes);
   check_rest(texts, options, mistakes);

@@ -21,7 +21,8 @@ struct AgentOptions {
   std::string price_per_slot_hour = "1.00";
   std::filesystem::path token_file;  // empty = no token
   std::optional<Duration> exit_when_idle;
-  bool stop_workers = false;  // at SIGTERM
+  bool stop_workers = false;    // at SIGTERM
+  std::optional<int> lifeline;  // end of a pipe: when its other end closes, as at SIGTERM with stop_workers
   enum class Probe { kGpus, kAlways, kNever };
   Probe probe = Probe::kGpus;  // which devices are measured before the node joins
 };

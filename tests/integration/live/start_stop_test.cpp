@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "tests/support/daemon_process.hpp"
+#include "tests/support/live_job.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -177,6 +178,76 @@ TEST_CASE("a repeated submission with one key is one job, also over a kill") {
   CHECK(client.post("/v1/jobs", job_called("a"), key).json().at("id") == first);
   CHECK(client.post("/v1/jobs", job_called("b"), key).status == 409);
   CHECK(client.get("/v1/jobs").json().at("items").size() == 1);
+}
+
+namespace {
+
+// Two workers that step until they are stopped.
+void start_training(const TemporaryFolder& folder, HttpClient client) {
+  REQUIRE(client.post("/v1/jobs", job_on(folder, 1'000'000)).status == 201);
+  REQUIRE(eventually([&] { return workers_of(folder).size() == 2; }));
+  REQUIRE(reaches_step(client, 2));
+}
+
+HttpClient client_of(const DaemonProcess& daemon) {
+  return {daemon.ready().at("url").get<std::string>(), daemon.ready().at("token").get<std::string>()};
+}
+
+struct DevDaemon {
+  TemporaryFolder folder;
+  Cleanup cleanup{folder};
+  DaemonProcess daemon{folder, {.arguments = {"--dev", "--local-slots", "2"}, .temporary = true}};
+
+  void start() {
+    INFO(daemon.errors());
+    REQUIRE(daemon.wait_ready());
+    start_training(folder, client_of(daemon));
+  }
+  // Neither the agent nor a worker.
+  [[nodiscard]] bool leaves_nothing() const {
+    return eventually([&] { return processes_with(folder.path().string()).empty(); }, 30);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a daemon on a temporary state ends with its agent and its workers") {
+  if (!programs_are_built()) return;
+  for (const int signal : {SIGTERM, SIGINT}) {
+    DevDaemon dev;
+    dev.start();
+    dev.daemon.signal(signal);
+    CHECK(dev.daemon.wait_exit() == 0);
+    CHECK(processes_with(dev.folder.path().string()).empty());  // they ended before the daemon did
+    INFO(dev.daemon.errors());
+    CHECK(dev.daemon.errors().find("stopping 2 workers of job-1") != std::string::npos);
+  }
+}
+
+TEST_CASE("the agent and the workers of a temporary state end, too, when the daemon is killed") {
+  if (!programs_are_built()) return;
+  DevDaemon dev;
+  dev.start();
+  dev.daemon.signal(SIGKILL);
+  CHECK(dev.daemon.wait_exit() == -SIGKILL);
+  CHECK(dev.leaves_nothing());
+}
+
+TEST_CASE("a daemon on a lasting state says which workers go on and how to end them") {
+  if (!programs_are_built()) return;
+  const TemporaryFolder folder;
+  const Cleanup cleanup{folder};
+  DaemonProcess daemon(folder, {.arguments = {"--local-slots", "2"}});
+  REQUIRE(daemon.wait_ready());
+  start_training(folder, daemon.client());
+  daemon.signal(SIGTERM);
+  CHECK(daemon.wait_exit() == 0);
+  CHECK(workers_of(folder).size() == 2);
+  const std::string said = daemon.errors();
+  INFO(said);
+  CHECK(said.find("2 workers of job-1 train on without the daemon") != std::string::npos);
+  CHECK(said.find("--state-dir " + (folder / "state").string()) != std::string::npos);
+  CHECK(said.find("schedctl cancel JOB") != std::string::npos);
 }
 
 }  // namespace tidepool::test

@@ -37,6 +37,14 @@ TEST_CASE("the flags that the daemon's starter uses are understood") {
   CHECK(options.price_per_slot_hour == "2.50");
   CHECK(options.exit_when_idle == Duration::seconds(30));
   CHECK_FALSE(options.stop_workers);
+  CHECK_FALSE(options.lifeline);
+}
+
+TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
+  const auto parsed = parse({"--daemon-socket", "/d", "--state-dir", "/s", "--lifeline", "3"});
+  REQUIRE(std::holds_alternative<AgentOptions>(parsed));
+  CHECK(std::get<AgentOptions>(parsed).lifeline == 3);
+  CHECK(std::get<AgentOptions>(parsed).stop_workers);
 }
 
 TEST_CASE("a wrong command line ends with exit code 2") {
@@ -51,6 +59,7 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--price", "-1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--lifeline", "2"},
   };
   for (const auto& arguments : wrong) {
     const auto parsed = parse(arguments);
