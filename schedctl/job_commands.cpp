@@ -12,6 +12,7 @@
 
 #include "base/digest.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/dry_run.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/pages.hpp"
@@ -71,8 +72,8 @@ int submit(Session& session, const Submit& given) {
   const json job = session.send(request, {.file = shown, .lines = &lines});
   if (given.dry_run) {
     session.print(job, [&] {
-      return "the job file is good; nothing was stored. With every default written out:\n\n" +
-             to_yaml(job.value("spec", job));
+      return "the job file is good; nothing was stored\n" + decision_in_words(job) +
+             "\nwith every default written out:\n\n" + to_yaml(job.value("spec", job));
     });
     return kExitOk;
   }
@@ -173,7 +174,8 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("submit", "Submit a job file, YAML or JSON; prints the job's id");
   command->add_option("file", given->file, "job file, - for standard input")->required();
   command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
-  command->add_flag("--dry-run", given->dry_run, "check the file and print it with all defaults; store nothing");
+  command->add_flag("--dry-run", given->dry_run,
+                    "say what the daemon would decide, and print the file with all defaults; store nothing");
   command->add_option("--idempotency-key", given->key, "submitting twice with one key makes one job");
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });

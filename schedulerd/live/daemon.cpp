@@ -132,6 +132,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
       PolicyAsker::Setup{
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
       inbox_);
+  previews_ = std::make_unique<SubmitPreviews>(setup.parts);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
@@ -251,6 +252,7 @@ void Daemon::stop() {
   if (served) loop_thread_.join();
   if (asker_) asker_->stop();
   if (workshop_) workshop_->stop();
+  if (previews_) previews_->stop();
   if (gateway_) gateway_->stop();
   if (served) part_from_workers();
 }

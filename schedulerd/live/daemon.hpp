@@ -19,6 +19,7 @@
 #include "schedulerd/live/publisher.hpp"
 #include "schedulerd/live/service.hpp"
 #include "schedulerd/live/state_dir.hpp"
+#include "schedulerd/live/submit_previews.hpp"
 
 namespace tidepool::live {
 
@@ -54,6 +55,9 @@ class Daemon final : public Service {
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<LogPage>)> done) override;
 
+  void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) override {
+    previews_->preview(published(), std::move(spec), std::move(done));
+  }
   [[nodiscard]] PolicyWorkshop& policy_workshop() override { return *workshop_; }
 
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
@@ -97,6 +101,7 @@ class Daemon final : public Service {
   std::optional<EmbeddedAgent> agent_;
   std::unique_ptr<PolicyWorkshop> workshop_;
   std::unique_ptr<PolicyAsker> asker_;
+  std::unique_ptr<SubmitPreviews> previews_;
   std::unique_ptr<Loop> loop_;
   std::thread loop_thread_;
   std::optional<std::string> admin_token_;

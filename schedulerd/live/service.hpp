@@ -16,6 +16,7 @@
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "core/explain/submit_preview.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
 #include "core/state/fact.hpp"
@@ -202,6 +203,14 @@ struct LogPage {
   bool eof = false;  // the worker has exited and this is the end
 };
 
+// What a submission would lead to.
+struct PreviewedSubmit {
+  std::shared_ptr<const Published> picture;  // as it would be then
+  JobId job;                                 // in it
+  std::vector<core::SubmitPreview::Place> places;
+  std::vector<core::SubmitPreview::Change> changes;
+};
+
 class PolicyWorkshop;
 
 class Service {
@@ -220,6 +229,9 @@ class Service {
   // `offset` < 0 counts from the end. `done` may be called on any thread.
   virtual void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                         std::function<void(Result<LogPage>)> done) = 0;
+  // What submitting this job now would lead to, by the newest picture; nothing is stored. `done` is called once, on any
+  // thread; at once with kUnavailable if too many ask.
+  virtual void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) = 0;
   // Where policy files are looked over, tested and replayed.
   [[nodiscard]] virtual PolicyWorkshop& policy_workshop() = 0;
 };

@@ -11,15 +11,14 @@
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/submit_previews.hpp"
 #include "straggler/change_point_detector.hpp"
 
 namespace tidepool::test {
 namespace {
 
-constexpr const char* kPolicy = "autoscaling_engine";
-
-core::Engine::Parts make_parts() {
-  auto policies = policies::make_policies(kPolicy);
+core::Engine::Parts make_parts(const std::string& policy) {
+  auto policies = policies::make_policies(policy);
   TP_CHECK(policies.ok(), "the built-in policies exist");
   return {
       .policies = std::move(policies).value(),
@@ -43,8 +42,10 @@ bool concerns(const core::Decision& decision, JobId job) {
 
 }  // namespace
 
-EngineService::EngineService()
-    : engine_(make_parts()), workshop_({.parts = make_parts(), .host_program = host_program(), .journal = {}}) {
+EngineService::EngineService(const std::string& policy)
+    : policy_(policy),
+      engine_(make_parts(policy)),
+      workshop_({.parts = make_parts(policy), .host_program = host_program(), .journal = {}}) {
   publish({});
 }
 
@@ -83,7 +84,7 @@ void EngineService::publish(const std::vector<core::Event>& made) {
   picture->clock.unix_us_at_zero = 1'790'000'000'000'000;
   picture->now = now_;
   picture->shadow = shadow_;
-  picture->active_policy = kPolicy;
+  picture->active_policy = policy_;
   published_ = std::move(picture);
   const auto listeners = listeners_;
   for (const auto& [id, listener] : listeners) {
@@ -252,6 +253,11 @@ Result<live::Receipt> EngineService::carry_out(const live::Command& command) {
 std::shared_ptr<const live::Published> EngineService::published() const {
   const std::lock_guard lock(mutex_);
   return published_;
+}
+
+void EngineService::preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) {
+  const auto seen = published();
+  done(live::preview_on(make_parts(policy_), *seen, spec));
 }
 
 std::shared_ptr<void> EngineService::subscribe(Listener on_events) {

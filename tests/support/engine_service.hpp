@@ -18,7 +18,7 @@ namespace tidepool::test {
 
 class EngineService final : public live::Service, private live::History {
  public:
-  EngineService();
+  explicit EngineService(const std::string& policy = "autoscaling_engine");
 
   // --- what tests do ---
   // Learns a fact one second later, then decides until nothing is left to decide.
@@ -42,6 +42,7 @@ class EngineService final : public live::Service, private live::History {
   [[nodiscard]] std::shared_ptr<void> subscribe(
       std::function<void(const std::vector<core::Event>&)> on_events) override;
   [[nodiscard]] live::History& history() override { return *this; }
+  void preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) override;
   [[nodiscard]] live::PolicyWorkshop& policy_workshop() override { return workshop_; }
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<live::LogPage>)> done) override;
@@ -71,6 +72,7 @@ class EngineService final : public live::Service, private live::History {
   void publish(const std::vector<core::Event>& made);
 
   mutable std::recursive_mutex mutex_;
+  std::string policy_;
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1'000'000);
   std::shared_ptr<const live::Published> published_;

@@ -48,8 +48,8 @@ live::http::RestOptions test_options() {
   return options;
 }
 
-RestFixture::RestFixture(live::http::RestOptions options)
-    : rest(live::http::Rest::create(service, std::move(options))) {
+RestFixture::RestFixture(live::http::RestOptions options, const std::string& policy)
+    : service(policy), rest(live::http::Rest::create(service, std::move(options))) {
   auto started = rest->start();
   if (!started) FAIL(started.error().message);
   url = started.value();

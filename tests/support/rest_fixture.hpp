@@ -26,7 +26,8 @@ struct Ask {
 
 class RestFixture {
  public:
-  explicit RestFixture(live::http::RestOptions options = test_options());
+  explicit RestFixture(live::http::RestOptions options = test_options(),
+                       const std::string& policy = "autoscaling_engine");
   ~RestFixture();
   RestFixture(const RestFixture&) = delete;
   RestFixture& operator=(const RestFixture&) = delete;

@@ -75,8 +75,7 @@ void change_job(Rest& rest, Call call) {
     changed.spec = std::move(spec);
     return reply_dry_run(rest, call, {.job = changed, .changed = json::object(), .would = "be changed"});
   }
-  rest.command(std::move(call), ChangeJob{id, std::move(spec)},
-               [&rest, id](const Receipt&, const Published& seen) { return job_response(200, rest, seen, id); });
+  send_job_command(rest, std::move(call), ChangeJob{id, std::move(spec)}, id);
 }
 
 }  // namespace tidepool::live::http

@@ -6,10 +6,13 @@
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"
+#include "core/explain/explain.hpp"
+#include "core/words/wording.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 #include "schedulerd/live/http/translate.hpp"
 
 namespace tidepool::live::http {
@@ -39,39 +42,72 @@ Result<std::set<std::string>> read_states(const Call& call) {
   return states;
 }
 
-// What the newcomer would find, without asking the engine: it never stores anything.
-core::Reason expected_reason(const core::ClusterState& state, const core::JobSpec& spec) {
-  const int needed = spec.elastic.min * spec.gpus_per_worker;
-  const double free = state.slots_free();
-  if (state.nodes.empty()) return {.code = core::ReasonCode::kNoNodes, .numbers = {}};
-  if (needed > state.slots_total()) {
-    return {
-        .code = core::ReasonCode::kNeverFits,
-        .numbers = {{"needed", static_cast<double>(needed)}, {"cluster", static_cast<double>(state.slots_total())}}};
+json render_places(const PreviewedSubmit& preview) {
+  json places = json::array();
+  for (const auto& place : preview.places) {
+    const core::Node* node = preview.picture->state.find_node(place.node);
+    places.push_back(
+        {{"node", place.node.text()}, {"node_name", node == nullptr ? "" : node->name}, {"workers", place.workers}});
   }
-  if (needed > state.slots_free()) {
-    return {.code = core::ReasonCode::kWaitingForSlots,
-            .numbers = {{"needed", static_cast<double>(needed)}, {"free", free}}};
-  }
-  const int affordable = std::min(spec.elastic.preferred, state.slots_free() / spec.gpus_per_worker);
-  return {.code = core::ReasonCode::kStarted, .numbers = {{"size", static_cast<double>(affordable)}}};
+  return places;
 }
 
-void reply_dry_submit(const Rest& rest, const Call& call, const core::JobSpec& spec) {
-  core::Job job;
-  job.spec = spec;
-  job.submitted_at = call.seen->now;
-  const core::Reason reason = expected_reason(call.seen->state, spec);
-  const bool starts = reason.code == core::ReasonCode::kStarted;
-  reply_dry_run(rest, call,
-                {.job = job,
-                 .changed = {{"id", nullptr}, {"reason", render_reason(reason)}},
-                 .would = starts ? "be stored and could start at once" : "be stored and wait"});
+// Jobs of other tenants are counted, not named.
+json render_changes(const PreviewedSubmit& preview, const Caller& caller) {
+  json changes = json::array();
+  for (const auto& change : preview.changes) {
+    const core::Job* job = visible_job(*preview.picture, change.job, caller);
+    changes.push_back({{"job", job == nullptr ? json(nullptr) : json(job->id.text())},
+                       {"name", job == nullptr ? json(nullptr) : json(job->spec.name)},
+                       {"kind", change.kind},
+                       {"from", change.from},
+                       {"to", change.to}});
+  }
+  return changes;
 }
 
-void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
-  rest.command(std::move(call), std::move(body),
-               [&rest, id](const Receipt&, const Published& seen) { return job_response(200, rest, seen, id); });
+// "start at once with 3 workers: 2 on n1, 1 on n2"
+std::string start_in_words(const PreviewedSubmit& preview) {
+  int workers = 0;
+  std::string where;
+  for (const auto& place : preview.places) {
+    const core::Node* node = preview.picture->state.find_node(place.node);
+    workers += place.workers;
+    where += (where.empty() ? "" : ", ") + std::to_string(place.workers) + " on " +
+             (node == nullptr ? place.node.text() : node->name);
+  }
+  return "start at once with " + core::counted(workers, "worker") + ": " + where;
+}
+
+HttpResponse dry_answer(const Rest& rest, const PreviewedSubmit& preview, const Caller& caller) {
+  const Published& seen = *preview.picture;
+  const core::Job& job = *seen.state.find_job(preview.job);
+  const core::Explanation explanation = core::explain(seen.state, preview.job);
+  int size = 0;
+  for (const auto& place : preview.places) size += place.workers;
+  json decision = {{"starts", size > 0},
+                   {"size", size},
+                   {"places", render_places(preview)},
+                   {"changes", render_changes(preview, caller)},
+                   {"summary", explanation.summary},
+                   {"unblocks", explanation.unblocks}};
+  json changed = {{"id", nullptr}, {"decision", without_foreign_jobs(std::move(decision), seen, caller)}};
+  const std::string would = "be stored and " + (size > 0 ? start_in_words(preview) : std::string("wait"));
+  return dry_run_response(rest, {seen, caller}, {.job = job, .changed = std::move(changed), .would = would});
+}
+
+// What submitting `spec` now would lead to, as the engine decides it.
+void reply_dry_submit(Rest& rest, Call call, core::JobSpec spec) {
+  Service& service = rest.service();
+  auto done = [weak = rest.weak_from_this(), call = std::move(call)](Result<PreviewedSubmit> preview) {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->io().post([raw = alive.get(), call, preview = std::move(preview)] {
+      if (!preview.ok()) return call.fail(problem_of(preview.error()));
+      call.reply(dry_answer(*raw, *preview, call.caller));
+    });
+  };
+  service.preview(std::move(spec), std::move(done));
 }
 
 }  // namespace
@@ -96,7 +132,7 @@ void list_jobs(Rest& rest, Call call) {
       break;
     }
     const auto document = rest.documents().of(job);
-    builder.add(job.id.number(), render_job(*call.seen, job, *document, rest.options().currency));
+    builder.add(job.id.number(), render_job({*call.seen, call.caller}, job, *document, rest.options().currency));
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
@@ -119,18 +155,19 @@ void submit_job(Rest& rest, Call call) {
                       .detail = "this token may only submit for the tenant " + call.caller.tenant});
   }
   core::JobSpec spec = to_core(findings.spec);
-  if (dry_run.value()) return reply_dry_submit(rest, call, spec);
-  rest.command(std::move(call), SubmitJob{std::move(spec)}, [&rest](const Receipt& receipt, const Published& seen) {
+  if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));
+  const auto answer = [&rest, caller = call.caller](const Receipt& receipt, const Published& seen) {
     const JobId id = receipt.job.value_or(JobId());
-    HttpResponse response = job_response(201, rest, seen, id);
+    HttpResponse response = job_response(201, rest, {seen, caller}, id);
     response.headers.emplace_back("Location", "/v1/jobs/" + id.text());
     return response;
-  });
+  };
+  rest.command(std::move(call), SubmitJob{std::move(spec)}, answer);
 }
 
 void get_job(Rest& rest, Call call) {
   const core::Job* job = rest.find_job(call);
-  if (job != nullptr) call.reply(job_response(200, rest, *call.seen, job->id));
+  if (job != nullptr) call.reply(job_response(200, rest, {*call.seen, call.caller}, job->id));
 }
 
 void cancel_job(Rest& rest, Call call) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/word_list.hpp"
-#include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
 
@@ -43,25 +42,36 @@ std::variant<json, Problem> read_body(const Call& call) {
   return Problem{.status = too_big ? 413 : 400, .code = "BadJson", .detail = body.error().message};
 }
 
-HttpResponse job_response(int status, Rest& rest, const Published& seen, JobId id) {
-  const core::Job* job = seen.state.find_job(id);
+HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId id) {
+  const core::Job* job = seen_by.seen.state.find_job(id);
   if (job == nullptr) {
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
   const auto document = rest.documents().of(*job);
-  const json rendered = render_job(seen, *job, *document, rest.options().currency);
+  const json rendered = render_job(seen_by, *job, *document, rest.options().currency);
   HttpResponse response = json_text_response(status, job_text(rendered, *document));
   response.headers.emplace_back("ETag", job_etag(*job));
   return response;
 }
 
-void reply_dry_run(const Rest& rest, const Call& call, DryRun dry_run) {
+void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
+  const auto answer = [&rest, id, caller = call.caller](const Receipt&, const Published& seen) {
+    return job_response(200, rest, {seen, caller}, id);
+  };
+  rest.command(std::move(call), std::move(body), answer);
+}
+
+HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const DryRun& dry_run) {
   const JobDocument document = read_document(dry_run.job.spec);
-  json rendered = render_job(*call.seen, dry_run.job, document, rest.options().currency);
+  json rendered = render_job(seen_by, dry_run.job, document, rest.options().currency);
   rendered.update(dry_run.changed);
   rendered["dry_run"] = true;
   rendered["would"] = dry_run.would;
-  call.reply(json_text_response(200, job_text(rendered, document)));
+  return json_text_response(200, job_text(rendered, document));
+}
+
+void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
+  call.reply(dry_run_response(rest, {*call.seen, call.caller}, dry_run));
 }
 
 const core::Job* job_to_change(const Rest& rest, const Call& call) {

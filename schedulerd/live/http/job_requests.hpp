@@ -10,6 +10,7 @@
 
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
+#include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/rest.hpp"
 
 namespace tidepool::live::http {
@@ -24,7 +25,10 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);
 
 // The job with its ETag.
-[[nodiscard]] HttpResponse job_response(int status, Rest& rest, const Published& seen, JobId id);
+[[nodiscard]] HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId id);
+
+// Puts a command of the job in and answers with the job as it is then.
+void send_job_command(Rest& rest, Call call, CommandBody body, JobId id);
 
 // Answers ?dry_run=true with a job that nobody stores: as `render_job` has it but for the fields in `changed`.
 struct DryRun {
@@ -32,7 +36,8 @@ struct DryRun {
   nlohmann::json changed;
   std::string would;
 };
-void reply_dry_run(const Rest& rest, const Call& call, DryRun dry_run);
+[[nodiscard]] HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const DryRun& dry_run);
+void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run);
 
 // The job of a changing call: found, visible, and as If-Match says; null = answered already.
 [[nodiscard]] const core::Job* job_to_change(const Rest& rest, const Call& call);

@@ -20,8 +20,13 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_alternative(const core::Alternative& weighed);
 [[nodiscard]] nlohmann::json render_alternatives(const std::vector<core::Alternative>& lost);
 
+// A picture and who is shown it.
+struct SeenBy {
+  const Published& seen;
+  const Caller& caller;
+};
 // All but its file, which job_text() puts in.
-[[nodiscard]] nlohmann::json render_job(const Published& seen, const core::Job& job, const JobDocument& document,
+[[nodiscard]] nlohmann::json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document,
                                         const std::string& currency);
 // The rendered job as text, with its file as "spec" where the order of names has it.
 [[nodiscard]] std::string job_text(const nlohmann::json& rendered, const JobDocument& document);

@@ -9,6 +9,7 @@
 #include "core/state/node_speed.hpp"
 #include "core/words/unblock.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -76,16 +77,9 @@ json render_allotments(const Published& seen, const core::Decision& decision, co
   json allotments = json::array();
   if (!decision.replan) return allotments;
   for (const auto& [job, now] : decision.replan->changes) {
-    const core::Job* known = seen.state.find_job(job);
-    if (now && known != nullptr && caller.sees(known->spec.tenant)) allotments.push_back(render_allotment(job, *now));
+    if (now && visible_job(seen, job, caller) != nullptr) allotments.push_back(render_allotment(job, *now));
   }
   return allotments;
-}
-
-// The job if it exists and the caller may see it.
-const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller) {
-  const core::Job* job = seen.state.find_job(id);
-  return job != nullptr && caller.sees(job->spec.tenant) ? job : nullptr;
 }
 
 // Of a decision event only the intents for the caller's own jobs; false if none is left.
@@ -209,10 +203,11 @@ Result<json> render_decision(const Published& seen, const StoredDecision& stored
   if (!caller.tenant.empty() && intents.empty() && verdicts.empty() && allotments.empty()) return json(nullptr);
   std::string digest(16, '0');
   for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
-  return json{
+  json rendered = {
       {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
       {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
       {"verdicts", std::move(verdicts)}, {"allotments", std::move(allotments)}};
+  return without_foreign_jobs(std::move(rendered), seen, caller);
 }
 
 json render_event(const Published& seen, const core::Event& event, const Caller& caller) {
@@ -227,7 +222,7 @@ json render_event(const Published& seen, const core::Event& event, const Caller&
           {"node", id_or_null(event.node)},
           {"tenant", event.tenant.empty() ? json(nullptr) : json(event.tenant)},
           {"decision", id_or_null(event.decision)},
-          {"data", std::move(data)}};
+          {"data", without_foreign_jobs(std::move(data), seen, caller)}};
 }
 
 json render_token(const TokenRecord& token) {

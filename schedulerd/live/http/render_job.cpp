@@ -6,6 +6,7 @@
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -114,8 +115,10 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
           {"per_hour", to_text(price_per_hour(seen, job))}};
 }
 
-json render_job(const Published& seen, const core::Job& job, const JobDocument& document, const std::string& currency) {
+json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
+  const Published& seen = seen_by.seen;
   const auto error = seen.errors.find(job.id);
+  json reason = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   return {{"id", job.id.text()},
           {"name", job.spec.name},
           {"tenant", job.spec.tenant},
@@ -132,7 +135,7 @@ json render_job(const Published& seen, const core::Job& job, const JobDocument& 
           {"priority", job.spec.priority},
           {"progress", render_progress(seen, job, document.steps_total)},
           {"cost", render_cost(seen, job, currency)},
-          {"reason", job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr)},
+          {"reason", without_foreign_jobs(std::move(reason), seen, seen_by.caller)},
           {"sizes", render_sizes(job)},
           {"error", error == seen.errors.end() ? json(nullptr) : json(error->second)},
           {"labels", document.labels}};
@@ -170,19 +173,19 @@ json render_explanation(const Published& seen, const core::Job& job, const Calle
   const core::Explanation explanation = core::explain(seen.state, job.id);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
-    const core::Job* other = seen.state.find_job(id);
-    if (other != nullptr && caller.sees(other->spec.tenant)) ahead.push_back(id.text());
+    if (visible_job(seen, id, caller) != nullptr) ahead.push_back(id.text());
   }
-  return {{"job", job.id.text()},
-          {"state", core::to_text(job.state)},
-          {"summary", explanation.summary},
-          {"reason", render_reason(explanation.reason)},
-          {"evidence", explanation.evidence},
-          {"unblocks", explanation.unblocks},
-          {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
-          {"alternatives", render_alternatives(explanation.lost)},
-          {"ahead", std::move(ahead)},
-          {"as_of_seq", seen.as_of_seq}};
+  json rendered = {{"job", job.id.text()},
+                   {"state", core::to_text(job.state)},
+                   {"summary", explanation.summary},
+                   {"reason", render_reason(explanation.reason)},
+                   {"evidence", explanation.evidence},
+                   {"unblocks", explanation.unblocks},
+                   {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
+                   {"alternatives", render_alternatives(explanation.lost)},
+                   {"ahead", std::move(ahead)},
+                   {"as_of_seq", seen.as_of_seq}};
+  return without_foreign_jobs(std::move(rendered), seen, caller);
 }
 
 json render_fit(const core::Job& job) {

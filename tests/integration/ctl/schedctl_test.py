@@ -60,6 +60,22 @@ class SchedctlTest(SchedctlCase):
         self.assertIn("tenant: default", out)
         self.assertEqual(self.daemon.requests[0]["query"], "dry_run=true")
 
+    def test_submit_dry_run_says_what_would_be_decided(self):
+        starts = example("submit_decision.json")
+        waits = {"starts": False, "size": 0, "summary": "waits for 4 slots; none is free", "places": [], "changes": [],
+                 "unblocks": ["add a node with 4 free slots"]}
+        for decision, lines in [
+                (starts, ["submitted now, it would start at once: 2 workers on n1, 1 worker on n2",
+                          "  job-3 (charlm-demo) would shrink from 4 to 1 worker",
+                          "  a job of another tenant would give up its 2 workers", ""]),
+                (waits, ["submitted now, it would wait: waits for 4 slots; none is free",
+                         "  what would help: add a node with 4 free slots", ""])]:
+            answer = {**example("job.json"), "id": None, "spec": {}, "decision": decision}
+            self.daemon.routes["POST", "/v1/jobs"] = (200, answer)
+            code, out, _ = self.run_ctl("submit", "--dry-run", str(self.job_file()))
+            self.assertEqual(code, 0)
+            self.assertEqual(out.splitlines()[1:len(lines) + 1], lines)
+
     def test_field_errors_name_the_line_of_the_file(self):
         self.daemon.routes["POST", "/v1/jobs"] = (422, example("problem.json"))
         path = self.job_file("name: x\nelastic:\n  min: 8\n  max: 4\nelastc: 1\nrun: {trainer: mlp}\n")

@@ -1,5 +1,7 @@
 #include <set>
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "tests/support/rest_fixture.hpp"
@@ -104,6 +106,81 @@ TEST_CASE("a dry run says what would happen and stores nothing") {
   CHECK(cancelled.at("would").get<std::string>().find("cancelled") != std::string::npos);
   CHECK(fixture.service.commands_carried_out() == 1);
   CHECK(fixture.json_of({.path = "/v1/jobs/" + id.text(), .token = fixture.admin}).at("pinned_size").is_null());
+}
+
+// What the dry run of a submission says, and what the submission then does.
+struct Submitted {
+  json foreseen;
+  json job;
+  json why;
+};
+Submitted submit_twice(RestFixture& fixture, const json& file) {
+  const auto post = [&](const char* query, int status) {
+    return fixture.json_of(
+        {.method = "POST", .path = std::string("/v1/jobs") + query, .token = fixture.admin, .body = file.dump()},
+        status);
+  };
+  const json foreseen = post("?dry_run=true", 200);
+  const json job = post("", 201);
+  const std::string path = "/v1/jobs/" + job.at("id").get<std::string>();
+  return {foreseen, job, fixture.json_of({.path = path + "/explain", .token = fixture.admin})};
+}
+
+TEST_CASE("a dry run decides as the submission that follows it") {
+  for (const char* policy : {"autoscaling_engine", "tidal", "las"}) {
+    INFO(policy);
+    RestFixture fixture(test_options(), policy);
+    fixture.service.join_node(3);
+    fixture.service.join_node(1);
+    const auto file = [](int min, int max, int priority) {
+      return json{{"run", {{"trainer", "mlp"}}},
+                  {"priority", priority},
+                  {"elastic", {{"min", min}, {"max", max}, {"preferred", max}, {"cooldown", "0s"}}}};
+    };
+    for (const json& each : {file(2, 4, 0), file(1, 2, 0), file(4, 4, 0), file(2, 2, 20), file(9, 9, 0)}) {
+      const std::size_t before = fixture.service.published()->state.jobs.size();
+      const auto [foreseen, job, why] = submit_twice(fixture, each);
+      INFO(foreseen.dump(1) << job.dump(1));
+      const json& decision = foreseen.at("decision");
+      CHECK(foreseen.at("reason") == job.at("reason"));
+      CHECK(foreseen.at("state") == job.at("state"));
+      CHECK(decision.at("summary") == why.at("summary"));
+      CHECK(decision.at("starts") == (job.at("state") == "starting"));
+      CHECK(fixture.service.published()->state.jobs.size() == before + 1);
+      int workers = 0;
+      for (const auto& place : decision.at("places")) workers += place.at("workers").get<int>();
+      const auto held =
+          fixture.json_of({.path = "/v1/jobs/" + job.at("id").get<std::string>() + "/workers", .token = fixture.admin});
+      CHECK(workers == static_cast<int>(held.at("items").size()));
+      CHECK(decision.at("size") == workers);
+    }
+  }
+}
+
+TEST_CASE("a dry run says which jobs would give up slots, and the submission takes them from these") {
+  RestFixture fixture(test_options(), "tidal");
+  fixture.service.join_node(4);
+  const auto file = [](int priority) {
+    return json{{"run", {{"trainer", "mlp"}}},
+                {"priority", priority},
+                {"elastic", {{"min", 4}, {"max", 4}, {"cooldown", "0s"}}}};
+  };
+  const json running = submit_twice(fixture, file(0)).job;
+  const JobId first = JobId::parse(running.at("id").get<std::string>()).value();
+  fixture.service.run_steps(first, 30);
+  const json urgent = file(20);
+  const auto [foreseen, job, why] = submit_twice(fixture, urgent);
+  INFO(foreseen.dump(1));
+  const json& changes = foreseen.at("decision").at("changes");
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].at("job") == first.text());
+  const std::string kind = changes[0].at("kind");
+  const json decisions = fixture.json_of({.path = "/v1/jobs/" + first.text() + "/decisions", .token = fixture.admin});
+  std::vector<std::string> kinds;
+  for (const auto& intent : decisions.at("items").at(0).at("intents")) {
+    if (intent.at("job") == first.text()) kinds.push_back(intent.at("kind"));
+  }
+  CHECK(std::find(kinds.begin(), kinds.end(), kind) != kinds.end());
 }
 
 TEST_CASE("pages of jobs neither skip nor repeat, newest first") {

@@ -47,6 +47,7 @@ class QuietService final : public Service {
   std::shared_ptr<void> subscribe(std::function<void(const std::vector<core::Event>&)>) override { return nullptr; }
   History& history() override { return journal; }
   void read_log(WorkerId, std::int64_t, std::int64_t, std::function<void(Result<LogPage>)>) override {}
+  void preview(core::JobSpec, std::function<void(Result<PreviewedSubmit>)>) override {}
   PolicyWorkshop& policy_workshop() override {
     TP_CHECK(false, "streams look no policy over");
     std::abort();

@@ -30,10 +30,11 @@ json file_of(const std::string& name) {
 
 TEST_CASE("an answer with a job's file put in as text is what it was with the file read and written anew") {
   const Published seen;
+  const Caller caller;
   for (const json& file : {file_of("a-job"), json{{"run", {{"trainer", "mlp"}}}}}) {
     const core::Job job = job_with(7, file);
     const JobDocument document = read_document(job.spec);
-    const json rendered = render_job(seen, job, document, "USD");
+    const json rendered = render_job({seen, caller}, job, document, "USD");
     const std::string text = job_text(rendered, document);
     json whole = rendered;
     whole["spec"] = json::parse(job.spec.document);

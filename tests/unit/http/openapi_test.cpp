@@ -117,6 +117,7 @@ TEST_CASE("the examples are what the document describes") {
                                      {"node", "Node"},
                                      {"policy", "Policy"},
                                      {"problem", "Problem"},
+                                     {"submit_decision", "SubmitDecision"},
                                      {"worker", "Worker"}}) {
     std::ifstream stream(std::string(source) + "/api/examples/" + file + ".json");
     REQUIRE(stream.good());

@@ -1,0 +1,89 @@
+#include "core/explain/submit_preview.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/overloaded.hpp"
+#include "core/decide/engine.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr int kRoundsMax = 8;  // of decisions after one fact, as in a turn of the daemon
+
+void add_places(const std::vector<WorkerPlacement>& newcomers, std::vector<SubmitPreview::Place>& places) {
+  for (const WorkerPlacement& newcomer : newcomers) {
+    const auto known = std::find_if(places.begin(), places.end(),
+                                    [&](const SubmitPreview::Place& place) { return place.node == newcomer.node; });
+    if (known == places.end()) {
+      places.push_back({newcomer.node, 1});
+    } else {
+      ++known->workers;
+    }
+  }
+  std::sort(places.begin(), places.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
+}
+
+// Workers that the intent leaves the job with; none: it changes neither its size nor its place.
+std::optional<int> size_after(const Intent& intent, int size) {
+  const auto added = [&](const std::vector<WorkerPlacement>& newcomers) {
+    return size + static_cast<int>(newcomers.size());
+  };
+  using Size = std::optional<int>;
+  return std::visit(
+      Overloaded{[&](const StartIntent& start) -> Size { return added(start.newcomers); },
+                 [&](const GrowIntent& grow) -> Size { return added(grow.newcomers); },
+                 [&](const ShrinkIntent& shrink) -> Size { return size - static_cast<int>(shrink.leavers.size()); },
+                 [](const PreemptIntent&) -> Size { return 0; }, [&](const ReplaceIntent&) -> Size { return size; },
+                 [](const auto&) -> Size { return std::nullopt; }},
+      intent);
+}
+
+// Decides until nothing more follows; each plan goes to `on_plan` before it is accepted.
+template <class OnPlan>
+Status decide_all(Engine& engine, Instant now, OnPlan on_plan) {
+  for (int round = 0; round < kRoundsMax; ++round) {
+    const Decision decision = engine.decide(now);
+    TP_TRY(engine.validate(decision));
+    on_plan(decision.plan);
+    engine.accept(decision);
+    if (decision.empty()) break;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+int SubmitPreview::size() const {
+  return std::accumulate(places.begin(), places.end(), 0,
+                         [](int sum, const Place& place) { return sum + place.workers; });
+}
+
+Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterState& state, const JobSpec& spec,
+                                     Instant now) {
+  Engine engine(parts, state);
+  now = std::max(now, state.now);
+  // What follows without the submission is not its doing.
+  TP_TRY(decide_all(engine, now, [](const Plan&) {}));
+  SubmitPreview preview{.after = {}, .job = engine.next_job_id(), .places = {}, .changes = {}};
+  auto stepped = engine.step({.at = now, .fact = JobSubmitted{preview.job, spec}});
+  if (!stepped.ok()) return stepped.error();
+  TP_TRY(decide_all(engine, now, [&](const Plan& plan) {
+    for (const PlannedIntent& planned : plan) {
+      const JobId id = job_of(planned.intent);
+      const auto* start = std::get_if<StartIntent>(&planned.intent);
+      if (id == preview.job && start != nullptr) add_places(start->newcomers, preview.places);
+      const int size = engine.view().find_job(id)->size();
+      const auto after = size_after(planned.intent, size);
+      if (id != preview.job && after) {
+        preview.changes.push_back({id, std::string(name_of(planned.intent)), size, *after});
+      }
+    }
+  }));
+  preview.after = engine.view();
+  return preview;
+}
+
+}  // namespace tidepool::core

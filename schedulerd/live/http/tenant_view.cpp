@@ -1,0 +1,95 @@
+#include "schedulerd/live/http/tenant_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kUnnamed = "a job of another tenant";
+constexpr std::string_view kPrefix = "job-";
+// Fields with words of the caller's own users.
+constexpr std::array<std::string_view, 6> kUsersWords = {"name", "job_name", "labels", "spec", "error", "detail"};
+// Numbers of a reason that are ids of jobs.
+constexpr std::array<std::string_view, 3> kJobNumbers = {"rival", "for_job", "holder"};
+
+bool contains(const auto& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+class Unnaming {
+ public:
+  Unnaming(const Published& seen, const Caller& caller) : seen_(seen), caller_(caller) {}
+
+  void apply(json& value) const {
+    if (value.is_string()) {
+      value = without_ids(value.get_ref<const std::string&>());
+    } else if (value.is_array()) {
+      for (json& entry : value) apply(entry);
+    } else if (value.is_object()) {
+      apply_to_fields(value);
+    }
+  }
+
+ private:
+  void apply_to_fields(json& object) const {
+    for (auto field = object.begin(); field != object.end();) {
+      if (contains(kJobNumbers, field.key()) && is_foreign_number(*field)) {
+        field = object.erase(field);
+        continue;
+      }
+      if (!contains(kUsersWords, field.key())) apply(*field);
+      ++field;
+    }
+  }
+
+  [[nodiscard]] bool is_foreign(JobId id) const { return visible_job(seen_, id, caller_) == nullptr; }
+
+  [[nodiscard]] bool is_foreign_number(const json& value) const {
+    if (!value.is_number()) return false;
+    const double number = value.get<double>();
+    return number >= 1 && is_foreign(JobId(static_cast<std::uint64_t>(std::llround(number))));
+  }
+
+  [[nodiscard]] std::string without_ids(std::string_view text) const {
+    std::string out;
+    while (true) {
+      const std::size_t at = text.find(kPrefix);
+      if (at == std::string_view::npos) return out.append(text);
+      std::size_t end = at + kPrefix.size();
+      while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+      const bool stands_alone = (at == 0 ? out.empty() || !is_word(out.back()) : !is_word(text[at - 1])) &&
+                                (end == text.size() || !is_word(text[end]));
+      const auto id = stands_alone ? JobId::parse(text.substr(at, end - at)) : std::nullopt;
+      out.append(text.substr(0, at)).append(id && is_foreign(*id) ? kUnnamed : text.substr(at, end - at));
+      text.remove_prefix(end);
+    }
+  }
+
+  const Published& seen_;
+  const Caller& caller_;
+};
+
+}  // namespace
+
+const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller) {
+  const core::Job* job = seen.state.find_job(id);
+  return job != nullptr && caller.sees(job->spec.tenant) ? job : nullptr;
+}
+
+json without_foreign_jobs(json said, const Published& seen, const Caller& caller) {
+  if (!caller.tenant.empty()) Unnaming(seen, caller).apply(said);
+  return said;
+}
+
+}  // namespace tidepool::live::http

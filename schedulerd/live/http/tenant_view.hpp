@@ -1,0 +1,20 @@
+// What a token of one tenant learns of other tenants' jobs: that they are there and what they hold, never which they
+// are. Everything that an answer or a stream says of more than the caller's own jobs passes through here.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "schedulerd/live/http/authenticator.hpp"
+#include "schedulerd/live/service.hpp"
+
+namespace tidepool::live::http {
+
+// The job if it exists and the caller may see it; else null.
+[[nodiscard]] const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller);
+
+// `said` without the identity of jobs that the caller may not see: an id inside a text becomes "a job of another
+// tenant", a number that is one is left out. What users have written themselves stays as it is: names, labels, job
+// files, the last words of a worker. A caller of no tenant gets `said` unchanged.
+[[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const Published& seen, const Caller& caller);
+
+}  // namespace tidepool::live::http
