@@ -19,10 +19,14 @@ namespace tidepool::api {
 
 inline constexpr int kWorkerProtocol = 1;
 inline constexpr std::size_t kLineBytesMax = 1U << 20U;
+inline constexpr std::int64_t kWorkMax = std::int64_t{1} << 52;  // steps or samples of a training; exact as a double
 
 // --- worker -> daemon ---------------------------------------------------------------------------
+// At most one of the lengths is given: of the whole training from its first step, as far as the program knows it.
 struct ReadyMessage {
   GenerationNumber generation = 0;  // that it is in; 0 = none
+  std::optional<std::int64_t> work_steps;
+  std::optional<std::int64_t> work_samples;
 };
 struct AddressMessage {
   GenerationNumber generation = 0;

@@ -55,6 +55,12 @@ struct Fields {
     const double scale = in.number("noise_scale", 0, 0, DBL_MAX);
     return known ? std::optional(scale) : std::nullopt;
   }
+  // Of a training; null or left out where it is not known.
+  std::optional<std::int64_t> length(std::string_view name) {
+    const bool known = in.has(name);
+    const std::int64_t length = in.integer(name, 1, {.low = 1, .high = kWorkMax});
+    return known ? std::optional(length) : std::nullopt;
+  }
   PulsePhase phase() {
     const std::string word = in.required_text("phase");
     constexpr std::array kPhases{PulsePhase::kWaiting, PulsePhase::kComputing, PulsePhase::kReducing,
@@ -181,7 +187,11 @@ Message read_one_of(std::span<const Kind<Message>> kinds, const json& value, con
 
 FromWorker read_ready(Fields& f) {
   (void)f.whole("protocol", {.low = kWorkerProtocol, .high = kWorkerProtocol});
-  return ReadyMessage{.generation = static_cast<GenerationNumber>(f.in.integer("generation", 0, kGenerations))};
+  ReadyMessage m{.generation = static_cast<GenerationNumber>(f.in.integer("generation", 0, kGenerations)),
+                 .work_steps = f.length("work_steps"),
+                 .work_samples = f.length("work_samples")};
+  if (m.work_steps && m.work_samples) f.in.fail("work_samples", "Invalid", "and work_steps exclude each other");
+  return m;
 }
 FromWorker read_address(Fields& f) {
   AddressMessage m{.generation = f.generation("generation"), .rank = f.whole("rank"), .blob = {}};

@@ -52,13 +52,19 @@ json object_of_steps(const StepsMessage& m) {
               {"shares", m.shares}};
 }
 
+// Without a length it is what older readers know.
+json object_of_ready(const ReadyMessage& m) {
+  json object{{"type", "ready"}, {"protocol", kWorkerProtocol}, {"generation", m.generation}};
+  if (m.work_steps) object["work_steps"] = *m.work_steps;
+  if (m.work_samples) object["work_samples"] = *m.work_samples;
+  return object;
+}
+
 // The library writes a number that is not finite as null, which is what the protocol says.
 json object_of(const FromWorker& message) {
   return std::visit(
       Overloaded{
-          [](const ReadyMessage& m) {
-            return json{{"type", "ready"}, {"protocol", kWorkerProtocol}, {"generation", m.generation}};
-          },
+          [](const ReadyMessage& m) { return object_of_ready(m); },
           [](const AddressMessage& m) {
             return json{
                 {"type", "address"}, {"generation", m.generation}, {"rank", m.rank}, {"blob", encode_base64(m.blob)}};

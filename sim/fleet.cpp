@@ -198,11 +198,18 @@ void Fleet::take(const Submitted&, Instant) {}
 
 // --- what happens by itself ---------------------------------------------------------------------
 
+core::WorkerReady Fleet::ready(WorkerId worker, const Process& process) const {
+  const JobTruth& truth = runs_.at(process.job).truth;
+  core::WorkerReady fact{.worker = worker};
+  if (truth.tells_length) fact.work_samples = truth.work_samples;
+  return fact;
+}
+
 void Fleet::on(const BootDone& event, Instant now) {
   Process* process = find(event.worker);
   if (process == nullptr || process->ready) return;
   process->ready = true;
-  report(where_.at(event.worker), core::WorkerReady{event.worker}, now);
+  report(where_.at(event.worker), ready(event.worker, *process), now);
   try_switch(runs_.at(process->job), now);
 }
 
@@ -490,7 +497,7 @@ void Fleet::repeat(int index, Instant now) {
       say_where_it_stands(id, now);
       continue;
     }
-    if (process.ready && process.member_of == 0) report(index, core::WorkerReady{id}, now);
+    if (process.ready && process.member_of == 0) report(index, ready(id, process), now);
     if (process.stuck) report(index, core::WorkerStuck{id, 0, "computing", kStuckAfter}, now);
     const TrainingRun& run = runs_.at(process.job);
     const bool joins = run.next && contains(run.next->members, id) && process.ready && !process.stuck;

@@ -136,6 +136,7 @@ class Fleet {
   void take(const AckReport& ack, Instant now);
   void take(const Submitted& answer, Instant now);
 
+  [[nodiscard]] core::WorkerReady ready(WorkerId worker, const Process& process) const;
   void on(const BootDone& event, Instant now);
   void on(const ProcessEnds& event, Instant now);
   void on(const ReportDue& event, Instant now);

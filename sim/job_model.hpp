@@ -21,6 +21,7 @@ struct JobTruth {
   std::int64_t global_batch = 1;                  // samples a step, at every size
   Duration boot = Duration::seconds(10);          // process start to ready: load the data, build the model
   Duration switch_stall = Duration::millis(500);  // last step of a generation to first of the next
+  bool tells_length = false;                      // its program tells with `ready` how many samples there are
   bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
   Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
   Duration report_every;                  // how long a report of steps covers; zero = as the run's setup says

@@ -51,6 +51,8 @@ void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
 }
 void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
   archive("worker", fact.worker);
+  archive("work_steps", fact.work_steps);
+  archive("work_samples", fact.work_samples);
 }
 void fields(auto& archive, codec::Like<WorkerJoining> auto& fact) {
   archive("worker", fact.worker);

@@ -97,11 +97,25 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("health", node.health);
 }
 
+void fields(auto& archive, codec::Like<SizeChange> auto& change) {
+  archive("from", change.from);
+  archive("from_rate", change.from_rate);
+  archive("rate", change.rate);
+  archive("over", change.over);
+  archive("at", change.at);
+}
+
 void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
   archive("steps", record.steps);
   archive("step_seconds", record.step_seconds);
   archive("samples_per_second", record.samples_per_second);
   archive("measured_at", record.measured_at);
+  archive("entered", record.entered);
+}
+
+void fields(auto& archive, codec::Like<ProgramLength> auto& length) {
+  archive("steps", length.steps);
+  archive("samples", length.samples);
 }
 
 void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
@@ -202,6 +216,7 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
 void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("last_step", job.last_step);
   archive("samples_done", job.samples_done);
+  archive("program_length", job.program_length);
   archive("last_report_at", job.last_report_at);
   archive("parked", job.parked);
   archive("checkpoint", job.checkpoint);

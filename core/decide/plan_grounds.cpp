@@ -54,6 +54,8 @@ std::uint64_t digest_of_wishes(const Job& job) {
   digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
   digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
   digest.mix(number(spec.work_samples.value_or(-1))).mix(number(spec.deadline ? spec.deadline->count_us() : -1));
+  if (job.program_length.steps) digest.mix("steps").mix(number(*job.program_length.steps));
+  if (job.program_length.samples) digest.mix("samples").mix(number(*job.program_length.samples));
   for (const std::string& type : spec.slot_types) digest.mix(type);
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
   digest.mix(number(spec.pack_node ? 1 : 0));

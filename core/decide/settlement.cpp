@@ -14,6 +14,7 @@
 #include "core/decide/state_wait.hpp"
 #include "core/decide/type_moves.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -233,7 +234,7 @@ class Settlement {
     IdSet<WorkerId> leaving = draft_.leavers();
     std::vector<Entry> chosen;
     for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-      if (!holds_type(*victim->job, job.spec.slot_types) || !may_be_preempted(*victim->job)) continue;
+      if (!holds_type(*victim->job, job.spec.slot_types) || !may_be_preempted(*victim->job, job)) continue;
       chosen.push_back(*victim);
       leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
       if (!room_of_type(draft_, job, leaving).coming) continue;
@@ -263,7 +264,7 @@ class Settlement {
     };
     std::vector<Entry> chosen;
     for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
-      if (may_be_preempted(*victim->job)) chosen.push_back(*victim);
+      if (may_be_preempted(*victim->job, job)) chosen.push_back(*victim);
     }
     if (held_by(chosen) >= lacking && !chosen.empty()) {
       drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return held_by(fewer) >= lacking; });
@@ -297,7 +298,7 @@ class Settlement {
     while (!left.empty()) {
       const Entry victim = left.back();
       left.pop_back();
-      if (!may_be_preempted(*victim.job)) continue;
+      if (!may_be_preempted(*victim.job, claimant)) continue;
       chosen.push_back(victim);
       add_workers(victim, room());
       if (!Room(room()).hold(claim)) continue;
@@ -328,8 +329,12 @@ class Settlement {
     for (const WorkerId id : entry.job->workers) room.add(*draft_.state().find_worker(id));
   }
 
-  [[nodiscard]] bool may_be_preempted(const Job& job) {
-    return !draft_.resizes(job.id) && !preemption_barred(draft_, job);
+  // One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
+  [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) {
+    if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
+    if (claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
+    ending_.insert(job.id);
+    return false;
   }
 
   void give_to(const Entry& victim, const Job& claimant) {
@@ -341,10 +346,16 @@ class Settlement {
   // Keeps its slots for now.
   void spare(const Entry& entry) {
     const Job& job = *entry.job;
-    const auto barred = preemption_barred(draft_, job);
+    const auto barred = ending_.contains(job.id) ? std::optional(end_of(job)) : preemption_barred(draft_, job);
     const Reason why = barred ? *barred : Reason{ReasonCode::kUnclaimed, {{"size", number(job.size())}}};
     const Allotment& asked = *entry.allotment;
     plan_size(draft_, job, {.size = job.size(), .reason = why, .lost = asked.lost, .score = asked.score});
+  }
+
+  // Of a job that ends soon.
+  [[nodiscard]] Reason end_of(const Job& job) const {
+    const Duration left = std::max(Duration(), *expected_end(job) - draft_.now());
+    return {ReasonCode::kEndsSoon, {{"seconds_left", left.to_seconds()}}};
   }
 
   Room& room() {
@@ -356,6 +367,7 @@ class Settlement {
   const IdSet<JobId>& giving_;
   std::vector<Entry> line_;
   std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
+  IdSet<JobId> ending_;         // of those, whom somebody needed and who end soon
   std::vector<Left> left_;
   std::optional<Room> room_;  // looked up when first somebody does not fit
   bool waiting_ = false;      // somebody in line waits for slots

@@ -10,6 +10,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/place/placement.hpp"
+#include "core/state/job_work.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/words/unblock.hpp"
@@ -231,6 +232,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
     if (const auto ends = state_wait_ends(job)) update("seconds_left", seconds_until(*ends));
   } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
     update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
+  } else if (reason.code == ReasonCode::kEndsSoon) {
+    if (const auto end = expected_end(job)) update("seconds_left", seconds_until(*end));
   } else if (reason.code == ReasonCode::kMeasuring) {
     const auto record = job.sizes.find(job.size());
     const double seen = record == job.sizes.end() ? 0 : static_cast<double>(record->second.steps);

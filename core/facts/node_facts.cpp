@@ -59,6 +59,13 @@ void regain_sight_of(StateChange& change, WorkerId id) {
   worker.kill_at.reset();  // the stop may not have arrived; the next decision stops it again
 }
 
+Status check_length(const WorkerReady& fact) {
+  const bool both = fact.work_steps && fact.work_samples;
+  if (!both && fact.work_steps.value_or(1) >= 1 && fact.work_samples.value_or(1) >= 1) return ok_status();
+  return invalid_argument(fact.worker.text() +
+                          " tells a length of its training that is none: one of steps or samples, " + "at least 1");
+}
+
 }  // namespace
 
 Status check_worker(const ClusterState& state, WorkerId id) {
@@ -148,9 +155,12 @@ Status apply(StateChange& change, const NodeCordonChanged& fact) {
 
 Status apply(StateChange& change, const WorkerReady& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
+  TP_TRY(check_length(fact));
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
-  BootCost& cost = change.job(worker->job).boot_cost;
+  Job& job = change.job(worker->job);
+  if (fact.work_steps || fact.work_samples) job.program_length = {fact.work_steps, fact.work_samples};
+  BootCost& cost = job.boot_cost;
   ++cost.count;
   const double ms = (change.at() - worker->started_at).to_seconds() * 1e3;
   cost.mean_ms += (ms - cost.mean_ms) / static_cast<double>(cost.count);

@@ -7,6 +7,16 @@
 
 namespace tidepool::core {
 
+namespace {
+
+std::int64_t steps_kept(const SizeRecord& record) {
+  if (!(record.step_seconds > 0)) return kMemorySteps;
+  const double steps = std::min(1e9, kMemoryTime.to_seconds() / record.step_seconds);
+  return std::max(kMemorySteps, static_cast<std::int64_t>(steps));
+}
+
+}  // namespace
+
 void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64_t counted, Instant at) {
   TP_CHECK(counted >= 1 && counted <= report.steps, "a measurement counts some of its own steps");
   const double step_seconds = report.elapsed.to_seconds() / static_cast<double>(report.steps);
@@ -14,12 +24,27 @@ void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64
   // Whole half-lives only: ldexp is exact on every machine, a power with a fraction is not.
   const std::int64_t half_lives = (at - record.measured_at).count_us() / kMemoryHalfLife.count_us();
   const int fading = static_cast<int>(std::clamp<std::int64_t>(half_lives, 0, 1000));
-  const double old_weight = std::ldexp(static_cast<double>(std::min(record.steps, kMemorySteps)), -fading);
+  const double old_weight = std::ldexp(static_cast<double>(std::min(record.steps, steps_kept(record))), -fading);
   const double share = static_cast<double>(counted) / (old_weight + static_cast<double>(counted));
   record.step_seconds += share * (step_seconds - record.step_seconds);
   record.samples_per_second += share * (samples_per_second - record.samples_per_second);
   record.steps += counted;
   record.measured_at = at;
+}
+
+void add_to_size_change(Job& job, const StepsMeasured& report, std::int64_t counted, Instant at) {
+  const auto before = job.sizes.find(job.commit.from_size);
+  if (before == job.sizes.end() || before->first == job.size() || !job.last_resize_at) return;
+  SizeChange& change = job.sizes.at(job.size()).entered;
+  if (change.from != before->first || change.at != *job.last_resize_at) {
+    change = {.from = before->first, .from_rate = before->second.samples_per_second, .at = *job.last_resize_at};
+  }
+  const bool long_enough = job.steps_since_switch - counted >= job.spec.scaling.every_steps;
+  const bool complete = change.over > Duration() && long_enough && at > change.at + job.spec.elastic.cooldown;
+  if (complete || counted < report.steps) return;
+  const double seconds = change.over.to_seconds() + report.elapsed.to_seconds();
+  change.rate = (change.rate * change.over.to_seconds() + static_cast<double>(report.samples)) / seconds;
+  change.over = change.over + report.elapsed;
 }
 
 std::optional<double> statistical_efficiency(const Job& job) {

@@ -157,7 +157,10 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   record_progress(change, job, fact);
   const std::int64_t counted = counted_steps(fact, job.switch_step);
   job.steps_since_switch += counted;
-  if (counted > 0) add_measurement(job.sizes[job.size()], fact, counted, change.at());
+  if (counted > 0) {
+    add_measurement(job.sizes[job.size()], fact, counted, change.at());
+    add_to_size_change(job, fact, counted, change.at());
+  }
   if (fact.shares == job.shares_told.number && job.shares_used != job.shares_told) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec);
   // Of other shares nobody knows here who was given how much.

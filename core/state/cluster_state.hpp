@@ -106,12 +106,30 @@ struct Node {
   std::optional<NodeHealth> health;  // none: never measured
 };
 
+// Two sizes side by side: what the one gave last before a change of size, and the other first after it. Whatever else
+// makes a job faster or slower over time weighs on both.
+struct SizeChange {
+  int from = 0;          // workers; 0 = it was never come to from another size
+  double from_rate = 0;  // samples a second there
+  double rate = 0;  // and here, until the cooldown was over or scaling.every_steps were measured, whichever is later
+  Duration over;    // how long that was measured
+  Instant at;       // when the change took effect
+};
+
 // What has been measured at one size.
 struct SizeRecord {
   std::int64_t steps = 0;         // steps measured at this size, the first after a switch left out
   double step_seconds = 0;        // mean; recent measurements weigh more (see throughput.hpp)
   double samples_per_second = 0;  // mean, likewise
   Instant measured_at;            // last measurement
+  SizeChange entered;             // newest
+};
+
+// The whole training as its program has told it, in steps or in samples; neither where it does not know.
+struct ProgramLength {
+  std::optional<std::int64_t> steps;
+  std::optional<std::int64_t> samples;
+  bool operator==(const ProgramLength&) const = default;
 };
 
 // What changing size has cost this job so far, by kind.
@@ -239,6 +257,7 @@ struct Job {
   // measurements
   std::int64_t last_step = 0;
   std::int64_t samples_done = 0;
+  ProgramLength program_length;           // newest told; job_work.hpp says what is left
   std::optional<Instant> last_report_at;  // newest report of steps
   std::optional<KeptState> parked;        // newest state that was parked
   std::optional<KeptState> checkpoint;    // newest checkpoint told of

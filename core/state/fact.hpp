@@ -77,9 +77,12 @@ struct NodeCordonChanged {
   NodeId node;
   bool cordoned = false;
 };
-// Has booted, loaded its data and built its model; waits for a generation.
+// Has booted, loaded its data and built its model; waits for a generation. At most one of the lengths of the whole
+// training is given, by a program that knows it.
 struct WorkerReady {
   WorkerId worker;
+  std::optional<std::int64_t> work_steps = std::nullopt;
+  std::optional<std::int64_t> work_samples = std::nullopt;
 };
 // Has said where it listens in `generation`; told once for each.
 struct WorkerJoining {

@@ -28,6 +28,7 @@ constexpr std::array kNames = {
     CodeName{ReasonCode::kMeasuring, "Measuring"},
     CodeName{ReasonCode::kCooldown, "Cooldown"},
     CodeName{ReasonCode::kMinRuntime, "MinRuntime"},
+    CodeName{ReasonCode::kEndsSoon, "EndsSoon"},
     CodeName{ReasonCode::kTransitionInProgress, "TransitionInProgress"},
     CodeName{ReasonCode::kFixedSize, "FixedSize"},
     CodeName{ReasonCode::kPinnedByUser, "PinnedByUser"},

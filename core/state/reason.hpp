@@ -31,6 +31,7 @@ enum class ReasonCode {
   kMeasuring,             // steps, of: not enough steps at this size yet
   kCooldown,              // seconds_left
   kMinRuntime,            // seconds_left
+  kEndsSoon,              // seconds_left: it ends sooner than it could be started again
   kTransitionInProgress,  // from, to
   kFixedSize,             // size
   kPinnedByUser,          // size

@@ -129,6 +129,8 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kCooldown: return "keeps its size for now: the cooldown ends in " + w.time("seconds_left");
     case ReasonCode::kMinRuntime:
       return "keeps its size for now: its minimum run time ends in " + w.time("seconds_left");
+    case ReasonCode::kEndsSoon:
+      return "keeps its slots: it ends in about " + w.time("seconds_left") + ", sooner than it could be started again";
     case ReasonCode::kTransitionInProgress: return "is changing its size, " + w.from_to();
     case ReasonCode::kFixedSize: return "keeps " + w.workers("size") + ": its size is fixed";
     case ReasonCode::kPinnedByUser: return "keeps " + w.workers("size") + ", as its user asked";

@@ -9,6 +9,8 @@
 #include "core/decide/plan_grounds.hpp"
 #include "core/decide/queue_planner.hpp"
 #include "core/place/placement.hpp"
+#include "core/state/change_costs.hpp"
+#include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
 #include "policies/cluster/reach.hpp"
 
@@ -16,18 +18,9 @@ namespace tidepool::policies::cluster {
 namespace {
 
 constexpr int kPriorityMost = 20;  // beyond it a weight is as good as infinite
-// What a change stands still for before one has been measured.
-constexpr double kUnknownStallS = 1;
-constexpr double kUnknownRestartS = 30;  // of a job whose programs are started anew
-constexpr double kUnknownBootS = 10;
 
 bool holds_slots(const core::Job& job) {
   return job.state != core::JobState::kPending && job.state != core::JobState::kSuspending;
-}
-
-Duration mean_of(const core::TransitionCost& cost, double unknown_s) {
-  const double ms = cost.count > 0 ? cost.mean_stall_ms : unknown_s * 1000;
-  return Duration::micros(static_cast<std::int64_t>(ms * 1000));
 }
 
 // A change binds its job for its cooldown: what turns out to be worth less cannot be taken back before, and what comes
@@ -37,29 +30,29 @@ constexpr Duration kBoundMost = Duration::seconds(60);
 
 TransitionCosts costs_of(const core::Job& job) {
   const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
-  const Duration boot = Duration::micros(
-      static_cast<std::int64_t>((job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootS * 1000) * 1000));
+  const Duration resume = core::resume_cost(job);
   if (job.spec.resize == core::ResizeMode::kRestart) {
-    const Duration restart = mean_of(job.restart_cost, kUnknownRestartS);
-    const Duration start = std::max(boot, restart);
-    const Duration change = restart + bound;
-    return {.grow = change, .shrink = change, .move = change, .start = start, .boot = {}, .resume = start};
+    const Duration change = core::restart_stall(job) + bound;
+    return {.grow = change, .shrink = change, .move = change, .start = resume, .boot = {}, .resume = resume};
   }
-  const Duration shrink = mean_of(job.shrink_cost, kUnknownStallS);
-  return {.grow = mean_of(job.grow_cost, kUnknownStallS) + bound,
-          .shrink = shrink + bound,
-          .move = mean_of(job.replace_cost, kUnknownStallS) + bound,
+  const Duration boot = core::boot_time(job);
+  return {.grow = core::stall_of(job.grow_cost) + bound,
+          .shrink = core::stall_of(job.shrink_cost) + bound,
+          .move = core::stall_of(job.replace_cost) + bound,
           .start = boot,
           .boot = boot,
-          .resume = boot + shrink};
+          .resume = resume};
 }
 
-void set_work(const core::Job& job, JobRow& row) {
+// What a program tells counts once its speed was measured: before that its samples say nothing of how long they take.
+void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
   const double batch = double(job.spec.batch.global);
   row.steps_done = double(job.samples_done) / batch;
   if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
-  if (!job.spec.work_samples) return;
-  row.steps_left = std::max(0.0, double(*job.spec.work_samples - job.samples_done) / batch);
+  const auto left = core::samples_left(job);
+  const bool tells = job.spec.work_samples || speed.largest_measured() > 0;
+  if (!left || !tells) return;
+  row.steps_left = *left / batch;
   row.useful_left = row.steps_left;
 }
 
@@ -199,7 +192,7 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   row.costs = costs_of(job);
   row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
   row.speed = &speed;
-  set_work(job, row);
+  set_work(job, speed, row);
   if (!row.useful_left) {
     if (const auto left = kin_.expect(job, speed)) row.useful_expected = *left / double(job.spec.batch.global);
   }

@@ -37,7 +37,8 @@ Reason moving(ReasonCode code, int from, int to) {
 Reach::Reach(const core::ClusterState& state, const core::Job& job, SizeLadder ladder)
     : job_(&job),
       ladder_(std::move(ladder)),
-      evidence_(core::ClusterView{state, job.last_report_at.value_or(job.submitted_at)}, job, ladder_),
+      evidence_(core::ClusterView{state, job.last_report_at.value_or(job.submitted_at)}, job, ladder_,
+                Comparison::kSideBySide),
       failure_(first_failure(evidence_)),
       tried_(evidence_.sizes().empty() ? 0 : evidence_.sizes().back().size),
       look_below_(lower_to_look_at()) {}

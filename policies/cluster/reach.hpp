@@ -7,8 +7,9 @@
 //   again while
 //     a job that began above its smallest size has been measured at no other: its user has said where to look;
 //   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
-//     condition of scaling_evidence.hpp, and none between the two that would not by the fitted curve. What the job
-//     holds is no exception, unless giving it up would stall it for longer than that brings;
+//     condition of scaling_evidence.hpp, the two compared as they were one right after the other, and none between the
+//     two that would not by the fitted curve. What the job holds is no exception, unless giving it up would stall it
+//     for longer than that brings;
 //   where that step was the first one measured, none above half of its smaller size, until that is measured, too:
 //     nobody knows yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
 // So what its user calls worth a worker is a bound to every price. Evidence that has grown stale bounds nothing.

@@ -4,11 +4,34 @@
 #include <cstddef>
 
 #include "core/facts/throughput.hpp"
+#include "core/state/job_work.hpp"
 #include "policies/size/utility.hpp"
 
 namespace tidepool::policies {
 
-ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
+namespace {
+
+bool came_from(const MeasuredSize& size, const MeasuredSize& other) {
+  return size.entered.from == other.size && size.entered.from_rate > 0 && size.entered.rate > 0;
+}
+
+// The larger one, with what it would give at a time at which the smaller one gives its mean.
+MeasuredSize beside(const MeasuredSize& small, MeasuredSize large) {
+  const core::SizeChange& up = large.entered;
+  const core::SizeChange& down = small.entered;
+  const bool went_down = came_from(small, large);
+  if (came_from(large, small) && (!went_down || up.at > down.at)) {
+    large.rate = small.rate * up.rate / up.from_rate;
+  } else if (went_down) {
+    large.rate = small.rate * down.from_rate / down.rate;
+  }
+  return large;
+}
+
+}  // namespace
+
+ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder,
+                                 Comparison comparison)
     : job_(job),
       now_(view.now),
       by_utility_(has_utility(job.spec.scaling)),
@@ -18,20 +41,27 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
     const bool comparable = is_measured(record, job) && record.samples_per_second > 0;
     if (!comparable || !ladder.has(size)) continue;
     const bool trusted = size == job.size() || !stale(record);
-    sizes_.push_back({.size = size, .rate = record.samples_per_second, .steps = trusted ? record.steps : 0});
+    sizes_.push_back({.size = size,
+                      .rate = record.samples_per_second,
+                      .steps = trusted ? record.steps : 0,
+                      .entered = record.entered});
   }
   if (by_utility_) {
     worker_second_price_ =
         price_per_slot_hour(view.state, job).to_units() * static_cast<double>(job.spec.gpus_per_worker) / 3'600;
   }
   const MeasuredSize* present = find(job.size());
-  if (job.spec.work_samples) {
-    remaining_samples_ = static_cast<double>(std::max<std::int64_t>(0, *job.spec.work_samples - job.samples_done));
+  if (const auto left = samples_left(job)) {
+    remaining_samples_ = *left;
   } else if (present != nullptr) {
     remaining_samples_ = present->rate * kHorizonSeconds;
   }
   if (sizes_.size() > 1) pairs_.reserve(sizes_.size() - 1);
-  for (std::size_t i = 1; i < sizes_.size(); ++i) pairs_.push_back(judge(sizes_[i - 1], sizes_[i], job.size()));
+  for (std::size_t i = 1; i < sizes_.size(); ++i) {
+    const MeasuredSize& small = sizes_[i - 1];
+    const bool means = comparison == Comparison::kMeans;
+    pairs_.push_back(judge(small, means ? sizes_[i] : beside(small, sizes_[i]), job.size()));
+  }
 }
 
 const MeasuredSize* ScalingEvidence::find(int size) const {

@@ -5,10 +5,10 @@
 //   utility     U(T(k2)) - U(T(k1)) > cost(k2) - cost(k1)                  when the job has a utility
 //               T(k) = elapsed + W / R(k),  cost(k) = k g P W / R(k)
 //
-// R(k): samples per second at size k; S: scaling.efficiency_threshold; W: remaining samples; g: slots a worker; P:
-// price of a slot and second; elapsed: since submission, because that is how long the owner has waited. Or, Zhang,
-// Freedman: "Resource Elasticity in Distributed Deep Learning", MLSys 2020, conditions 1 and 2. There the batch is the
-// unit of work; here the sample is, so that sizes with different batches compare.
+// R(k): samples per second at size k; S: scaling.efficiency_threshold; W: remaining samples (core/job_work.hpp); g:
+// slots a worker; P: price of a slot and second; elapsed: since submission, because that is how long the owner has
+// waited. Or, Zhang, Freedman: "Resource Elasticity in Distributed Deep Learning", MLSys 2020, conditions 1 and 2.
+// There the batch is the unit of work; here the sample is, so that sizes with different batches compare.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,15 @@ struct MeasuredSize {
   int size = 0;
   double rate = 0;         // samples per second, > 0
   std::int64_t steps = 0;  // steps the rate rests on; 0 once the record has grown stale
+  core::SizeChange entered = {};
+};
+
+// What neighbours are compared by.
+enum class Comparison {
+  kMeans,  // what each has given on the whole, whenever that was
+  // What they gave one right after the other when the job last went between them (core::SizeChange): a machine that is
+  // shared is fast at one time and slow at another, which says nothing of a size. Their means where it never did.
+  kSideBySide,
 };
 
 // Whether going from `small` to `large`, neighbours among the measured sizes, pays.
@@ -51,7 +60,8 @@ class ScalingEvidence {
   static constexpr double kUnknownStallSeconds = 1;
   static constexpr double kUnknownRestartSeconds = 30;  // of a job whose processes are restarted
 
-  ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder);
+  ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder,
+                  Comparison comparison = Comparison::kMeans);
 
   // Ascending. The present size is among them once it has been measured for long enough.
   [[nodiscard]] const std::vector<MeasuredSize>& sizes() const { return sizes_; }

@@ -203,11 +203,11 @@ double Worth::lost_to_booting(int size, double speed_up) const {
   return std::max(0.0, speed_up - speed_held_) * std::min(1.0, boot / horizon);
 }
 
-// Who gives up everything has to start again later: what it holds is worth that much more to it than to others.
+// Who gives up everything has to start again later: what it holds is worth that much more to it than to others. They
+// gain from its slots until it would have ended, at most up to the horizon, so the loss is spread over no more.
 double Worth::share_of_resuming() const {
   if (held_ == 0 || job_->costs.resume <= Duration() || !is_sound(speed_held_)) return 0;
-  const double resume = job_->costs.resume.to_seconds();
-  return std::min(1.0, resume / std::min(settings_->horizon_s, resume + left_s_ / speed_held_));
+  return job_->costs.resume.to_seconds() / std::min(settings_->horizon_s, left_s_ / speed_held_);
 }
 
 double Worth::of_nothing() const {

@@ -85,9 +85,9 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
   using Answer = std::optional<core::Fact>;
   return std::visit(
       Overloaded{
-          [&](const api::ReadyMessage&) -> Answer {
+          [&](const api::ReadyMessage& said) -> Answer {
             if (worker.phase != core::WorkerPhase::kStarting) return std::nullopt;
-            return core::WorkerReady{worker.id};
+            return core::WorkerReady{worker.id, said.work_steps, said.work_samples};
           },
           [&](const api::AddressMessage& said) -> Answer {
             if (said.generation <= worker.joining) return std::nullopt;

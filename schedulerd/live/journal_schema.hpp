@@ -1,13 +1,14 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 6 has the jobs of workers that are gone;
-// version 5 the types of slots that jobs ask for, and deadlines; version 4 policy files, and what each decision
-// weighed; version 3 plans for the whole cluster, shares of a step and measured nodes; version 2 parking, checkpoints
-// and stuck workers. None of the earlier ones was released, and none is read.
+// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 7 has lengths that programs tell, and sizes
+// measured side by side; version 6 the jobs of workers that are gone; version 5 the types of slots that jobs ask for,
+// and deadlines; version 4 policy files, and what each decision weighed; version 3 plans for the whole cluster, shares
+// of a step and measured nodes; version 2 parking, checkpoints and stuck workers. None of the earlier ones was
+// released, and none is read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(

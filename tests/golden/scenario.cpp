@@ -75,7 +75,7 @@ class Scenario {
                  {"pass", [this](const Line& line) { pass(line); }},
                  {"node", [this](const Line& line) { node(line); }},
                  {"submit", [this](const Line& line) { submit(line); }},
-                 {"ready", [this](const Line&) { ready(); }},
+                 {"ready", [this](const Line& line) { ready(line); }},
                  {"switched", [this](const Line& line) { switched(line); }},
                  {"steps", [this](const Line& line) { steps(line); }},
                  {"rebalanced", [this](const Line& line) { rebalanced(line); }},
@@ -141,9 +141,13 @@ class Scenario {
     spec.scaling.every_steps = line.number("every_steps", 20);
     learn(core::JobSubmitted{engine_.next_job_id(), spec});
   }
-  // Every worker that boots is ready.
-  void ready() {
-    for (const auto& [id, worker] : IdTable(engine_.view().workers)) learn(core::WorkerReady{id});
+  // Every worker that boots is ready; with work_steps=N they tell that the training has so many.
+  void ready(const Line& line) {
+    for (const auto& [id, worker] : IdTable(engine_.view().workers)) {
+      core::WorkerReady fact{.worker = id};
+      if (const int steps = line.number("work_steps", 0); steps > 0) fact.work_steps = steps;
+      learn(fact);
+    }
   }
   void switched(const Line& line) {
     const core::Job& at = find(line);

@@ -43,6 +43,7 @@ sim::SimJob job(const std::string& name, int max, Rng& rng) {
   job.spec.max_restarts = 100;
   job.spec.document = R"({"run":{"trainer":"charlm"}})";
   if (rng.chance(0.5)) job.spec.work_samples = job.truth.work_samples;
+  job.truth.tells_length = !job.spec.work_samples;
   return job;
 }
 

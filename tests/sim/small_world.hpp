@@ -42,6 +42,7 @@ inline void draw_cluster(sim::SimSetup& setup, Rng& rng) {
 inline void declare(sim::SimJob& job, const sim::SimSetup& setup, Rng& rng) {
   core::JobSpec& spec = job.spec;
   if (rng.chance(0.7)) spec.work_samples = job.truth.work_samples;
+  job.truth.tells_length = !spec.work_samples;
   if (rng.chance(0.2)) spec.deadline = Duration::seconds(rng.between(5, 120));
   if (!setup.kinds.empty() && rng.chance(0.4)) spec.slot_types = {setup.kinds[rng.below(2)].slot_type};
   if (setup.cluster.slots_per_node > 1 && rng.chance(0.15)) spec.gpus_per_worker = 2;

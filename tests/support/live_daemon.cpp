@@ -91,7 +91,9 @@ Said said(const core::Fact& fact, const core::ClusterState& state) {
   };
   return std::visit(
       Overloaded{
-          [](const core::WorkerReady& f) { return Said{api::ReadyMessage{}, f.worker, {}}; },
+          [](const core::WorkerReady& f) {
+            return Said{api::ReadyMessage{.work_steps = f.work_steps, .work_samples = f.work_samples}, f.worker, {}};
+          },
           [&](const core::WorkerJoining& f) {
             return Said{api::AddressMessage{f.generation, rank(f.worker), f.worker.text()}, f.worker, {}};
           },

@@ -450,7 +450,15 @@ class SimulatedWorld {
     const bool left_out =
         seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training || restarts);
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
-    if (seen->phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{id});
+    if (seen->phase == core::WorkerPhase::kStarting) learn(ready(id));
+  }
+
+  // Half of the programs know how long they are, some of them wrongly.
+  core::WorkerReady ready(WorkerId id) {
+    core::WorkerReady fact{.worker = id};
+    if (rng_.chance(0.3)) fact.work_steps = rng_.between(1, 200);
+    if (!fact.work_steps && rng_.chance(0.3)) fact.work_samples = rng_.between(1, 20'000);
+    return fact;
   }
 
   Rng rng_;

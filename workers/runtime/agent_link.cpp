@@ -135,7 +135,8 @@ void AgentLink::queue_greeting() {
   std::vector<Outgoing> greeting;
   const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message)}); };
   add(api::WorkerHello{.worker = options_.worker, .pid = ::getpid()});
-  add(api::FromWorker{api::ReadyMessage{.generation = generation_}});
+  add(api::FromWorker{api::ReadyMessage{
+      .generation = generation_, .work_steps = options_.work_steps, .work_samples = options_.work_samples}});
   const auto repeat = [&](const api::FromWorker& message) {
     add(message);
     std::erase_if(queue_, [&](const Outgoing& out) { return out.line == greeting.back().line; });

@@ -29,6 +29,9 @@ struct AgentLinkOptions {
   Millis backoff_max{1'000};
   Millis flush_at_end{5'000};     // how long the destructor waits for the agent to read everything
   std::size_t queue_max = 1'024;  // messages kept while the agent is away; beyond it `steps` are dropped first
+  // How long the training is, as `ready` tells it; at most one of them.
+  std::optional<std::int64_t> work_steps = std::nullopt;
+  std::optional<std::int64_t> work_samples = std::nullopt;
 };
 
 class AgentLink {

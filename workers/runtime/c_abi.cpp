@@ -83,6 +83,7 @@ tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::
   settings.global_batch = given.global_batch;
   settings.seed = given.seed;
   settings.steps = given.steps;
+  settings.work_samples = given.work_samples;
   settings.on_resize = static_cast<tidepool::runtime::OnResize>(given.on_resize);
   settings.base_size = std::max(given.base_size, 1);
   settings.warmup_steps = given.warmup_steps;

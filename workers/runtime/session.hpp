@@ -40,6 +40,8 @@ struct SessionOptions {
   std::uint64_t global_batch = 1;  // samples a step over all workers, at base_size of them
   std::uint64_t seed = 1;          // of the order of the samples
   std::int64_t steps = 0;          // the program's end; 0 = until finish()
+  // For a program that ends by finish(): samples of all its epochs, which the daemon plans with; 0 = it does not know.
+  std::uint64_t work_samples = 0;
   // How batch and learning rate follow the number of workers.
   OnResize on_resize = OnResize::kConstant;
   int base_size = 1;

@@ -11,6 +11,20 @@ namespace {
 constexpr Millis kFirstStep{600'000};     // of a process: it loads libraries and fills caches
 constexpr Millis kBetweenSteps{600'000};  // the program may evaluate or save there
 
+// A length beyond what the protocol carries is no length.
+template <class Count>
+std::optional<std::int64_t> told_length(Count length) {
+  const bool fits = length > 0 && length <= static_cast<Count>(api::kWorkMax);
+  return fits ? std::optional(static_cast<std::int64_t>(length)) : std::nullopt;
+}
+
+AgentLinkOptions link_options(const SessionOptions& options) {
+  AgentLinkOptions link{.socket_path = options.agent_socket, .worker = options.worker};
+  link.work_steps = told_length(options.steps);
+  if (options.steps == 0) link.work_samples = told_length(options.work_samples);
+  return link;
+}
+
 }  // namespace
 
 Status LiveSession::use_stream(void* stream) {
@@ -50,8 +64,7 @@ Status LiveSession::join() {
   if (options_.agent_socket.empty()) {
     membership_.announce({.number = 1, .members = {options_.worker}});
   } else {
-    link_ = std::make_unique<AgentLink>(
-        AgentLinkOptions{.socket_path = options_.agent_socket, .worker = options_.worker}, membership_, pulse_);
+    link_ = std::make_unique<AgentLink>(link_options(options_), membership_, pulse_);
   }
   enter_newest();
   if (ending_ == Ending::kFailed) return failure_;

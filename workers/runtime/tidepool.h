@@ -78,6 +78,9 @@ typedef struct tidepool_options {
   void (*resize_rule)(void* resize_user, tidepool_resize* resize);
   void* resize_user;
   int32_t noise_every; /* measure the gradient noise in every so many-th step; 0 = only as the rule needs it */
+  /* For a program that ends by tidepool_finish(): samples of all its epochs, which the daemon plans with; 0 = not
+   * known. Where `steps` is not 0, that is told instead. */
+  uint64_t work_samples;
 } tidepool_options;
 
 #define TIDEPOOL_ON_RESIZE_CONSTANT 0

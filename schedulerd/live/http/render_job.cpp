@@ -27,21 +27,29 @@ json plain_number(double value) {
   return whole ? json(static_cast<std::int64_t>(value)) : json(value);
 }
 
-json render_progress(const Published& seen, const core::Job& job, const json& steps_total) {
+// What the job file says, else what the program has told.
+json samples_total(const core::Job& job) {
+  const auto& total = job.spec.work_samples ? job.spec.work_samples : job.program_length.samples;
+  return total ? json(*total) : json(nullptr);
+}
+
+json render_progress(const Published& seen, const core::Job& job, const JobDocument& document) {
+  const auto& told = job.program_length.steps;
+  const json steps_total = told ? json(*told) : document.steps_total;
   const auto pulse = seen.pulses.find(job.id);
   const bool has_pulse = pulse != seen.pulses.end() && !job.members.empty();
   json fraction = nullptr;
   if (steps_total.is_number_integer() && steps_total > 0) {
     fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());
-  } else if (job.spec.work_samples) {
-    fraction = std::min(1.0, static_cast<double>(job.samples_done) / static_cast<double>(*job.spec.work_samples));
+  } else if (const json total = samples_total(job); !total.is_null()) {
+    fraction = std::min(1.0, static_cast<double>(job.samples_done) / total.get<double>());
   }
   const bool stepped = job.last_step > 0;
   return {{"step", job.last_step},
           {"steps_total", steps_total},
           {"fraction", fraction},
           {"samples", job.samples_done},
-          {"samples_total", job.spec.work_samples ? json(*job.spec.work_samples) : json(nullptr)},
+          {"samples_total", samples_total(job)},
           {"epoch", job.epoch},
           {"loss", stepped ? json(job.last_loss) : json(nullptr)},
           {"first_loss", stepped ? json(job.first_loss) : json(nullptr)},
@@ -133,7 +141,7 @@ json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& 
           {"max", job.spec.elastic.max},
           {"generation", job.generation},
           {"priority", job.spec.priority},
-          {"progress", render_progress(seen, job, document.steps_total)},
+          {"progress", render_progress(seen, job, document)},
           {"cost", render_cost(seen, job, currency)},
           {"reason", without_foreign_jobs(std::move(reason), seen, seen_by.caller)},
           {"sizes", render_sizes(job)},

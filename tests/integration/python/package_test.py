@@ -75,6 +75,25 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(TypeError, "__getitem__", job.loader, iter([1]), 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
 
+    def test_a_loop_says_how_long_it_is(self):
+        told = []
+        opened = tp._abi.Session.__init__
+
+        def note(session, options, rule=None):
+            told.append((options.steps, options.work_samples))
+            opened(session, options, rule)
+        with unittest.mock.patch.object(tp._abi.Session, "__init__", note):
+            for length in ({}, {"epochs": 2}, {"steps": 3}):
+                job, model, optimizer = wrapped()
+                for batch in job.loader(TensorDataset(*make_data()), batch_size=10, **length):
+                    one_step(optimizer, model, batch)
+            job, model, optimizer = wrapped()
+            loader = job.loader(TensorDataset(*make_data()), batch_size=10)
+            for _ in job.epochs(3):
+                for batch in loader:
+                    one_step(optimizer, model, batch)
+        self.assertEqual(told, [(0, 50), (0, 100), (3, 0), (0, 150)])
+
     def test_an_unfrozen_parameter_is_noticed(self):
         model = make_model()
         model[0].requires_grad_(False)

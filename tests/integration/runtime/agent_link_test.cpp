@@ -123,6 +123,20 @@ TEST_CASE("a link ends when the agent has read all, and not before") {
   CHECK(ended.wait_for(std::chrono::milliseconds(kPatienceMs / 2) * patience()) == std::future_status::ready);
 }
 
+TEST_CASE("a link tells each agent how long the training is") {
+  Linked worker;
+  const Listener agent(worker.path);
+  worker.link = std::make_unique<runtime::AgentLink>(
+      runtime::AgentLinkOptions{.socket_path = worker.path, .worker = WorkerId(1), .work_steps = 300},
+      worker.membership, worker.pulse);
+  const int first = agent.accept();
+  CHECK(holds(first, "\"work_steps\":300"));
+  ::close(first);
+  const int second = agent.accept();
+  CHECK(holds(second, "\"work_steps\":300"));
+  ::close(second);
+}
+
 TEST_CASE("a link without an agent ends at once if nothing was said") {
   Linked worker;
   worker.connect();

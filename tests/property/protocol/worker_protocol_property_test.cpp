@@ -44,10 +44,17 @@ std::optional<double> any_noise_scale(Rng& rng) {
   return rng.chance(0.5) ? std::optional(rng.uniform() * 1e9) : std::nullopt;
 }
 
+ReadyMessage any_ready(Rng& rng) {
+  ReadyMessage ready{.generation = any_generation(rng)};
+  if (rng.chance(0.3)) ready.work_steps = rng.between(1, kWorkMax);
+  if (!ready.work_steps && rng.chance(0.5)) ready.work_samples = rng.between(1, kWorkMax);
+  return ready;
+}
+
 FromWorker any_from_worker(Rng& rng) {
   switch (rng.below(12)) {
     case 11: return RebalancedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
-    case 0: return ReadyMessage{any_generation(rng)};
+    case 0: return any_ready(rng);
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
       return SwitchedMessage{any_generation(rng), any_natural(rng), rng.uniform() * 1e9, rng.uniform(),

@@ -35,6 +35,9 @@ TEST_CASE("ready is a fact only from a worker that is starting") {
   core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
   const api::FromWorker ready = api::ReadyMessage{};
   CHECK(fact_of_worker(ready, worker).has_value());
+  const auto told = fact_of_worker(api::ReadyMessage{.work_steps = 300}, worker);
+  REQUIRE(told.has_value());
+  CHECK(std::get<core::WorkerReady>(*told).work_steps == 300);
   worker.phase = core::WorkerPhase::kMember;
   CHECK_FALSE(fact_of_worker(ready, worker).has_value());
 }

@@ -67,6 +67,20 @@ TEST_CASE("sizes that did not pay by the job's own scale condition are out of re
   CHECK(sizes(world).back() == 8);
 }
 
+TEST_CASE("a size that did not pay stays out of reach when the smaller one turns slow for another reason") {
+  JobWorld world({1, 2, 3});
+  world.at(1).measured(1, 200).measured(2, 205);
+  world.job.sizes[2].entered = {.from = 1, .from_rate = 200, .rate = 204, .at = world.now};
+  world.job.last_report_at = world.now;
+  CHECK(sizes(world) == std::vector<int>{1});
+  world.measured(1, 120);  // others compute on the same machine now
+  CHECK(sizes(world) == std::vector<int>{1});
+  SECTION("and comes into reach when the way back shows that it pays") {
+    world.job.sizes[1].entered = {.from = 2, .from_rate = 190, .rate = 120, .at = world.now + Duration::seconds(1)};
+    CHECK(sizes(world).back() >= 2);
+  }
+}
+
 TEST_CASE("what a job holds is given up when it did not pay, unless that stalls it for longer than it brings") {
   JobWorld world({1, 2, 4});
   world.at(4).measured(1, 100).measured(2, 190).measured(4, 200);  // faster, but not by a tenth of a worker

@@ -192,6 +192,9 @@ TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up ever
   CHECK(worth_of(1) == Approx(two / 2));
   job.costs.resume = Duration::seconds(35);
   CHECK(worth_of(0) == Approx(-two / 10));
+  job.useful_left = 14;  // 7 s on two slots: nobody gains from them for longer
+  CHECK(worth_of(0) == Approx(-5 * worth_of(2)));
+  job.useful_left = 1e9;
   job.placement = {};
   CHECK(worth_of(0) == 0);
   CHECK(worth_of(4) == Approx(four));

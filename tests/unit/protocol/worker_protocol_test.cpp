@@ -31,6 +31,20 @@ TEST_CASE("a ready without a generation is in none") {
   CHECK(std::get<ReadyMessage>(std::get<FromWorker>(*decoded)).generation == 0);
 }
 
+TEST_CASE("a ready tells how long its program is in steps or in samples, and nothing where it does not know") {
+  const auto line = [](const ReadyMessage& ready) { return encode(WorkerToAgent(FromWorker(ready))); };
+  CHECK(line({.work_steps = 300}) == R"({"generation":0,"protocol":1,"type":"ready","work_steps":300})"
+                                     "\n");
+  const auto told = [](const std::string& text) {
+    return std::get<ReadyMessage>(std::get<FromWorker>(decode_worker_to_agent(text).value()));
+  };
+  CHECK(told(line({.work_samples = 9'000})).work_samples == 9'000);
+  CHECK(told(line({.work_steps = 300})).work_steps == 300);
+  const ReadyMessage silent = told(line({}));
+  CHECK_FALSE(silent.work_steps.has_value());
+  CHECK_FALSE(silent.work_samples.has_value());
+}
+
 TEST_CASE("a loss that is not finite travels as null and comes back as NaN") {
   const std::string line = encode(WorkerToAgent(FromWorker(FinishedMessage{.last_step = 9, .loss = INFINITY})));
   CHECK(line == "{\"last_step\":9,\"loss\":null,\"samples_total\":0,\"type\":\"finished\"}\n");

@@ -32,7 +32,8 @@ class _Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("samples", ctypes.c_uint64), ("global_batch", ctypes.c_uint64),
                 ("seed", ctypes.c_uint64), ("steps", ctypes.c_int64), ("on_resize", ctypes.c_int32),
                 ("base_size", ctypes.c_int32), ("warmup_steps", ctypes.c_int32), ("per_worker_max", ctypes.c_uint64),
-                ("resize_rule", _Rule), ("resize_user", ctypes.c_void_p), ("noise_every", ctypes.c_int32)]
+                ("resize_rule", _Rule), ("resize_user", ctypes.c_void_p), ("noise_every", ctypes.c_int32),
+                ("work_samples", ctypes.c_uint64)]
 
 
 class _Step(ctypes.Structure):
@@ -64,7 +65,7 @@ BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples a step, fact
 @dataclasses.dataclass(frozen=True)
 class Options:
     """Of a session. `samples` in one epoch; `global_batch` samples a step over all workers, at `base_size` workers;
-    `steps` 0 = until finish(); `on_resize`: how batch and learning rate follow the size, as in the job file;
+    `steps` 0 = until finish(), with `work_samples` of all epochs where they are known (else 0); `on_resize`: how batch and learning rate follow the size, as in the job file;
     `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in every
     `noise_every`-th step."""
     samples: int
@@ -76,6 +77,7 @@ class Options:
     warmup_steps: int = 0
     per_worker_max: int = 0
     noise_every: int = 0
+    work_samples: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -106,7 +106,8 @@ class Job:
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; it must be 1 or more")
         fetcher = Fetcher(dataset, collate_fn, num_threads)
-        length = LoopLength(samples=len(fetcher), global_batch=self._batch(batch_size), epochs=epochs, steps=steps,
+        length = LoopLength(samples=len(fetcher), global_batch=self._batch(batch_size),
+                            epochs=epochs or (1 if steps is None else None), steps=steps,
                             micro_batch=micro_batch or self._file.per_worker_max)
         self._dataset = dataset
         self._loader = Loader(self._stepper, fetcher, length, self._join)
@@ -132,7 +133,7 @@ class Job:
         loop over the loader, which was made before; what follows that loop in the body still belongs to the epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
-        self._loader.by_epoch = True
+        self._loader.count_epochs(count)
         while self._loader.next():
             if self.epoch >= count:
                 self._stepper.finish()

@@ -6,6 +6,7 @@ The order of the samples is the runtime's: seeded, independent of the number of 
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
@@ -70,6 +71,11 @@ class Loader:
         self._fetcher = fetcher
         self._join = join
 
+    def count_epochs(self, count: int) -> None:
+        """A loop over so many epochs is around this one."""
+        self.by_epoch = True
+        self.length = dataclasses.replace(self.length, epochs=count)
+
     def next(self) -> bool:
         """Begins the next step; False at the end. Joins before the first."""
         if not self._stepper.joined:
@@ -84,7 +90,7 @@ class Loader:
 
     def _batches(self) -> Iterator[Any]:
         stepper = self._stepper
-        epochs = self.length.epochs or (1 if self.length.steps is None else None)
+        epochs = self.length.epochs
         while self.next():
             if not self.by_epoch and epochs is not None and stepper.current().epoch >= epochs:
                 stepper.finish()

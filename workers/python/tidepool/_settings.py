@@ -36,6 +36,11 @@ class LoopLength:
     epochs: Optional[int] = None
     steps: Optional[int] = None
 
+    @property
+    def work_samples(self) -> int:
+        """Of all epochs; 0: the loop ends after steps."""
+        return self.samples * self.epochs if self.epochs and not self.steps else 0
+
 
 @dataclasses.dataclass(frozen=True)
 class JobFile:

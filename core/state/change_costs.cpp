@@ -1,0 +1,35 @@
+#include "core/state/change_costs.hpp"
+
+#include <algorithm>
+
+namespace tidepool::core {
+namespace {
+
+constexpr double kUnknownStallMs = 1'000;
+constexpr double kUnknownRestartMs = 30'000;
+constexpr double kUnknownBootMs = 10'000;
+
+Duration of_ms(double ms) {
+  return Duration::micros(static_cast<std::int64_t>(ms * 1000));
+}
+
+}  // namespace
+
+Duration boot_time(const Job& job) {
+  return of_ms(job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootMs);
+}
+
+Duration stall_of(const TransitionCost& cost) {
+  return of_ms(cost.count > 0 ? cost.mean_stall_ms : kUnknownStallMs);
+}
+
+Duration restart_stall(const Job& job) {
+  return of_ms(job.restart_cost.count > 0 ? job.restart_cost.mean_stall_ms : kUnknownRestartMs);
+}
+
+Duration resume_cost(const Job& job) {
+  if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job));
+  return boot_time(job) + stall_of(job.shrink_cost);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,19 @@
+// How long a job stands still when it changes: what has been measured on it, or before that a stated guess.
+#pragma once
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// From the start of a worker until it is ready.
+[[nodiscard]] Duration boot_time(const Job& job);
+// By one of the job's costs of a live change.
+[[nodiscard]] Duration stall_of(const TransitionCost& cost);
+// Likewise, of a job whose programs are started anew (ResizeMode::kRestart).
+[[nodiscard]] Duration restart_stall(const Job& job);
+
+// What giving up all slots costs until the job steps again with as many: keeping its state, and a start. What it has
+// done is kept, so none of it is lost.
+[[nodiscard]] Duration resume_cost(const Job& job);
+
+}  // namespace tidepool::core

@@ -1,0 +1,45 @@
+#include "core/state/job_work.hpp"
+
+#include <algorithm>
+
+#include "core/state/change_costs.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr double kLongestS = 1e9;  // keeps the end on the time line
+
+}  // namespace
+
+std::optional<double> samples_left(const Job& job) {
+  const auto left = [](std::int64_t all, std::int64_t done) {
+    return static_cast<double>(std::max<std::int64_t>(0, all - done));
+  };
+  if (job.spec.work_samples) return left(*job.spec.work_samples, job.samples_done);
+  const ProgramLength& told = job.program_length;
+  if (told.samples) return left(*told.samples, job.samples_done);
+  if (!told.steps) return std::nullopt;
+  const std::int64_t batch = job.global_batch > 0 ? job.global_batch : job.spec.batch.global;
+  return left(*told.steps, job.last_step) * static_cast<double>(batch);
+}
+
+std::optional<Instant> expected_end(const Job& job) {
+  const auto left = samples_left(job);
+  if (!left || !job.switched || !job.last_report_at) return std::nullopt;
+  const auto record = job.sizes.find(job.size());
+  if (record == job.sizes.end() || !(record->second.samples_per_second > 0)) return std::nullopt;
+  const double seconds = std::min(kLongestS, *left / record->second.samples_per_second);
+  return *job.last_report_at + Duration::from_seconds(seconds);
+}
+
+bool ends_soon(const Job& job, Instant now) {
+  const auto end = expected_end(job);
+  return end && now + resume_cost(job) >= *end && now < *end + resume_cost(job);
+}
+
+std::optional<Instant> overdue_at(const Job& job) {
+  const auto end = expected_end(job);
+  return end ? std::optional(*end + resume_cost(job)) : std::nullopt;
+}
+
+}  // namespace tidepool::core

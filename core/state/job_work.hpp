@@ -1,0 +1,25 @@
+// How much a job still has to do and when it will have done it, as far as anybody has said: its user in the job file
+// (work.samples), else its program when it was ready. All of it follows from the state and the time.
+#pragma once
+
+#include <optional>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Samples from now to the end, >= 0. Where a program counts its length in steps, those to come are taken to have as
+// many samples as the newest one. None: it is not known.
+[[nodiscard]] std::optional<double> samples_left(const Job& job);
+
+// When the job has done its work at the speed of its newest measurements; none if it does not step, or how much there
+// is to do is not known. It may lie in the past.
+[[nodiscard]] std::optional<Instant> expected_end(const Job& job);
+
+// Giving up all slots would keep the job longer than its work does: its expected end is nearer than resume_cost(). A
+// job that is late by as much again has been told a wrong length, and counts as any other.
+[[nodiscard]] bool ends_soon(const Job& job, Instant now);
+// Of a job that ends soon: when that is over whatever it reports.
+[[nodiscard]] std::optional<Instant> overdue_at(const Job& job);
+
+}  // namespace tidepool::core
