@@ -19,7 +19,7 @@ constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
-const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback"};
+const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
 const std::vector<std::string> kPacking = {"none", "node"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
 
@@ -287,6 +287,19 @@ ElasticFields read_elastic(const json& value, Errors& errors) {
   return elastic;
 }
 
+void check_global_max(ObjectReader& in, const BatchFields& batch) {
+  const bool follows = batch.on_resize != "constant" && batch.on_resize != "callback";
+  if (batch.on_resize == "fixed_local" && !batch.global_max) {
+    in.fail("global_max", "Missing", "is needed by fixed_local: from there on the batch is split instead of growing");
+  } else if (batch.global_max && !follows) {
+    in.fail("global_max", "Invalid",
+            "is for linear, sqrt, adascale and fixed_local; by " + batch.on_resize +
+                " the number of workers does not say the batch");
+  } else if (batch.global_max && *batch.global_max < batch.global) {
+    in.fail("global_max", "OutOfRange", "must not be below global, which is " + std::to_string(batch.global));
+  }
+}
+
 BatchFields read_batch(const json& value, Errors& errors) {
   BatchFields batch;
   ObjectReader in(value, "/batch", errors);
@@ -294,6 +307,8 @@ BatchFields read_batch(const json& value, Errors& errors) {
   batch.global = in.integer("global", batch.global, samples);
   batch.per_worker_max = in.integer("per_worker_max", batch.per_worker_max, samples);
   batch.on_resize = one_of(in, "on_resize", kOnResize, "constant");
+  if (in.has("global_max")) batch.global_max = in.integer("global_max", batch.global, samples);
+  check_global_max(in, batch);
   in.finish();
   return batch;
 }
@@ -525,7 +540,8 @@ json effective_document(const JobSpecV1& spec) {
           {"batch",
            {{"global", spec.batch.global},
             {"per_worker_max", spec.batch.per_worker_max},
-            {"on_resize", spec.batch.on_resize}}},
+            {"on_resize", spec.batch.on_resize},
+            {"global_max", spec.batch.global_max ? json(*spec.batch.global_max) : json(nullptr)}}},
           {"scaling", scaling_document(spec.scaling)},
           {"straggler", {{"detector", spec.straggler_detector}}},
           {"work", {{"samples", samples}, {"deadline", or_null(spec.deadline)}}},

@@ -44,6 +44,7 @@ struct BatchFields {
   std::int64_t global = 256;
   std::int64_t per_worker_max = 256;
   std::string on_resize = "constant";
+  std::optional<std::int64_t> global_max;  // for those rules by which the batch follows the size
 };
 struct UtilityPoint {
   Duration at;

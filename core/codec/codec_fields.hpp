@@ -18,8 +18,8 @@ inline auto names_of(ResizeMode) {
 inline auto names_of(OnResize) {
   using Name = codec::EnumName<OnResize>;
   return std::array{Name{OnResize::kConstant, "constant"}, Name{OnResize::kLinear, "linear"},
-                    Name{OnResize::kSqrt, "sqrt"}, Name{OnResize::kAdaScale, "adascale"},
-                    Name{OnResize::kCallback, "callback"}};
+                    Name{OnResize::kSqrt, "sqrt"},         Name{OnResize::kAdaScale, "adascale"},
+                    Name{OnResize::kCallback, "callback"}, Name{OnResize::kFixedLocal, "fixed_local"}};
 }
 
 void fields(auto& archive, codec::Like<PolicyFileRef> auto& file) {
@@ -66,6 +66,7 @@ void fields(auto& archive, codec::Like<BatchSpec> auto& spec) {
   archive("global", spec.global);
   archive("per_worker_max", spec.per_worker_max);
   archive("on_resize", spec.on_resize);
+  archive("global_max", spec.global_max);
 }
 
 void fields(auto& archive, codec::Like<LinearUtility> auto& utility) {

@@ -18,7 +18,8 @@ Status check_spec(const JobSpec& spec) {
   const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
                      elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
   const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
-  if (bounds && sizes && times && spec.gpus_per_worker >= 1 && spec.batch.global >= 1 && spec.max_restarts >= 0) {
+  const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
+  if (bounds && sizes && times && batch && spec.gpus_per_worker >= 1 && spec.max_restarts >= 0) {
     return ok_status();
   }
   return invalid_argument("the specification of job \"" + spec.name +

@@ -31,12 +31,13 @@ enum class ResizeMode {
   kRestart,  // it does not: each generation is a new set of processes, and its program keeps its own checkpoints
 };
 
-enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback };
+enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback, kFixedLocal };
 
 struct BatchSpec {
   std::int64_t global = 1;          // samples a step over all workers
   std::int64_t per_worker_max = 1;  // what one worker holds at once; beyond it gradients accumulate
   OnResize on_resize = OnResize::kConstant;
+  std::optional<std::int64_t> global_max;  // >= global; only where the batch follows the size
 
   bool operator==(const BatchSpec&) const = default;
 };

@@ -16,6 +16,7 @@ JobSpeed::JobSpeed(const core::Job& job)
     : declared_batch_(double(job.spec.batch.global)),
       noise_(job.noise_scale),
       on_resize_(job.spec.batch.on_resize),
+      batch_max_(job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL),
       slots_per_worker_(job.spec.gpus_per_worker) {
   std::vector<ThroughputPoint> points;
   points.reserve(job.sizes.size());
@@ -64,8 +65,7 @@ double JobSpeed::rate(double workers) const {
 double JobSpeed::batch(double workers) const {
   if (seen_.empty() || on_resize_ == core::OnResize::kConstant) return declared_batch_;
   const Seen& near = nearest(workers);
-  const double ratio = workers / near.workers;
-  return near.batch * (on_resize_ == core::OnResize::kSqrt ? std::sqrt(ratio) : ratio);
+  return std::min(near.batch * workers / near.workers, batch_max_);
 }
 
 double JobSpeed::step_seconds(Shape shape) const {

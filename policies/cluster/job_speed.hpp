@@ -44,6 +44,7 @@ class JobSpeed final : public SpeedModel {
   double declared_batch_;
   std::optional<double> noise_;
   core::OnResize on_resize_;
+  double batch_max_;  // samples a step; infinite where none is asked for
   int slots_per_worker_;
 };
 

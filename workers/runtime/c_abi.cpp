@@ -72,7 +72,7 @@ auto rule_of(const tidepool_options& given) {
 }
 
 tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::SessionOptions& settings) {
-  if (given.on_resize < TIDEPOOL_ON_RESIZE_CONSTANT || given.on_resize > TIDEPOOL_ON_RESIZE_CALLBACK) {
+  if (given.on_resize < TIDEPOOL_ON_RESIZE_CONSTANT || given.on_resize > TIDEPOOL_ON_RESIZE_FIXED_LOCAL) {
     return tidepool::invalid_argument("options.on_resize is " + std::to_string(given.on_resize) +
                                       "; use one of the TIDEPOOL_ON_RESIZE_ values");
   }
@@ -84,6 +84,7 @@ tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::
   settings.seed = given.seed;
   settings.steps = given.steps;
   settings.work_samples = given.work_samples;
+  settings.global_batch_max = given.global_batch_max;
   settings.on_resize = static_cast<tidepool::runtime::OnResize>(given.on_resize);
   settings.base_size = std::max(given.base_size, 1);
   settings.warmup_steps = given.warmup_steps;

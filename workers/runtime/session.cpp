@@ -37,7 +37,8 @@ BatchRules rules_of(const SessionOptions& options) {
   return {.on_resize = options.on_resize,
           .base_batch = options.global_batch,
           .base_size = options.base_size,
-          .warmup_steps = options.warmup_steps};
+          .warmup_steps = options.warmup_steps,
+          .max_batch = options.global_batch_max};
 }
 
 Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
@@ -45,8 +46,8 @@ Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
   TP_TRY(check_rules(rules_of(options)));
   if (options.on_resize == OnResize::kCallback && !options.batch_rule) {
     return invalid_argument(
-        "on_resize is callback, but this program has no function that says the batch: use constant, linear, sqrt or "
-        "adascale");
+        "on_resize is callback, but this program has no function that says the batch: use constant, linear, sqrt, "
+        "adascale or fixed_local");
   }
   if (options.noise_every < 0) return invalid_argument("noise_every must not be negative");
   if (options.steps < 0) return invalid_argument("the number of steps must not be negative");

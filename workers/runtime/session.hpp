@@ -46,6 +46,7 @@ struct SessionOptions {
   OnResize on_resize = OnResize::kConstant;
   int base_size = 1;
   int warmup_steps = kWarmupSteps;
+  std::uint64_t global_batch_max = 0;  // that a rule which scales the batch grows to; 0 = any
   // For OnResize::kCallback: asked on rank 0 when a generation begins; its answer holds for all.
   std::function<BatchChoice(const BatchQuestion&)> batch_rule;
   // The gradient noise is measured in every so many-th step, at the cost of reading the gradient twice; 0 = never,

@@ -81,6 +81,7 @@ typedef struct tidepool_options {
   /* For a program that ends by tidepool_finish(): samples of all its epochs, which the daemon plans with; 0 = not
    * known. Where `steps` is not 0, that is told instead. */
   uint64_t work_samples;
+  uint64_t global_batch_max; /* that LINEAR, SQRT, ADASCALE and FIXED_LOCAL grow to; 0 = any, but not by FIXED_LOCAL */
 } tidepool_options;
 
 #define TIDEPOOL_ON_RESIZE_CONSTANT 0
@@ -88,6 +89,7 @@ typedef struct tidepool_options {
 #define TIDEPOOL_ON_RESIZE_SQRT 2
 #define TIDEPOOL_ON_RESIZE_ADASCALE 3
 #define TIDEPOOL_ON_RESIZE_CALLBACK 4
+#define TIDEPOOL_ON_RESIZE_FIXED_LOCAL 5 /* a worker's share stays up to global_batch_max, which is then split */
 
 typedef struct tidepool_step {
   size_t struct_size;

@@ -109,6 +109,7 @@ Result<Settings> read_job_document(const std::string& text, const std::string& m
   const std::int64_t per_worker = in_batch.integer("per_worker_max", global, {.low = 1, .high = INT64_MAX});
   const auto on_resize = runtime::parse_on_resize(in_batch.text("on_resize", "constant"));
   if (!on_resize.ok()) in_batch.fail("on_resize", "Invalid", on_resize.error().message);
+  const std::int64_t global_max = in_batch.integer("global_max", 0, {.low = 1, .high = INT64_MAX});
   const ObjectReader::Range sizes{.low = 1, .high = 1 << 20};
   const std::int64_t least = in_elastic.integer("min", 1, sizes);
   const std::int64_t preferred = in_elastic.integer("preferred", least, sizes);
@@ -122,6 +123,7 @@ Result<Settings> read_job_document(const std::string& text, const std::string& m
   settings->per_worker_max = per_worker;
   settings->on_resize = *on_resize;
   settings->base_size = static_cast<int>(preferred);
+  settings->global_batch_max = global_max;
   return settings;
 }
 

@@ -37,6 +37,7 @@ struct Settings {
   // How batch and learning rate follow the number of workers, and the number that global_batch is meant for.
   runtime::OnResize on_resize = runtime::OnResize::kConstant;
   int base_size = 1;
+  std::int64_t global_batch_max = 0;         // that the batch grows to; 0 = any
   int warmup_steps = runtime::kWarmupSteps;  // over which a larger learning rate is reached
   Device device = Device::kAuto;             // where gradients are computed
   SlowdownSettings slowdown;

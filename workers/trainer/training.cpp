@@ -98,6 +98,7 @@ void apply_settings(const Settings& settings, const DataSet& data, runtime::Sess
   options.per_worker_max = static_cast<std::uint64_t>(settings.per_worker_max);
   options.on_resize = settings.on_resize;
   options.base_size = settings.base_size;
+  options.global_batch_max = static_cast<std::uint64_t>(settings.global_batch_max);
   options.warmup_steps = settings.warmup_steps;
   // The measure costs two readings of the gradient: far less than a tenth of a step in every tenth.
   options.noise_every = kNoiseEvery;

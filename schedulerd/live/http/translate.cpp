@@ -12,6 +12,7 @@ core::OnResize to_core_on_resize(const std::string& word) {
   if (word == "sqrt") return core::OnResize::kSqrt;
   if (word == "adascale") return core::OnResize::kAdaScale;
   if (word == "callback") return core::OnResize::kCallback;
+  if (word == "fixed_local") return core::OnResize::kFixedLocal;
   TP_CHECK(word == "constant", "a checked spec has a known on_resize");
   return core::OnResize::kConstant;
 }
@@ -51,7 +52,8 @@ core::JobSpec to_core(const api::v1::JobSpecV1& from) {
   const auto& elastic = from.elastic;
   spec.elastic = {elastic.min,         elastic.max,      elastic.preferred, elastic.sizes,
                   elastic.min_runtime, elastic.cooldown, elastic.grace};
-  spec.batch = {from.batch.global, from.batch.per_worker_max, to_core_on_resize(from.batch.on_resize)};
+  spec.batch = {from.batch.global, from.batch.per_worker_max, to_core_on_resize(from.batch.on_resize),
+                from.batch.global_max};
   spec.scaling = to_core_scaling(from.scaling);
   spec.straggler_detector = from.straggler_detector;
   spec.work_samples = from.work_samples;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -188,6 +189,42 @@ TEST_CASE("what is read ahead is what the next step is given, over the ends of e
       static_cast<void>(ledger.commit(fed));
       REQUIRE(ledger.share(ledger.lease(), size - 1, ShareTable(size)) == expected);
     }
+  });
+}
+
+// The formulas of batch_rules.hpp, in real numbers: base * n / n0 samples but no more than the maximal batch.
+double planned_batch(const BatchRules& rules, int size) {
+  if (rules.on_resize == OnResize::kConstant) return static_cast<double>(rules.base_batch);
+  const double grown = static_cast<double>(rules.base_batch) * size / rules.base_size;
+  return rules.max_batch > 0 ? std::min(grown, static_cast<double>(rules.max_batch)) : grown;
+}
+
+TEST_CASE("a batch follows its rule up to the maximal one, and the workers' shares make it up") {
+  test::for_each_seed("batch plan", 300, [](std::uint64_t seed, Rng& rng) {
+    CAPTURE(seed);
+    constexpr std::array kRules{OnResize::kConstant, OnResize::kLinear, OnResize::kSqrt, OnResize::kAdaScale,
+                                OnResize::kFixedLocal};
+    BatchRules rules{.on_resize = kRules[rng.below(kRules.size())],
+                     .base_batch = 1 + rng.below(500),
+                     .base_size = static_cast<int>(1 + rng.below(6))};
+    const bool bounded = rules.on_resize == OnResize::kFixedLocal || rng.chance(0.5);
+    if (bounded && rules.on_resize != OnResize::kConstant) rules.max_batch = rules.base_batch + rng.below(2'000);
+    CAPTURE(static_cast<int>(rules.on_resize), rules.base_batch, rules.base_size, rules.max_batch);
+    REQUIRE(check_rules(rules).ok());
+    const int size = static_cast<int>(1 + rng.below(24));
+    const std::uint64_t batch = batch_for(rules, size);
+    CHECK(std::abs(static_cast<double>(batch) - std::max(1.0, planned_batch(rules, size))) <= 0.5);
+    if (rules.max_batch > 0) CHECK(batch <= rules.max_batch);
+    if (rules.on_resize == OnResize::kFixedLocal) CHECK(lr_target(rules, batch, 100.0) == 1);
+    DataLedger ledger({.samples = 100'000, .global_batch = batch, .seed = seed});
+    const Lease lease = ledger.lease();
+    std::uint64_t sum = 0;
+    for (int rank = 0; rank < size; ++rank) {
+      const std::uint64_t share = ledger.share(lease, rank, ShareTable(size)).size();
+      CHECK(share <= batch / static_cast<std::uint64_t>(size) + 1);
+      sum += share;
+    }
+    CHECK(sum == batch);
   });
 }
 

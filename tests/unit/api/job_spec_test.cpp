@@ -123,6 +123,26 @@ TEST_CASE("an unknown field is a finding that names the nearest known one") {
   CHECK(findings.errors[0].message.find("did you mean \"min\"?") != std::string::npos);
 }
 
+TEST_CASE("a maximal global batch belongs to a batch that follows the size, and is no smaller than it") {
+  const auto read = [](const json& batch) {
+    json document = full_document();
+    document["batch"] = batch;
+    return read_job_spec(document);
+  };
+  const auto fits = read({{"global", 512}, {"on_resize", "fixed_local"}, {"global_max", 2'048}});
+  CHECK(fits.errors.empty());
+  CHECK(fits.spec.batch.global_max == 2'048);
+  CHECK(effective_document(fits.spec).at("batch").at("global_max") == 2'048);
+  CHECK(effective_document(read({{"on_resize", "linear"}}).spec).at("batch").at("global_max").is_null());
+  const auto finds = [&](const json& batch, const char* code) {
+    return has_finding(read(batch), "/batch/global_max", code);
+  };
+  CHECK(finds({{"on_resize", "fixed_local"}}, "Missing"));
+  CHECK(finds({{"global_max", 2'048}}, "Invalid"));
+  CHECK(finds({{"on_resize", "callback"}, {"global_max", 2'048}}, "Invalid"));
+  CHECK(finds({{"global", 512}, {"on_resize", "sqrt"}, {"global_max", 511}}, "OutOfRange"));
+}
+
 TEST_CASE("all findings come at once, none hidden by another") {
   json document = full_document();
   document["name"] = "Not A Name";

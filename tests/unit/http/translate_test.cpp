@@ -53,13 +53,13 @@ TEST_CASE("a job that takes any type of slot, among others or alone, asks for no
 
 TEST_CASE("each way to treat the batch has its own value") {
   std::vector<core::OnResize> seen;
-  for (const char* word : {"constant", "linear", "sqrt", "adascale", "callback"}) {
+  for (const char* word : {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"}) {
     api::v1::JobSpecV1 spec;
     spec.batch.on_resize = word;
     seen.push_back(to_core(spec).batch.on_resize);
   }
   CHECK(seen == std::vector{core::OnResize::kConstant, core::OnResize::kLinear, core::OnResize::kSqrt,
-                            core::OnResize::kAdaScale, core::OnResize::kCallback});
+                            core::OnResize::kAdaScale, core::OnResize::kCallback, core::OnResize::kFixedLocal});
 }
 
 }  // namespace

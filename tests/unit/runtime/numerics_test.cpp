@@ -35,6 +35,26 @@ TEST_CASE("the constant rule keeps the batch, the others scale it with the size 
   CHECK(batch_for(rules(OnResize::kLinear, 1, 8), 1) == 1);       // 0.1: never nothing
 }
 
+TEST_CASE("no batch is above the maximal one, and a fixed local batch grows to it at the base rate") {
+  BatchRules local = rules(OnResize::kFixedLocal, 64, 2);  // 32 a worker
+  CHECK_FALSE(check_rules(local).ok());
+  local.max_batch = 160;
+  CHECK(check_rules(local).ok());
+  CHECK(batch_for(local, 1) == 32);
+  CHECK(batch_for(local, 5) == 160);
+  CHECK(batch_for(local, 7) == 160);  // split from here on
+  CHECK(lr_target(local, 160, 1000.0) == 1);
+  BatchRules linear = rules(OnResize::kLinear, 64);
+  linear.max_batch = 100;
+  CHECK(batch_for(linear, 4) == 100);
+  CHECK(lr_target(linear, batch_for(linear, 4), std::nullopt) == 100.0 / 64);
+  linear.max_batch = 63;
+  CHECK_FALSE(check_rules(linear).ok());
+  BatchRules constant = rules(OnResize::kConstant);
+  constant.max_batch = 100;
+  CHECK_FALSE(check_rules(constant).ok());
+}
+
 TEST_CASE("the learning rate follows the batch as its rule says") {
   CHECK(lr_target(rules(OnResize::kConstant), 64, 1000.0) == 1);
   CHECK(lr_target(rules(OnResize::kLinear), 256, std::nullopt) == 4);

@@ -100,6 +100,10 @@ TEST_CASE("the rule of the batch comes from the job, and the size that it is mea
   CHECK(scaled->on_resize == runtime::OnResize::kLinear);
   CHECK(scaled->base_size == 3);
   CHECK(of(R"(, "elastic": {"min": 2, "max": 8})")->base_size == 2);
+  CHECK(scaled->global_batch_max == 0);
+  const auto local = of(R"(, "batch": {"global": 64, "on_resize": "fixed_local", "global_max": 256})");
+  CHECK(local->on_resize == runtime::OnResize::kFixedLocal);
+  CHECK(local->global_batch_max == 256);
   const auto wrong = of(R"(, "batch": {"on_resize": "cubic"})");
   REQUIRE(!wrong.ok());
   CHECK(wrong.error().message.find("use constant, linear, sqrt, adascale") != std::string::npos);

@@ -13,7 +13,7 @@ from typing import Any, Callable, Optional
 from tidepool import _library
 
 OK, STEP, FINISHED, LEFT, COMMIT, RETRY = range(6)
-_ON_RESIZE = ("constant", "linear", "sqrt", "adascale", "callback")
+_ON_RESIZE = ("constant", "linear", "sqrt", "adascale", "callback", "fixed_local")
 
 
 class TidepoolError(RuntimeError):
@@ -33,7 +33,7 @@ class _Options(ctypes.Structure):
                 ("seed", ctypes.c_uint64), ("steps", ctypes.c_int64), ("on_resize", ctypes.c_int32),
                 ("base_size", ctypes.c_int32), ("warmup_steps", ctypes.c_int32), ("per_worker_max", ctypes.c_uint64),
                 ("resize_rule", _Rule), ("resize_user", ctypes.c_void_p), ("noise_every", ctypes.c_int32),
-                ("work_samples", ctypes.c_uint64)]
+                ("work_samples", ctypes.c_uint64), ("global_batch_max", ctypes.c_uint64)]
 
 
 class _Step(ctypes.Structure):
@@ -66,6 +66,7 @@ BatchRule = Callable[[BatchQuestion], tuple[int, float]]  # samples a step, fact
 class Options:
     """Of a session. `samples` in one epoch; `global_batch` samples a step over all workers, at `base_size` workers;
     `steps` 0 = until finish(), with `work_samples` of all epochs where they are known (else 0); `on_resize`: how batch and learning rate follow the size, as in the job file;
+    `global_batch_max`: the largest batch that it grows to, 0 = any;
     `per_worker_max` samples that a worker computes at once, 0 = any number; the gradient noise is measured in every
     `noise_every`-th step."""
     samples: int
@@ -78,6 +79,7 @@ class Options:
     per_worker_max: int = 0
     noise_every: int = 0
     work_samples: int = 0
+    global_batch_max: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -48,6 +48,7 @@ class JobFile:
     global_batch: Optional[int] = None
     per_worker_max: Optional[int] = None
     on_resize: str = "constant"
+    global_max: Optional[int] = None
     preferred: Optional[int] = None
 
 
@@ -62,6 +63,7 @@ def read_job_file() -> JobFile:
         batch = document.get("batch", {})
         elastic = document.get("elastic", {})
         return JobFile(global_batch=batch.get("global"), per_worker_max=batch.get("per_worker_max"),
-                       on_resize=batch.get("on_resize", "constant"), preferred=elastic.get("preferred"))
+                       on_resize=batch.get("on_resize", "constant"), global_max=batch.get("global_max"),
+                       preferred=elastic.get("preferred"))
     except (OSError, ValueError, AttributeError) as error:
         raise RuntimeError(f"the job document {path} (TIDEPOOL_JOB_FILE) cannot be read: {error}") from error

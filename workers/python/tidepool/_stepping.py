@@ -96,7 +96,8 @@ class Stepper:
             samples=length.samples, global_batch=length.global_batch, seed=self._options.seed, steps=length.steps or 0,
             on_resize=self._file.on_resize, base_size=self._file.preferred or 1,
             warmup_steps=self._options.warmup_steps, per_worker_max=length.micro_batch or 0,
-            noise_every=self._options.noise_every, work_samples=length.work_samples), self.batch_rule)
+            noise_every=self._options.noise_every, work_samples=length.work_samples,
+            global_batch_max=self._file.global_max or 0), self.batch_rule)
         self._session = session
         self._closer = weakref.finalize(self, _close_quietly, session, self._held)
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))

@@ -15,13 +15,26 @@ struct RuleName {
   const char* word;
   OnResize rule;
 };
-constexpr std::array<RuleName, 5> kRules{{{"constant", OnResize::kConstant},
+constexpr std::array<RuleName, 6> kRules{{{"constant", OnResize::kConstant},
                                           {"linear", OnResize::kLinear},
                                           {"sqrt", OnResize::kSqrt},
                                           {"adascale", OnResize::kAdaScale},
-                                          {"callback", OnResize::kCallback}}};
+                                          {"callback", OnResize::kCallback},
+                                          {"fixed_local", OnResize::kFixedLocal}}};
 constexpr std::uint64_t kBatchMax = 1ULL << 40U;  // keeps batch * workers inside 64 bits
 constexpr int kSizeMax = 1 << 20U;
+
+Status check_max_batch(const BatchRules& rules) {
+  const bool follows = rules.on_resize != OnResize::kConstant && rules.on_resize != OnResize::kCallback;
+  if (rules.max_batch == 0) {
+    if (rules.on_resize != OnResize::kFixedLocal) return ok_status();
+    return invalid_argument("fixed_local needs a maximal global batch, from which on the batch is split");
+  }
+  if (!follows) return invalid_argument("a maximal global batch is for linear, sqrt, adascale and fixed_local");
+  if (rules.max_batch >= rules.base_batch && rules.max_batch <= kBatchMax) return ok_status();
+  return invalid_argument("the maximal global batch is " + std::to_string(rules.max_batch) +
+                          ": it must lie between the global batch, " + std::to_string(rules.base_batch) + ", and 2^40");
+}
 
 }  // namespace
 
@@ -29,16 +42,16 @@ Result<OnResize> parse_on_resize(const std::string& word) {
   const auto found =
       std::find_if(kRules.begin(), kRules.end(), [&](const RuleName& name) { return word == name.word; });
   if (found != kRules.end()) return found->rule;
-  return invalid_argument("on_resize is \"" + word + "\": use constant, linear, sqrt, adascale or callback");
+  return invalid_argument("on_resize is \"" + word +
+                          "\": use constant, linear, sqrt, adascale, fixed_local or callback");
 }
 
 std::uint64_t fingerprint(const BatchRules& rules) {
-  return Digest()
-      .mix(static_cast<std::uint64_t>(rules.on_resize))
-      .mix(rules.base_batch)
-      .mix(static_cast<std::uint64_t>(rules.base_size))
-      .mix(static_cast<std::uint64_t>(rules.warmup_steps))
-      .value();
+  Digest digest;
+  digest.mix(static_cast<std::uint64_t>(rules.on_resize)).mix(rules.base_batch);
+  digest.mix(static_cast<std::uint64_t>(rules.base_size)).mix(static_cast<std::uint64_t>(rules.warmup_steps));
+  if (rules.max_batch > 0) digest.mix(rules.max_batch);
+  return digest.value();
 }
 
 Status check_rules(const BatchRules& rules) {
@@ -48,6 +61,7 @@ Status check_rules(const BatchRules& rules) {
     return invalid_argument("base_size is " + std::to_string(rules.base_size) +
                             ": it is the number of workers that global_batch is meant for, at least 1");
   }
+  TP_TRY(check_max_batch(rules));
   if (rules.warmup_steps < 0) {
     return invalid_argument("warmup_steps is " + std::to_string(rules.warmup_steps) +
                             ": use 0 to change the learning rate at once, or the number of steps to change it over");
@@ -72,13 +86,15 @@ std::uint64_t batch_for(const BatchRules& rules, int size) {
   if (rules.on_resize == OnResize::kConstant) return rules.base_batch;
   const auto base = static_cast<std::uint64_t>(rules.base_size);
   const std::uint64_t scaled = rules.base_batch * static_cast<std::uint64_t>(size);
-  return std::max<std::uint64_t>(1, (scaled + base / 2) / base);
+  const std::uint64_t batch = std::max<std::uint64_t>(1, (scaled + base / 2) / base);
+  return rules.max_batch > 0 ? std::min(batch, rules.max_batch) : batch;
 }
 
 double lr_target(const BatchRules& rules, std::uint64_t batch, std::optional<double> noise_scale) {
   const double scale = static_cast<double>(batch) / static_cast<double>(rules.base_batch);
   switch (rules.on_resize) {
-    case OnResize::kConstant: return 1;
+    case OnResize::kConstant:
+    case OnResize::kFixedLocal: return 1;
     case OnResize::kLinear: return scale;
     case OnResize::kSqrt: return std::sqrt(scale);
     case OnResize::kAdaScale: return noise_scale ? adascale_gain(*noise_scale, rules.base_batch, batch) : 1;

@@ -6,9 +6,12 @@
 //   linear     base * n / n0     S                     Goyal et al., arXiv:1706.02677, section 2.1
 //   sqrt       base * n / n0     sqrt(S)               Krizhevsky, arXiv:1404.5997
 //   adascale   base * n / n0     gain of noise_scale   Johnson et al., ICML 2020 (AdaScale)
+//   fixed_local  base * n / n0   1                     Or, Zhang, Freedman, MLSys 2020
 //   callback   as the program's function says, both
 //
-// with n workers, n0 = base_size and S = global batch / base batch.
+// with n workers, n0 = base_size and S = global batch / base batch. No batch is above max_batch, where one is given: by
+// fixed_local each worker keeps its own part of the base batch up to there, and from there on the largest batch is
+// split.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +22,7 @@
 
 namespace tidepool::runtime {
 
-enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback };
+enum class OnResize { kConstant, kLinear, kSqrt, kAdaScale, kCallback, kFixedLocal };
 
 // T of Lin et al., arXiv:1904.12043: a larger rate is reached over so many steps.
 inline constexpr int kWarmupSteps = 8;
@@ -30,6 +33,7 @@ struct BatchRules {
   std::uint64_t base_batch = 1;     // samples a step that the program's learning rate is meant for, > 0
   int base_size = 1;                // number of workers at which the batch is base_batch, > 0
   int warmup_steps = kWarmupSteps;  // 0 = a new rate holds at once
+  std::uint64_t max_batch = 0;      // of the rules that scale the batch, >= base_batch; 0 = any
 };
 
 // What kCallback's function is asked and answers; it is asked by one worker, whose answer holds for all.
@@ -45,7 +49,7 @@ struct BatchChoice {
   double lr_factor = 1;
 };
 
-// "constant", "linear", "sqrt", "adascale" or "callback", as in a job file.
+// "constant", "linear", "sqrt", "adascale", "callback" or "fixed_local", as in a job file.
 [[nodiscard]] Result<OnResize> parse_on_resize(const std::string& word);
 
 // Equal rules have equal fingerprints.
