@@ -1,5 +1,7 @@
 // Six real trainers on four slots of one machine: what they tell of their length, who is preempted when, and how often
 // sizes change. Judged by the journal's events, whatever else the machine does meanwhile.
+#include <signal.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
