@@ -25,12 +25,28 @@ class GangRoom {
   // A job that is to have another size than it holds.
   struct Change {
     const cluster::JobRow* row = nullptr;
-    int size = 0;  // slots
+    int size = 0;      // slots
+    double worth = 0;  // of each of them
+  };
+  // One that is to keep what it holds, and could give it up.
+  struct Stayer {
+    const cluster::JobRow* row = nullptr;
+    double worth = 0;  // of each of its slots
   };
   // How much of each change there is room for, in slots, in their order. Whoever is to have less gives up his last
   // slots. Of those who are to have more the widest workers go first, then the largest sizes, then who came first; each
   // worker goes to the fullest node with room. Nobody ends up with less than he holds.
   [[nodiscard]] std::vector<int> fit(const std::vector<Change>& changes) const;
+
+  // The same, and which stayers leave for a job that holds nothing and found no room: on the node where the fewest
+  // slots are given up for a worker, those to whom a slot is worth least, and less than to that job; none unless all
+  // its workers find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
+  // are gangs themselves, who come after.
+  struct Fit {
+    std::vector<int> sizes;
+    std::vector<JobId> leave;
+  };
+  [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const;
 
  private:
   std::vector<std::optional<int>> free_;

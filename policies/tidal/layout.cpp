@@ -20,6 +20,7 @@ using cluster::View;
 // How many jobs are asked to make room for one, and how many of those are tried, so that the work follows what changes.
 constexpr int kAskedMax = 256;
 constexpr int kTriedMax = 8;
+constexpr double kRounding = 1e-9;  // of prices
 
 Shape shape_of(const Placement& placement) {
   return {.nodes = static_cast<int>(placement.size()), .size = size_of(placement)};
@@ -64,9 +65,13 @@ class Layout {
     const JobRow& job = view_.jobs[row];
     return placement.empty() ? 0 : bought_[row].worth->in(shape_of(placement), placement == job.placement);
   }
-  // What is left of the worth when the slots are paid for.
+  // What is left of the worth when the slots are paid for. A job of one size that bought of the rest, for no more than
+  // the price, keeps no other from slots that pays for them: they cost nothing there.
   [[nodiscard]] double net(std::size_t row, const Placement& placement) const {
-    return worth(row, placement) - price_ * size_of(placement);
+    const JobRow& job = view_.jobs[row];
+    const double bought = bought_[row].worth->in(packed(granted(row), per_node_), false);
+    const bool of_rest = job.size_min == job.size_max && bought <= price_ * granted(row) * (1 + kRounding);
+    return worth(row, placement) - (of_rest ? 0 : price_) * size_of(placement);
   }
   [[nodiscard]] std::optional<Placement> place(std::size_t row, int size) const {
     return room_.place(size, std::max(1, view_.jobs[row].slots_per_worker));

@@ -6,10 +6,10 @@
 namespace tidepool::policies::tidal {
 namespace {
 
-// When a job that holds nothing will have waited for the next eighth of the patience.
-Instant next_eighth(const cluster::JobRow& job, Instant now, const Settings& settings) {
-  const std::int64_t next = eighths_waited(job, now, settings) + 1;
-  return job.submitted + job.held + Duration::micros(next * an_eighth(settings).count_us());
+// When a job that holds nothing will have waited for one step more.
+Instant next_step(const cluster::JobRow& job, Instant now, const Waiting& waiting) {
+  const std::int64_t next = steps_waited(job, now, waiting) + 1;
+  return job.submitted + job.held + Duration::micros(next * waiting.step.count_us());
 }
 
 }  // namespace
@@ -57,13 +57,15 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   entry.at = at;
   entry.promised = promised;
   entry.worth.reset();
-  const Standing::Class standing = Standing::class_of(seconds_left(entry.row, settings_));
+  const Length length = length_of(entry.row, settings_);
+  entry.waiting = waiting_of(length, settings_);
+  const Standing::Class standing = Standing::class_of(length.seconds);
   if (!is_known || standing != entry.standing) {
     if (is_known) leave_class(entry);
     enter_class(id, entry, standing);
   }
   if (entry.row.placement.empty()) {
-    due_.set(id, next_eighth(entry.row, at, settings_));
+    due_.set(id, next_step(entry.row, at, entry.waiting));
   } else {
     due_.erase(id);
   }
@@ -92,7 +94,7 @@ IdSet<JobId> Tide::to_be_weighed(Instant now) {
   for (const JobId job : due) {
     Entry& entry = entries_.at(job);
     entry.at = now;
-    due_.set(job, next_eighth(entry.row, now, settings_));
+    due_.set(job, next_step(entry.row, now, entry.waiting));
   }
   jobs.insert(due);
   return jobs;
@@ -123,6 +125,12 @@ Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
   }
   budget.spend(static_cast<std::int64_t>(bids.size()));
   market_.bid(std::move(bids));
+  return market_.settle(budget);
+}
+
+Market::Settlement Tide::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget) {
+  for (const JobId job : jobs) market_.bid(job, Curve{Choice{}});
+  put_.insert(jobs);
   return market_.settle(budget);
 }
 

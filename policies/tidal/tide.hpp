@@ -1,7 +1,7 @@
 // Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
 // Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
 // same as that of a new tide with the same rows. A row is re-read when it is put again, when the number of jobs behind
-// it or its levelling changes by a step, and when it has waited for another eighth of the patience.
+// it or its levelling changes by a step, and when it has waited for another step.
 #pragma once
 
 #include <optional>
@@ -32,6 +32,9 @@ class Tide {
   // Sells the slots as of `now`, which does not fall. `changed` names everybody whose size may differ.
   [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
 
+  // The same once more at the same time, as if these bid nothing: they do again when it is settled next.
+  [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget);
+
   // As of the last settlement.
   [[nodiscard]] const Market& market() const { return market_; }
   [[nodiscard]] const Worth& worth(JobId job) const { return *entries_.at(job).worth; }
@@ -44,6 +47,7 @@ class Tide {
     Instant at;  // when the row was read
     int promised = 0;
     Standing::Class standing = 0;
+    Waiting waiting;
     std::size_t place = 0;       // in the list of its class
     std::optional<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };

@@ -30,6 +30,13 @@ Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
   return row.placement.empty() ? now : job.charged_until;
 }
 
+// What each slot that it buys is worth to a job, with what it would cost to come back.
+double worth_of_slot(const Market& market, JobId job) {
+  const Choice& choice = market.choice(job);
+  const Choice& least = market.curve(job).front();
+  return choice.size > least.size ? (choice.worth - least.worth) / (choice.size - least.size) : 0;
+}
+
 }  // namespace
 
 TidePlanner::TidePlanner(const Settings& settings)
@@ -72,16 +79,12 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   bid(request, jobs);
   // What is counted follows from the state, as the answer does; the work itself depends on what was kept.
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
-  core::StepBudget own(kStepsMost);
-  const Market::Settlement settled = tide_->settle(request.view.now, own);
-  jobs.insert(settled.changed);
-  for (const JobId id : jobs) note_change(id);
+  const Market::Settlement settled = settle(request.view.now, jobs);
   unbooked_.insert(jobs);
   // Whose bid is the next to be served is told so; that may have been another before.
   if (next_in_line_) unbooked_.insert(next_in_line_);
   next_in_line_ = tide_->market().next_bidder();
   if (next_in_line_) unbooked_.insert(next_in_line_);
-  fit_gangs();
 
   const Terms terms = terms_of(tide_->market(), static_cast<double>(settled.free));
   core::PlanAnswer answer{.allotments = {}, .whole = false, .mark = {}, .wake = {}};
@@ -98,6 +101,26 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
     unbooked_.insert(id);
   }
   return answer;
+}
+
+// A gang that bought slots and finds no room for any worker would keep everybody behind it from them, so they are sold
+// once more without it. It bids again in the next plan.
+Market::Settlement TidePlanner::settle(Instant now, Jobs& jobs) {
+  core::StepBudget budget(kStepsMost);
+  Market::Settlement settled = tide_->settle(now, budget);
+  jobs.insert(settled.changed);
+  for (const JobId id : jobs) note_change(id);
+  jobs.insert(std::exchange(without_, {}));
+  fit_gangs();
+  for (const auto& [id, size] : cut_) {
+    if (size == 0 && tide_->row(id).placement.empty()) without_.insert(id);
+  }
+  if (without_.empty()) return settled;
+  settled = tide_->settle_without(without_, budget);
+  for (const JobId id : settled.changed) note_change(id);
+  jobs.insert(settled.changed);
+  fit_gangs();
+  return settled;
 }
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.
@@ -201,19 +224,43 @@ void TidePlanner::note_change(JobId job) {
   if (bought > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
 }
 
-// Whom there is room for follows from everybody's size, so all gangs that want more are looked at each time.
+// Those that keep what they hold and are not bound to it.
+std::vector<GangRoom::Stayer> TidePlanner::may_leave() const {
+  std::vector<GangRoom::Stayer> stayers;
+  for (const auto& [id, part] : parts_) {
+    if (!part.sized || part.held.empty()) continue;
+    const JobRow& row = tide_->row(id);
+    const bool is_bound = row.frozen || !row.preemptible || row.pinned > 0;
+    if (is_bound || tide_->market().choice(id).size != size_of(row.placement)) continue;
+    stayers.push_back({.row = &row, .worth = worth_of_slot(tide_->market(), id)});
+  }
+  return stayers;
+}
+
+// Whom there is room for follows from everybody's size, so all gangs that want more are looked at each time. Only where
+// one finds none others are asked to leave.
 void TidePlanner::fit_gangs() {
+  for (const auto& [job, size] : cut_) unbooked_.insert(job);
   cut_.clear();
   if (wanting_gangs_.empty()) return;
   std::vector<GangRoom::Change> changes;
   for (const auto* jobs : {&giving_, &wanting_gangs_}) {
-    for (const JobId id : *jobs) changes.push_back({&tide_->row(id), tide_->market().choice(id).size});
+    for (const JobId id : *jobs) {
+      const Choice& choice = tide_->market().choice(id);
+      changes.push_back({&tide_->row(id), choice.size, worth_of_slot(tide_->market(), id)});
+    }
   }
-  const std::vector<int> sizes = gang_room_.fit(changes);
+  GangRoom::Fit fit = gang_room_.fit(changes, std::vector<GangRoom::Stayer>());
+  const auto waits = [&](std::size_t i) { return fit.sizes[i] == 0 && changes[i].size > 0; };
+  bool one_waits = false;
+  for (std::size_t i = 0; i < changes.size(); ++i) one_waits = one_waits || waits(i);
+  if (one_waits) fit = gang_room_.fit(changes, may_leave());
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, sizes[i]);
+    if (fit.sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, fit.sizes[i]);
   }
+  for (const JobId job : fit.leave) cut_.emplace(job, 0);
   unbooked_.insert(wanting_gangs_);
+  for (const JobId job : fit.leave) unbooked_.insert(job);
 }
 
 void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
@@ -244,7 +291,7 @@ core::Allotment TidePlanner::sized(const core::ClusterView& view, const core::Jo
   if (given < bought && given == size_of(row.placement)) {
     out.reason = {ReasonCode::kNoRoomTogether, {{"size", double(given)}, {"next", double(bought)}}};
   }
-  if (given == 0 && bought > 0) {
+  if (given == 0 && (bought > 0 || without_.contains(job.id))) {
     out.reason = {ReasonCode::kWaitingForSlots, {{"needed", double(row.size_min)}, {"free", terms.free}}};
   } else if (given == 0) {
     // By its place in line, which says the same as the price but for jobs to whom a slot is worth just that: so a price

@@ -47,7 +47,9 @@ class TidePlanner final : public core::ClusterPlanner {
   void read(const core::PlanRequest& request, const Jobs& jobs);
   void forget(JobId job);
   void note_change(JobId job);
+  [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
   void fit_gangs();
+  [[nodiscard]] std::vector<GangRoom::Stayer> may_leave() const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
   void bid(const core::PlanRequest& request, const Jobs& jobs);
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
@@ -79,14 +81,16 @@ class TidePlanner final : public core::ClusterPlanner {
   int on_cordoned_ = 0;
   GangRoom gang_room_;
   // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, and those whose
-  // workers have several slots and that are to have more. What the latter get there is room for, where that is less.
+  // workers have several slots and that are to have more. What the latter get there is room for, where that is less;
+  // and nothing for those that leave so that there is.
   IdSet<JobId> giving_;
   IdSet<JobId> wanting_gangs_;
   IdTable<JobId, int> cut_;
-  DueTimes thaws_;      // when sizes can change again, of those that bid
-  JobId next_in_line_;  // whose bid found no room first, as of the newest plan; none = everybody got all
-  Jobs followed_;       // since they were read last
-  Jobs unbooked_;       // of whom there may be news that the state does not tell yet
+  IdSet<JobId> without_;  // of these, those that hold nothing and get nothing: what they bought is sold to others
+  DueTimes thaws_;        // when sizes can change again, of those that bid
+  JobId next_in_line_;    // whose bid found no room first, as of the newest plan; none = everybody got all
+  Jobs followed_;         // since they were read last
+  Jobs unbooked_;         // of whom there may be news that the state does not tell yet
 };
 
 // tidal as an engine runs it.

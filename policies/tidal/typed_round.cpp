@@ -57,7 +57,7 @@ class TypedRound {
     Standing standing;
     std::vector<Standing::Class> classes;
     for (const JobRow& job : view_.jobs) {
-      classes.push_back(Standing::class_of(seconds_left(job, grounds_, settings_)));
+      classes.push_back(Standing::class_of(length_of(job, grounds_, settings_).seconds));
       standing.add(classes.back());
     }
     const std::vector<double> behind = standing.behind();

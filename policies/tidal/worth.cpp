@@ -12,8 +12,10 @@ using cluster::packed;
 using cluster::Shape;
 using cluster::size_of;
 
-constexpr double kLeastLeft = 1;   // seconds
-constexpr double kPinned = 1'000;  // what a user insists on goes before what a policy weighs
+constexpr double kLeastLeft = 1;       // seconds
+constexpr double kPatienceMost = 3e9;  // seconds
+constexpr double kPatienceParts = 8;   // in which waiting is told
+constexpr double kPinned = 1'000;      // what a user insists on goes before what a policy weighs
 
 double alone(const JobRow& job, const Reading& reading) {
   const double goodput = reading.goodput(job, {.nodes = 1, .size = 1});
@@ -57,14 +59,38 @@ bool is_stopped(const JobRow& job) {
   return std::max({job.transition, job.costs.grow, job.costs.shrink, job.costs.move, job.costs.start}) > Duration();
 }
 
+// It has no choice but when it runs.
+bool is_fixed(const JobRow& job) {
+  return job.size_min == job.size_max;
+}
+
+// As much again as it was served, in few wide classes, so that equals do not take turns where that costs.
+double seconds_unknown(const JobRow& job, const Settings& settings) {
+  const bool in_turn = is_fixed(job) && is_stopped(job);
+  const double factor = in_turn           ? settings.served_factor_fixed
+                        : is_stopped(job) ? settings.served_factor
+                                          : settings.served_factor_free;
+  const double most = in_turn ? settings.served_most_fixed : job.slot_seconds;
+  const double times = std::log(std::max(1.0, std::min(job.slot_seconds, most) / settings.served_first));
+  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor) + 1e-9));
+}
+
 // `pace`: useful steps a second on one slot; 0 = not known.
-double seconds_left_at(double pace, const JobRow& job, const Settings& settings) {
+std::optional<double> seconds_told(double pace, const JobRow& job) {
   const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
-  if (left && pace > 0) return std::max(kLeastLeft, *left / pace);
-  // Unknown: as much again as it was served, in few wide classes, so that equals do not take turns where that costs.
-  const double factor = is_stopped(job) ? settings.served_factor : settings.served_factor_free;
-  const double times = std::log(std::max(1.0, job.slot_seconds / settings.served_first));
-  return settings.served_first * std::pow(factor, std::floor(times / std::log(factor)));
+  if (!left || !(pace > 0)) return std::nullopt;
+  return std::max(kLeastLeft, *left / pace);
+}
+
+// What a start takes is work left, too.
+double seconds_owed(const JobRow& job) {
+  return job.placement.empty() ? transition_to(job, 0, job.size_min).to_seconds() * job.size_min : 0;
+}
+
+Length length_at(double pace, const JobRow& job, const Settings& settings) {
+  const std::optional<double> told = seconds_told(pace, job);
+  if (!told) return {.seconds = seconds_unknown(job, settings), .in_turn = is_fixed(job) && is_stopped(job)};
+  return {.seconds = (*told + seconds_owed(job)) / std::sqrt(double(job.size_min)), .is_told = true};
 }
 
 }  // namespace
@@ -86,23 +112,28 @@ Reading reading_of(const JobRow& job, const Ground& ground, std::span<const Grou
   return {.type = grounds.front().type, .factor = ground.pace / grounds.front().pace};
 }
 
-double seconds_left(const JobRow& job, const Settings& settings) {
+Length length_of(const JobRow& job, const Settings& settings) {
   const Ground any;
-  return seconds_left(job, std::span(&any, 1), settings);
+  return length_of(job, std::span(&any, 1), settings);
 }
 
-double seconds_left(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
+Length length_of(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
   const bool tells = job.useful_left || job.useful_expected;
-  return seconds_left_at(tells ? alone(job, grounds) : 0, job, settings);
+  return length_at(tells ? alone(job, grounds) : 0, job, settings);
 }
 
-Duration an_eighth(const Settings& settings) {
-  return Duration::micros(std::max<std::int64_t>(1, static_cast<std::int64_t>(settings.patience_s * 1e6 / 8)));
+Waiting waiting_of(const Length& length, const Settings& settings) {
+  const double times = length.in_turn   ? settings.patience_in_turn
+                       : length.is_told ? settings.patience
+                                        : settings.patience_unknown;
+  const double parts = length.in_turn ? settings.patience_in_turn : kPatienceParts;
+  const double patience_s = std::clamp(times * length.seconds, settings.patience_least_s, kPatienceMost);
+  return {.step = Duration::from_seconds(patience_s / parts), .share = 1 / parts};
 }
 
-std::int64_t eighths_waited(const JobRow& job, Instant now, const Settings& settings) {
+std::int64_t steps_waited(const JobRow& job, Instant now, const Waiting& waiting) {
   const Duration waited = now - job.submitted - job.held;
-  return std::max<std::int64_t>(0, waited.count_us() / an_eighth(settings).count_us());
+  return std::max<std::int64_t>(0, waited.count_us() / waiting.step.count_us());
 }
 
 SizesWeighed sizes_weighed(const JobRow& job, const Ground& ground, const Settings& settings) {
@@ -139,9 +170,11 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.grounds)),
-      left_s_(seconds_left_at(alone_, job, settings)) {
+      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(job, settings))),
+      waiting_(waiting_of(length_at(alone_, job, settings), settings)) {
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
+  if (types.grounds.size() == 1) least_ = job.size_min;
   for (std::size_t type = 0; type < types.grounds.size(); ++type) {
     const Ground& ground = types.grounds[type];
     slots_ += ground.slots * ground.pace;
@@ -162,23 +195,26 @@ void Worth::reweigh(const Others& others, Instant now) {
   const double price = settings_->pressure * others.behind / std::max(1.0, slots_);
   double cheapest = 0;
   for (const Weighed& at : sizes_) {
-    const double cost = (1 + price * at.pace * at.size) / at.speed;
+    const double cost = (least_ + price * at.pace * at.size) / at.speed;
     if (at.speed > 0 && (cheapest == 0 || cost < cheapest)) cheapest = cost;
   }
   // A job that can be promised its deadline has that; the end of all is not its concern.
-  const bool levelled = cheapest > 0 && !(job_->deadline && job_->useful_left);
+  const bool levelled = cheapest > 0 && !is_fixed(*job_) && !(job_->deadline && job_->useful_left);
   const double levelling = levelled ? others.levelling : 0;
   cheapest += levelling * std::max(0.0, settings_->level - cheapest);
   const double first = job_->pinned > 0 ? kPinned : 1;
-  weight_ = first * job_->weight * cheapest * (1 + static_cast<double>(eighths_waited(*job_, now, *settings_)) / 8);
+  weight_ =
+      first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));
 }
 
 double Worth::speed_up(Shape shape) const {
   return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }
 
-// What is left of the time before the horizon, or before the job ends, when it stands still for the change.
+// What is left of the time before the horizon, or before the job ends, when it stands still for the change. Who holds
+// nothing owes a start whenever it comes: it says nothing about this moment.
 double Worth::share_that_stays(int size, double speed_up) const {
+  if (held_ == 0) return 1;
   const double still = transition_to(*job_, held_, size).to_seconds();
   const double horizon = std::min(settings_->horizon_s, still + left_s_ / speed_up);
   return horizon > 0 ? std::max(0.0, 1 - still / horizon) : 1;
@@ -203,11 +239,17 @@ double Worth::lost_to_booting(int size, double speed_up) const {
   return std::max(0.0, speed_up - speed_held_) * std::min(1.0, boot / horizon);
 }
 
-// Who gives up everything has to start again later: what it holds is worth that much more to it than to others. They
-// gain from its slots until it would have ended, at most up to the horizon, so the loss is spread over no more.
+// Giving up everything is paid for by the job that does: it has to start again later, and what it holds is worth more
+// to it by the share of that in what others gain from its slots, which is until it would have ended, at most up to the
+// horizon. One of a single size, that has all or nothing, counts to its end.
 double Worth::share_of_resuming() const {
-  if (held_ == 0 || job_->costs.resume <= Duration() || !is_sound(speed_held_)) return 0;
-  return job_->costs.resume.to_seconds() / std::min(settings_->horizon_s, left_s_ / speed_held_);
+  if (held_ == 0 || !is_sound(speed_held_)) return 0;
+  const Duration told = job_->costs.resume > Duration() ? job_->costs.resume : job_->transition;
+  const double resume = told.to_seconds();
+  if (resume <= 0) return 0;
+  const double to_end = left_s_ / speed_held_;
+  if (is_fixed(*job_)) return std::min(1.0, resume / (resume + to_end));
+  return resume / std::min(settings_->horizon_s, to_end);
 }
 
 double Worth::of_nothing() const {

@@ -19,13 +19,22 @@ struct Settings {
   // Where what is left is the work of so many jobs as long as the longest, weights below the level are lifted half way.
   double long_jobs = 4;
   double level = 1.25;
-  double horizon_s = 350;      // a change of size must pay within this time, or before the job ends
-  double patience_s = 28'800;  // a job that waited for so long counts twice
-  int growth = 4;              // a size is tried up to so many times the largest that was measured
+  double horizon_s = 350;  // a change of size must pay within this time, or before the job ends
+  // A job that has waited for so many times its own length counts twice; no length is taken to be shorter than `least`.
+  // What a job of unknown length was served says less of what it has left; those of a fixed size are served in turn, so
+  // that waiting only tells apart those that were served alike.
+  double patience = 20;
+  double patience_unknown = 8;
+  double patience_in_turn = 1'000;
+  double patience_least_s = 600;
+  int growth = 4;  // a size is tried up to so many times the largest that was measured
   // Of a job of which nothing is known: served so much, and so many times that again and again.
   double served_first = 3'600;  // slot-seconds
   double served_factor = 16;
   double served_factor_free = 2;  // likewise, of one that no change stops: taking turns costs nothing
+  // Likewise, of one of a fixed size, in classes up to 16 slot-hours: who has run for longer is served in turn.
+  double served_factor_fixed = 4;
+  double served_most_fixed = 57'600;
   // Part of the time to its deadline that a job's plan leaves empty, for changes that cost more than they should.
   double deadline_margin = 0.02;
 };
@@ -40,12 +49,15 @@ struct Ground {
 };
 [[nodiscard]] Ground ground_of(const cluster::View& view);
 
-// How long the job still takes on one slot, in seconds, as declared, else as expected from others of its kind, else by
-// how much it was served; larger than 0.
-[[nodiscard]] double seconds_left(const cluster::JobRow& job, const Settings& settings);
+// How long a job still takes, as its place among the others goes by it.
+struct Length {
+  double seconds = 1;    // on one slot, with the start that it owes; less for a gang (README.md); > 0
+  bool is_told = false;  // declared, or expected from others of its kind; else reckoned by how much it was served
+  bool in_turn = false;  // of unknown length and a fixed size, and a change stops it: it is served in turn
+};
+[[nodiscard]] Length length_of(const cluster::JobRow& job, const Settings& settings);
 // On one slot's worth of whichever type takes it least. Requires: at least one ground.
-[[nodiscard]] double seconds_left(const cluster::JobRow& job, std::span<const Ground> grounds,
-                                  const Settings& settings);
+[[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const Ground> grounds, const Settings& settings);
 
 // Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
 // most jobs gain by the one over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4, from one
@@ -57,10 +69,14 @@ struct Reading {
 };
 [[nodiscard]] Reading reading_of(const cluster::JobRow& job, const Ground& ground, std::span<const Ground> grounds);
 
-// How long a job has been in the system without holding anything, in whole eighths of the patience, so that it changes
-// at few times.
-[[nodiscard]] Duration an_eighth(const Settings& settings);
-[[nodiscard]] std::int64_t eighths_waited(const cluster::JobRow& job, Instant now, const Settings& settings);
+// How a job's weight rises while it holds nothing: by a share at each step, so that it changes at few times.
+struct Waiting {
+  Duration step;
+  double share = 0;
+};
+[[nodiscard]] Waiting waiting_of(const Length& length, const Settings& settings);
+// How many steps a job has been in the system without holding anything.
+[[nodiscard]] std::int64_t steps_waited(const cluster::JobRow& job, Instant now, const Waiting& waiting);
 
 class Worth {
  public:
@@ -109,9 +125,11 @@ class Worth {
   Ground ground_;
   Reading reading_;
   int held_ = 0;
-  bool here_ = true;  // what it holds is of this type
-  double alone_ = 0;  // useful steps a second on one slot
-  double left_s_ = 0;
+  bool here_ = true;   // what it holds is of this type
+  double alone_ = 0;   // useful steps a second on one slot
+  double left_s_ = 0;  // on one slot
+  Waiting waiting_;
+  double least_ = 1;       // slots that its presence counts for: its least size, one where there are several types
   double slots_ = 0;       // of the cluster, in slots of the first type
   double speed_held_ = 0;  // speed-up where it is; 0 = it holds nothing
   double resuming_ = 0;    // share of what it holds that giving up everything costs

@@ -72,6 +72,26 @@ TEST_CASE("who is to have less makes room with its last slots, and nobody gets l
   CHECK(room.fit({{&shrinks, 5}, {&grows, 4}}) == std::vector<int>{5, 2});
 }
 
+TEST_CASE(
+    "for a gang that found no room those leave to whom a slot is worth less, on one node, and as few as will do") {
+  GangRoom room({{4}, {4}});
+  const JobRow cheap = row(1, 1, {{.node = 0, .slots = 1}});
+  const JobRow dear = row(2, 1, {{.node = 0, .slots = 1}});
+  const JobRow wide = row(3, 1, {{.node = 1, .slots = 3}});
+  for (const JobRow* held : {&cheap, &dear, &wide}) room.put(held->placement);
+  const std::vector<GangRoom::Stayer> stayers{{&cheap, 1}, {&dear, 3}, {&wide, 1}};
+  const JobRow gang = row(4, 4);
+  const auto left_for = [&](double worth, int size) { return room.fit({{&gang, size, worth}}, stayers); };
+  CHECK(left_for(4, 4).leave == std::vector<JobId>{JobId(1), JobId(2)});
+  CHECK(left_for(4, 4).sizes == std::vector<int>{4});
+  CHECK(left_for(2, 4).leave == std::vector<JobId>{JobId(3)});  // to the second a slot is worth more
+  CHECK(left_for(1, 4).leave.empty());
+  CHECK(left_for(1, 4).sizes == std::vector<int>{0});
+  CHECK(left_for(4, 8).leave == std::vector<JobId>{JobId(1), JobId(3), JobId(2)});
+  CHECK(left_for(2, 8).leave.empty());  // half of it is of no use
+  CHECK(room.fit({{&gang, 4, 4}}) == std::vector<int>{0});
+}
+
 TEST_CASE("free slots that lie scattered are no room for a gang, and others need not wait behind it") {
   test::Story story = under_tidal();
   story.node(2);

@@ -159,19 +159,75 @@ TEST_CASE("when slots are short, the job with the least left goes first, or else
   CHECK(sizes_of(decide(view)) == std::vector<int>{1, 0});
 }
 
-TEST_CASE("a job that waits is worth more with every eighth of its patience, until it starts") {
+// Hours until the first job, which has so much left, has the slot of the second, which has a tenth of that.
+int hours_waited(double useful_left) {
   View view = view_of(1, {&kGood, &kGood});
   view.nodes[0].slots = 1;
-  view.jobs[0].useful_left = 10'000;
+  view.jobs[0].useful_left = useful_left;
+  view.jobs[1].useful_left = useful_left / 10;
   view.jobs[1].placement = {{.node = 0, .slots = 1}};
   int hours = 0;
-  while (sizes_of(decide(view))[0] == 0 && hours < 100) {
+  while (sizes_of(decide(view))[0] == 0 && hours < 1'000) {
     ++hours;
     view.now = Instant::from_micros(hours * 3'600'000'000LL);
     view.jobs[1].held = Duration::seconds(hours * 3'600);
   }
-  CHECK(hours > 1);
-  CHECK(hours < 24);
+  return hours;
+}
+
+TEST_CASE("a job that waits is worth more with every step, which is a part of its own length, until it starts") {
+  const int of_short = hours_waited(1'000);
+  const int of_long = hours_waited(10'000);
+  CHECK(of_short > 1);
+  CHECK(of_short < 24);
+  CHECK(of_long > 8 * of_short);
+  CHECK(of_long < 12 * of_short);
+}
+
+TEST_CASE(
+    "a start is owed whenever it comes, so it lowers no bid; giving up everything is paid for by the job that does") {
+  View view = view_of(1, {&kLinear, &kLinear});
+  view.nodes[0].slots = 1;
+  for (JobRow& job : view.jobs) {
+    job.size_max = 1;
+    job.transition = Duration::seconds(30);
+  }
+  view.jobs[0].useful_left = 20;  // with the start that it owes fifty
+  view.jobs[1].useful_left = 100'000;
+  view.jobs[1].placement = {{.node = 0, .slots = 1}};
+  CHECK(sizes_of(decide(view)) == std::vector<int>{1, 0});
+  view.jobs[1].useful_left = 40;  // to come back would take it nearly as long as to end
+  CHECK(sizes_of(decide(view)) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("of jobs of a fixed size both the time and the slot time that are left count") {
+  View view = view_of(2, {&kLinear, &kLinear});
+  const auto gang_of = [&](std::size_t row, int size, double seconds) {
+    view.jobs[row].size_min = view.jobs[row].size_max = size;
+    view.jobs[row].useful_left = seconds * size;
+  };
+  gang_of(0, 8, 1'000);
+  gang_of(1, 2, 1'900);  // 2,687 s against 2,828 s: a quarter of the slots is worth twice the time
+  CHECK(sizes_of(decide(view)) == std::vector<int>{0, 2});
+  gang_of(1, 2, 2'200);
+  CHECK(sizes_of(decide(view)) == std::vector<int>{8, 0});
+}
+
+TEST_CASE("a job of a fixed size takes scattered slots that others leave, whatever the price") {
+  View view = view_of(2, {&kLinear, &kLinear, &kLinear, &kLinear});
+  const auto hold = [&](std::size_t row, cluster::Placement placement) {
+    JobRow& job = view.jobs[row];
+    job.size_min = job.size_max = size_of(placement);
+    job.useful_left = 100.0 * job.size_max;
+    job.placement = std::move(placement);
+  };
+  hold(0, {{.node = 0, .slots = 3}});
+  hold(1, {{.node = 1, .slots = 3}});
+  view.jobs[2].size_min = view.jobs[2].size_max = 4;  // the price is what this one bids
+  view.jobs[2].useful_left = 2'000;
+  view.jobs[3].size_min = view.jobs[3].size_max = 2;
+  view.jobs[3].useful_left = 90'000;
+  CHECK(sizes_of(decide(view)) == std::vector<int>{3, 3, 0, 2});
 }
 
 TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up everything has to start again") {

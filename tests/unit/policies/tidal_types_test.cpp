@@ -78,8 +78,8 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   const std::vector<Ground> grounds = grounds_of(view);
   CHECK(grounds[0].pace == 1);
   CHECK(grounds[1].pace == Approx(0.25));
-  CHECK(seconds_left(view.jobs[0], grounds, {}) == Approx(1'000));
-  CHECK(seconds_left(view.jobs[1], grounds, {}) == Approx(2'000));
+  CHECK(length_of(view.jobs[0], grounds, {}).seconds == Approx(1'000));
+  CHECK(length_of(view.jobs[1], grounds, {}).seconds == Approx(2'000));
   const Settings settings;
   const Worth first(view.jobs[0], {.grounds = grounds, .of = 0, .held_type = -1}, {.behind = 2}, settings);
   CHECK(first.curve().back() == Choice{.size = 1, .worth = first.in({}, false)});
