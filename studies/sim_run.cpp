@@ -16,8 +16,10 @@
 #include "studies/replay/elasticflow_run.hpp"
 #include "studies/replay/gavel_run.hpp"
 #include "studies/replay/pollux_run.hpp"
+#include "studies/replay/rigid_run.hpp"
 #include "studies/replay/typed_cluster.hpp"
 #include "studies/run_outcome.hpp"
+#include "studies/traces/trace_source.hpp"
 #include "studies/traces/trace_workload.hpp"
 
 namespace tidepool::sim {
@@ -59,16 +61,10 @@ std::map<std::string, int> largest_by_type(const TypedCluster& cluster) {
   return types;
 }
 
-bool gives_trace(const SimOptions& options) {
-  return options.workload_csv &&
-         is_trace_header(
-             std::string_view(*options.workload_csv).substr(0, options.workload_csv->find_first_of("\r\n")));
-}
-
 Result<Workload> workload_of(const SimOptions& options, const TypedCluster& cluster,
                              const std::vector<NodeKind>& kinds) {
   if (gives_trace(options)) {
-    const auto trace = read_trace_csv({.text = *options.workload_csv, .file = options.workload});
+    const auto trace = trace_of(options);
     if (!trace) return trace.error();
     return workload_of(*trace, options.workload,
                        {.slots_per_node = largest(kinds),
@@ -246,7 +242,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   return report;
 }
 
-constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux};  // in the order of kSimulators
+constexpr std::array kRuns{run_elasticflow, run_gavel, run_live, run_pollux, run_rigid};  // in the order of kSimulators
 static_assert(kRuns.size() == kSimulators.size());
 
 }  // namespace
@@ -257,8 +253,9 @@ Result<SimReport> run(const SimOptions& options) {
   }
   for (std::size_t i = 0; i < kSimulators.size(); ++i) {
     if (kSimulators[i].name != options.simulator) continue;
-    if (options.simulator != "live" && gives_trace(options)) {
-      return invalid_argument(options.workload + " is a trace, which knows no speeds: run it under --simulator live; " +
+    if (options.simulator != "live" && options.simulator != "rigid" && gives_trace(options)) {
+      return invalid_argument(options.workload +
+                              " is a trace, which knows no speeds: run it under --simulator live or rigid; " +
                               options.simulator + " replays the file that its own simulator reads, as it is published");
     }
     auto report = kRuns[i](options);

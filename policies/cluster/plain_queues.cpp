@@ -33,6 +33,13 @@ Allocation StrictFifo::allocate(const View& view, core::StepBudget& budget) cons
   return grant_in_order(view, queue_by(equal, budget), Overtaking::kNever);
 }
 
+// Jobs that run go before those that wait, so none is preempted.
+Allocation FifoBackfill::allocate(const View& view, core::StepBudget& budget) const {
+  std::vector<double> waits;
+  for (const JobRow& job : view.jobs) waits.push_back(job.placement.empty() ? 1 : 0);
+  return grant_in_order(view, queue_by(waits, budget), Overtaking::kAllowed);
+}
+
 Allocation ShortestRemaining::allocate(const View& view, core::StepBudget& budget) const {
   const int slots_per_node = view.slots_per_node();
   std::vector<double> remaining;

@@ -12,6 +12,13 @@ class StrictFifo final : public AllocationPolicy {
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
 };
 
+// The same, but for a job that does not fit later ones that do pass it. Preempts nobody, and keeps no room free for a
+// wide job: it may wait for as long as narrow ones come.
+class FifoBackfill final : public AllocationPolicy {
+ public:
+  [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
+};
+
 // Shortest remaining time first (Schrage, Operations Research 16(3), 1968): steps left x step time at the wanted size.
 // Departs from it in that: many slots, gangs, and remaining time is that at one size. Jobs of unknown length come last.
 class ShortestRemaining final : public AllocationPolicy {

@@ -17,6 +17,7 @@
 #include "schedctl/text_table.hpp"
 #include "studies/baselines/registry.hpp"
 #include "studies/traces/importers.hpp"
+#include "studies/traces/rigid_workloads.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -73,6 +74,9 @@ nlohmann::ordered_json catalogue() {
     add(all["policies"], preset.name, preset.summary)["simulator"] = live ? "live, replays" : "replays";
   }
   add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
+  for (const auto& kind : sim::kRigidKinds) {
+    add(all["workloads"], "rigid:" + std::string(kind.name) + "[:SEED]", kind.summary);
+  }
   add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
   for (const auto& format : sim::kTraceFormats) {
     add(all["workloads"], "import --from " + std::string(format.name), format.summary);
@@ -114,7 +118,8 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   const auto asked = std::make_shared<RunAsked>();
   sim::SimOptions& options = asked->sim.options;
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
-  run->add_option("--workload", options.workload, "CSV file, generated, or generated:SEED")->capture_default_str();
+  run->add_option("--workload", options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
+      ->capture_default_str();
   run->add_option("--policy", options.policy, "see: schedctl sim ls")->capture_default_str();
   run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);

@@ -17,6 +17,7 @@
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/replayed_policy.hpp"
 #include "studies/baselines/registry.hpp"
+#include "studies/traces/trace_source.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -70,11 +71,12 @@ struct OptionRules {
   std::string_view simulators;  // apart by ", "
 };
 constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
+constexpr std::string_view kRounds = "elasticflow, gavel, pollux, rigid";
 constexpr std::array kOptionRules{
-    OptionRules{"--profiles", kReplays},         OptionRules{"--round", kReplays},
-    OptionRules{"--declared-work", kReplays},    OptionRules{"--undeclared-work", "live"},
+    OptionRules{"--profiles", kReplays},         OptionRules{"--round", kRounds},
+    OptionRules{"--declared-work", kRounds},     OptionRules{"--undeclared-work", "live"},
     OptionRules{"--no-kind-prior", "pollux"},    OptionRules{"--kin-by-pace", "pollux"},
-    OptionRules{"--interference", "pollux"},     OptionRules{"--restart-penalty", "live, pollux"},
+    OptionRules{"--interference", "pollux"},     OptionRules{"--restart-penalty", "live, pollux, rigid"},
     OptionRules{"--switch-stall", "live"},       OptionRules{"--cooldown", "live"},
     OptionRules{"--elastic-max", "live"},        OptionRules{"--curve", "live"},
     OptionRules{"--type-speed", "live"},         OptionRules{"--node-crash-every", "live"},
@@ -265,11 +267,11 @@ void require_generated(const SimAsked& asked, const std::vector<std::string>& wo
 }
 
 void read_workload(sim::SimOptions& options) {
-  if (is_generated(options.workload)) return;
+  if (is_generated(options.workload) || sim::draws_rigid(options)) return;
   std::error_code error;
   if (!std::filesystem::exists(options.workload, error)) {
-    fail(kExitUsage,
-         "the workload " + options.workload + " cannot be read; give a CSV file, or generated, or generated:SEED");
+    fail(kExitUsage, "the workload " + options.workload +
+                         " cannot be read; give a CSV file, generated[:SEED] or rigid:KIND[:SEED]");
   }
   options.workload_csv = read_text_file(options.workload);
   options.workload = std::filesystem::path(options.workload).filename().string();

@@ -26,12 +26,14 @@ inline constexpr std::array kSimulators{
     SimulatorRules{"gavel", "360 s leases on several GPU types, as in Gavel's simulator; --profiles: a JSON table"},
     SimulatorRules{"live", "the daemon's own engine event by event, with its measured costs of a change"},
     SimulatorRules{"pollux", "60 s rounds over measured profiles, as in Pollux' artifact; --profiles: a folder"},
+    SimulatorRules{"rigid", "60 s rounds over a trace, every job at the size it asked for"},
 };
 
 inline constexpr Duration kUsualEnd = Duration::seconds(90 * 86'400);
 
 struct SimOptions {
-  // "generated", "generated:SEED", or the name under which `workload_csv` is printed.
+  // "generated", "generated:SEED", "rigid:KIND[:SEED]" (traces/rigid_workloads.hpp), or the name under which
+  // `workload_csv` is printed.
   std::string workload = "generated";
   std::optional<std::string> workload_csv;  // the text of the workload's file (workload.hpp says which columns)
   int generated_jobs = 100;                 // 1 .. 1,000,000; without a file
@@ -42,11 +44,12 @@ struct SimOptions {
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
   // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
+  // rigid: rounds over a trace, one size a job (replay/rigid_run.hpp).
   std::string simulator = "live";
   std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
   std::map<std::string, std::string> profile_files;  // by file name; what gavel and elasticflow replay
   std::optional<Duration> round;                     // between decisions, of the simulators that have rounds
-  bool declared_work = false;                        // pollux: users declare how much work their jobs are
+  bool declared_work = false;                        // pollux, rigid: users declare how much work their jobs are
   bool undeclared_work = false;                      // live: nobody says how much work his jobs are
   bool kind_prior = true;                            // pollux: earlier jobs of a kind tell what to expect of later ones
   std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run

@@ -1,0 +1,82 @@
+// Jobs of a fixed size: workloads drawn from seeds, and their replay in rounds.
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+
+#include "studies/sim_run.hpp"
+#include "studies/traces/rigid_workloads.hpp"
+
+namespace tidepool::sim {
+namespace {
+
+constexpr const char* kTwoJobs =
+    "name,submit_s,gpus,duration_s\n"
+    "long,0,2,1000\n"
+    "short,70,2,100\n";
+
+SimReport replayed(const std::string& policy, bool declared = true) {
+  const auto report = run({.workload = "two.csv",
+                           .workload_csv = kTwoJobs,
+                           .cluster = "1x2",
+                           .policy = policy,
+                           .simulator = "rigid",
+                           .declared_work = declared});
+  REQUIRE(report.ok());
+  return *report;
+}
+
+}  // namespace
+
+TEST_CASE("a drawn workload of fixed sizes follows from its kind and seed, and fits 64 slots") {
+  for (const RigidKind& kind : kRigidKinds) {
+    const auto drawn = rigid_workload(kind.name, 3);
+    REQUIRE(drawn.ok());
+    CHECK(drawn->jobs == rigid_workload(kind.name, 3)->jobs);
+    CHECK(drawn->jobs != rigid_workload(kind.name, 4)->jobs);
+    std::set<std::string> names;
+    double before = 0;
+    for (const TraceJob& job : drawn->jobs) {
+      names.insert(job.name);
+      CHECK(job.gpus >= 1);
+      CHECK(job.gpus <= 32);
+      CHECK(job.duration_s >= 1);
+      CHECK(job.submit_s >= before);
+      before = job.submit_s;
+    }
+    CHECK(names.size() == drawn->jobs.size());
+  }
+  CHECK_FALSE(rigid_workload("broad", 1).ok());
+}
+
+TEST_CASE("in a replay of fixed sizes a job stands still for each start and then does a second of its work a second") {
+  // Backfill preempts none: the second one starts at the end of the round in which the first ends, 60 + 30 + 1000.
+  const SimReport backfill = replayed("backfill");
+  CHECK(backfill.rows[0].finished_s == 1'090);
+  CHECK(backfill.rows[1].finished_s == 1'140 + 30 + 100);
+  CHECK(backfill.score.preemptions == 0);
+  // The shorter one goes first; the longer one had done 30 s and starts again at 300.
+  const SimReport shortest = replayed("srtf");
+  CHECK(shortest.rows[1].finished_s == 120 + 30 + 100);
+  CHECK(shortest.rows[0].finished_s == 300 + 30 + 970);
+  CHECK(replayed("tidal").rows[1].finished_s == 250);
+  // Where nobody says how long jobs are, who came first goes first.
+  CHECK(replayed("srtf", false).rows[0].finished_s == 1'090);
+}
+
+TEST_CASE("a replay of fixed sizes takes a trace or a drawn workload, and jobs that fit") {
+  SimOptions options{.workload = "rigid:gangs:2", .cluster = "8x8", .policy = "tidal", .simulator = "rigid"};
+  const auto first = run(options);
+  REQUIRE(first.ok());
+  CHECK(first->score.completed == first->score.jobs);
+  options.seed = 9;  // the workload has one of its own
+  CHECK(run(options)->score.digest == first->score.digest);
+  options.cluster = "1x8";
+  CHECK_FALSE(run(options).ok());
+  options.workload = "generated";
+  CHECK_FALSE(run(options).ok());
+  options.workload = "rigid:gangs:x";
+  CHECK_FALSE(run(options).ok());
+}
+
+}  // namespace tidepool::sim
