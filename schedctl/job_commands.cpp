@@ -129,9 +129,9 @@ int show_job(Session& session, const std::string& name) {
   return kExitOk;
 }
 
-int explain(Session& session, const std::string& name) {
+int explain(Session& session, const std::string& name, Detail detail) {
   const json explanation = session.get("/v1/jobs/" + session.job_id(name) + "/explain");
-  session.print(explanation, [&] { return why_page(explanation, session.style()); });
+  session.print(explanation, [&] { return why_page(explanation, session.style(), detail); });
   return kExitOk;
 }
 
@@ -254,13 +254,29 @@ void add_change(CLI::App& app, Chosen& chosen) {
   });
 }
 
+void add_why(CLI::App& app, Chosen& chosen) {
+  struct Given {
+    std::string job;
+    bool verbose = false;
+  };
+  const auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("why", "Why a job waits, or has the size it has");
+  command->add_option("job", given->job, "id or name")->required();
+  command->add_flag("--verbose", given->verbose, "with the numbers that its policy weighed, such as worth and price");
+  command->callback([given, &chosen] {
+    chosen.online = [given](Session& session) {
+      return explain(session, given->job, given->verbose ? Detail::kNumbers : Detail::kWords);
+    };
+  });
+}
+
 }  // namespace
 
 void add_job_commands(CLI::App& app, Chosen& chosen) {
   add_submit(app, chosen);
   add_ls(app, chosen);
   add_reader(app, chosen, "get", "Show one job: size, progress, cost, workers", show_job);
-  add_reader(app, chosen, "why", "Why a job waits, or has the size it has", explain);
+  add_why(app, chosen);
   add_resize(app, chosen);
   add_action(app, chosen, "cancel", "End a job", {.method = "DELETE", .said = "will be cancelled"});
   add_action(app, chosen, "suspend", "Park a job and free its slots",

@@ -81,16 +81,38 @@ std::string short_number(double number) {
   return out.str();
 }
 
-// "2 workers (score 1.9): growing 1 -> 2: ..."; a policy that gives no scores gives 0.
-std::string weighed_text(const json& weighed) {
+// "price 0.8, worth 1.21"; empty if the reason has no numbers.
+std::string numbers_text(const json& reason) {
+  std::string out;
+  for (const auto& [name, value] : reason.value("numbers", json::object()).items()) {
+    if (value.is_number()) out += (out.empty() ? "" : ", ") + name + " " + short_number(value.get<double>());
+  }
+  return out;
+}
+
+// "2 workers: growing 1 -> 2: ..."; with numbers "2 workers (score 1.9; price 0.8, worth 1.21): ...". A policy that
+// gives no scores gives 0.
+std::string weighed_text(const json& weighed, Detail detail) {
   const auto size = number_at(weighed, "/size");
   const double score = number_at(weighed, "/score").value_or(0);
   const std::string why = text_at(weighed, "/reason/text");
+  std::string numbers;
+  if (detail == Detail::kNumbers) {
+    numbers = numbers_text(weighed.value("reason", json::object()));
+    if (score != 0) numbers = "score " + short_number(score) + (numbers.empty() ? "" : "; ") + numbers;
+  }
   return (!size        ? "another size"
           : *size == 0 ? "no slots"
                        : count_of(*size, "worker")) +
-         (score == 0 ? "" : " (score " + short_number(score) + ")") +
+         (numbers.empty() ? "" : " (" + numbers + ")") +
          (why.empty() ? " (" + text_at(weighed, "/reason/code") + ")" : ": " + why);
+}
+
+// Of the verdict itself, with the code by which programs know it.
+std::string numbers_section(const json& explanation, const Style& style) {
+  const json reason = explanation.value("reason", json::object());
+  const std::string numbers = numbers_text(reason);
+  return bullets(json::array({text_at(reason, "/code") + (numbers.empty() ? "" : ": " + numbers)}), style);
 }
 
 }  // namespace
@@ -126,18 +148,21 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   return out;
 }
 
-std::string why_page(const json& explanation, const Style& style) {
+std::string why_page(const json& explanation, const Style& style, Detail detail) {
   std::string out = text_at(explanation, "/job") + " is " + text_at(explanation, "/state") + ": ";
   out = bold(wrapped(printable(out + text_at(explanation, "/summary")), 0, style), style) + "\n";
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
+  if (detail == Detail::kNumbers) section("Numbers", numbers_section(explanation, style));
   section("Evidence", bullets(list_at(explanation, "/evidence"), style));
   const json chosen = explanation.value("chosen", json());
   const bool news = chosen.is_object() && text_at(chosen, "/reason/text") != text_at(explanation, "/summary");
-  if (news) section("Its policy wants", bullets(json::array({weighed_text(chosen)}), style));
+  if (news) section("Its policy wants", bullets(json::array({weighed_text(chosen, detail)}), style));
   json others = json::array();
-  for (const auto& alternative : list_at(explanation, "/alternatives")) others.push_back(weighed_text(alternative));
+  for (const auto& alternative : list_at(explanation, "/alternatives")) {
+    others.push_back(weighed_text(alternative, detail));
+  }
   section("Considered and not taken", bullets(others, style));
   section("Goes first", bullets(list_at(explanation, "/ahead"), style));
   section("What would change it", bullets(list_at(explanation, "/unblocks"), style));

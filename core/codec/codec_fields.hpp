@@ -139,6 +139,19 @@ void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
   archive("score", allotment.score);
   archive("lost", allotment.lost);
   archive("mark", allotment.mark);
+  archive("unasked", allotment.unasked);
+}
+
+inline auto names_of(BlockedOn) {
+  using Name = codec::EnumName<BlockedOn>;
+  return std::array{Name{BlockedOn::kNothing, "nothing"},         Name{BlockedOn::kSlots, "slots"},
+                    Name{BlockedOn::kQueue, "queue"},             Name{BlockedOn::kClusterSize, "cluster_size"},
+                    Name{BlockedOn::kSavedState, "saved_state"}, Name{BlockedOn::kMoreSlots, "more_slots"}};
+}
+
+void fields(auto& archive, codec::Like<Blocked> auto& blocked) {
+  archive("on", blocked.on);
+  archive("straggler", blocked.straggler);
 }
 
 void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
@@ -146,6 +159,7 @@ void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
   archive("reason", verdict.reason);
   archive("lost", verdict.lost);
   archive("chosen", verdict.chosen);
+  archive("blocked", verdict.blocked);
 }
 
 // A reason's numbers are an object: {"code": "Grow", "numbers": {"from": 1}}.

@@ -13,6 +13,16 @@ inline auto names_of(JobEnd) {
                     Name{JobEnd::kCancelled, "cancelled"}};
 }
 
+inline auto names_of(ReplaceCause) {
+  using Name = codec::EnumName<ReplaceCause>;
+  return std::array{Name{ReplaceCause::kStraggler, "straggler"}, Name{ReplaceCause::kSlotType, "slot_type"}};
+}
+inline auto names_of(StopCause) {
+  using Name = codec::EnumName<StopCause>;
+  return std::array{Name{StopCause::kLeaves, "leaves"}, Name{StopCause::kStartTimeout, "start_timeout"},
+                    Name{StopCause::kStuck, "stuck"}, Name{StopCause::kSwitchTimeout, "switch_timeout"}};
+}
+
 void fields(auto& archive, codec::Like<WorkerPlacement> auto& placement) {
   archive("worker", placement.worker);
   archive("node", placement.node);
@@ -29,11 +39,13 @@ void fields(auto& archive, codec::Like<GrowIntent> auto& intent) {
 void fields(auto& archive, codec::Like<ShrinkIntent> auto& intent) {
   archive("job", intent.job);
   archive("leavers", intent.leavers);
+  archive("straggler", intent.straggler);
 }
 void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("job", intent.job);
   archive("newcomer", intent.newcomer);
   archive("leaver", intent.leaver);
+  archive("cause", intent.cause);
 }
 void fields(auto& archive, codec::Like<RebalanceIntent> auto& intent) {
   archive("job", intent.job);
@@ -41,6 +53,7 @@ void fields(auto& archive, codec::Like<RebalanceIntent> auto& intent) {
   archive("number", intent.number);
   archive("weights", intent.weights);
   archive("worker", intent.worker);
+  archive("regains", intent.regains);
 }
 void fields(auto& archive, codec::Like<SwitchIntent> auto& intent) {
   archive("job", intent.job);
@@ -61,6 +74,7 @@ void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
   archive("job", intent.job);
   archive("worker", intent.worker);
   archive("grace", intent.grace);
+  archive("cause", intent.cause);
 }
 void fields(auto& archive, codec::Like<ProbeIntent> auto& intent) {
   archive("job", intent.job);
@@ -134,6 +148,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, PlannedI
 void fields(auto& archive, codec::Like<AllotmentChange> auto& change) {
   archive("job", change.job);
   archive("now", change.now);
+  archive("words_only", change.words_only);
 }
 void fields(auto& archive, codec::Like<Replan> auto& replan) {
   archive("changes", replan.changes);

@@ -133,6 +133,7 @@ void fields(auto& archive, codec::Like<Transition> auto& transition) {
   archive("leavers", transition.leavers);
   archive("since", transition.since);
   archive("reason", transition.reason);
+  archive("replaces", transition.replaces);
   archive("from_size", transition.from_size);
   archive("to_size", transition.to_size);
   archive("committed", transition.committed);
@@ -141,6 +142,7 @@ void fields(auto& archive, codec::Like<Transition> auto& transition) {
 void fields(auto& archive, codec::Like<Commit> auto& commit) {
   archive("at", commit.at);
   archive("reason", commit.reason);
+  archive("replaces", commit.replaces);
   archive("from_size", commit.from_size);
   archive("after_failure", commit.after_failure);
 }
@@ -201,6 +203,7 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("out_of_sight", job.out_of_sight);
   archive("shares_told", job.shares_told);
   archive("shares_used", job.shares_used);
+  archive("shares_ordered", job.shares_ordered);
   archive("eased", job.eased);
   archive("pinned_size", job.pinned_size);
   archive("cancel_requested", job.cancel_requested);

@@ -13,10 +13,13 @@
 namespace tidepool::core {
 namespace {
 
-void conclude(Job& job, const Reason& reason) {
-  if (job.verdict.reason.code != reason.code) job.verdict = {};
+// What is said of a job with an intent takes the place of what was said before; what its policy weighed follows with
+// the decision's verdict on the job, if that says anything new.
+void conclude(Job& job, const Reason& reason, WorkerId straggler = {}) {
   job.verdict.job = job.id;
   job.verdict.reason = reason;
+  job.verdict.blocked = {.straggler = straggler};
+  job.shares_ordered = false;
 }
 
 std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<WorkerPlacement>& placements, int size) {
@@ -30,8 +33,7 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
 }
 
 // Once for as long as the worker stays slow.
-void tell_straggler(StateChange& change, const Job& job, const Reason& reason) {
-  const WorkerId id(static_cast<std::uint64_t>(reason.number("worker")));
+void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reason& reason) {
   StragglerTrack& track = change.worker(id).track;
   if (track.told || job.eased.contains(id)) return;
   track.told = true;
@@ -82,13 +84,12 @@ void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) 
 
 void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
-  conclude(job, reason);
-  const bool for_straggler = reason.code == ReasonCode::kStragglerShrunk;
-  if (for_straggler) {
+  conclude(job, reason, intent.straggler);
+  if (intent.straggler) {
     count_replacement(job, change.at());
-    tell_straggler(change, job, reason);
+    tell_straggler(change, job, intent.straggler, reason);
   }
-  job.shrunk_for_straggler = for_straggler;
+  job.shrunk_for_straggler = static_cast<bool>(intent.straggler);
   Transition transition;
   transition.leavers = intent.leavers;
   transition.reason = reason;
@@ -97,27 +98,29 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
 
 void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
-  conclude(job, reason);
+  const bool for_straggler = intent.cause == ReplaceCause::kStraggler;
+  conclude(job, reason, for_straggler ? intent.leaver : WorkerId());
   Transition transition;
-  if (speaks_of_straggler(reason.code)) {
+  if (for_straggler) {
     count_replacement(job, change.at());
-    tell_straggler(change, job, reason);
+    tell_straggler(change, job, intent.leaver, reason);
   }
   transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
-  if (speaks_of_straggler(reason.code)) {
+  if (for_straggler) {
     Worker& newcomer = change.worker(intent.newcomer.worker);
     newcomer.replaced = intent.leaver;
     newcomer.replaced_on = change.worker(intent.leaver).node;
   }
   transition.leavers = {intent.leaver};
   transition.reason = reason;
+  transition.replaces = true;
   begin_resize(change, job, std::move(transition));
 }
 
 void apply(StateChange& change, const RebalanceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
-  conclude(job, reason);
-  if (speaks_of_straggler(reason.code)) tell_straggler(change, job, reason);
+  conclude(job, reason, intent.regains ? WorkerId() : intent.worker);
+  if (!intent.regains) tell_straggler(change, job, intent.worker, reason);
   for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
     const WorkerId id = job.members[rank];
     if (intent.weights[rank] == kFullShare) {
@@ -129,6 +132,7 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
     eased->second.weight = intent.weights[rank];
   }
   job.shares_told = {.number = intent.number, .weights = intent.weights};
+  job.shares_ordered = true;
 }
 
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
@@ -137,7 +141,11 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   if (intent.after_failure) count_quiet_exits(change, job);
   // A failure during a switch does not hide from which size the job came.
   const int before = job.switched ? job.size() : job.commit.from_size;
-  job.commit = {change.at(), reason, job.members.empty() ? 0 : before, intent.after_failure};
+  job.commit = {.at = change.at(),
+                .reason = reason,
+                .replaces = !intent.after_failure && job.transition && job.transition->replaces,
+                .from_size = job.members.empty() ? 0 : before,
+                .after_failure = intent.after_failure};
   for (const WorkerId id : job.workers) {
     if (contains(intent.members, id)) {
       change.worker(id).phase = WorkerPhase::kMember;
@@ -174,7 +182,10 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   job.incarnation.failed = WorkerId();
   if (job.parking) {
     job.generation = intent.number;
-    job.commit = {change.at(), reason, job.size(), intent.after_failure};
+    job.commit = {.at = change.at(),
+                  .reason = reason,
+                  .from_size = job.size(),
+                  .after_failure = intent.after_failure};
   }
   job.members.clear();
   begin_shares(job);
@@ -190,14 +201,15 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
 
 // A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
 // lost.
-bool counts_as_lost(const Job& job, const Worker& worker, ReasonCode code) {
+bool counts_as_lost(const Job& job, const Worker& worker, StopCause cause) {
   const bool boots = job.transition && contains(job.transition->newcomers, worker.id);
-  switch (code) {
-    case ReasonCode::kStartTimeout: return boots;
-    case ReasonCode::kWorkerStuck: return boots || worker.phase == WorkerPhase::kMember;
-    case ReasonCode::kSwitchTimeout: return worker.phase == WorkerPhase::kMember;
-    default: return false;
+  switch (cause) {
+    case StopCause::kStartTimeout: return boots;
+    case StopCause::kStuck: return boots || worker.phase == WorkerPhase::kMember;
+    case StopCause::kSwitchTimeout: return worker.phase == WorkerPhase::kMember;
+    case StopCause::kLeaves: return false;
   }
+  return false;
 }
 
 void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& reason) {
@@ -205,7 +217,7 @@ void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& re
   Worker& worker = change.worker(intent.worker);
   worker.kill_at = change.at() + intent.grace;
   worker.stopped_for = reason;
-  if (counts_as_lost(job, worker, reason.code)) return;
+  if (counts_as_lost(job, worker, intent.cause)) return;
   worker.phase = WorkerPhase::kLeaving;
   drop_from_transition(change, job, intent.worker);
 }
@@ -256,13 +268,14 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
           .error = replan.error};
   change.state().desk.answer.reset();
   change.state().desk.job_ended = false;
-  for (const auto& [id, now] : replan.changes) {
-    Job& job = change.job(id);
-    if (now) {
-      job.allotted = {.allotment = *now, .grounds = grounds_of(job, decision.at)};
-    } else {
-      job.allotted.reset();
+  for (const auto& [id, now, words_only] : replan.changes) {
+    if (words_only) {
+      change.words_of(id).allotted->allotment = *now;
+      continue;
     }
+    Job& job = change.job(id);
+    job.allotted.reset();
+    if (now) job.allotted = {.allotment = *now, .grounds = grounds_of(job, decision.at)};
   }
 }
 
@@ -279,10 +292,10 @@ void apply_decision(StateChange& change, const Decision& decision, std::uint64_t
     std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
   }
   for (const auto& verdict : decision.verdicts) {
-    Job& job = change.job(verdict.job);
+    Job& job = change.words_of(verdict.job);
     job.verdict = verdict;
-    if (verdict.reason.code == ReasonCode::kWaitsForState && !job.held_since) job.held_since = change.at();
-    if (speaks_of_straggler(verdict.reason.code)) tell_straggler(change, job, verdict.reason);
+    if (verdict.blocked.on == BlockedOn::kSavedState && !job.held_since) job.held_since = change.at();
+    if (const WorkerId straggler = verdict.blocked.straggler) tell_straggler(change, job, straggler, verdict.reason);
   }
 }
 

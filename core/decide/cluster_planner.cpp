@@ -70,6 +70,15 @@ IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) 
   return jobs;
 }
 
+// Adds what is new for the job. Where that is in words alone, all else stays: words do not move a job in the order, nor
+// do they renew what its plan rests on.
+void add_news(const Job& job, Allotment next, Instant now, std::vector<AllotmentChange>& changes) {
+  const News news = news_of(job, next, now);
+  if (news == News::kNone) return;
+  if (news == News::kWords) next.place = job.allotted->allotment.place;
+  changes.push_back({.job = job.id, .now = std::move(next), .words_only = news == News::kWords});
+}
+
 // What the answer changes, by job. A whole plan names every job that counts, a partial one at least those that were
 // looked at and of whom what was said cannot stand. Each job is looked at once: that is most of what a plan costs that
 // changes little. Takes the allotments out of the answer.
@@ -80,16 +89,16 @@ Result<std::vector<AllotmentChange>> changes_by(const DecisionDraft& draft, cons
   for (const JobId id : whom_it_concerns(scope, answer)) {
     const Job& job = *draft.state().find_job(id);
     if (part_of(draft, job) == PlanPart::kNone) {
-      if (job.allotted) changes.push_back({id, std::nullopt});
+      if (job.allotted) changes.push_back({.job = id, .now = std::nullopt});
       continue;
     }
     const auto named = answer.allotments.find(id);
     if (named != answer.allotments.end()) {
-      if (is_news(job, named->second, draft.now())) changes.push_back({id, std::move(named->second)});
+      add_news(job, std::move(named->second), draft.now(), changes);
     } else if (answer.whole || !stands(job, draft.now())) {
       return wrong("the plan gives " + id.text() + " no size, not even none");
     } else if (job.allotted->grounds.frozen != size_is_frozen(job, draft.now())) {
-      changes.push_back({id, job.allotted->allotment});
+      changes.push_back({.job = id, .now = job.allotted->allotment});
     }
   }
   return changes;
@@ -100,9 +109,11 @@ std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, 
   std::vector<AllotmentChange> changes;
   for (const JobId id : scope.candidates) {
     const Job& job = *draft.state().find_job(id);
-    std::optional<Allotment> next;
-    if (part_of(draft, job) != PlanPart::kNone) next = standing(job);
-    if (next ? is_news(job, *next, draft.now()) : job.allotted.has_value()) changes.push_back({id, std::move(next)});
+    if (part_of(draft, job) != PlanPart::kNone) {
+      add_news(job, standing(job), draft.now(), changes);
+    } else if (job.allotted) {
+      changes.push_back({.job = id, .now = std::nullopt});
+    }
   }
   return changes;
 }
@@ -127,12 +138,19 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const P
   return changed;
 }
 
-bool is_news(const Job& job, const Allotment& next, Instant now) {
-  if (!job.allotted) return true;
+News news_of(const Job& job, const Allotment& next, Instant now) {
+  if (!job.allotted) return News::kPlan;
   const Allotment& before = job.allotted->allotment;
-  if (before.size != next.size || before.mark != next.mark || !says_the_same(before.reason, next.reason)) return true;
-  if (before.place != next.place && is_off_plan(job, next)) return true;
-  return grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now);
+  const bool moves = before.place != next.place && is_off_plan(job, next);
+  if (before.size != next.size || before.mark != next.mark || before.unasked != next.unasked || moves) {
+    return News::kPlan;
+  }
+  if (grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now)) return News::kPlan;
+  return says_the_same(before.reason, next.reason) ? News::kNone : News::kWords;
+}
+
+bool is_news(const Job& job, const Allotment& next, Instant now) {
+  return news_of(job, next, now) != News::kNone;
 }
 
 bool is_off_plan(const Job& job, const Allotment& allotment) {

@@ -20,8 +20,11 @@ struct PlanScope {
 // the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
 [[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
 
-// The plan would say something else of the job than the state does, or would rest on something else: only then is it
-// a change. Scores and sizes that lost are not looked at. Requires: the plan counts with the job.
+// What is new in a plan for a job: nothing, so that it is no change; what is said of it; or what it is to have, or what
+// that rests on. Scores and sizes that lost are not looked at.
+enum class News { kNone, kWords, kPlan };
+// Requires: the plan counts with the job.
+[[nodiscard]] News news_of(const Job& job, const Allotment& next, Instant now);
 [[nodiscard]] bool is_news(const Job& job, const Allotment& next, Instant now);
 
 // The job does not have what the plan gives it.

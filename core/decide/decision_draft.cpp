@@ -1,7 +1,6 @@
 #include "core/decide/decision_draft.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -13,22 +12,6 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kAlternativesMax = 4;
-
-// Numbers that name a goal, a worker or a turn, not a measurement: when one changes, the verdict says something else.
-constexpr std::array<std::string_view, 6> kTelling = {"of", "to", "size", "next", "worker", "looks"};
-
-bool is_telling(std::string_view name) {
-  return std::find(kTelling.begin(), kTelling.end(), name) != kTelling.end();
-}
-
-// The same numbers in the same order, but for values of which none is telling. Nearly all reasons of a job that is told
-// the same again are like that, and only then no name has to be looked up.
-bool differ_in_measurements_only(const std::vector<ReasonNumber>& one, const std::vector<ReasonNumber>& other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const ReasonNumber& a, const ReasonNumber& b) {
-                      return a.name == b.name && (a.value == b.value || !is_telling(a.name));
-                    });
-}
 
 // Of what the decision speaks about, not of the whole state: O(change).
 std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decision) {
@@ -49,13 +32,6 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 }
 
 }  // namespace
-
-bool says_the_same(const Reason& one, const Reason& other) {
-  if (one.code != other.code || one.word != other.word) return false;
-  if (differ_in_measurements_only(one.numbers, other.numbers)) return true;
-  return std::all_of(kTelling.begin(), kTelling.end(),
-                     [&](std::string_view name) { return one.number(name) == other.number(name); });
-}
 
 Wished wished(const Allotment& allotment) {
   return {.size = allotment.size, .reason = allotment.reason, .lost = allotment.lost, .score = allotment.score};
@@ -108,8 +84,9 @@ void DecisionDraft::set_replan(Replan replan) {
 }
 
 void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed) {
+  const Blocked blocked{.straggler = straggler_of(intent)};
   carry_out(std::move(intent), reason);
-  find(job, reason, std::move(weighed));
+  find(job, reason, std::move(weighed), blocked);
 }
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
@@ -135,18 +112,18 @@ void DecisionDraft::note_leavers(const Intent& intent) {
   }
 }
 
-void DecisionDraft::stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason) {
-  if (stopped_.insert(worker)) carry_out(StopWorkerIntent{job.id, worker, grace}, reason);
+void DecisionDraft::stop(StopWorkerIntent intent, const Reason& reason) {
+  if (stopped_.insert(intent.worker)) carry_out(intent, reason);
 }
 
-bool DecisionDraft::is_said(const Job& job, const Reason& reason) {
-  return job.verdict.job && says_the_same(job.verdict.reason, reason);
+bool DecisionDraft::is_said(const Job& job, const Reason& reason, const Blocked& blocked) {
+  return job.verdict.job && job.verdict.blocked == blocked && says_the_same(job.verdict.reason, reason);
 }
 
-void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed) {
-  if (is_said(job, reason)) return;
+void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed, const Blocked& blocked) {
+  if (is_said(job, reason, blocked)) return;
   if (weighed.lost.size() > kAlternativesMax) weighed.lost.resize(kAlternativesMax);
-  decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen)});
+  decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen), blocked});
 }
 
 FreeSlots& DecisionDraft::free_slots() {

@@ -14,6 +14,12 @@
 
 namespace tidepool::core {
 
+// What was found about a job: why, in words, and what of it the engine goes by later.
+struct Finding {
+  Reason reason;
+  Blocked blocked = {};
+};
+
 // What a policy has weighed for one job.
 struct Weighed {
   std::optional<Alternative> chosen;  // what it wants
@@ -58,11 +64,14 @@ class DecisionDraft {
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // Ends a worker; a second stop of the same worker adds nothing.
-  void stop(const Job& job, WorkerId worker, Duration grace, const Reason& reason);
+  void stop(StopWorkerIntent intent, const Reason& reason);
   // The newest verdict on the job says the same already. The first one is always news.
-  [[nodiscard]] static bool is_said(const Job& job, const Reason& reason);
+  [[nodiscard]] static bool is_said(const Job& job, const Reason& reason, const Blocked& blocked = {});
   // What was found about the job without an intent; kept only if it is news.
-  void find(const Job& job, const Reason& reason, Weighed weighed = {});
+  void find(const Job& job, const Reason& reason, Weighed weighed = {}, const Blocked& blocked = {});
+  void find(const Job& job, const Finding& found, Weighed weighed = {}) {
+    find(job, found.reason, std::move(weighed), found.blocked);
+  }
 
   // No intent and no new plan, so far.
   [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
@@ -127,9 +136,6 @@ class DecisionDraft {
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };
-
-// Equal codes, and the same numbers where they name a goal or a worker.
-[[nodiscard]] bool says_the_same(const Reason& one, const Reason& other);
 
 // A finite number for a reason; ids go in as their number.
 template <class Tag>

@@ -123,7 +123,7 @@ struct Engine::Impl {
       put(giving, id, gives_slots(state, job));
       const bool is_off = job.allotted && is_off_plan(job, job.allotted->allotment);
       put(off_plan, id, is_off);
-      put(slow_off_plan, id, is_off && speaks_of_straggler(job.verdict.reason.code));
+      put(slow_off_plan, id, is_off && job.verdict.blocked.straggler);
       if (is_off || giving.contains(id)) disturb();
       put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen.until));
       planner->follow(state, id);
@@ -191,7 +191,7 @@ struct Engine::Impl {
       if (holds_nothing && !DecisionDraft::is_said(job, allotment->reason)) {
         draft.find(job, allotment->reason, weighed(wished(*allotment)));
       }
-      if (allotment == nullptr && awaits) draft.find(job, {ReasonCode::kAwaitsPolicy, {{"size", 0}}});
+      if (allotment == nullptr && awaits) draft.find(job, Reason{ReasonCode::kAwaitsPolicy, {{"size", 0}}});
     }
     rests = scope.kept && rest && !scope.queue && draft.changes_nothing() && leaves_at_rest(jobs);
     if (rests) {

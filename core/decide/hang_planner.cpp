@@ -65,7 +65,7 @@ void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
     if (!late || worker.kill_at) continue;
-    draft.stop(job, id, Duration(),
+    draft.stop({job.id, id, Duration(), StopCause::kStartTimeout},
                {ReasonCode::kStartTimeout, {{"worker", as_number(id)}, {"seconds", timeout.to_seconds()}}});
   }
 }
@@ -77,7 +77,7 @@ void stop_hung_switch(DecisionDraft& draft, const Job& job) {
   const double seconds = (draft.now() - job.commit.at).to_seconds();
   for (const WorkerId id : suspects(draft.state(), job)) {
     draft.stop(
-        job, id, Duration(),
+        {job.id, id, Duration(), StopCause::kSwitchTimeout},
         {ReasonCode::kSwitchTimeout,
          {{"worker", as_number(id)}, {"generation", static_cast<double>(job.generation)}, {"seconds", seconds}}});
   }
@@ -89,7 +89,7 @@ void stop_stuck(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
-    draft.stop(job, id, Duration(),
+    draft.stop({job.id, id, Duration(), StopCause::kStuck},
                {ReasonCode::kWorkerStuck,
                 {{"worker", as_number(id)},
                  {"step", static_cast<double>(worker.stuck->step)},

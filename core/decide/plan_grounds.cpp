@@ -104,7 +104,7 @@ bool grounds_have_changed(const Job& job, Instant now) {
   const bool counted = counts(job, now);
   if (counted != job.allotted.has_value()) return true;
   if (!counted) return false;
-  if (job.allotted->allotment.reason.code == ReasonCode::kAwaitsPolicy) return true;
+  if (job.allotted->allotment.unasked) return true;
   const Grounds& before = job.allotted->grounds;
   return (before.frozen && !size_is_frozen(job, now)) || measured_otherwise(before.step_seconds, job) ||
          before.asked != digest_of_wishes(job);

@@ -224,7 +224,7 @@ class PlanCheck {
 
 Status check_allotments(const ClusterState& state, const Replan& replan) {
   JobId before;
-  for (const auto& [id, now] : replan.changes) {
+  for (const auto& [id, now, words_only] : replan.changes) {
     const Job* job = state.find_job(id);
     if (job == nullptr) return breaks("JobExists", "there is no " + id.text());
     if (before && !(before < id)) return breaks("AllottedOnce", id.text());
@@ -232,8 +232,18 @@ Status check_allotments(const ClusterState& state, const Replan& replan) {
     const auto& sizes = job->spec.elastic.sizes;
     const bool allowed = !now || now->size == 0 || std::binary_search(sizes.begin(), sizes.end(), now->size);
     if (!allowed) return breaks("SizeIsAllowed", id.text() + " may not have " + std::to_string(now->size) + " workers");
+    const bool has_more = words_only && (!job->allotted || !now || now->size != job->allotted->allotment.size);
+    if (has_more) return breaks("WordsMoveNoSlots", id.text());
   }
   return ok_status();
+}
+
+Status check_verdict(const ClusterState& state, const Verdict& verdict) {
+  if (state.find_job(verdict.job) == nullptr) return breaks("JobExists", "there is no " + verdict.job.text());
+  const WorkerId straggler = verdict.blocked.straggler;
+  const Worker* worker = straggler ? state.find_worker(straggler) : nullptr;
+  const bool is_its_own = !straggler || (worker != nullptr && worker->job == verdict.job);
+  return is_its_own ? ok_status() : breaks("JobOwnsItsWorkers", straggler.text());
 }
 
 }  // namespace
@@ -247,9 +257,7 @@ Status validate_decision(const ClusterState& state, const Decision& decision) {
   PlanCheck check(state);
   for (const auto& planned : decision.plan) TP_TRY(check.check(planned.intent));
   if (decision.replan) TP_TRY(check_allotments(state, *decision.replan));
-  for (const auto& verdict : decision.verdicts) {
-    if (state.find_job(verdict.job) == nullptr) return breaks("JobExists", "there is no " + verdict.job.text());
-  }
+  for (const auto& verdict : decision.verdicts) TP_TRY(check_verdict(state, verdict));
   return ok_status();
 }
 

@@ -8,6 +8,7 @@
 #include "core/decide/state_wait.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/words/retelling.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -43,19 +44,19 @@ class Queue {
   void consider(const Job& job) {
     const int slots = job.spec.gpus_per_worker;
     const int min = job.spec.elastic.sizes.front();
-    if (no_nodes_) return draft_.find(job, {ReasonCode::kNoNodes, {}});
+    if (no_nodes_) return draft_.find(job, Reason{ReasonCode::kNoNodes, {}});
     const auto needed = static_cast<double>(min) * slots;
     const auto& types = job.spec.slot_types;
     if (draft_.capacity(job) < min) {
       Reason reason{ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(draft_.capacity(job)) * slots}}};
       if (!types.empty()) reason.numbers.push_back({"typed", 1});
-      return draft_.find(job, reason);
+      return draft_.find(job, Finding{reason, {BlockedOn::kClusterSize}});
     }
     const auto free = static_cast<double>(draft_.free_slots().free_of(types));
     if (blocked()) {
       const Reason reason{ReasonCode::kBehindOlderJob,
                           {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
-      return draft_.find(job, reason);
+      return draft_.find(job, Finding{reason, {BlockedOn::kQueue}});
     }
     if (too_dear(job)) return;
     const SizeWish wish = wish_of(draft_, job);
@@ -74,7 +75,7 @@ class Queue {
   void tell_left() {
     for (const auto& [job, reason] : left_) {
       const auto held = waits_for_state(draft_, *job);
-      draft_.find(*job, held ? *held : reason);
+      draft_.find(*job, held ? *held : Finding{reason, {BlockedOn::kSlots}});
     }
   }
 
@@ -144,20 +145,6 @@ void plan_queue(DecisionDraft& draft, const WaitingLine& line) {
   draft.set_queue_waits(queue.waits());
 }
 
-namespace {
-
-// What a policy file has said is the reason, unless the start itself has something more to say.
-Reason in_words_of(const Reason& wished, Reason of_start, std::size_t size) {
-  if (wished.code != ReasonCode::kPolicyWord || of_start.code == ReasonCode::kResumedElsewhere) return of_start;
-  Reason reason = wished;
-  for (ReasonNumber& number : reason.numbers) {
-    if (number.name == "to") number.value = static_cast<double>(size);
-  }
-  return reason;
-}
-
-}  // namespace
-
 int room_to_start(DecisionDraft& draft, const Job& job) {
   const int room = std::min(draft.free_slots().room_for(job), draft.usable() / job.spec.gpus_per_worker);
   return room < job.spec.elastic.sizes.front() ? 0 : room;
@@ -173,7 +160,7 @@ bool start_waiting(DecisionDraft& draft, const Job& job, const Wished& wish) {
     auto gang =
         draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
     if (gang) {
-      const Reason reason = in_words_of(wish.reason, start_reason(draft.state(), job, *gang), gang->size());
+      const Reason reason = reason_of_start(wish.reason, start_reason(draft.state(), job, *gang), gang->size());
       draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, weighed(wish));
       return true;
     }

@@ -110,7 +110,10 @@ std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job
     if (!balance || balance->steps < kStepsToRegain) continue;
     const std::int64_t weight = wanted_weight(job, id, *balance);
     if (static_cast<double>(weight) < static_cast<double>(eased.weight) * (1 + kMoveMin)) continue;
-    if (auto intent = with_weight(job, id, weight)) return intent;
+    if (auto intent = with_weight(job, id, weight)) {
+      intent->regains = true;
+      return intent;
+    }
   }
   return std::nullopt;
 }

@@ -25,10 +25,10 @@ struct Entry {
   const Allotment* allotment;
 };
 
-// Who could not start, with the reason if it is but for room.
+// A job that could not start, with what it lacks if that is room alone.
 struct Left {
   const Job* job;
-  Reason lacks;
+  Finding lacks;
   const Allotment* asked;
 };
 
@@ -202,15 +202,17 @@ class Settlement {
   void tell_left() {
     for (const Left& left : left_) {
       const auto held = waits_for_state(draft_, *left.job);
-      const Reason& why = held ? *held : left.lacks;
-      if (!DecisionDraft::is_said(*left.job, why)) draft_.find(*left.job, why, weighed(wished(*left.asked)));
+      const Finding& why = held ? *held : left.lacks;
+      if (DecisionDraft::is_said(*left.job, why.reason, why.blocked)) continue;
+      draft_.find(*left.job, why, weighed(wished(*left.asked)));
     }
   }
 
-  [[nodiscard]] Reason lacks_slots(const Job& job) {
+  [[nodiscard]] Finding lacks_slots(const Job& job) {
     const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
     const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
-    return {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}};
+    return {.reason = {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}},
+            .blocked = {BlockedOn::kSlots}};
   }
 
   // What it does not get, it waits for where its types are, and others leave room for it; those behind it may have what
@@ -219,9 +221,10 @@ class Settlement {
     const Job& job = *entry.job;
     if (!starts) return plan_size(draft_, job, wished(*entry.allotment));
     if (start_waiting(draft_, job, wished(*entry.allotment))) return;
-    const Reason lacks = lacks_slots(job);
+    Finding lacks = lacks_slots(job);
     const TypeRoom room = make_room(job);
-    left_.push_back({&job, with_room(lacks, room, job, draft_.now()), entry.allotment});
+    lacks.reason = with_room(std::move(lacks.reason), room, job, draft_.now());
+    left_.push_back({&job, std::move(lacks), entry.allotment});
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
   }

@@ -7,6 +7,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/words/retelling.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_patience.hpp"
 
@@ -61,8 +62,8 @@ Reason reason_to_change(const Job& job, const Wish& wish) {
   const auto from = figure(job.size());
   const auto to = figure(wish.size);
   if (wish.asked == nullptr) return {ReasonCode::kResizedByUser, {{"from", from}, {"to", to}}};
-  const bool is_held = wish.size > 0 && explains_holding(wish.asked->reason.code);
-  return is_held ? Reason{ReasonCode::kBackToSize, {{"from", from}, {"to", to}}} : wish.asked->reason;
+  return wish.size > 0 ? reason_of_change(wish.asked->reason, job.size(), wish.size)
+                       : reason_of_preemption(wish.asked->reason);
 }
 
 Reason reason_to_keep(const Job& job, const Wish& wish) {
@@ -110,36 +111,40 @@ Growth growth_of(DecisionDraft& draft, const Job& job, int wish) {
   return {to, to ? std::nullopt : std::move(too_dear)};
 }
 
+Finding no_slots_to_grow(int wanted, double free) {
+  return {.reason = {ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}},
+          .blocked = {BlockedOn::kMoreSlots}};
+}
+
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
-std::optional<Reason> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
+std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
   Growth growth = growth_of(draft, job, wish.size);
-  if (growth.barred) return std::move(growth.barred);
+  if (growth.barred) return Finding{*std::move(growth.barred)};
   std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) {
-    return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", 0}, {"queue", 1}}};
+    Finding behind_queue = no_slots_to_grow(wanted, 0);
+    behind_queue.reason.numbers.push_back({"queue", 1});
+    return behind_queue;
   }
   const auto free = figure(draft.free_slots().free());
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
-    Reason reason = reason_to_change(job, wish);
-    for (auto& entry : reason.numbers) {
-      if (entry.name == "to") entry.value = figure(*to);  // as far as slots and price allow
-    }
+    const Reason reason = with_goal(reason_to_change(job, wish), *to);  // as far as slots and price allow
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, weighed(wish));
     return std::nullopt;
   }
-  return Reason{ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}};
+  return no_slots_to_grow(wanted, free);
 }
 
-std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
-  if (auto reason = cooling_down(draft, job)) return reason;
+std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
   const bool by_policy = job.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (by_policy && left) return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+  if (by_policy && left) return Finding{{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}}};
   std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
   std::vector<WorkerId> members = job.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
@@ -151,11 +156,9 @@ std::optional<Reason> shrink(DecisionDraft& draft, const Job& job, const Wish& w
 }
 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
-std::optional<Reason> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
-  if (auto reason = preemption_barred(draft, job)) return reason;
-  Reason reason = reason_to_change(job, wish);
-  if (explains_holding(reason.code)) reason = {ReasonCode::kPreempted, {{"for_job", 0}}};
-  preempt(draft, job, reason, weighed(wish));
+std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
+  if (auto reason = preemption_barred(draft, job)) return Finding{*std::move(reason)};
+  preempt(draft, job, reason_to_change(job, wish), weighed(wish));
   return std::nullopt;
 }
 
@@ -197,7 +200,7 @@ void plan_size(DecisionDraft& draft, const Job& job, const Wished& asked) {
   const StragglerPlan straggler = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
   if (straggler.acted) return;
   const Wish wish = wish_of(job, asked);
-  std::optional<Reason> held = reason_to_keep(job, wish);
+  std::optional<Finding> held = Finding{reason_to_keep(job, wish)};
   if (wish.size == 0) {
     held = give_up_all(draft, job, wish);
   } else if (wish.size > job.size()) {
@@ -206,21 +209,23 @@ void plan_size(DecisionDraft& draft, const Job& job, const Wished& asked) {
     held = shrink(draft, job, wish);
   }
   if (!held) return;
+  if (straggler.shares_ordered) return;
   if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
-  if (straggler.reason) held = straggler.reason;
-  if (!DecisionDraft::is_said(job, *held)) draft.find(job, *held, weighed(wish));
+  if (straggler.reason) held = {*straggler.reason, {.straggler = straggler.straggler}};
+  if (!DecisionDraft::is_said(job, held->reason, held->blocked)) draft.find(job, *held, weighed(wish));
 }
 
 bool waits_for_capacity(const Job& job) {
-  const ReasonCode code = job.verdict.reason.code;
+  const Blocked& blocked = job.verdict.blocked;
+  // Which sizes a cap on its price allows follows from the nodes.
   return job.state == JobState::kRunning &&
-         (code == ReasonCode::kNoSlotsToGrow || code == ReasonCode::kPriceCap || speaks_of_straggler(code));
+         (blocked.on == BlockedOn::kMoreSlots || blocked.straggler || job.spec.scaling.price_cap);
 }
 
 bool claims_free_slots(const Job& job) {
-  const ReasonCode code = job.verdict.reason.code;
-  return job.state == JobState::kPending && (code == ReasonCode::kWaitingForSlots ||
-                                             code == ReasonCode::kBehindOlderJob || code == ReasonCode::kWaitsForState);
+  if (job.state != JobState::kPending) return false;
+  const BlockedOn on = job.verdict.blocked.on;
+  return on == BlockedOn::kSlots || on == BlockedOn::kQueue || on == BlockedOn::kSavedState;
 }
 
 }  // namespace tidepool::core

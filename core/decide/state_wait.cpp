@@ -35,7 +35,7 @@ NodeId holder_of_state(const ClusterState& state, const Job& job) {
   return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
 }
 
-std::optional<Reason> waits_for_state(DecisionDraft& draft, const Job& job) {
+std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::nullopt;  // what its program keeps is not known
   const Node* home = draft.state().find_node(holder_of_state(draft.state(), job));
   if (home == nullptr || home->state != NodeState::kUp || home->cordoned) return std::nullopt;
@@ -44,11 +44,12 @@ std::optional<Reason> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (!patience) return std::nullopt;
   const Instant ends = job.held_since.value_or(draft.now()) + *patience;
   if (draft.now() >= ends) return std::nullopt;
-  return Reason{ReasonCode::kWaitsForState,
-                {{"step", static_cast<double>(newest_kept(job)->step)},
-                 {"node", as_number(home->id)},
-                 {"seconds_left", (ends - draft.now()).to_seconds()},
-                 {"redo_s", time_to_redo(job)->to_seconds()}}};
+  return Finding{.reason = {ReasonCode::kWaitsForState,
+                            {{"step", static_cast<double>(newest_kept(job)->step)},
+                             {"node", as_number(home->id)},
+                             {"seconds_left", (ends - draft.now()).to_seconds()},
+                             {"redo_s", time_to_redo(job)->to_seconds()}}},
+                 .blocked = {BlockedOn::kSavedState}};
 }
 
 std::optional<Instant> state_wait_ends(const Job& job) {

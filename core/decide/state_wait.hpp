@@ -20,7 +20,7 @@ inline constexpr Duration kStateWaitMax = Duration::seconds(600);
 // Why the job does not start now wherever there is room: kWaitsForState. Nothing: its node has room for a worker, is
 // away or cordoned, or the wait is over. The wait is counted from its first moment since the job has had slots. Whether
 // others have room makes no difference, so the answer stays true while a decision hands out slots.
-[[nodiscard]] std::optional<Reason> waits_for_state(DecisionDraft& draft, const Job& job);
+[[nodiscard]] std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job);
 
 // When the wait of a job that waits so ends.
 [[nodiscard]] std::optional<Instant> state_wait_ends(const Job& job);

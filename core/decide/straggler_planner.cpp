@@ -62,13 +62,6 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
   return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
 }
 
-// The newest order of shares has been given and the members have not said yet that they go by it.
-bool rebalances(const Job& job) {
-  const ReasonCode code = job.verdict.reason.code;
-  const bool ordered = code == ReasonCode::kStragglerRebalanced || code == ReasonCode::kSharesRegained;
-  return ordered && job.shares_told.number != job.shares_used.number;
-}
-
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   GangRequest request{1, job.spec.gpus_per_worker, job.spec.pack_node, {}, slow.node};
   for (const WorkerId id : job.members) request.prefer.insert(draft.state().find_worker(id)->node);
@@ -96,7 +89,7 @@ void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
   const Reason reason = straggler_reason(ReasonCode::kStragglerShrunk, draft.state(), slow, cost_of_shrinking(job));
   std::vector<WorkerId> members = job.members;
   std::erase(members, slow.id);
-  draft.conclude(job, ShrinkIntent{job.id, {slow.id}}, reason);
+  draft.conclude(job, ShrinkIntent{job.id, {slow.id}, slow.id}, reason);
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
 }
 
@@ -106,14 +99,17 @@ StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Foll
   if (job.eased.contains(slow.id)) {
     const double replacing_s = cost_of_replacing(job);
     return {.needs_slot = true,
-            .reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), slow, replacing_s)};
+            .reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), slow, replacing_s),
+            .straggler = slow.id};
   }
   const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
   if (cost_s > 0 && slow.track.waited_s >= cost_s) {
     shrink(draft, job, slow);
     return {.acted = true};
   }
-  return {.needs_slot = true, .reason = straggler_reason(ReasonCode::kStragglerNoSpare, draft.state(), slow, cost_s)};
+  return {.needs_slot = true,
+          .reason = straggler_reason(ReasonCode::kStragglerNoSpare, draft.state(), slow, cost_s),
+          .straggler = slow.id};
 }
 
 }  // namespace
@@ -169,14 +165,14 @@ bool wants_probe(const Worker& slow, Follows follows) {
 StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {
   const EngineConfig& config = draft.parts().config;
   if (!config.replace_stragglers || job.size() < 2) return {};
-  if (rebalances(job)) return {.reason = job.verdict.reason};
+  if (job.shares_ordered) return {.shares_ordered = true};
   if (auto shares = plan_shares(draft, job)) return *std::move(shares);
   const Worker* slow = costliest(draft.state(), job, true);
   if (slow == nullptr) return {};
   const bool eased = job.eased.contains(slow->id);
   const Follows follows = diagnose(draft.state(), *slow).follows;
   if (follows == Follows::kData && !eased) {
-    return {.reason = straggler_reason(ReasonCode::kStragglerInData, draft.state(), *slow, 0)};
+    return {.reason = straggler_reason(ReasonCode::kStragglerInData, draft.state(), *slow, 0), .straggler = slow->id};
   }
   const double cost_s = cost_of_replacing(job);
   if (wants_probe(*slow, follows)) {
@@ -186,12 +182,15 @@ StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resi
   const auto next = next_replacement(job);
   const bool early = (!eased && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
   if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
-    if (eased) return {.reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), *slow, cost_s)};
+    if (eased) {
+      return {.reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), *slow, cost_s),
+              .straggler = slow->id};
+    }
     const bool by_share = may_be_eased(config, job, *slow);
     Reason reason = straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow,
                                      by_share ? cost_of_rebalancing(job) : cost_s);
     reason.numbers.push_back({"by_share", by_share ? 1.0 : 0.0});
-    return {.reason = std::move(reason)};
+    return {.reason = std::move(reason), .straggler = slow->id};
   }
   return act(draft, job, *slow, follows);
 }

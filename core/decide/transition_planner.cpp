@@ -45,7 +45,7 @@ std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) 
 void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
   for (const WorkerId id : job.workers) {
     if (!is_live(draft.state(), id) || draft.state().find_worker(id)->kill_at) continue;
-    draft.stop(job, id, job.spec.elastic.grace, reason);
+    draft.stop({job.id, id, job.spec.elastic.grace}, reason);
   }
 }
 
@@ -56,7 +56,7 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     const bool waits_for_switch = job.transition && job.transition->committed && contains(job.transition->leavers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
-    draft.stop(job, id, Duration(), {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
+    draft.stop({job.id, id, Duration()}, {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
   }
 }
 
@@ -82,9 +82,9 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
     const Worker& worker = *draft.state().find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
     if (!worker.stop_due) {
-      draft.stop(job, id, job.spec.elastic.grace, job.verdict.reason);
+      draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
-      draft.stop(job, id, Duration(),
+      draft.stop({job.id, id, Duration()},
                  {ReasonCode::kParkTimeout,
                   {{"worker", as_number(id)},
                    {"seconds", job.spec.elastic.grace.to_seconds()},
@@ -102,7 +102,7 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
   for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool stops = !worker.node_lost && !worker.kill_at && !(keeps && may_hold_state(worker));
-    if (stops) draft.stop(job, id, job.spec.elastic.grace, reason);
+    if (stops) draft.stop({job.id, id, job.spec.elastic.grace}, reason);
   }
 }
 

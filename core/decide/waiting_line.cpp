@@ -36,15 +36,15 @@ void WaitingLine::leave(JobId job) {
 void WaitingLine::follow(const Job& job, QueueRank rank, bool seen) {
   leave(job.id);
   if (job.state != JobState::kPending) return;
-  const ReasonCode said = job.verdict.reason.code;
+  const BlockedOn blocked_on = job.verdict.blocked.on;
   const bool relied_on = seen && job.verdict.job && needs_room_alone(job);
-  if (relied_on && said == ReasonCode::kNeverFits) return;
+  if (relied_on && blocked_on == BlockedOn::kClusterSize) return;
   const Entry entry{.place = {rank, job.id},
                     .need = {.slots_per_worker = job.spec.gpus_per_worker, .workers = job.spec.elastic.sizes.front()}};
-  const ReasonCode without_room = strict_ ? ReasonCode::kBehindOlderJob : ReasonCode::kWaitingForSlots;
+  const BlockedOn without_room = strict_ ? BlockedOn::kQueue : BlockedOn::kSlots;
   entries_.emplace(job.id, entry);
   line_.insert(entry.place);
-  if (relied_on && said == without_room) {
+  if (relied_on && blocked_on == without_room) {
     settled_[entry.need].insert(entry.place);
   } else {
     open_.insert(entry.place);

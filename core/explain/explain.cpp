@@ -108,10 +108,17 @@ bool goes_first(const Job& other, const Job& job) {
   return other.id < job.id;
 }
 
+// Slots would help it, by what was said of it last.
+bool waits_for_room(const Job& job) {
+  const ReasonCode said = job.verdict.reason.code;
+  return job.state == JobState::kPending && (said == ReasonCode::kWaitingForSlots ||
+                                             said == ReasonCode::kBehindOlderJob || said == ReasonCode::kWaitsForState);
+}
+
 // Jobs that wait and go first.
 void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, other] : state.jobs) {
-    if (id == job.id || !claims_free_slots(*other)) continue;
+    if (id == job.id || !waits_for_room(*other)) continue;
     if (goes_first(*other, job)) out.ahead.push_back(id);
   }
 }
@@ -181,7 +188,9 @@ void append(const std::vector<std::string>& lines, std::vector<std::string>& out
 void add_choice(const Job& job, Explanation& out) {
   if (!out.chosen || is_final(job.state)) return;
   const Alternative& chosen = *out.chosen;
-  const bool held_back = out.reason.code < ReasonCode::kMeasuring || explains_holding(out.reason.code);
+  const ReasonCategory category = category_of(out.reason.code);
+  const bool held_back = category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy ||
+                         category == ReasonCategory::kHolding;
   if (held_back && chosen.size != job.size() && chosen.size > 0 && chosen.reason.code != out.reason.code) {
     out.evidence.push_back("its policy wants " + counted(chosen.size, "worker") + " for it");
   }

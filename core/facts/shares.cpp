@@ -42,11 +42,13 @@ void begin_shares(Job& job) {
   std::erase_if(job.eased, [&](const auto& entry) { return !contains(job.members, entry.first); });
   job.shares_used = {};
   job.shares_told = {};
+  job.shares_ordered = false;
   if (!job.eased.empty()) job.shares_told = {.number = 1, .weights = eased_weights(job)};
 }
 
 void use_told_shares(StateChange& change, Job& job) {
   job.shares_used = job.shares_told;
+  job.shares_ordered = false;
   for (const WorkerId id : job.members) {
     if (change.state().find_worker(id) == nullptr) continue;
     StragglerTrack& track = change.worker(id).track;

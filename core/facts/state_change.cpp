@@ -10,8 +10,14 @@ namespace tidepool::core {
 
 Job& StateChange::job(JobId id) {
   Job& job = state_.mutable_job(id);
-  if (touched_.jobs.insert(id)) charge(state_, job, at_);
+  touched_.jobs.insert(id);
+  if (charged_.insert(id)) charge(state_, job, at_);
   return job;
+}
+
+Job& StateChange::words_of(JobId id) {
+  touched_.jobs.insert(id);
+  return state_.mutable_job(id);
 }
 
 Worker& StateChange::worker(WorkerId id) {

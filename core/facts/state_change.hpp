@@ -34,6 +34,9 @@ class StateChange {
   // The job to write to; its account is brought up to date first, so that what it held until now is
   // charged before it changes. Requires: the job exists.
   [[nodiscard]] Job& job(JobId id);
+  // The job to write what is said of it: nothing that it holds changes, so nothing is charged, and a policy that counts
+  // from the newest fact counts on. Requires: the job exists.
+  [[nodiscard]] Job& words_of(JobId id);
   // Requires: the worker exists.
   [[nodiscard]] Worker& worker(WorkerId id);
   [[nodiscard]] Node& node(NodeId id);
@@ -59,6 +62,7 @@ class StateChange {
   Instant at_;
   std::optional<DecisionId> decision_;
   Touched touched_;
+  IdSet<JobId> charged_;
   std::vector<Event> events_;
 };
 

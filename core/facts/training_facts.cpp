@@ -37,14 +37,13 @@ void record_cost(Job& job, double stall_ms) {
   } else if (job.spec.resize == ResizeMode::kRestart) {
     add_cost(job.restart_cost, stall_ms);
   } else {
-    const bool replaced = replaces_worker(job.commit.reason.code);
-    add_cost(replaced ? job.replace_cost : job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
+    add_cost(job.commit.replaces ? job.replace_cost : job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
   }
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.transition;
-  if (!replaces_worker(transition.reason.code) || transition.newcomers.empty()) return;
+  if (!transition.replaces || transition.newcomers.empty()) return;
   for (const WorkerId leaver : transition.leavers) {
     change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.newcomers.front().text()}});
   }

@@ -51,6 +51,8 @@ Broken shares_break(const Job& job) {
   };
   if (!fits(job.shares_told) || !fits(job.shares_used)) return broken("EverybodyHasAShare", job.id.text());
   if (job.shares_used.number > job.shares_told.number) return broken("SharesAreTold", job.id.text());
+  const bool waits = job.shares_used.number < job.shares_told.number;
+  if (job.shares_ordered && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
   for (const auto& [id, eased] : job.eased) {
     const bool eases = contains(job.members, id) && eased.weight >= 1 && eased.weight < kFullShare;
     if (!eases) return broken("OnlyMembersAreEased", id.text() + " of " + job.id.text());

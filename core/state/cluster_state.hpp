@@ -150,6 +150,7 @@ struct Transition {
   std::vector<WorkerId> leavers;
   Instant since;
   Reason reason;
+  bool replaces = false;  // one worker goes and another takes its place
   int from_size = 0;
   int to_size = 0;
   bool committed = false;  // its generation is committed; it ends when the members have switched
@@ -159,6 +160,7 @@ struct Transition {
 struct Commit {
   Instant at;
   Reason reason;
+  bool replaces = false;       // by it one worker took another's place
   int from_size = 0;           // size at the last switch; 0 = first generation since a start
   bool after_failure = false;  // survivors went on without a dead member
 };
@@ -240,6 +242,7 @@ struct Job {
   // Shares (rebalance_planner.hpp). They hold within `generation` only: each begins with even ones.
   ShareTable shares_told;           // newest order
   ShareTable shares_used;           // by which the members step, as far as they have said
+  bool shares_ordered = false;      // the newest decision about it told shares that the members do not go by yet
   std::map<WorkerId, Eased> eased;  // members with less than a full share
 
   // wishes

@@ -8,6 +8,15 @@ JobId job_of(const Intent& intent) {
   return std::visit([](const auto& any) { return any.job; }, intent);
 }
 
+WorkerId straggler_of(const Intent& intent) {
+  if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) return shrink->straggler;
+  if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
+    return replace->cause == ReplaceCause::kStraggler ? replace->leaver : WorkerId();
+  }
+  const auto* shares = std::get_if<RebalanceIntent>(&intent);
+  return shares != nullptr && !shares->regains ? shares->worker : WorkerId();
+}
+
 std::string_view name_of(const Intent& intent) {
   return std::visit(Overloaded{
                         [](const StartIntent&) { return "start"; },

@@ -36,12 +36,18 @@ struct GrowIntent {
 struct ShrinkIntent {
   JobId job;
   std::vector<WorkerId> leavers;
+  WorkerId straggler = {};  // the slow worker that is given up with it; none = it shrinks for another reason
 };
 // One in, one out: the newcomer is started first; the leaver goes when it is ready.
+enum class ReplaceCause {
+  kStraggler,  // the leaver is slow
+  kSlotType,   // another job waits for slots of the type that the leaver holds
+};
 struct ReplaceIntent {
   JobId job;
   WorkerPlacement newcomer;
   WorkerId leaver;
+  ReplaceCause cause = ReplaceCause::kStraggler;
 };
 // Splits the samples of a step anew, at a step that all members agree on. Neither members nor communicator change.
 struct RebalanceIntent {
@@ -50,6 +56,7 @@ struct RebalanceIntent {
   std::int64_t number = 0;            // of the table, one above the newest told in this generation
   std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare
   WorkerId worker;                    // whose share changes
+  bool regains = false;               // it is faster again, and its share larger
 };
 // Commits generation `number`: these members, in rank order. Follows from the state alone: all
 // newcomers are ready, or a member has died.
@@ -73,10 +80,17 @@ struct PreemptIntent {
   bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
 };
 // Ends one worker process: with notice until `grace` has passed, then by force.
+enum class StopCause {
+  kLeaves,         // it has no place in the job any more, or the job ends or waits
+  kStartTimeout,   // it was not ready in time
+  kStuck,          // it makes no progress
+  kSwitchTimeout,  // it holds up a switch
+};
 struct StopWorkerIntent {
   JobId job;
   WorkerId worker;
   Duration grace;
+  StopCause cause = StopCause::kLeaves;
 };
 // Has a node's agent measure its devices again: what a slow worker's slowness goes with is not clear.
 struct ProbeIntent {
@@ -95,6 +109,8 @@ using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent
                             LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
 
 [[nodiscard]] JobId job_of(const Intent& intent);
+// The slow worker that the intent is about; none if it is about none.
+[[nodiscard]] WorkerId straggler_of(const Intent& intent);
 [[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...
 
 struct PlannedIntent {
@@ -127,11 +143,13 @@ struct Allotment {
   double score = 0;               // of this size, as those of the sizes that lost; 0 where its policy weighs none
   std::vector<Alternative> lost;  // best first, at most 4
   Mark mark;
+  bool unasked = false;  // the policy file has not been asked about the job: it is, as soon as that can be
   bool operator==(const Allotment&) const = default;
 };
 struct AllotmentChange {
   JobId job;
   std::optional<Allotment> now;  // none = the plan no longer counts with the job
+  bool words_only = false;       // what is said has changed and nothing else: place and grounds stay as they were
 };
 // A new plan for the whole cluster, as what it changes in the one before.
 struct Replan {
@@ -139,6 +157,22 @@ struct Replan {
   Mark mark;                             // on the cluster
   std::optional<Instant> wake;           // the policy asks to plan again then, whatever happens
   std::string error;  // why the policy's answer was dropped, so that the old plan stands; empty = it was not
+};
+
+// What keeps a job from slots that it is to have, as far as the engine goes by it later.
+enum class BlockedOn {
+  kNothing,
+  kSlots,        // waits to start: there is no room
+  kQueue,        // waits to start behind others in a strict queue
+  kClusterSize,  // needs more than the whole cluster has
+  kSavedState,   // waits for room where its newest state lies
+  kMoreSlots,    // runs and would grow: there is no room
+};
+// What the engine remembers of a verdict. Reasons are for people: nothing is decided by them.
+struct Blocked {
+  BlockedOn on = BlockedOn::kNothing;
+  WorkerId straggler = {};  // its slow worker, about which something is done or could be; none = it has none
+  bool operator==(const Blocked&) const = default;
 };
 
 // What the round found about one job, with or without an intent.
@@ -149,6 +183,7 @@ struct Verdict {
   // The size that its policy wants, with its own reason: `reason` may say what keeps the job from having it. None where
   // no policy was asked.
   std::optional<Alternative> chosen = std::nullopt;
+  Blocked blocked = {};
 };
 
 struct Decision {

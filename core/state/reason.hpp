@@ -119,22 +119,22 @@ struct Reason {
   bool operator==(const Reason& other) const;
 };
 
-// The code says why a size is held; as the reason of a change it would read wrong.
-[[nodiscard]] constexpr bool explains_holding(ReasonCode code) {
-  return code >= ReasonCode::kMeasuring && code < ReasonCode::kStarted;
-}
+// What kind of thing a reason tells.
+enum class ReasonCategory {
+  kWaiting,   // why a job holds nothing
+  kPolicy,    // what a policy file says, of a job that waits or runs
+  kHolding,   // why a size is held; as the reason of a change it would read wrong
+  kChanging,  // why a job starts, grows or shrinks
+  kWorker,    // what becomes of one worker, or happened to it
+  kEnding,    // why a job ended
+};
+[[nodiscard]] ReasonCategory category_of(ReasonCode code);
+// It is about a slow worker, and carries the numbers of straggler_planner.hpp.
+[[nodiscard]] bool speaks_of_straggler(ReasonCode code);
 
-[[nodiscard]] constexpr bool speaks_of_straggler(ReasonCode code) {
-  return code == ReasonCode::kStragglerWatched || code == ReasonCode::kStragglerInData ||
-         code == ReasonCode::kStragglerReplaced || code == ReasonCode::kStragglerShrunk ||
-         code == ReasonCode::kStragglerNoSpare || code == ReasonCode::kStragglerEased ||
-         code == ReasonCode::kStragglerRebalanced;
-}
-
-// One worker goes and another takes its place.
-[[nodiscard]] constexpr bool replaces_worker(ReasonCode code) {
-  return code == ReasonCode::kStragglerReplaced || code == ReasonCode::kMovedForType;
-}
+// What makes a reason news: its code, its word, and those of its numbers that name a goal, a worker or a turn. When a
+// measurement moves, the same is said as before.
+[[nodiscard]] bool says_the_same(const Reason& one, const Reason& other);
 
 // "WaitingForSlots": the code as the API writes it; parse is its inverse.
 [[nodiscard]] std::string_view to_text(ReasonCode code);

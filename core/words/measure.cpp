@@ -13,7 +13,8 @@ std::string rival_of(const Reason& why) {
 }
 
 bool is_waiting(const Reason& why) {
-  return why.code < ReasonCode::kMeasuring;
+  const ReasonCategory category = category_of(why.code);
+  return category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy;
 }
 
 // "; job-4, the last that is served before it, "

@@ -326,12 +326,15 @@ std::string losing_sentence(ReasonCode code, const Words& w) {
 std::string sentence(const Reason& reason) {
   const ReasonCode code = reason.code;
   const Words words(reason);
-  if (code == ReasonCode::kAwaitsPolicy || code == ReasonCode::kPolicyWord) return policy_sentence(reason, words);
-  if (code < ReasonCode::kMeasuring) return waiting_sentence(code, words);
   if (speaks_of_straggler(code) || code == ReasonCode::kSharesRegained) return straggler_sentence(code, words);
-  if (explains_holding(code)) return holding_sentence(code, words);
-  const bool resumes = code == ReasonCode::kResumed || code == ReasonCode::kResumedElsewhere;
-  if (code < ReasonCode::kStragglerRebalanced || resumes) return changing_sentence(code, words);
+  switch (category_of(code)) {
+    case ReasonCategory::kWaiting: return waiting_sentence(code, words);
+    case ReasonCategory::kPolicy: return policy_sentence(reason, words);
+    case ReasonCategory::kHolding: return holding_sentence(code, words);
+    case ReasonCategory::kChanging: return changing_sentence(code, words);
+    case ReasonCategory::kWorker:
+    case ReasonCategory::kEnding: break;
+  }
   return losing_sentence(code, words);
 }
 

@@ -166,7 +166,9 @@ Lines of_holding(const Reason& why, JobId job) {
 
 std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
   if (reason.code == ReasonCode::kSuspendedByUser) return {"schedctl resume " + job.text()};
-  return reason.code < ReasonCode::kMeasuring ? of_waiting(reason) : of_holding(reason, job);
+  const ReasonCategory category = category_of(reason.code);
+  const bool waits = category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy;
+  return waits ? of_waiting(reason) : of_holding(reason, job);
 }
 
 std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost) {

@@ -21,6 +21,7 @@ struct Grant {
   double score = 0;                     // of this size, as those of the sizes that lost
   std::vector<core::Alternative> lost;  // best first
   Mark mark;                            // replaces the job's own
+  bool unasked = false;                 // a policy file has not been asked about it (core/state/plan.hpp)
 };
 
 struct Allocation {

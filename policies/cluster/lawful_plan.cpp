@@ -129,7 +129,8 @@ class Plan {
                         .reason = reason(row),
                         .score = std::isfinite(grant.score) ? grant.score : 0,
                         .lost = grant.lost,
-                        .mark = grant.mark};
+                        .mark = grant.mark,
+                        .unasked = grant.unasked && !lacks_room(row)};
     std::erase_if(out.mark.numbers, [](double number) { return !std::isfinite(number); });
     if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
     for (core::Alternative& lost : out.lost) {
@@ -140,16 +141,21 @@ class Plan {
     return out;
   }
 
+  // It waits, and whatever its policy says of it, it could not start.
+  [[nodiscard]] bool lacks_room(std::size_t row) const {
+    if (sizes_[row] > 0 || !job(row).placement.empty()) return false;
+    return capacity_ == 0 || allocation_.grants[row].size > 0 || job(row).size_min > std::min(capacity_, view_.slots());
+  }
+
   [[nodiscard]] core::Reason reason(std::size_t row) const {
     const Grant& grant = allocation_.grants[row];
-    const double needed = job(row).size_min;
-    if (sizes_[row] == 0 && job(row).placement.empty()) {
+    if (lacks_room(row)) {
+      const double needed = job(row).size_min;
       if (capacity_ == 0) return {core::ReasonCode::kNoNodes, {}};
       if (job(row).size_min > capacity_) {
         return {core::ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(capacity_)}}};
       }
-      if (grant.size > 0 || job(row).size_min > view_.slots())
-        return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
+      return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
     }
     if (grant.reason.code == core::ReasonCode::kPolicyWord) return in_its_words(row);
     return in_workers(grant.reason, job(row).slots_per_worker);

@@ -77,6 +77,7 @@ class Planner final : public cluster::RowPlanner {
     for (const std::size_t row : unanswered) {
       const double held = size_of(view.jobs[row].placement);
       allocation.grants[row].reason = {core::ReasonCode::kAwaitsPolicy, {{"size", held}}};
+      allocation.grants[row].unasked = true;
     }
     return allocation;
   }

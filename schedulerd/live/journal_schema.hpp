@@ -1,6 +1,7 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
 // facts, decisions and snapshots hold (core/codec/codec.hpp). Version 7 has lengths that programs tell, sizes measured
-// side by side and a maximal batch; version 6 the jobs of workers that are gone; version 5 the types of slots that jobs
+// side by side, a maximal batch, and what the engine goes by as fields beside the reasons;
+// version 6 the jobs of workers that are gone; version 5 the types of slots that jobs
 // ask for, and deadlines; version 4 policy files, and what each decision weighed; version 3 plans for the whole
 // cluster, shares of a step and measured nodes; version 2 parking, checkpoints and stuck workers. None of the earlier
 // ones was released, and none is read.

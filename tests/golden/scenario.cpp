@@ -205,7 +205,7 @@ class Scenario {
   }
   // What a new plan changes: the chosen size, the best that lost, and what would unblock.
   void tell_plan(const core::Replan& replan) {
-    for (const auto& [job, now] : replan.changes) {
+    for (const auto& [job, now, words_only] : replan.changes) {
       if (!now) continue;
       out_ += "    plan for " + job.text() + ": " + std::to_string(now->size) +
               (now->score == 0 ? "" : " at " + core::three_digits(now->score)) + " [" +

@@ -76,7 +76,7 @@ json render_allotment(JobId job, const core::Allotment& allotment) {
 json render_allotments(const Published& seen, const core::Decision& decision, const Caller& caller) {
   json allotments = json::array();
   if (!decision.replan) return allotments;
-  for (const auto& [job, now] : decision.replan->changes) {
+  for (const auto& [job, now, words_only] : decision.replan->changes) {
     if (now && visible_job(seen, job, caller) != nullptr) allotments.push_back(render_allotment(job, *now));
   }
   return allotments;

@@ -5,18 +5,19 @@
 #include <string>
 
 #include "base/rng.hpp"
-#include "core/decide/decision_draft.hpp"
+#include "core/state/reason.hpp"
 
 namespace tidepool::core {
 namespace {
 
-constexpr std::array<const char*, 6> kTellingNames{"of", "to", "size", "next", "worker", "looks"};
 constexpr std::array<const char*, 10> kNames{"of",    "to",    "size",  "next",  "worker",
                                              "looks", "worth", "price", "rival", "rival_worth"};
 
 // Few codes, words and values, so that many pairs are alike but for one thing.
 Reason random_reason(Rng& rng) {
-  Reason reason{rng.chance(0.9) ? ReasonCode::kPriceHold : ReasonCode::kPriceGrow, {}};
+  constexpr std::array kCodes{ReasonCode::kPriceHold, ReasonCode::kPriceGrow, ReasonCode::kStragglerWatched,
+                              ReasonCode::kCooldown};
+  Reason reason{rng.chance(0.9) ? ReasonCode::kPriceHold : kCodes[rng.below(kCodes.size())], {}};
   if (rng.chance(0.1)) reason.word = "word";
   for (const char* name : kNames) {
     if (rng.chance(0.4)) reason.numbers.push_back({name, double(rng.below(2))});
@@ -25,17 +26,18 @@ Reason random_reason(Rng& rng) {
   return reason;
 }
 
+// Which size a job holds and which comes next; whither it grows; which worker it is about. A cooldown is a cooldown.
 bool by_the_rule(const Reason& one, const Reason& other) {
+  const auto same = [&](const char* name) { return one.number(name) == other.number(name); };
   if (one.code != other.code || one.word != other.word) return false;
-  for (const char* name : kTellingNames) {
-    if (one.number(name) != other.number(name)) return false;
-  }
-  return true;
+  if (one.code == ReasonCode::kPriceHold) return same("size") && same("next");
+  if (one.code == ReasonCode::kPriceGrow) return same("to");
+  return one.code == ReasonCode::kCooldown || same("worker");
 }
 
 }  // namespace
 
-TEST_CASE("a reason says the same as long as its code, its word and the numbers that name a goal are the same") {
+TEST_CASE("a reason says the same as long as its code, its word and the numbers that name its goal are the same") {
   Rng rng(6);
   int alike = 0;
   int values_only = 0;

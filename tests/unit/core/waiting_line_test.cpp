@@ -6,11 +6,11 @@
 namespace tidepool::core {
 namespace {
 
-Job waiting(std::uint64_t id, int workers, ReasonCode said) {
+Job waiting(std::uint64_t id, int workers, BlockedOn on) {
   Job job;
   job.id = JobId(id);
   job.spec.elastic = {.min = workers, .max = workers, .preferred = workers, .sizes = {workers}};
-  job.verdict = {.job = job.id, .reason = {said, {}}};
+  job.verdict = {.job = job.id, .blocked = {on}};
   return job;
 }
 
@@ -30,8 +30,8 @@ bool fits_two(const WaitingLine::Need& need) {
 
 TEST_CASE("who has been told that it waits for slots is looked at once there is room for it") {
   WaitingLine line(false);
-  put(line, waiting(1, 8, ReasonCode::kWaitingForSlots));
-  put(line, waiting(2, 2, ReasonCode::kWaitingForSlots));
+  put(line, waiting(1, 8, BlockedOn::kSlots));
+  put(line, waiting(2, 2, BlockedOn::kSlots));
   CHECK(line.size() == 2);
   CHECK_FALSE(line.next_open({}));
   CHECK_FALSE(line.next_helped({}, [](const WaitingLine::Need&) { return false; }));
@@ -43,15 +43,15 @@ TEST_CASE("who has been told that it waits for slots is looked at once there is 
 
 TEST_CASE("who is new, has a price cap, has run, or is held back by its policy is looked at each time") {
   WaitingLine line(false);
-  line.follow(waiting(1, 2, ReasonCode::kWaitingForSlots), {}, false);  // changed since it was told
-  Job capped = waiting(2, 2, ReasonCode::kWaitingForSlots);
+  line.follow(waiting(1, 2, BlockedOn::kSlots), {}, false);  // changed since it was told
+  Job capped = waiting(2, 2, BlockedOn::kSlots);
   capped.spec.scaling.price_cap = Money::micros(1);
   put(line, capped);
-  Job resumed = waiting(3, 2, ReasonCode::kWaitingForSlots);
+  Job resumed = waiting(3, 2, BlockedOn::kSlots);
   resumed.last_start_at = Instant();
   put(line, resumed);
-  put(line, waiting(4, 2, ReasonCode::kBatchTooSmall));
-  put(line, waiting(5, 2, ReasonCode::kWaitingForSlots));
+  put(line, waiting(4, 2, BlockedOn::kNothing));
+  put(line, waiting(5, 2, BlockedOn::kSlots));
   std::vector<std::uint64_t> open;
   for (auto place = line.next_open({}); place; place = line.next_open(place)) open.push_back(id_of(place));
   CHECK(open == std::vector<std::uint64_t>{1, 2, 3, 4});
@@ -59,9 +59,9 @@ TEST_CASE("who is new, has a price cap, has run, or is held back by its policy i
 
 TEST_CASE("a strict line goes by rank, then id, and only who knows that it is behind another is settled in it") {
   WaitingLine line(true);
-  put(line, waiting(1, 2, ReasonCode::kBehindOlderJob), 5);
-  put(line, waiting(2, 2, ReasonCode::kBehindOlderJob), -1);
-  put(line, waiting(3, 2, ReasonCode::kWaitingForSlots), 5);
+  put(line, waiting(1, 2, BlockedOn::kQueue), 5);
+  put(line, waiting(2, 2, BlockedOn::kQueue), -1);
+  put(line, waiting(3, 2, BlockedOn::kSlots), 5);
   CHECK(id_of(line.next({})) == 2);
   CHECK(id_of(line.next(line.next({}))) == 1);
   CHECK(id_of(line.next_open({})) == 3);
@@ -70,18 +70,18 @@ TEST_CASE("a strict line goes by rank, then id, and only who knows that it is be
 
 TEST_CASE("who starts, ends or never fits leaves the line, and who changes its rank changes its place") {
   WaitingLine line(true);
-  put(line, waiting(1, 2, ReasonCode::kBehindOlderJob), 1);
-  put(line, waiting(2, 2, ReasonCode::kBehindOlderJob), 2);
-  put(line, waiting(2, 2, ReasonCode::kBehindOlderJob), 0);
+  put(line, waiting(1, 2, BlockedOn::kQueue), 1);
+  put(line, waiting(2, 2, BlockedOn::kQueue), 2);
+  put(line, waiting(2, 2, BlockedOn::kQueue), 0);
   CHECK(id_of(line.next({})) == 2);
-  Job started = waiting(2, 2, ReasonCode::kStarted);
+  Job started = waiting(2, 2, BlockedOn::kNothing);
   started.state = JobState::kStarting;
   put(line, started);
-  put(line, waiting(1, 2, ReasonCode::kNeverFits), 1);
+  put(line, waiting(1, 2, BlockedOn::kClusterSize), 1);
   CHECK(line.size() == 0);
   CHECK_FALSE(line.next({}));
   // Until it has been told so of the nodes as they are now.
-  line.follow(waiting(1, 2, ReasonCode::kNeverFits), {}, false);
+  line.follow(waiting(1, 2, BlockedOn::kClusterSize), {}, false);
   CHECK(id_of(line.next_open({})) == 1);
 }
 
