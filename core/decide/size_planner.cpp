@@ -58,12 +58,9 @@ Weighed weighed(const Wish& wish) {
   return wish.asked == nullptr ? Weighed{} : weighed(*wish.asked);
 }
 
-Reason reason_to_change(const Job& job, const Wish& wish) {
-  const auto from = figure(job.size());
-  const auto to = figure(wish.size);
-  if (wish.asked == nullptr) return {ReasonCode::kResizedByUser, {{"from", from}, {"to", to}}};
-  return wish.size > 0 ? reason_of_change(wish.asked->reason, job.size(), wish.size)
-                       : reason_of_preemption(wish.asked->reason);
+Reason reason_to_change(const Job& job, const Wish& wish, int to) {
+  if (wish.asked != nullptr) return reason_of_change(wish.asked->reason, job.size(), to);
+  return {ReasonCode::kResizedByUser, {{"from", figure(job.size())}, {"to", figure(to)}}};
 }
 
 Reason reason_to_keep(const Job& job, const Wish& wish) {
@@ -133,7 +130,7 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wi
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
-    const Reason reason = with_goal(reason_to_change(job, wish), *to);  // as far as slots and price allow
+    const Reason reason = reason_to_change(job, wish, *to);  // as far as slots and price allow
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, weighed(wish));
     return std::nullopt;
   }
@@ -148,7 +145,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Wish& 
   std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
   std::vector<WorkerId> members = job.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
-  const Reason reason = reason_to_change(job, wish);
+  const Reason reason = reason_to_change(job, wish, wish.size);
   draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason, weighed(wish));
   // Nobody has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
@@ -158,7 +155,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Wish& 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
 std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = preemption_barred(draft, job)) return Finding{*std::move(reason)};
-  preempt(draft, job, reason_to_change(job, wish), weighed(wish));
+  preempt(draft, job, reason_of_preemption(wish.asked->reason), weighed(wish));
   return std::nullopt;
 }
 

@@ -224,6 +224,22 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
 
 }  // namespace
 
+namespace {
+
+// What has been carried out reads as done: "grew 1 -> 2".
+std::string told(const Job& job, const Reason& reason) {
+  std::string text = sentence(reason);
+  const bool done = job.state == JobState::kRunning && !job.transition && reason.number("to", -1) == job.size();
+  if (!done) return text;
+  for (const auto& [now, then] : {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "),
+                                  std::pair("going ", "went ")}) {
+    if (text.starts_with(now)) return then + text.substr(std::string_view(now).size());
+  }
+  return text;
+}
+
+}  // namespace
+
 Reason current_reason(const ClusterState& state, const Job& job) {
   Reason reason = job.verdict.reason;
   const auto update = [&](std::string_view name, double value) {
@@ -276,7 +292,7 @@ Explanation explain(const ClusterState& state, JobId id) {
     if (out.reason.code == allotment.reason.code) out.reason = allotment.reason;
   }
   const bool judged = static_cast<bool>(job->verdict.job);
-  out.summary = judged ? sentence(out.reason) : "submitted; the next decision will place it";
+  out.summary = judged ? told(*job, out.reason) : "submitted; the next decision will place it";
   if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
   add_choice(*job, out);
   add_measurements(*job, out);

@@ -39,8 +39,9 @@ std::string value_in_words(std::string_view word, double value) {
 }
 
 std::string by_share(const Reason& why) {
-  std::string text =
-      "it has run " + percent(why.number("received")) + " of the time and is to run " + percent(why.number("target"));
+  const Compared run = compared(why.number("received"), why.number("target"), NumberStyle::kPercent);
+  std::string text = "it has run " + run.left + " of the time" +
+                     (run.alike ? ", as much as it is to" : " and is to run " + run.right);
   if (why.number("rival") == 0) return text;
   return text + "; " + rival_of(why) +
          (is_waiting(why) ? ", the last that is served before it, is further behind"
@@ -59,19 +60,36 @@ std::string by_line(const Reason& why) {
     if (alone) return is_waiting(why) ? "nobody is before it" : "nobody waits behind it";
     return is_waiting(why) ? rival_of(why) + " came before it" : "it came before " + rival_of(why) + ", which waits";
   }
-  const double own = why.number("own");
-  const double bar = why.number("bar");
-  const std::string text = "it " + value_in_words(why.word, own);
-  if (alone) return text + (is_waiting(why) ? "; nobody is before it" : "; nobody waits behind it");
-  const bool same = own == bar;
-  return text + other_side(why) +
-         (same ? (is_waiting(why) ? "too, and came there first" : "too, and came there later")
-               : value_in_words(why.word, bar));
+  const std::string own = value_in_words(why.word, why.number("own"));
+  const std::string bar = value_in_words(why.word, why.number("bar"));
+  if (alone) return "it " + own + (is_waiting(why) ? "; nobody is before it" : "; nobody waits behind it");
+  if (own != bar) return "it " + own + other_side(why) + bar;
+  if (why.number("own") != why.number("bar")) return "it " + own + other_side(why) + "about as much";
+  return "it " + own + other_side(why) + (is_waiting(why) ? "too, and came there first" : "too, and came there later");
 }
 
-std::string figure(std::string_view word, double value) {
-  if (word == kTimeSaved) return (value < 0 ? "-" : "") + waiting_time(std::fabs(value) * 3600);
-  return word == kShortening ? percent(value) : three_digits(value);
+// Two merits as bare figures.
+Compared figures(std::string_view word, double left, double right) {
+  const bool is_time = word == kTimeSaved;
+  const auto style = is_time                 ? NumberStyle::kTime
+                     : word == kShortening ? NumberStyle::kPercent
+                                             : NumberStyle::kThreeDigits;
+  const double scale = is_time ? 3'600 : 1;
+  Compared out = compared(std::fabs(left) * scale, std::fabs(right) * scale, style);
+  if (left < 0) out.left = "-" + out.left;
+  if (right < 0) out.right = "-" + out.right;
+  out.alike = out.left == out.right;
+  return out;
+}
+
+// A figure in its unit.
+std::string amount(std::string_view word, const std::string& number) {
+  if (word == kSpeedup) return number + " of speed-up";
+  if (word == kShortening) return "a " + number + " shorter time";
+  if (word == kTimeSaved) return "an end " + number + " sooner";
+  if (word == kFitness) return number + " of fitness";
+  if (word == kFairness) return number + " of fairness";
+  return number + " of goodput";
 }
 
 // "its goodput is 1.8 times that of its fair share, with 4 it would be 1.9 times"
@@ -79,10 +97,11 @@ std::string goodputs(const Reason& why) {
   const double next = why.number("next_goodput");
   const double now = why.number("goodput");
   std::string text;
-  if (now > 0) text = "its goodput is " + three_digits(now) + " times that of its fair share";
+  const Compared both = compared(now, next, NumberStyle::kThreeDigits);
+  if (now > 0) text = "its goodput is " + (next > 0 ? both.left : three_digits(now)) + " times that of its fair share";
   if (next <= 0) return text;
-  const double size = why.number("next", why.number("needed"));
-  return text + (text.empty() ? "" : ", ") + "with " + grouped(size) + " it would be " + three_digits(next) + " times";
+  const std::string with = "with " + grouped(why.number("next", why.number("needed"))) + " it would be ";
+  return text + (text.empty() ? "" : ", ") + with + (both.alike ? "the same" : both.right + " times");
 }
 
 std::string by_merit(const Reason& why) {
@@ -97,15 +116,19 @@ std::string by_merit(const Reason& why) {
     case ReasonCode::kMeritGrow: each += "more brings it "; break;
     default: each += "brings it "; break;
   }
-  std::string text = each + amount(why.word, merit);
+  const bool rises = why.code == ReasonCode::kMeritGrow || why.code == ReasonCode::kStarted;
+  const bool taken = rises || why.code == ReasonCode::kMeritShrink;
+  const Compared both = figures(why.word, merit, asked);
+  std::string text = each + amount(why.word, both.left);
   if (why.word == kFitness) text = goodputs(why) + "; " + text;
-  const bool taken =
-      why.code == ReasonCode::kMeritGrow || why.code == ReasonCode::kMeritShrink || why.code == ReasonCode::kStarted;
-  if (rival && taken) {
-    return text + "; the most that one would bring another is " + figure(why.word, asked) + ", to " + rival_of(why);
+  // What would speak against the decision did not make it.
+  const bool bears_out = rises ? merit >= asked : merit <= asked;
+  if (rival && bears_out) {
+    if (both.alike) return text + "; one would bring " + rival_of(why) + " as much";
+    return text + (taken ? "; the most that one would bring another is " : "; the least that a slot brings is ") +
+           both.right + ", to " + rival_of(why);
   }
-  if (rival) return text + "; the least that a slot brings is " + figure(why.word, asked) + ", to " + rival_of(why);
-  if (asked > 0) return text + "; " + figure(why.word, asked) + " is asked for";
+  if (asked > 0 && bears_out) return text + (both.alike ? ", as is asked for" : "; " + both.right + " is asked for");
   const double short_by = why.number("next", why.number("needed")) - why.number("size") - why.number("free");
   return !taken && merit > 0 && short_by > 0 ? text + "; too few slots are free" : text;
 }
@@ -139,14 +162,11 @@ std::string clause(const Reason& why) {
   return is_of_turns(why.word) ? ": " + by_line(why) : "";
 }
 
-std::string amount(std::string_view word, double value) {
-  const std::string number = figure(word, value);
-  if (word == kSpeedup) return number + " of speed-up";
-  if (word == kShortening) return "a " + number + " shorter time";
-  if (word == kTimeSaved) return "an end " + number + " sooner";
-  if (word == kFitness) return number + " of fitness";
-  if (word == kFairness) return number + " of fairness";
-  return number + " of goodput";
+Compared amounts(std::string_view word, double left, double right) {
+  Compared out = figures(word, left, right);
+  out.left = amount(word, out.left);
+  out.right = amount(word, out.right);
+  return out;
 }
 
 std::optional<double> lead(std::string_view word, double own, double bar) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/state/reason.hpp"
+#include "core/words/wording.hpp"
 
 namespace tidepool::core::measure {
 
@@ -43,8 +44,8 @@ inline constexpr std::string_view kPromise = "promise";
 // empty if the reason has no measure known here.
 [[nodiscard]] std::string clause(const Reason& reason);
 
-// "0.3 of speed-up", "12 % of its remaining time": a merit in words.
-[[nodiscard]] std::string amount(std::string_view word, double value);
+// "0.3 of speed-up", "an end 12 min sooner": two merits in words, held against each other.
+[[nodiscard]] Compared amounts(std::string_view word, double left, double right);
 
 // Of turns: how far `own` is ahead of `bar`, in the unit of scores; 0 if one of the two is not known. None where the
 // measure tells places only.

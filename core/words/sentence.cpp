@@ -22,8 +22,6 @@ class Words {
   [[nodiscard]] std::string number(std::string_view name) const { return grouped(value(name)); }
   [[nodiscard]] std::string share(std::string_view name) const { return percent(value(name)); }
   [[nodiscard]] std::string money(std::string_view name) const { return decimal(value(name)); }
-  // Of a price or a worth, which have any scale: three digits.
-  [[nodiscard]] std::string rate(std::string_view name) const { return three_digits(value(name)); }
   [[nodiscard]] std::string time(std::string_view name) const { return waiting_time(value(name)); }
   [[nodiscard]] std::string workers(std::string_view name) const { return counted(value(name), "worker"); }
   [[nodiscard]] std::string slots(std::string_view name) const { return counted(value(name), "slot"); }
@@ -34,6 +32,28 @@ class Words {
   [[nodiscard]] std::string free() const {
     const int slots = whole("free");
     return slots == 0 ? "none is free" : number("free") + (slots == 1 ? " is free" : " are free");
+  }
+  // The same where so many as the number called `name` are waited for.
+  [[nodiscard]] std::string free_for(std::string_view name) const {
+    const bool enough = value("free") > 0 && value("free") >= value(name);
+    return free() + (enough ? ", but scattered or kept for other jobs" : "");
+  }
+  [[nodiscard]] Compared compare(std::string_view left, std::string_view right, NumberStyle style) const {
+    return compared(value(left), value(right), style);
+  }
+  [[nodiscard]] bool is_less(std::string_view left, std::string_view right) const {
+    return value(left) < value(right);
+  }
+  // "a third worker", "2 more workers": between the sizes called `from` and `to`.
+  [[nodiscard]] std::string more_workers(std::string_view from, std::string_view to) const {
+    const int more = whole(to) - whole(from);
+    return more == 1 ? an_ordinal(whole(to)) + " worker" : counted(more, "more worker");
+  }
+  // " (26.4 k -> 25.1 k samples/s)", if both are known and differ.
+  [[nodiscard]] std::string throughputs() const {
+    const Compared both = compare("throughput", "next_throughput", NumberStyle::kThousands);
+    if (both.alike || value("next_throughput") <= 0 || !is_less("next_throughput", "throughput")) return "";
+    return " (" + both.left + " -> " + both.right + " samples/s)";
   }
   // By which measure its policy judges; empty if it names none.
   [[nodiscard]] std::string measure() const { return measure::clause(reason_); }
@@ -54,8 +74,8 @@ std::string lost_deadline(const Words& w) {
 }
 
 std::string waits_for_slots(const Words& w) {
-  if (w.value("typed") == 0) return "waits for " + w.slots("needed") + "; " + w.free();
-  std::string text = "waits for " + w.slots("needed") + " of a type that it asks for; " + w.free();
+  if (w.value("typed") == 0) return "waits for " + w.slots("needed") + "; " + w.free_for("needed");
+  std::string text = "waits for " + w.slots("needed") + " of a type that it asks for; " + w.free_for("needed");
   const int movers = w.whole("movers");
   if (movers > 0) {
     return text + "; " + counted(movers, "worker") + " that may be elsewhere " + (movers == 1 ? "holds" : "hold") +
@@ -66,6 +86,19 @@ std::string waits_for_slots(const Words& w) {
   const int holder = w.whole("holder");
   if (holder > 0) text += "; " + JobId(static_cast<std::uint64_t>(holder)).text() + " holds most of the others";
   return text;
+}
+
+// Of the jobs whose slots it would need, the one that gains least from them; none unless that is more than it would.
+JobId rival_in_market(const Words& w) {
+  const bool gains_more = w.value("rival_worth") > w.value("worth");
+  return gains_more ? JobId(static_cast<std::uint64_t>(w.whole("rival"))) : JobId();
+}
+
+std::string waits_in_market(const Words& w) {
+  const std::string waits = "waits for " + w.slots("needed") + ": ";
+  const JobId rival = rival_in_market(w);
+  if (!rival) return waits + "other jobs come first";
+  return waits + "the jobs that hold slots gain more from them, " + rival.text() + " the least";
 }
 
 std::string waiting_sentence(ReasonCode code, const Words& w) {
@@ -82,14 +115,13 @@ std::string waiting_sentence(ReasonCode code, const Words& w) {
       return "waits behind " + counted(w.value("ahead"), "job") + " in the queue; it needs " + w.slots("needed") +
              ", " + w.free();
     case ReasonCode::kSuspendedByUser: return "suspended by its user";
-    case ReasonCode::kPriceWait:
-      return "waits: a slot is worth " + w.rate("worth") + " to it, and the price of a slot is " + w.rate("price");
+    case ReasonCode::kPriceWait: return waits_in_market(w);
     case ReasonCode::kPolicyFailed: return "waits: its policy failed before it gave the job a size";
-    case ReasonCode::kTurnWait: return "waits for " + w.slots("needed") + "; " + w.free() + w.measure();
+    case ReasonCode::kTurnWait: return "waits for " + w.slots("needed") + "; " + w.free_for("needed") + w.measure();
     case ReasonCode::kMeritWait:
       if (const std::string by = w.measure(); !by.empty()) return "waits" + by;
-      return "waits: by its policy's measure starting it brings " + w.rate("merit") + ", and " + w.rate("asked") +
-             " would be enough";
+      return w.is_less("merit", "asked") ? "waits: by its policy's measure starting it brings too little"
+                                         : "waits: too few slots are free for it";
     case ReasonCode::kDeadlineLost:
       return "waits: " + lost_deadline(w) + "; without a promise it starts when there is room";
     case ReasonCode::kWaitsForState:
@@ -122,6 +154,55 @@ std::string policy_sentence(const Reason& reason, const Words& w) {
   return (to > from ? "growing " : "shrinking ") + w.from_to() + says;
 }
 
+std::string settled_by_efficiency(const Words& w) {
+  const std::string keeps = "keeps " + w.workers("size") + ": " + w.more_workers("size", "next");
+  if (w.value("efficiency") < 0) return keeps + " would lower throughput" + w.throughputs();
+  const Compared both = w.compare("efficiency", "threshold", NumberStyle::kPercent);
+  if (both.alike) return keeps + " would add " + both.left + " of a worker's throughput, no more than is asked for";
+  if (!w.is_less("efficiency", "threshold")) return keeps + " did not pay when it was tried";
+  return keeps + " would add " + both.left + " of a worker's throughput, less than the " + both.right + " asked for";
+}
+
+std::string settled_by_utility(const Words& w) {
+  const std::string keeps = "keeps " + w.workers("size") + ": going to " + w.number("next");
+  const Compared both = w.compare("utility_gain", "cost_gain", NumberStyle::kDecimal);
+  if (both.alike) return keeps + " would gain no more in utility than it costs, " + both.left;
+  if (!w.is_less("utility_gain", "cost_gain")) return keeps + " would gain too little in utility";
+  return keeps + " would gain " + both.left + " in utility and cost " + both.right + " more";
+}
+
+std::string held_in_market(const Words& w) {
+  const std::string keeps = "keeps " + w.workers("size") + ": ";
+  if (w.value("next") == 0) return keeps + "its size may not change yet";
+  const std::string more = w.more_workers("size", "next");
+  if (!w.is_less("worth", "price")) return keeps + more + " would help, and too few slots are free";
+  if (w.value("worth") <= 0) return keeps + more + " would not pay for the change";
+  const JobId rival = rival_in_market(w);
+  if (!rival) return keeps + "other jobs come first for " + more;
+  return keeps + "other jobs gain more from their slots than it would from " + more + ", " + rival.text() + " the least";
+}
+
+std::string held_by_merit(const Words& w) {
+  const std::string keeps = "keeps " + w.workers("size");
+  if (const std::string by = w.measure(); !by.empty()) return keeps + by;
+  return keeps + (w.is_less("merit", "asked") ? ": by its policy's measure the next size brings too little"
+                                              : ": too few slots are free for the next size");
+}
+
+std::string above_cap(const Words& w) {
+  const Compared both = w.compare("price", "cap", NumberStyle::kDecimal);
+  if (both.alike || w.is_less("price", "cap")) return "stays as it is: its price cap leaves no room for the next size";
+  return "stays as it is: the next size would cost " + both.left + " an hour, above its cap of " + both.right;
+}
+
+std::string too_dear_to_change(const Words& w) {
+  const std::string going = "stays as it is: going " + w.from_to();
+  const Compared both = w.compare("gain_s", "stall_s", NumberStyle::kTime);
+  if (both.alike) return going + " would save no more time than it pauses the job for, " + both.left;
+  if (!w.is_less("gain_s", "stall_s")) return going + " would save too little time";
+  return going + " would save " + both.left + " and pause it for " + both.right;
+}
+
 std::string holding_sentence(ReasonCode code, const Words& w) {
   switch (code) {
     case ReasonCode::kMeasuring:
@@ -134,26 +215,13 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
     case ReasonCode::kTransitionInProgress: return "is changing its size, " + w.from_to();
     case ReasonCode::kFixedSize: return "keeps " + w.workers("size") + ": its size is fixed";
     case ReasonCode::kPinnedByUser: return "keeps " + w.workers("size") + ", as its user asked";
-    case ReasonCode::kEfficiencySettled:
-      if (w.value("efficiency") < 0) {
-        return "keeps " + w.workers("size") + ": with a " + ordinal(w.whole("next")) + " the throughput would fall";
-      }
-      return "keeps " + w.workers("size") + ": a " + ordinal(w.whole("next")) + " would add " + w.share("efficiency") +
-             " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
-    case ReasonCode::kUtilitySettled:
-      return "keeps " + w.workers("size") + ": going to " + w.number("next") + " would gain " +
-             w.money("utility_gain") + " in utility and cost " + w.money("cost_gain") + " more";
-    case ReasonCode::kPriceHold:
-      if (w.value("next") == 0) return "keeps " + w.workers("size") + ": its size may not change yet";
-      return "keeps " + w.workers("size") + ": each slot of the next size is worth " + w.rate("worth") +
-             " to it, and the price of a slot is " + w.rate("price");
+    case ReasonCode::kEfficiencySettled: return settled_by_efficiency(w);
+    case ReasonCode::kUtilitySettled: return settled_by_utility(w);
+    case ReasonCode::kPriceHold: return held_in_market(w);
     case ReasonCode::kUnclaimed:
       return "keeps " + w.workers("size") + ": others come first, but nobody needs its slots now";
     case ReasonCode::kTurnHold: return "keeps " + w.workers("size") + w.measure();
-    case ReasonCode::kMeritHold:
-      if (const std::string by = w.measure(); !by.empty()) return "keeps " + w.workers("size") + by;
-      return "keeps " + w.workers("size") + ": by its policy's measure the next size brings " + w.rate("merit") +
-             ", and more than " + w.rate("asked") + " is asked for";
+    case ReasonCode::kMeritHold: return held_by_merit(w);
     case ReasonCode::kNoRoomTogether:
       return "keeps " + w.workers("size") + ": it is to have " + w.number("next") +
              ", and no nodes have room for them together";
@@ -163,25 +231,40 @@ std::string holding_sentence(ReasonCode code, const Words& w) {
       if (w.value("queue") > 0) {
         return "would take " + w.slots("wanted") + " more, but jobs in the queue come first";
       }
-      return "would take " + w.slots("wanted") + " more; " + w.free();
-    case ReasonCode::kPriceCap:
-      return "stays as it is: the next size would cost " + w.money("price") + " an hour, above its cap of " +
-             w.money("cap");
+      return "would take " + w.slots("wanted") + " more; " + w.free_for("wanted");
+    case ReasonCode::kPriceCap: return above_cap(w);
     case ReasonCode::kNoMeasurements:
       return "keeps " + w.workers("size") + ": its program reports no steps, so there is nothing to judge sizes by";
-    case ReasonCode::kTransitionTooDear:
-      return "stays as it is: going " + w.from_to() + " would save " + w.time("gain_s") + " and pause it for " +
-             w.time("stall_s");
+    case ReasonCode::kTransitionTooDear: return too_dear_to_change(w);
     default:
       return "stays as it is: with " + w.workers("size") + " a global batch of " + w.number("global") +
              " leaves some without a sample";
   }
 }
 
+std::string paid_by_efficiency(const Words& w) {
+  const Compared both = w.compare("efficiency", "threshold", NumberStyle::kPercent);
+  if (both.alike || !w.is_less("threshold", "efficiency")) return "its policy prefers the larger size";
+  return "the last worker added " + both.left + " of a worker's throughput, more than the " + both.right + " asked for";
+}
+
+std::string did_not_pay(const Words& w) {
+  if (w.value("efficiency") < 0) return "the last worker lowered throughput" + w.throughputs();
+  const Compared both = w.compare("efficiency", "threshold", NumberStyle::kPercent);
+  if (both.alike || !w.is_less("efficiency", "threshold")) return "its policy prefers the smaller size";
+  return "the last worker added only " + both.left + " of a worker's throughput, less than the " + both.right +
+         " asked for";
+}
+
+// "3 in utility for 2 in cost"
+std::string trade(const Words& w) {
+  const Compared both = w.compare("utility_gain", "cost_gain", NumberStyle::kDecimal);
+  return both.alike ? "about as much in utility as it costs" : both.left + " in utility for " + both.right + " in cost";
+}
+
 std::string changing_sentence(ReasonCode code, const Words& w) {
   const std::string growing = "growing " + w.from_to() + ": ";
   const std::string shrinking = "shrinking " + w.from_to() + ": ";
-  const std::string trade = w.money("utility_gain") + " in utility for " + w.money("cost_gain") + " in cost";
   switch (code) {
     case ReasonCode::kStarted: return "started with " + w.workers("size") + w.measure();
     case ReasonCode::kResumed: return "started again with " + w.workers("size");
@@ -191,33 +274,29 @@ std::string changing_sentence(ReasonCode code, const Words& w) {
              ", which had no room: what was done up to step " + w.number("step") + " is done again";
     case ReasonCode::kExploreUp: return growing + "only one size has been measured so far";
     case ReasonCode::kExploreDown: return shrinking + "to see whether fewer workers do almost as well";
-    case ReasonCode::kEfficientUp:
-      return growing + "the last worker added " + w.share("efficiency") + " of a worker's throughput, more than the " +
-             w.share("threshold") + " asked for";
-    case ReasonCode::kInefficientDown:
-      if (w.value("efficiency") < 0) return shrinking + "with the last worker the throughput fell";
-      return shrinking + "the last worker added only " + w.share("efficiency") +
-             " of a worker's throughput, less than the " + w.share("threshold") + " asked for";
-    case ReasonCode::kUtilityUp: return growing + "it gains " + trade;
-    case ReasonCode::kUtilityDown: return shrinking + "the larger size gained only " + trade;
+    case ReasonCode::kEfficientUp: return growing + paid_by_efficiency(w);
+    case ReasonCode::kInefficientDown: return shrinking + did_not_pay(w);
+    case ReasonCode::kUtilityUp:
+      return growing + (w.is_less("cost_gain", "utility_gain") ? "it gains " + trade(w) : "it gains in utility");
+    case ReasonCode::kUtilityDown:
+      return shrinking + (w.is_less("utility_gain", "cost_gain") ? "the larger size gained only " + trade(w)
+                                                                 : "the larger size gained too little in utility");
     case ReasonCode::kGatherEvidence:
       return "going " + w.from_to() + ": too little has been measured there (" + counted(w.value("steps"), "step") +
              ")";
     case ReasonCode::kPriceGrow:
-      return growing + "each slot more is worth " + w.rate("worth") + " to it, and the price of a slot is " +
-             w.rate("price");
+      if (!w.is_less("price", "worth")) return growing + "its share of the slots has grown";
+      return growing + (w.value("price") > 0 ? "no other job would gain more from the slots" : "slots are free");
     case ReasonCode::kPriceShrink:
-      return shrinking + "each slot given up is worth " + w.rate("worth") + " to it, and the price of a slot is " +
-             w.rate("price");
+      return shrinking + (w.is_less("worth", "price") ? "other jobs gain more from the slots"
+                                                      : "its share of the slots has become smaller");
     case ReasonCode::kMeritGrow:
       if (const std::string by = w.measure(); !by.empty()) return "growing " + w.from_to() + by;
-      return growing + "by its policy's measure that brings " + w.rate("merit") + ", more than the " + w.rate("asked") +
-             " asked for";
+      return growing + "by its policy's measure that brings enough";
     case ReasonCode::kMeritShrink:
       if (const std::string by = w.measure(); !by.empty()) return "shrinking " + w.from_to() + by;
-      return shrinking + "by its policy's measure the larger size brought " + w.rate("merit") + ", less than the " +
-             w.rate("asked") + " asked for";
-    case ReasonCode::kBackToSize: return "going " + w.from_to() + ": back to the size that its policy holds";
+      return shrinking + "by its policy's measure the larger size brought too little";
+    case ReasonCode::kBackToSize: return "going " + w.from_to() + ": to the size that its policy gives it";
     default: return "going " + w.from_to() + ", as its user asked";
   }
 }
@@ -256,19 +335,28 @@ std::string cause(const Words& w) {
 }
 
 std::string straggler_sentence(ReasonCode code, const Words& w) {
-  const std::string slow = " computes at " + w.share("score") + " of the others' speed, below " + w.share("threshold");
+  const Compared speed = w.compare("score", "threshold", NumberStyle::kPercent);
+  const bool below = !speed.alike && w.is_less("score", "threshold");
+  const std::string slow = " computes at " + speed.left + " of the others' speed" + (below ? ", below " + speed.right : "");
   const std::string waited = "; waiting for it has cost " + w.money("waited_s") + " slot-seconds";
-  const std::string against = waited + ", an action costs " + w.money("cost_s");
+  const Compared cost = w.compare("waited_s", "cost_s", NumberStyle::kDecimal);
+  const std::string against =
+      cost.alike ? "; waiting for it has cost as much as an action, " + cost.left + " slot-seconds"
+                 : "; waiting for it has cost " + cost.left + " slot-seconds, an action costs " + cost.right;
   switch (code) {
     case ReasonCode::kStragglerRebalanced:
       return "giving " + w.id("worker") + " " + w.share("share") + " of a full share: it" + slow + against + cause(w);
     case ReasonCode::kStragglerEased:
       return w.id("worker") + " computes at " + w.share("score") + " of the others' speed and has " + w.share("share") +
-             " of a full share; its slowness has cost " + w.money("waited_s") + " slot-seconds, a replacement costs " +
-             w.money("cost_s");
-    case ReasonCode::kSharesRegained:
-      return "giving " + w.id("worker") + " " + w.share("share") + " of a full share instead of " + w.share("was") +
+             " of a full share; " +
+             (cost.alike ? "its slowness has cost as much as a replacement, " + cost.left + " slot-seconds"
+                         : "its slowness has cost " + cost.left + " slot-seconds, a replacement costs " + cost.right);
+    case ReasonCode::kSharesRegained: {
+      const Compared shares = w.compare("share", "was", NumberStyle::kPercent);
+      return "giving " + w.id("worker") + " " + shares.left + " of a full share" +
+             (shares.alike || w.is_less("share", "was") ? "" : " instead of " + shares.right) +
              ": it waits for the others";
+    }
     case ReasonCode::kStragglerReplaced: return "replacing " + w.id("worker") + ": it" + slow + against + cause(w);
     case ReasonCode::kStragglerShrunk:
       return "giving up " + w.id("worker") + ": it" + slow + against + cause(w) +

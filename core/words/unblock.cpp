@@ -18,22 +18,14 @@ std::string job_called(const Reason& reason, std::string_view name) {
 // Who holds the slots that it would get first.
 Lines of_rival(const Reason& why) {
   if (why.number("rival") == 0) return {};
-  return {"the end of " + job_called(why, "rival") + ", to which a slot is worth " +
-          three_digits(why.number("rival_worth")) + ", the least of all that hold one"};
+  return {"the end of " + job_called(why, "rival") + ", which gains least of the jobs that hold slots"};
 }
 
-// A price that is above what the slots are worth would have to fall; slots that are worth their price are not to be
-// had.
+// A job that others come before gets their slots; one that is first in line gets slots that come free.
 Lines of_price(const Reason& why, double slots_short) {
-  const double worth = why.number("worth");
-  const double price = why.number("price");
   Lines lines;
-  const bool outbid = worth < price && three_digits(worth) != three_digits(price);  // else it is first in line
-  if (worth > 0 && outbid) {
-    lines.push_back("a price of a slot below " + three_digits(worth) + "; it is " + three_digits(price));
-  } else if (!outbid && slots_short > 0) {
-    lines.push_back(counted(slots_short, "more free slot"));
-  }
+  const bool outbid = why.number("worth") < why.number("price");
+  if (!outbid && slots_short > 0) lines.push_back(counted(slots_short, "more free slot"));
   const Lines rival = of_rival(why);
   lines.insert(lines.end(), rival.begin(), rival.end());
   return lines;
@@ -44,13 +36,10 @@ Lines of_merit(const Reason& why) {
   const double merit = why.number("merit");
   const double asked = why.number("asked");
   if (why.word == measure::kPromise) return {};
-  if (why.word.empty()) {
-    return {"a gain above " + three_digits(asked) + " by its policy's measure; it is " + three_digits(merit)};
-  }
+  if (why.word.empty()) return {"a larger gain by its policy's measure"};
   Lines lines;
-  if (merit < asked) {
-    lines.push_back("a slot that brings it more than " + measure::amount(why.word, asked) + "; it is " +
-                    measure::amount(why.word, merit));
+  if (const Compared both = measure::amounts(why.word, asked, merit); merit < asked && !both.alike) {
+    lines.push_back("a slot that brings it more than " + both.left + "; it is " + both.right);
   }
   if (why.number("rival") != 0)
     lines.push_back("the end of " + job_called(why, "rival") + ", to which a slot brings least");
@@ -127,11 +116,12 @@ Lines of_policy_size(const Reason& why) {
       return {counted(why.number("next") - why.number("size"), "more free slot") + " beside those that it has"};
     case ReasonCode::kUnclaimed: return {"a higher priority"};
     case ReasonCode::kUtilitySettled:
-      return {"slots that cost less, or a utility of which more is lost while it runs: " +
-              decimal(why.number("utility_gain")) + " would be gained for " + decimal(why.number("cost_gain"))};
+      return {"slots that cost less, or a utility of which more is lost while it runs"};
     case ReasonCode::kEfficiencySettled:
       if (why.number("efficiency") > 0) {
-        return {"lower scaling.efficiency_threshold below " + decimal(why.number("efficiency"))};
+        const double efficiency = why.number("efficiency");
+        return {"lower scaling.efficiency_threshold below " +
+                compared(efficiency, why.number("threshold"), NumberStyle::kDecimal).left};
       }
       return {"raise batch.global: with more to compute in a step another worker may pay"};
     case ReasonCode::kTransitionTooDear:
@@ -178,8 +168,11 @@ std::string scores_of(const Alternative& chosen, const std::vector<Alternative>&
   // Without a measure a score of 0 is that of a policy that gives the chosen size none.
   if (chosen.score == 0 && (word.empty() || lost.front().score == 0)) return "";
   const std::string unit = measure::unit(word);
-  return (unit.empty() ? "score by its policy's measure: " : "score in " + unit + ": ") + size(chosen.size) + " " +
-         three_digits(chosen.score) + ", " + size(lost.front().size) + " " + three_digits(lost.front().score);
+  if (unit.empty()) return "";  // in the policy's own measure, which says nothing to people
+  const Compared both = compared(chosen.score, lost.front().score, NumberStyle::kThreeDigits);
+  const std::string other = size(lost.front().size);
+  if (both.alike) return "score in " + unit + ": " + both.left + " for " + size(chosen.size) + " as for " + other;
+  return "score in " + unit + ": " + size(chosen.size) + " " + both.left + ", " + other + " " + both.right;
 }
 
 }  // namespace tidepool::core

@@ -10,12 +10,12 @@
 
 namespace tidepool::core {
 
-// Most telling first: "a price below 0.8 for a slot; it is 1.2". Empty where nothing has to change. `job` is named in
-// commands.
+// Most telling first: "the end of job-3, which gains least of the jobs that hold slots". Empty where nothing has to
+// change. `job` is named in commands.
 [[nodiscard]] std::vector<std::string> unblocks_of(const Reason& reason, JobId job);
 
 // The chosen size against the best that lost: "score in speed-up: 2 workers 1.9, 4 workers 1.2". Empty where nothing
-// lost, or the policy gives sizes no scores.
+// lost, the policy gives sizes no scores, or its scores are in no unit that has a name.
 [[nodiscard]] std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost);
 
 }  // namespace tidepool::core

@@ -49,13 +49,68 @@ std::string counted(double count, std::string_view noun) {
   return grouped(count) + " " + std::string(noun) + (std::llround(count) == 1 ? "" : "s");
 }
 
-std::string ordinal(int n) {
-  constexpr std::array kWords = {"zeroth", "first", "second", "third", "fourth", "fifth", "sixth"};
+std::string an_ordinal(int n) {
+  constexpr std::array kWords = {"a zeroth", "a first", "a second", "a third", "a fourth", "a fifth", "a sixth"};
   if (n >= 0 && n < static_cast<int>(kWords.size())) return kWords[static_cast<std::size_t>(n)];
   const int tens = n % 100;
   const bool teen = tens >= 11 && tens <= 13;
   const char* suffix = teen ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
-  return std::to_string(n) + suffix;
+  const std::string digits = std::to_string(n);
+  const bool vowel = digits[0] == '8' || n == 11 || n == 18;
+  return (vowel ? "an " : "a ") + digits + suffix;
+}
+
+std::string thousands(double value) {
+  return std::fabs(value) < 10'000 ? grouped(value) : three_digits(value / 1'000) + " k";
+}
+
+namespace {
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string significant(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+  return text.data();
+}
+
+std::string plainly(double value, NumberStyle style) {
+  switch (style) {
+    case NumberStyle::kDecimal: return decimal(value);
+    case NumberStyle::kPercent: return percent(value);
+    case NumberStyle::kThreeDigits: return three_digits(value);
+    case NumberStyle::kTime: return waiting_time(value);
+    case NumberStyle::kThousands: return thousands(value);
+  }
+  return decimal(value);
+}
+
+// With `more` digits than people need where a number stands alone.
+std::string in_detail(double value, NumberStyle style, int more) {
+  switch (style) {
+    case NumberStyle::kDecimal: return fixed(value, 2 + more);
+    case NumberStyle::kPercent: return fixed(value * 100, 1 + more) + " %";
+    case NumberStyle::kThreeDigits: return significant(value, 3 + more);
+    case NumberStyle::kTime: return fixed(value, more) + " s";
+    case NumberStyle::kThousands: return fixed(value, more - 1);
+  }
+  return fixed(value, 2 + more);
+}
+
+}  // namespace
+
+Compared compared(double left, double right, NumberStyle style) {
+  constexpr int kDigitsMore = 4;
+  Compared out{.left = plainly(left, style), .right = plainly(right, style)};
+  for (int more = 1; out.left == out.right && left != right && more <= kDigitsMore; ++more) {
+    out = {.left = in_detail(left, style, more), .right = in_detail(right, style, more)};
+  }
+  out.alike = out.left == out.right;
+  return out;
 }
 
 }  // namespace tidepool::core

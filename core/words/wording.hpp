@@ -19,7 +19,19 @@ namespace tidepool::core {
 [[nodiscard]] std::string waiting_time(double seconds);
 // "1 worker", "3 workers".
 [[nodiscard]] std::string counted(double count, std::string_view noun);
-// "second", "third", "fourth", "5th": the n-th worker.
-[[nodiscard]] std::string ordinal(int n);
+// "a second", "a third", "an 8th": the n-th worker.
+[[nodiscard]] std::string an_ordinal(int n);
+// Of throughput: 950 -> "950", 26'400 -> "26.4 k".
+[[nodiscard]] std::string thousands(double value);
+
+// Two numbers that a sentence holds against each other, with as many digits as it takes to tell them apart. Alike: no
+// digits do, and the sentence must say that they are the same.
+struct Compared {
+  std::string left;
+  std::string right;
+  bool alike = false;
+};
+enum class NumberStyle { kDecimal, kPercent, kThreeDigits, kTime, kThousands };
+[[nodiscard]] Compared compared(double left, double right, NumberStyle style);
 
 }  // namespace tidepool::core

@@ -146,6 +146,9 @@ core::Reason ScalingEvidence::told(core::Reason reason, const PairVerdict& pair)
   } else {
     reason.numbers.push_back({"efficiency", pair.efficiency});
     reason.numbers.push_back({"threshold", pair.asked});
+    if (pair.efficiency >= 0) return reason;
+    reason.numbers.push_back({"throughput", find(pair.small)->rate});
+    reason.numbers.push_back({"next_throughput", find(pair.large)->rate});
   }
   return reason;
 }

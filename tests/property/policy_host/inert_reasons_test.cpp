@@ -162,7 +162,7 @@ TEST_CASE("an engine whose reasons are one constant sizes one job at a time as o
     live(twins, 250);
     for (const auto& [name, count] : twins.seen()) seen[name] += count;
   });
-  for (const char* name : {"start", "grow", "shrink", "replace", "switch", "preempt", "stop_worker", "end_job"}) {
+  for (const char* name : {"start", "grow", "replace", "switch", "preempt", "stop_worker", "end_job"}) {
     INFO(name);
     CHECK(seen[name] > 0);
   }

@@ -27,7 +27,7 @@ TEST_CASE("Sentences carry their numbers as people read them") {
       "growing 2 -> 3: the last worker added 62 % of a worker's throughput, more than the 10 % asked for");
   CHECK(core::sentence(
             {ReasonCode::kEfficiencySettled, {{"size", 2}, {"next", 3}, {"efficiency", 0.04}, {"threshold", 0.1}}}) ==
-        "keeps 2 workers: a third would add 4 % of a worker's throughput, less than the 10 % asked for");
+        "keeps 2 workers: a third worker would add 4 % of a worker's throughput, less than the 10 % asked for");
   CHECK(core::sentence({ReasonCode::kCooldown, {{"seconds_left", 11.2}}}) ==
         "keeps its size for now: the cooldown ends in 12 s");
   CHECK(core::sentence({ReasonCode::kWorkerLost, {{"worker", 2}, {"survivors", 1}}}) ==
@@ -44,9 +44,34 @@ TEST_CASE("Numbers read well") {
   CHECK(core::percent(0.625) == "63 %");
   CHECK(core::waiting_time(300) == "5 min");
   CHECK(core::waiting_time(7200) == "2 h");
-  CHECK(core::ordinal(3) == "third");
-  CHECK(core::ordinal(22) == "22nd");
-  CHECK(core::ordinal(112) == "112th");
+  CHECK(core::an_ordinal(3) == "a third");
+  CHECK(core::an_ordinal(8) == "an 8th");
+  CHECK(core::an_ordinal(22) == "a 22nd");
+  CHECK(core::an_ordinal(112) == "a 112th");
+  CHECK(core::thousands(26'430) == "26.4 k");
+}
+
+TEST_CASE("Two numbers that are held against each other have as many digits as tell them apart") {
+  using core::NumberStyle;
+  const auto close = core::compared(4.861, 4.857, NumberStyle::kDecimal);
+  CHECK((close.left == "4.861" && close.right == "4.857" && !close.alike));
+  const auto shares = core::compared(0.7961, 0.8, NumberStyle::kPercent);
+  CHECK((shares.left == "79.61 %" && shares.right == "80.00 %" && !shares.alike));
+  CHECK(core::compared(12, 12, NumberStyle::kTime).alike);
+  CHECK(core::compared(1, 1 + 1e-9, NumberStyle::kThreeDigits).alike);
+}
+
+TEST_CASE("A sentence does not bear out numbers that speak against it") {
+  const auto grow = [](double worth, double price) {
+    return core::sentence({ReasonCode::kPriceGrow, {{"from", 1}, {"to", 2}, {"worth", worth}, {"price", price}}});
+  };
+  CHECK(grow(2.46, 5) == "growing 1 -> 2: its share of the slots has grown");
+  CHECK(grow(5, 2.46) == "growing 1 -> 2: no other job would gain more from the slots");
+  CHECK(grow(1, 0) == "growing 1 -> 2: slots are free");
+  CHECK(core::sentence({ReasonCode::kEfficiencySettled,
+                        {{"size", 2}, {"next", 3}, {"efficiency", -0.1}, {"threshold", 0.1},
+                         {"throughput", 26'400}, {"next_throughput", 25'100}}}) ==
+        "keeps 2 workers: a third worker would lower throughput (26.4 k -> 25.1 k samples/s)");
 }
 
 TEST_CASE("A waiting job is told what would start it, and who goes first") {

@@ -43,13 +43,13 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   const std::string text = why_page(example("explain.json"), {.width = 80});
   INFO(text);
   CHECK(widest_line(text) <= 80);
-  CHECK(text.find("job-1 is running: keeps 2 workers: a third would add 4 %") == 0);
+  CHECK(text.find("job-1 is running: keeps 2 workers: a third worker would add 4 %") == 0);
   const auto evidence = text.find("Evidence\n  - 1 worker: 5,626 samples/s over 40 steps\n");
   const auto change = text.find("What would change it\n  - lower scaling.efficiency_threshold");
   CHECK(evidence != std::string::npos);
   CHECK(change != std::string::npos);
   CHECK(evidence < change);
-  CHECK(text.find("  - 3 workers (score 0.04): 3 workers add too little\n") != std::string::npos);
+  CHECK(text.find("  - 3 workers: 3 workers add too little\n") != std::string::npos);
   CHECK(text.find("Its policy wants") == std::string::npos);  // it says what the first line says
   CHECK(text.find("Goes first") == std::string::npos);
 }
