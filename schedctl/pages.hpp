@@ -13,8 +13,8 @@ namespace tidepool::ctl {
 // `workers` may be empty.
 [[nodiscard]] std::string job_page(const nlohmann::json& job, const nlohmann::json& workers, const Style& style);
 
-// The verdict in a plain sentence first, then evidence, alternatives, and what would change it. With numbers: also those
-// of each reason and the scores of sizes, in the policy's own measure.
+// The verdict in a plain sentence first, then evidence, alternatives, and what would change it. With numbers: also
+// those of each reason and the scores of sizes, in the policy's own measure.
 enum class Detail { kWords, kNumbers };
 [[nodiscard]] std::string why_page(const nlohmann::json& explanation, const Style& style,
                                    Detail detail = Detail::kWords);

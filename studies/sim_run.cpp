@@ -17,9 +17,9 @@
 #include "studies/replay/gavel_run.hpp"
 #include "studies/replay/pollux_run.hpp"
 #include "studies/replay/rigid_run.hpp"
+#include "studies/replay/trace_source.hpp"
 #include "studies/replay/typed_cluster.hpp"
 #include "studies/run_outcome.hpp"
-#include "studies/traces/trace_source.hpp"
 #include "studies/traces/trace_workload.hpp"
 
 namespace tidepool::sim {

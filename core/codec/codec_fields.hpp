@@ -144,9 +144,12 @@ void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
 
 inline auto names_of(BlockedOn) {
   using Name = codec::EnumName<BlockedOn>;
-  return std::array{Name{BlockedOn::kNothing, "nothing"},         Name{BlockedOn::kSlots, "slots"},
-                    Name{BlockedOn::kQueue, "queue"},             Name{BlockedOn::kClusterSize, "cluster_size"},
-                    Name{BlockedOn::kSavedState, "saved_state"}, Name{BlockedOn::kMoreSlots, "more_slots"}};
+  return std::array{Name{BlockedOn::kNothing, "nothing"},
+                    Name{BlockedOn::kSlots, "slots"},
+                    Name{BlockedOn::kQueue, "queue"},
+                    Name{BlockedOn::kClusterSize, "cluster_size"},
+                    Name{BlockedOn::kSavedState, "saved_state"},
+                    Name{BlockedOn::kMoreSlots, "more_slots"}};
 }
 
 void fields(auto& archive, codec::Like<Blocked> auto& blocked) {

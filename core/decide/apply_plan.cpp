@@ -182,10 +182,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   job.incarnation.failed = WorkerId();
   if (job.parking) {
     job.generation = intent.number;
-    job.commit = {.at = change.at(),
-                  .reason = reason,
-                  .from_size = job.size(),
-                  .after_failure = intent.after_failure};
+    job.commit = {.at = change.at(), .reason = reason, .from_size = job.size(), .after_failure = intent.after_failure};
   }
   job.members.clear();
   begin_shares(job);

@@ -89,11 +89,10 @@ void stop_stuck(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
-    draft.stop({job.id, id, Duration(), StopCause::kStuck},
-               {ReasonCode::kWorkerStuck,
-                {{"worker", as_number(id)},
-                 {"step", static_cast<double>(worker.stuck->step)},
-                 {"seconds", worker.stuck->lasted.to_seconds()}}});
+    draft.stop({job.id, id, Duration(), StopCause::kStuck}, {ReasonCode::kWorkerStuck,
+                                                             {{"worker", as_number(id)},
+                                                              {"step", static_cast<double>(worker.stuck->step)},
+                                                              {"seconds", worker.stuck->lasted.to_seconds()}}});
   }
 }
 

@@ -160,8 +160,8 @@ bool start_waiting(DecisionDraft& draft, const Job& job, const Wished& wish) {
     auto gang =
         draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
     if (gang) {
-      const Reason reason = reason_of_start(wish.reason, start_reason(draft.state(), job, *gang),
-                                            static_cast<int>(gang->size()));
+      const Reason reason =
+          reason_of_start(wish.reason, start_reason(draft.state(), job, *gang), static_cast<int>(gang->size()));
       draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, weighed(wish));
       return true;
     }

@@ -7,9 +7,9 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
-#include "core/words/retelling.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/words/retelling.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -27,12 +27,12 @@ namespace tidepool::core {
 [[nodiscard]] double cost_so_far(const Job& job, const Worker& worker);
 
 struct StragglerPlan {
-  bool acted = false;                        // the plan has an intent for this job
-  bool needs_slot = false;                   // free slots elsewhere are wanted for a replacement
+  bool acted = false;                             // the plan has an intent for this job
+  bool needs_slot = false;                        // free slots elsewhere are wanted for a replacement
   std::optional<RebalanceIntent> rebalance = {};  // to be carried out if the job keeps its members, for `reason`
-  bool shares_ordered = false;               // members do not go by their newest shares yet: nothing new is to be said
-  std::optional<Reason> reason = {};         // what was found, if a worker is slow
-  WorkerId straggler = {};                   // that worker
+  bool shares_ordered = false;        // members do not go by their newest shares yet: nothing new is to be said
+  std::optional<Reason> reason = {};  // what was found, if a worker is slow
+  WorkerId straggler = {};            // that worker
 };
 
 // For a job that can change now. `may_resize`: no cooldown is under way; a change of shares asks for none.

@@ -84,11 +84,10 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
     if (!worker.stop_due) {
       draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
-      draft.stop({job.id, id, Duration()},
-                 {ReasonCode::kParkTimeout,
-                  {{"worker", as_number(id)},
-                   {"seconds", job.spec.elastic.grace.to_seconds()},
-                   {"steps", steps_at_risk(job)}}});
+      draft.stop({job.id, id, Duration()}, {ReasonCode::kParkTimeout,
+                                            {{"worker", as_number(id)},
+                                             {"seconds", job.spec.elastic.grace.to_seconds()},
+                                             {"steps", steps_at_risk(job)}}});
     }
   }
 }

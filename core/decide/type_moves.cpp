@@ -177,8 +177,7 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
   if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
   auto place = draft.free_slots().take(std::move(request), draft.next_worker());
   if (!place) return false;
-  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kSlotType},
-                 reason);
+  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kSlotType}, reason);
   return true;
 }
 

@@ -231,8 +231,8 @@ std::string told(const Job& job, const Reason& reason) {
   std::string text = sentence(reason);
   const bool done = job.state == JobState::kRunning && !job.transition && reason.number("to", -1) == job.size();
   if (!done) return text;
-  for (const auto& [now, then] : {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "),
-                                  std::pair("going ", "went ")}) {
+  for (const auto& [now, then] :
+       {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "), std::pair("going ", "went ")}) {
     if (text.starts_with(now)) return then + text.substr(std::string_view(now).size());
   }
   return text;

@@ -146,7 +146,8 @@ std::string_view to_text(ReasonCode code) {
 }
 
 bool parse_reason_code(std::string_view text, ReasonCode& code) {
-  const auto* found = std::find_if(kTraits.begin(), kTraits.end(), [&](const Traits& each) { return each.name == text; });
+  const auto* found =
+      std::find_if(kTraits.begin(), kTraits.end(), [&](const Traits& each) { return each.name == text; });
   if (found == kTraits.end()) return false;
   code = found->code;
   return true;

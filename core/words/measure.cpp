@@ -40,8 +40,8 @@ std::string value_in_words(std::string_view word, double value) {
 
 std::string by_share(const Reason& why) {
   const Compared run = compared(why.number("received"), why.number("target"), NumberStyle::kPercent);
-  std::string text = "it has run " + run.left + " of the time" +
-                     (run.alike ? ", as much as it is to" : " and is to run " + run.right);
+  std::string text =
+      "it has run " + run.left + " of the time" + (run.alike ? ", as much as it is to" : " and is to run " + run.right);
   if (why.number("rival") == 0) return text;
   return text + "; " + rival_of(why) +
          (is_waiting(why) ? ", the last that is served before it, is further behind"
@@ -71,9 +71,9 @@ std::string by_line(const Reason& why) {
 // Two merits as bare figures.
 Compared figures(std::string_view word, double left, double right) {
   const bool is_time = word == kTimeSaved;
-  const auto style = is_time                 ? NumberStyle::kTime
+  const auto style = is_time               ? NumberStyle::kTime
                      : word == kShortening ? NumberStyle::kPercent
-                                             : NumberStyle::kThreeDigits;
+                                           : NumberStyle::kThreeDigits;
   const double scale = is_time ? 3'600 : 1;
   Compared out = compared(std::fabs(left) * scale, std::fabs(right) * scale, style);
   if (left < 0) out.left = "-" + out.left;

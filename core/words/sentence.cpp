@@ -41,9 +41,7 @@ class Words {
   [[nodiscard]] Compared compare(std::string_view left, std::string_view right, NumberStyle style) const {
     return compared(value(left), value(right), style);
   }
-  [[nodiscard]] bool is_less(std::string_view left, std::string_view right) const {
-    return value(left) < value(right);
-  }
+  [[nodiscard]] bool is_less(std::string_view left, std::string_view right) const { return value(left) < value(right); }
   // "a third worker", "2 more workers": between the sizes called `from` and `to`.
   [[nodiscard]] std::string more_workers(std::string_view from, std::string_view to) const {
     const int more = whole(to) - whole(from);
@@ -179,7 +177,8 @@ std::string held_in_market(const Words& w) {
   if (w.value("worth") <= 0) return keeps + more + " would not pay for the change";
   const JobId rival = rival_in_market(w);
   if (!rival) return keeps + "other jobs come first for " + more;
-  return keeps + "other jobs gain more from their slots than it would from " + more + ", " + rival.text() + " the least";
+  return keeps + "other jobs gain more from their slots than it would from " + more + ", " + rival.text() +
+         " the least";
 }
 
 std::string held_by_merit(const Words& w) {
@@ -337,7 +336,8 @@ std::string cause(const Words& w) {
 std::string straggler_sentence(ReasonCode code, const Words& w) {
   const Compared speed = w.compare("score", "threshold", NumberStyle::kPercent);
   const bool below = !speed.alike && w.is_less("score", "threshold");
-  const std::string slow = " computes at " + speed.left + " of the others' speed" + (below ? ", below " + speed.right : "");
+  const std::string slow =
+      " computes at " + speed.left + " of the others' speed" + (below ? ", below " + speed.right : "");
   const std::string waited = "; waiting for it has cost " + w.money("waited_s") + " slot-seconds";
   const Compared cost = w.compare("waited_s", "cost_s", NumberStyle::kDecimal);
   const std::string against =

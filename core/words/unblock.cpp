@@ -115,8 +115,7 @@ Lines of_policy_size(const Reason& why) {
     case ReasonCode::kNoRoomTogether:
       return {counted(why.number("next") - why.number("size"), "more free slot") + " beside those that it has"};
     case ReasonCode::kUnclaimed: return {"a higher priority"};
-    case ReasonCode::kUtilitySettled:
-      return {"slots that cost less, or a utility of which more is lost while it runs"};
+    case ReasonCode::kUtilitySettled: return {"slots that cost less, or a utility of which more is lost while it runs"};
     case ReasonCode::kEfficiencySettled:
       if (why.number("efficiency") > 0) {
         const double efficiency = why.number("efficiency");

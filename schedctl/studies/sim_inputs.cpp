@@ -17,7 +17,7 @@
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/replayed_policy.hpp"
 #include "studies/baselines/registry.hpp"
-#include "studies/traces/trace_source.hpp"
+#include "studies/replay/trace_source.hpp"
 
 namespace tidepool::ctl {
 namespace {

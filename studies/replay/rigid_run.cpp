@@ -8,7 +8,7 @@
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/replay.hpp"
 #include "studies/replay/rigid_training.hpp"
-#include "studies/traces/trace_source.hpp"
+#include "studies/replay/trace_source.hpp"
 
 namespace tidepool::sim {
 namespace {

@@ -31,9 +31,9 @@ core::Engine::Parts parts_of(const std::string& policy) {
 }
 
 // Codes that readers of a reason would ask for first.
-constexpr std::array kConstants = {core::ReasonCode::kMeasuring,          core::ReasonCode::kWaitingForSlots,
-                                   core::ReasonCode::kNeverFits,          core::ReasonCode::kWaitsForState,
-                                   core::ReasonCode::kStragglerReplaced,  core::ReasonCode::kAwaitsPolicy,
+constexpr std::array kConstants = {core::ReasonCode::kMeasuring,           core::ReasonCode::kWaitingForSlots,
+                                   core::ReasonCode::kNeverFits,           core::ReasonCode::kWaitsForState,
+                                   core::ReasonCode::kStragglerReplaced,   core::ReasonCode::kAwaitsPolicy,
                                    core::ReasonCode::kStragglerRebalanced, core::ReasonCode::kSwitchTimeout};
 
 core::Reason constant_of(std::uint64_t seed) {
@@ -49,8 +49,8 @@ core::Engine::Parts reworded(core::Engine::Parts parts, const core::Reason& cons
 // Without reasons, what is told beside them, and how often something was said.
 void drop_words(nlohmann::json& value) {
   if (value.is_object()) {
-    for (const char* name : {"reason", "lost", "chosen", "stopped_for", "last_error", "word", "told", "next_decision",
-                             "next_event"}) {
+    for (const char* name :
+         {"reason", "lost", "chosen", "stopped_for", "last_error", "word", "told", "next_decision", "next_event"}) {
       value.erase(name);
     }
     if (value.contains("allotment")) value["allotment"].erase("score");

@@ -183,11 +183,11 @@ TEST_CASE("no sentence contradicts its decision, or compares two numbers that pr
 }
 
 TEST_CASE("reasons with numbers drawn at random say nothing that they contradict") {
-  constexpr std::array kNames = {"efficiency", "threshold", "utility_gain", "cost_gain", "worth",  "price",
-                                 "rival_worth", "merit",    "asked",        "score",     "cap",    "gain_s",
-                                 "stall_s",    "waited_s",  "cost_s",       "share",     "was",    "own",
-                                 "bar",        "received",  "target",       "goodput",   "next_goodput",
-                                 "throughput", "next_throughput"};
+  constexpr std::array kNames = {"efficiency", "threshold",   "utility_gain", "cost_gain",  "worth",
+                                 "price",      "rival_worth", "merit",        "asked",      "score",
+                                 "cap",        "gain_s",      "stall_s",      "waited_s",   "cost_s",
+                                 "share",      "was",         "own",          "bar",        "received",
+                                 "target",     "goodput",     "next_goodput", "throughput", "next_throughput"};
   constexpr std::array kWords = {"", "speedup", "service", "time_left", "time_share", "shortening", "fitness", "lease"};
   for_each_seed("random reasons", 200, [&](std::uint64_t, Rng& rng) {
     for (int code = 0; code <= static_cast<int>(core::ReasonCode::kMaxDuration); ++code) {

@@ -69,8 +69,12 @@ TEST_CASE("A sentence does not bear out numbers that speak against it") {
   CHECK(grow(5, 2.46) == "growing 1 -> 2: no other job would gain more from the slots");
   CHECK(grow(1, 0) == "growing 1 -> 2: slots are free");
   CHECK(core::sentence({ReasonCode::kEfficiencySettled,
-                        {{"size", 2}, {"next", 3}, {"efficiency", -0.1}, {"threshold", 0.1},
-                         {"throughput", 26'400}, {"next_throughput", 25'100}}}) ==
+                        {{"size", 2},
+                         {"next", 3},
+                         {"efficiency", -0.1},
+                         {"threshold", 0.1},
+                         {"throughput", 26'400},
+                         {"next_throughput", 25'100}}}) ==
         "keeps 2 workers: a third worker would lower throughput (26.4 k -> 25.1 k samples/s)");
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-SimReport run_of(const SimOptions& options) {
+SimReport run_of_inputs(const SimOptions& options) {
   auto report = run(options);
   INFO((report.ok() ? "" : report.error().message));
   REQUIRE(report.ok());
@@ -46,14 +46,14 @@ SimOptions gavel(const std::string& size, const std::string& arrival) {
 }  // namespace
 
 TEST_CASE("a time of a workload may have a fraction, and a count may be written as one") {
-  const SimReport whole = run_of(pollux("name,time,application,num_replicas,batch_size\na,10,app,1,8\n"));
-  const SimReport part = run_of(pollux("name,time,application,num_replicas,batch_size\na,10.5,app,1.0,8.0\n"));
+  const SimReport whole = run_of_inputs(pollux("name,time,application,num_replicas,batch_size\na,10,app,1,8\n"));
+  const SimReport part = run_of_inputs(pollux("name,time,application,num_replicas,batch_size\na,10.5,app,1.0,8.0\n"));
   CHECK(part.score.avg_jct_s == whole.score.avg_jct_s - 0.5);
   const SimReport late =
-      run_of(elasticflow("job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"
-                         "0,0.25,180.0,m,9000.5,64,2,100.5\n"));
+      run_of_inputs(elasticflow("job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"
+                                "0,0.25,180.0,m,9000.5,64,2,100.5\n"));
   CHECK(late.score.deadlines_met == 1);
-  CHECK(run_of(gavel("1", "0.5")).score.completed == 1);
+  CHECK(run_of_inputs(gavel("1", "0.5")).score.completed == 1);
 }
 
 TEST_CASE("what is no time, or no whole number, is still refused") {
@@ -68,11 +68,11 @@ TEST_CASE("what is no time, or no whole number, is still refused") {
 }
 
 TEST_CASE("columns are found under the names of either of ElasticFlow's forms, in any order, behind marks and blanks") {
-  const SimReport own = run_of(elasticflow(
+  const SimReport own = run_of_inputs(elasticflow(
       "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n0,5,180,m,9000,64,2,100\n"));
   const SimReport other =
-      run_of(elasticflow("\xEF\xBB\xBFjob_id, deadline ,submission_time,num_iteration,model_name,"
-                         "batch_size,num_gpu,duration,note\r\n0, 9000 ,5,180,m,64,2,100,x\r\n"));
+      run_of_inputs(elasticflow("\xEF\xBB\xBFjob_id, deadline ,submission_time,num_iteration,model_name,"
+                                "batch_size,num_gpu,duration,note\r\n0, 9000 ,5,180,m,64,2,100,x\r\n"));
   CHECK(other.score.digest == own.score.digest);
   CHECK(other.per_job_csv == own.per_job_csv);
 }
@@ -91,25 +91,26 @@ TEST_CASE("the columns of a workload for live runs come in any order, with other
 
 TEST_CASE("a job that asks for what its profile does not allow gets the nearest that it does, and is counted") {
   const std::string head = "name,time,application,num_replicas,batch_size\n";
-  const SimReport clamped = run_of(pollux(head + "a,0,app,9,32\nb,0,app,1,8\nc,0,app,1,64\n", "1x8"));
+  const SimReport clamped = run_of_inputs(pollux(head + "a,0,app,9,32\nb,0,app,1,8\nc,0,app,1,64\n", "1x8"));
   CHECK(clamped.score.completed == 3);
   CHECK(
       clamped.notes ==
       std::vector<std::string>{
           "1 of 3 jobs asks for a number of slots that their profile does not allow; they get the nearest that it does",
           "1 of 3 jobs asks for a batch size that their profile does not allow; they get the nearest that it does"});
-  CHECK(run_of(pollux(head + "a,0,app,4,32\n")).per_job_csv.substr(0, 200) ==
-        run_of(pollux(head + "a,0,app,5,32\n")).per_job_csv.substr(0, 200));
+  CHECK(run_of_inputs(pollux(head + "a,0,app,4,32\n")).per_job_csv.substr(0, 200) ==
+        run_of_inputs(pollux(head + "a,0,app,5,32\n")).per_job_csv.substr(0, 200));
 
   const std::string jobs = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n";
-  const SimReport largest = run_of(elasticflow(jobs + "0,0,180,m,9000,64,4,100\n"));  // nothing was measured at 4
+  const SimReport largest =
+      run_of_inputs(elasticflow(jobs + "0,0,180,m,9000,64,4,100\n"));  // nothing was measured at 4
   CHECK(largest.score.completed == 1);
   CHECK(largest.notes.size() == 1);
 
-  const SimReport leases = run_of(gavel("3", "0"));
-  CHECK(leases.per_job_csv == run_of(gavel("2", "0")).per_job_csv);
+  const SimReport leases = run_of_inputs(gavel("3", "0"));
+  CHECK(leases.per_job_csv == run_of_inputs(gavel("2", "0")).per_job_csv);
   CHECK(leases.notes.size() == 1);
-  CHECK(run_of(gavel("4", "0")).score.completed == 1);  // 4 is in the table, with no speed
+  CHECK(run_of_inputs(gavel("4", "0")).score.completed == 1);  // 4 is in the table, with no speed
 }
 
 }  // namespace tidepool::sim

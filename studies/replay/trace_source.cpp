@@ -1,4 +1,4 @@
-#include "studies/traces/trace_source.hpp"
+#include "studies/replay/trace_source.hpp"
 
 #include <charconv>
 #include <string>
