@@ -24,6 +24,13 @@ int least_kept(const JobRow& job) {
   return must_keep(job) ? std::min(size_of(job.placement), job.size_min) : 0;
 }
 
+// It speaks of a change that, in whole workers, is none.
+bool tells_no_change(const core::Reason& reason) {
+  const double from = reason.number("from", -1);
+  return core::category_of(reason.code) == core::ReasonCategory::kChanging && from >= 0 &&
+         from == reason.number("to", -1);
+}
+
 class Plan {
  public:
   Plan(const View& view, const Allocation& allocation, int capacity)
@@ -138,6 +145,8 @@ class Plan {
       lost.reason = in_workers(std::move(lost.reason), each);
       if (!std::isfinite(lost.score)) lost.score = 0;
     }
+    // Part of a worker more or less is no other size.
+    std::erase_if(out.lost, [](const core::Alternative& lost) { return tells_no_change(lost.reason); });
     return out;
   }
 
@@ -158,7 +167,11 @@ class Plan {
       return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
     }
     if (grant.reason.code == core::ReasonCode::kPolicyWord) return in_its_words(row);
-    return in_workers(grant.reason, job(row).slots_per_worker);
+    core::Reason told = in_workers(grant.reason, job(row).slots_per_worker);
+    if (!tells_no_change(told)) return told;
+    const double held = size_of(job(row).placement) / job(row).slots_per_worker;
+    if (grant.size < size_of(job(row).placement)) return {core::ReasonCode::kAtMin, {{"size", held}}};
+    return {core::ReasonCode::kNoSlotsToGrow, {{"wanted", held + 1}, {"free", double(left_)}}};
   }
 
   // What a policy file says, with the change that comes of it; its own numbers stay as they are.
@@ -184,7 +197,7 @@ class Plan {
 core::Reason in_workers(core::Reason reason, int slots_per_worker) {
   for (core::ReasonNumber& number : reason.numbers) {
     if (!std::isfinite(number.value)) number.value = 0;
-    const double workers = std::round(number.value / slots_per_worker);
+    const double workers = std::floor(number.value / slots_per_worker);  // as largest_size() cuts
     if (workers == number.value) continue;
     const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
     if (is_size) number.value = workers;
