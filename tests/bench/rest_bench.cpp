@@ -1,7 +1,6 @@
 // Durable submits per second through REST with 64 clients, against plain SQLite commits of one row each; and the
 // median time of GET job, against a bare Beast server that answers a fixed text. Both sides run in this call.
 #include <sqlite3.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,24 +10,20 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/support/temporary_folder.hpp"
+#include "tests/bench/bench_daemon.hpp"
 
 namespace {
 
-namespace net = boost::asio;
-namespace http = boost::beast::http;
+using namespace tidepool::bench;
 using net::ip::tcp;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -55,88 +50,6 @@ void print(const char* metric, double value, const char* unit, const char* basel
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }
-
-// One keep-alive connection to a server on loopback.
-class Client {
- public:
-  Client(unsigned short port, std::string token) : socket_(context_), token_(std::move(token)) {
-    socket_.connect({net::ip::make_address("127.0.0.1"), port});
-    socket_.set_option(tcp::no_delay(true));
-    host_ = "127.0.0.1:" + std::to_string(port);
-  }
-
-  http::response<http::string_body> call(http::verb method, const std::string& target, const std::string& body = {}) {
-    http::request<http::string_body> request{method, target, 11};
-    request.set(http::field::host, host_);
-    if (!token_.empty()) request.set(http::field::authorization, "Bearer " + token_);
-    if (!body.empty()) request.set(http::field::content_type, "application/json");
-    request.body() = body;
-    request.prepare_payload();
-    http::write(socket_, request);
-    http::response<http::string_body> response;
-    http::read(socket_, buffer_, response);
-    return response;
-  }
-
- private:
-  net::io_context context_;
-  tcp::socket socket_;
-  boost::beast::flat_buffer buffer_;
-  std::string token_;
-  std::string host_;
-};
-
-// schedulerd on a state directory of its own; ended when this goes out of scope.
-class Daemon {
- public:
-  explicit Daemon(const std::string& program) {
-    int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      const std::string log = folder_ / "log";
-      if (std::freopen(log.c_str(), "w", stderr) == nullptr) _exit(126);
-      execl(program.c_str(), "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", (folder_ / "state").c_str(),
-            nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    read_ready_line(ends[0]);
-    close(ends[0]);
-  }
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-  ~Daemon() {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-  }
-
-  [[nodiscard]] unsigned short port() const { return port_; }
-  [[nodiscard]] const std::string& token() const { return token_; }
-
- private:
-  void read_ready_line(int fd) {
-    std::string line;
-    char c = 0;
-    while (read(fd, &c, 1) == 1 && c != '\n') line += c;
-    if (!line.starts_with("ready ")) throw std::runtime_error("schedulerd did not start:\n" + log_text());
-    const json ready = json::parse(line.substr(6));
-    const auto url = ready.at("url").get<std::string>();
-    port_ = static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-    token_ = ready.at("token").get<std::string>();
-  }
-
-  [[nodiscard]] std::string log_text() const {
-    std::ifstream log(folder_ / "log");
-    return {std::istreambuf_iterator<char>(log), {}};
-  }
-
-  tidepool::test::TemporaryFolder folder_;
-  pid_t pid_ = -1;
-  unsigned short port_ = 0;
-  std::string token_;
-};
 
 // A server with nothing but Beast in it: reads a request, answers a fixed text.
 class BareEcho {

@@ -1,0 +1,194 @@
+// What a daemon costs as its queue and its past grow: durable submits per second while 0, 10,000 and 50,000 jobs wait,
+// for 8 and for 64 clients, beside the rate of the same clients in the same run while none waits. One job holds the only
+// slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500, memory and
+// disk of each, and the start after SIGKILL, each beside its goal.
+// Arguments: how many jobs wait, one figure each; ended=N.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/bench/bench_daemon.hpp"
+
+namespace {
+
+using namespace tidepool::bench;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSlots = 4;
+constexpr int kMeasured = 2'048;  // submits of one figure
+constexpr int kFillers = 64;      // clients that fill the queue up
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void print(const std::string& metric, double value, const char* unit, const char* baseline_name, double baseline) {
+  const json line = {{"bench", "scale"},         {"metric", metric},
+                     {"value", value},           {"unit", unit},
+                     {"baseline", baseline},     {"baseline_name", baseline_name},
+                     {"ratio", value / baseline}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+// `clients` at once, `jobs` submits in all; gives the rate.
+double submit(const Daemon& daemon, int clients, int jobs) {
+  const std::string job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})";
+  std::atomic<int> left{jobs};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  const auto start = Clock::now();
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([&] {
+      Client client(daemon.port(), daemon.token());
+      while (left.fetch_sub(1) > 0) {
+        if (client.call(http::verb::post, "/v1/jobs", job).result_int() != 201) ++refused;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const double rate = jobs / seconds_since(start);
+  if (refused > 0) throw std::runtime_error(std::to_string(refused) + " submits were refused; the figure is void");
+  return rate;
+}
+
+// One job that holds every slot and does nothing there.
+void occupy(const Daemon& daemon) {
+  const json job = {{"name", "holder"},
+                    {"run", {{"command", {"sleep", "100000"}}, {"resize", "restart"}}},
+                    {"priority", 20},
+                    {"preemptible", false},
+                    {"resources", {{"gpus_per_worker", 1}}},
+                    {"elastic", {{"min", kSlots}, {"max", kSlots}, {"preferred", kSlots}}}};
+  Client client(daemon.port(), daemon.token());
+  const auto answer = client.call(http::verb::post, "/v1/jobs", job.dump());
+  if (answer.result_int() != 201) throw std::runtime_error("the holder was refused: " + answer.body());
+  const auto start = Clock::now();
+  while (seconds_since(start) < 30) {
+    const auto seen = json::parse(client.call(http::verb::get, "/v1/jobs/job-1").body());
+    if (seen.at("state") == "running") return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  throw std::runtime_error("the job that is to hold the slots does not run");
+}
+
+void submits_with_a_queue(const std::string& program, const std::vector<int>& queues) {
+  Daemon daemon(program, {"--local-slots", std::to_string(kSlots)});
+  occupy(daemon);
+  int waiting = 0;
+  double alone_8 = 0;
+  double alone_64 = 0;
+  for (const int queue : queues) {
+    if (queue > waiting) submit(daemon, kFillers, queue - waiting);
+    waiting = std::max(waiting, queue);
+    const double with_8 = submit(daemon, 8, kMeasured);
+    const double with_64 = submit(daemon, 64, kMeasured);
+    waiting += 2 * kMeasured;
+    if (alone_8 == 0) alone_8 = with_8;
+    if (alone_64 == 0) alone_64 = with_64;
+    const std::string suffix = "_" + std::to_string(queue) + "_waiting";
+    print("submits_8_clients" + suffix, with_8, "1/s", "with_an_empty_queue", alone_8);
+    print("submits_64_clients" + suffix, with_64, "1/s", "with_an_empty_queue", alone_64);
+  }
+}
+
+// Submits and cancels so many.
+void end_jobs(const Daemon& daemon, int jobs) {
+  const std::string job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})";
+  std::atomic<int> left{jobs};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kFillers; ++i) {
+    threads.emplace_back([&] {
+      Client client(daemon.port(), daemon.token());
+      while (left.fetch_sub(1) > 0) {
+        const auto stored = client.call(http::verb::post, "/v1/jobs", job);
+        const std::string id = stored.result_int() == 201 ? json::parse(stored.body()).at("id") : "none";
+        if (client.call(http::verb::delete_, "/v1/jobs/" + id).result_int() != 200) ++refused;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  if (refused > 0) throw std::runtime_error(std::to_string(refused) + " jobs did not end; the figures are void");
+}
+
+double resident_bytes(pid_t pid) {
+  std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");
+  double all = 0;
+  double resident = 0;
+  statm >> all >> resident;
+  return resident * 4096;
+}
+
+double bytes_in(const std::filesystem::path& folder) {
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_regular_file()) bytes += static_cast<double>(entry.file_size());
+  }
+  return bytes;
+}
+
+double page_ms(const Daemon& daemon, int pages) {
+  Client client(daemon.port(), daemon.token());
+  std::vector<double> times;
+  std::string cursor;
+  for (int i = 0; i < pages; ++i) {
+    const auto start = Clock::now();
+    const auto page = client.call(http::verb::get, "/v1/jobs?limit=500" + cursor);
+    times.push_back(seconds_since(start) * 1e3);
+    const auto next = json::parse(page.body()).at("next_cursor");
+    cursor = next.is_null() ? "" : "&cursor=" + next.get<std::string>();
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void past(const std::string& program, int jobs) {
+  Daemon daemon(program);
+  end_jobs(daemon, 1'000);  // so that what is paid once is paid
+  const double memory = resident_bytes(daemon.pid());
+  const double disk = bytes_in(daemon.state_dir());
+  end_jobs(daemon, jobs);
+  const std::string suffix = "_" + std::to_string(jobs) + "_ended";
+  print("memory_of_a_job" + suffix, (resident_bytes(daemon.pid()) - memory) / jobs, "B", "goal", 1'024);
+  print("disk_of_a_job" + suffix, (bytes_in(daemon.state_dir()) - disk) / jobs, "B", "goal", 4'096);
+  print("page_of_500_p50" + suffix, page_ms(daemon, 21), "ms", "goal", 10);
+  const auto start = Clock::now();
+  daemon.kill_and_restart();
+  print("start_after_sigkill" + suffix, seconds_since(start), "s", "goal", 3);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const char* folder = std::getenv("TIDEPOOL_BIN_DIR");
+  const std::string program = std::string(folder == nullptr ? "build/release/bin" : folder) + "/schedulerd";
+  try {
+    std::vector<int> queues;
+    int ended = 100'000;
+    for (int i = 1; i < count; ++i) {
+      const std::string word = arguments[i];
+      if (word.starts_with("ended=")) {
+        ended = std::stoi(word.substr(6));
+      } else {
+        queues.push_back(std::stoi(word));
+      }
+    }
+    submits_with_a_queue(program, queues.empty() ? std::vector<int>{0, 10'000, 50'000} : queues);
+    if (ended > 0) past(program, ended);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "scale_bench: %s\n", error.what());
+    return 1;
+  }
+}
