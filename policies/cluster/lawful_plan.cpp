@@ -169,9 +169,9 @@ class Plan {
     if (grant.reason.code == core::ReasonCode::kPolicyWord) return in_its_words(row);
     core::Reason told = in_workers(grant.reason, job(row).slots_per_worker);
     if (!tells_no_change(told)) return told;
-    const double held = size_of(job(row).placement) / job(row).slots_per_worker;
-    if (grant.size < size_of(job(row).placement)) return {core::ReasonCode::kAtMin, {{"size", held}}};
-    return {core::ReasonCode::kNoSlotsToGrow, {{"wanted", held + 1}, {"free", double(left_)}}};
+    const int held = size_of(job(row).placement) / job(row).slots_per_worker;  // whole workers
+    if (grant.size < size_of(job(row).placement)) return {core::ReasonCode::kAtMin, {{"size", double(held)}}};
+    return {core::ReasonCode::kNoSlotsToGrow, {{"wanted", double(held + 1)}, {"free", double(left_)}}};
   }
 
   // What a policy file says, with the change that comes of it; its own numbers stay as they are.

@@ -128,7 +128,7 @@ class Offline(unittest.TestCase):
             (("--policies", "fifo", "--seeds", "5..1"), "--seeds"),
             (("--policies", "fifo", "--workloads", "nofile.csv"), "nofile.csv"),
             (("--policies", "fifo", "--cluster", "4x8:a,2x4"), "slot type"),
-            (("--policies", "fifo,srtf"), "only replays know"),
+            (("--policies", "fifo,optimus"), "only replays know"),
             (("--policies", "fifo", "--csv", self.folder / "nowhere" / "runs.csv"), "cannot be written"),
             (("--policies", "fifo", "--node-crash-every", "1us"), "at least 1s"),
         ):
@@ -150,7 +150,8 @@ class Offline(unittest.TestCase):
 
     def test_ls_names_rules_policies_and_sources(self):
         catalogue = json.loads(call("sim", "ls", "-o", "json").stdout)
-        self.assertEqual([row["name"] for row in catalogue["simulators"]], ["elasticflow", "gavel", "live", "pollux"])
+        simulators = [row["name"] for row in catalogue["simulators"]]
+        self.assertEqual(simulators, ["elasticflow", "gavel", "live", "pollux", "rigid"])
         self.assertIn("fifo", [row["name"] for row in catalogue["policies"]])
         self.assertIn({"live, replays"}, [{row["simulator"]} for row in catalogue["policies"]])
         shown = call("sim", "ls").stdout
