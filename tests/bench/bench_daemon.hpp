@@ -1,4 +1,5 @@
-// What the benchmarks of the daemon's HTTP share: a client on loopback, and a schedulerd on a state directory of its own.
+// What the benchmarks of the daemon's HTTP share: a client on loopback, and a schedulerd on a state directory of its
+// own.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // What a daemon costs as its queue and its past grow: durable submits per second while 0, 10,000 and 50,000 jobs wait,
-// for 8 and for 64 clients, beside the rate of the same clients in the same run while none waits. One job holds the only
-// slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500, memory and
-// disk of each, and the start after SIGKILL, each beside its goal.
+// for 8 and for 64 clients, beside the rate of the same clients in the same run while none waits. One job holds the
+// only slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500,
+// memory and disk of each, and the start after SIGKILL, each beside its goal.
 // Arguments: how many jobs wait, one figure each; ended=N.
 #include <algorithm>
 #include <atomic>

