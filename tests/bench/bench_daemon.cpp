@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -59,7 +60,9 @@ void Daemon::start() {
     dup2(ends[1], STDOUT_FILENO);
     const std::string log = folder_ / "log";
     if (std::freopen(log.c_str(), "w", stderr) == nullptr) _exit(126);
-    std::vector<std::string> words = {"schedulerd", "--listen", "127.0.0.1:0", "--state-dir", state_dir()};
+    std::vector<std::string> words = {"schedulerd", "--listen", "127.0.0.1:0"};
+    const bool is_temporary = std::find(arguments_.begin(), arguments_.end(), "--dev") != arguments_.end();
+    if (!is_temporary) words.insert(words.end(), {"--state-dir", state_dir()});
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());

@@ -32,7 +32,8 @@ class Client {
   std::string host_;
 };
 
-// schedulerd with these arguments; ended when this goes out of scope. Throws with its log if it does not start.
+// schedulerd with these arguments; ended when this goes out of scope, and with --dev its workers, too. Throws with its
+// log if it does not start.
 class Daemon {
  public:
   explicit Daemon(std::string program, std::vector<std::string> arguments = {});

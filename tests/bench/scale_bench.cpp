@@ -24,7 +24,7 @@ using namespace tidepool::bench;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSlots = 4;
+constexpr int kSlots = 4;         // what --dev offers
 constexpr int kMeasured = 2'048;  // submits of one figure
 constexpr int kFillers = 64;      // clients that fill the queue up
 
@@ -83,7 +83,7 @@ void occupy(const Daemon& daemon) {
 }
 
 void submits_with_a_queue(const std::string& program, const std::vector<int>& queues) {
-  Daemon daemon(program, {"--local-slots", std::to_string(kSlots)});
+  Daemon daemon(program, {"--dev"});
   occupy(daemon);
   int waiting = 0;
   double alone_8 = 0;
