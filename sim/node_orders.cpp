@@ -14,6 +14,8 @@ void tell_once(Outgoing message, std::vector<Outgoing>& out) {
   if (std::find(out.begin(), out.end(), message) == out.end()) out.push_back(std::move(message));
 }
 
+}  // namespace
+
 void tell_job(const core::Job& job, const api::ToWorker& message, std::vector<Outgoing>& out) {
   std::visit(
       Overloaded{
@@ -31,8 +33,6 @@ void tell_job(const core::Job& job, const api::ToWorker& message, std::vector<Ou
       },
       message);
 }
-
-}  // namespace
 
 void tell_nodes(const leader::NodeOrder& order, const core::ClusterState& state, std::vector<Outgoing>& out) {
   const core::Node* known = state.find_node(order.node);

@@ -10,6 +10,9 @@
 
 namespace tidepool::sim {
 
+// Adds what a worker of the job is told, unless the job has been told so in this turn.
+void tell_job(const core::Job& job, const api::ToWorker& message, std::vector<Outgoing>& out);
+
 // Adds what the order comes to, if anything. `state` is the one that the order was made from.
 void tell_nodes(const leader::NodeOrder& order, const core::ClusterState& state, std::vector<Outgoing>& out);
 

@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
+#include "sim/node_orders.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -300,35 +301,16 @@ void LiveDaemon::translate(NodeId node, const api::DaemonToAgent& order, std::ve
                    out.emplace_back(sim::StopWorker{index, stop.worker, Duration::millis(stop.grace_ms)});
                  },
                  [&](const api::ReportAck& ack) { out.emplace_back(sim::AckReport{index, ack.report}); },
-                 [&](const api::ToWorkerOrder& told) { translate(told.worker, told.message, out); },
+                 // The state may know the worker no more: it may have been told something and have gone in one turn.
+                 [&](const api::ToWorkerOrder& told) {
+                   sim::tell_job(*loop_->state().find_job(job_of_.at(told.worker)), told.message, out);
+                 },
                  // Of no consequence in the simulated world.
                  [](const api::ProbeNode&) {},
                  [](const api::ForgetJob&) {},
                  [](const auto&) { TP_CHECK(false, "the loop gives only orders to nodes"); },
              },
              over_the_wire(order));
-}
-
-void LiveDaemon::translate(WorkerId id, const api::ToWorker& message, std::vector<sim::Outgoing>& out) {
-  // The state may know it no more: in the same turn it may have been told something and have been heard to be gone.
-  const JobId job = job_of_.at(id);
-  // The first copy is passed on.
-  const auto once = [&](sim::Outgoing told) {
-    if (std::find(out.begin(), out.end(), told) == out.end()) out.push_back(std::move(told));
-  };
-  const bool restarts = loop_->state().find_job(job)->spec.resize == core::ResizeMode::kRestart;
-  std::visit(Overloaded{
-                 [&](const api::GenerationMessage& g) {
-                   once(sim::CommitGeneration{job, g.number, g.members, g.after_failure, g.park});
-                 },
-                 [&](const api::SharesMessage& s) { once(sim::ChangeShares{job, s.generation, s.number, s.weights}); },
-                 // To a program that is restarted this is the word to start; the others find each other by themselves.
-                 [&](const api::AddressesMessage& a) {
-                   if (restarts) once(sim::LaunchPrograms{job, a.generation});
-                 },
-                 [](const api::CheckpointOrder&) {},
-             },
-             message);
 }
 
 void LiveDaemon::tell_decisions() {

@@ -57,7 +57,6 @@ class LiveDaemon final : public sim::Daemon {
   [[nodiscard]] int node_of(NodeId node) const;
   void translate(const live::OutboxItem& item, std::vector<sim::Outgoing>& out);
   void translate(NodeId node, const api::DaemonToAgent& order, std::vector<sim::Outgoing>& out);
-  void translate(WorkerId worker, const api::ToWorker& message, std::vector<sim::Outgoing>& out);
   void tell_decisions();
 
   sim::DaemonGround ground_;
