@@ -84,17 +84,19 @@ class Room {
     return static_cast<int>(draft_.free_slots().free()) + all_coming_ - held_ - claim.slots();
   }
 
-  // Keeps room for the claim, if there is any.
-  [[nodiscard]] bool hold(const Claim& claim) {
-    if (claim.slots_each == 1) {
-      if (draft_.free_slots().free() + all_coming_ - held_ < claim.workers) return false;
-      held_ += claim.workers;
-      return true;
-    }
-    // Before a gang that needs several slots of a node nobody holds anything, and behind it nobody takes anything.
+  [[nodiscard]] bool fits(const Claim& claim) const {
+    if (claim.slots_each == 1) return left_over(claim) >= 0;
+    // Before a gang that needs several slots of a node nothing is held, and behind it nothing is taken.
     int workers = 0;
     for (const auto& [id, node] : draft_.state().nodes) workers += room_on(id) / claim.slots_each;
     return workers >= claim.workers;
+  }
+
+  // Keeps room for the claim, if there is any.
+  [[nodiscard]] bool hold(const Claim& claim) {
+    if (!fits(claim)) return false;
+    if (claim.slots_each == 1) held_ += claim.workers;
+    return true;
   }
 
  private:
@@ -269,7 +271,7 @@ class Settlement {
     for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
       if (may_be_preempted(*victim->job, job)) chosen.push_back(*victim);
     }
-    if (held_by(chosen) >= lacking && !chosen.empty()) {
+    if (held_by(chosen) >= lacking) {
       drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return held_by(fewer) >= lacking; });
     }
     for (const Entry& victim : chosen) give_to(victim, job);
@@ -285,6 +287,7 @@ class Settlement {
   // newest stays: without it they were not enough.
   template <class Enough>
   static void drop_unneeded(std::vector<Entry>& chosen, const Enough& enough) {
+    if (chosen.size() < 2) return;
     for (std::size_t at = chosen.size() - 1; at-- > 0;) {
       std::vector<Entry> others = chosen;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
@@ -292,34 +295,33 @@ class Settlement {
     }
   }
 
+  // The same for a claim, for which `before` had no room. A claim of single slots needs every victim, and none is tried
+  // without, unless one holds no more than what is left over.
+  void drop_unneeded(std::vector<Entry>& chosen, const Claim& claim, const Room& before) {
+    const bool is_spare = claim.slots_each > 1 || std::any_of(chosen.begin(), chosen.end(), [&](const Entry& each) {
+                            return each.job->size() * each.job->spec.gpus_per_worker <= room().left_over(claim);
+                          });
+    if (!is_spare) return;
+    const auto with = [&](const std::vector<Entry>& victims) {
+      Room made = before;
+      for (const Entry& each : victims) add_workers(each, made);
+      return made;
+    };
+    drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return with(fewer).fits(claim); });
+    room_.emplace(with(chosen));
+  }
+
   // Preempts as few as the claim needs, the last in the plan's order first; none if all of them were not enough.
   bool preempt_for(const Job& claimant, const Claim& claim) {
     if (victims_.empty()) return false;
     const Room before = room();
     std::vector<Entry> chosen;
-    std::vector<Entry> left = victims_;
-    while (!left.empty()) {
-      const Entry victim = left.back();
-      left.pop_back();
-      if (!may_be_preempted(*victim.job, claimant)) continue;
-      chosen.push_back(victim);
-      add_workers(victim, room());
-      if (!Room(room()).hold(claim)) continue;
-      // A claim of single slots needs every victim unless one holds no more than what is left over.
-      const int over = claim.slots_each == 1 ? room().left_over(claim) : 0;
-      const bool may_be_fewer =
-          claim.slots_each > 1 || std::any_of(chosen.begin(), chosen.end(), [&](const Entry& each) {
-            return each.job->size() * each.job->spec.gpus_per_worker <= over;
-          });
-      const auto with = [&](const std::vector<Entry>& victims) {
-        Room made = before;
-        for (const Entry& each : victims) add_workers(each, made);
-        return made;
-      };
-      if (may_be_fewer) {
-        drop_unneeded(chosen, [&](const std::vector<Entry>& fewer) { return with(fewer).hold(claim); });
-        room_.emplace(with(chosen));
-      }
+    for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+      if (!may_be_preempted(*victim->job, claimant)) continue;
+      chosen.push_back(*victim);
+      add_workers(*victim, room());
+      if (!room().fits(claim)) continue;
+      drop_unneeded(chosen, claim, before);
       TP_CHECK(room().hold(claim), "the victims that are left make room for the claim");
       for (const Entry& entry : chosen) give_to(entry, claimant);
       return true;
