@@ -372,7 +372,7 @@ class Settlement {
   const IdSet<JobId>& giving_;
   std::vector<Entry> line_;
   std::vector<Entry> victims_;  // running, with nothing in the plan, in its order
-  IdSet<JobId> ending_;         // of those, whom somebody needed and who end soon
+  IdSet<JobId> ending_;         // of those, needed by another job and kept because they end soon
   std::vector<Left> left_;
   std::optional<Room> room_;  // looked up when first somebody does not fit
   bool waiting_ = false;      // somebody in line waits for slots

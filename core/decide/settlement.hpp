@@ -6,7 +6,7 @@
 // the last in the plan's order goes first. Who may not be preempted, or not yet, stays, and so does who ends sooner
 // than it could be started again (job_work.hpp), unless for a higher priority. Settling twice changes nothing. For a
 // job that asks for a type of slot only those are preempted who hold such slots; else workers of others move elsewhere
-// (type_moves.hpp). While it waits, nobody behind it takes slots of that type.
+// (type_moves.hpp). While it waits, no job behind it takes slots of that type.
 #pragma once
 
 #include "base/id_set.hpp"

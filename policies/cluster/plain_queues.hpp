@@ -12,7 +12,7 @@ class StrictFifo final : public AllocationPolicy {
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;
 };
 
-// The same, but for a job that does not fit later ones that do pass it. Preempts nobody, and keeps no room free for a
+// The same, but for a job that does not fit later ones that do pass it. Preempts no job, and keeps no room free for a
 // wide job: it may wait for as long as narrow ones come.
 class FifoBackfill final : public AllocationPolicy {
  public:

@@ -35,7 +35,7 @@ bool take(Free& free, int slots) {
   return best != nullptr;
 }
 
-// Jobs that may leave, those first to whom a slot is worth least, and which of them have been told to.
+// Jobs that may leave, the one that gains least from a slot first, and which of them have been told to.
 struct Leavers {
   std::vector<GangRoom::Stayer> jobs;
   std::vector<bool> leave;
@@ -47,7 +47,7 @@ struct Leaving {
   int slots = 0;  // that they give up, on all nodes
 };
 
-// `below`: only those to whom a slot is worth less.
+// `below`: only jobs that gain less from a slot.
 std::optional<Leaving> leaving_from(int node, int needed, double below, const Leavers& leavers) {
   Leaving leaving;
   for (std::size_t i = 0; i < leavers.jobs.size() && needed > 0 && leavers.jobs[i].worth < below; ++i) {

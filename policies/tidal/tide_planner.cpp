@@ -103,7 +103,7 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   return answer;
 }
 
-// A gang that bought slots and finds no room for any worker would keep everybody behind it from them, so they are sold
+// A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
 // once more without it. It bids again in the next plan.
 Market::Settlement TidePlanner::settle(Instant now, Jobs& jobs) {
   core::StepBudget budget(kStepsMost);

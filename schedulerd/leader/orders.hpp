@@ -1,5 +1,5 @@
 // What an agent is told. Orders name jobs and workers; what goes over the wire is written out from them and the state
-// by whoever sends them (start_order.hpp), so that deciding what to say costs the same in the daemon and in a
+// by their sender (start_order.hpp), so that deciding what to say costs the same in the daemon and in a
 // simulation, which says it to modelled nodes.
 #pragma once
 
