@@ -36,6 +36,7 @@ Allocation StrictFifo::allocate(const View& view, core::StepBudget& budget) cons
 // Jobs that run go before those that wait, so none is preempted.
 Allocation FifoBackfill::allocate(const View& view, core::StepBudget& budget) const {
   std::vector<double> waits;
+  waits.reserve(view.jobs.size());
   for (const JobRow& job : view.jobs) waits.push_back(job.placement.empty() ? 1 : 0);
   return grant_in_order(view, queue_by(waits, budget), Overtaking::kAllowed);
 }
