@@ -81,13 +81,14 @@ struct JobRow {
   Instant submitted;
   double weight = 1;
   Placement placement;
-  Duration held;            // for how long it has held slots
-  double slot_seconds = 0;  // attained service: slots x time held
-  int largest_seen = 0;     // the largest size at which a job of its kind was measured
-  int resizes = 0;          // changes of placement after the first
-  int size_wanted = 1;      // declared by the user
-  int size_min = 1;         // below it it does not run
-  int size_max = 1;         // above it a worker would get less than its smallest batch
+  Duration held;             // for how long it has held slots
+  double slot_seconds = 0;   // attained service: slots x time held
+  int largest_seen = 0;      // the largest size at which a job of its kind was measured
+  int resizes = 0;           // changes of placement after the first
+  int size_wanted = 1;       // declared by the user
+  int size_min = 1;          // below it it does not run
+  int size_max = 1;          // above it a worker would get less than its smallest batch
+  bool grows_later = false;  // further sizes open once it was measured, even where size_min = size_max now
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
   std::optional<std::vector<int>> nodes;  // indices of View::nodes that it may be on; none = all

@@ -28,6 +28,12 @@ bool holds_slots(const core::Job& job) {
 // asks for long ones is not left where he is.
 constexpr Duration kBoundMost = Duration::seconds(60);
 
+// Neither pinned nor of a program that reports nothing to judge sizes by.
+bool may_be_resized(const core::Job& job) {
+  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
+  return job.pinned_size == 0 && !tells_nothing;
+}
+
 TransitionCosts costs_of(const core::Job& job) {
   const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
   const Duration resume = core::resume_cost(job);
@@ -122,8 +128,7 @@ const Placement& EngineRows::placement(const core::ClusterState& state, const co
 std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms) {
   SizeLadder ladder = ladder_of(state, job);
   if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
-  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
-  if (!terms.own_way && job.pinned_size == 0 && !tells_nothing) {
+  if (!terms.own_way && may_be_resized(job)) {
     if (style_ == RowStyle::kAllSizes) return {ladder.sizes.begin(), ladder.sizes.end()};
     return Reach(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
@@ -148,6 +153,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   while (row.nodes && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
+  row.grows_later = !terms.own_way && may_be_resized(job) && job.spec.elastic.sizes.size() > 1;
   if (row.pinned > 0) row.pinned = row.size_max;  // or as much of it as there is
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));

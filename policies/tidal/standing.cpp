@@ -12,9 +12,9 @@ constexpr double kGate = 12;      // levelling comes on between seven eighths an
 constexpr double kLevels = 16;    // levelling is told in so many parts
 constexpr double kPlace = 0.618;  // by which the place where levelling is rounded moves on from class to class
 
-double rounded(int count) {
-  if (count <= kExact) return std::max(1, count);
-  const double steps = std::floor(std::log2(double(count) / kExact) * kExact);
+double rounded(double count) {
+  if (count <= kExact) return std::max(1.0, count);
+  const double steps = std::floor(std::log2(count / kExact) * kExact);
   return kExact * std::exp2(steps / kExact);
 }
 
@@ -35,6 +35,16 @@ std::vector<double> Standing::behind() const {
   return behind;
 }
 
+std::vector<double> Standing::in_turn() const {
+  std::vector<double> in_turn(kClasses);
+  int count = 0;
+  for (Class at = kClasses; at-- > 0;) {
+    in_turn[at] = rounded(count + counts_[at] / 2.0);
+    count += counts_[at];
+  }
+  return in_turn;
+}
+
 double Standing::long_jobs() const {
   double jobs = 0;
   double share = 0;  // of the longest, of a job in this class; 0 = nobody was met yet
@@ -50,10 +60,13 @@ std::vector<Others> Standing::others(double long_jobs_half) const {
   const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
   const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
   const std::vector<double> behind = this->behind();
+  const std::vector<double> in_turn = this->in_turn();
   std::vector<Others> others(kClasses);
   for (Class at = 0; at < kClasses; ++at) {
     const double place = kPlace * double(at);
-    others[at] = {.behind = behind[at], .levelling = std::floor(levels + place - std::floor(place)) / kLevels};
+    others[at] = {.behind = behind[at],
+                  .in_turn = in_turn[at],
+                  .levelling = std::floor(levels + place - std::floor(place)) / kLevels};
   }
   return others;
 }

@@ -13,6 +13,7 @@ namespace tidepool::policies::tidal {
 // What a job's weight depends on beside its own row.
 struct Others {
   double behind = 1;     // how many jobs have at least as much left to do as this one, itself included; >= 1
+  double in_turn = 1;    // the same with half of the jobs in its own class: for jobs of one class that take turns
   double levelling = 0;  // how far the weights of long jobs are levelled, 0 to 1 (README.md, "The end of all")
   bool operator==(const Others&) const = default;
 };
@@ -28,6 +29,8 @@ class Standing {
   void remove(Class of) { --counts_.at(of); }
   // Jobs in this class or a higher one, rounded; at least 1. By class; O(classes).
   [[nodiscard]] std::vector<double> behind() const;
+  // The same with half of its own class. O(classes).
+  [[nodiscard]] std::vector<double> in_turn() const;
   // What all have left, in jobs as long as the longest; 0 where there is nobody. O(classes).
   [[nodiscard]] double long_jobs() const;
   // By class; levelling is a half where there are so many long jobs. It is told in sixteenths, which every class rounds

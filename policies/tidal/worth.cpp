@@ -61,12 +61,19 @@ bool is_stopped(const JobRow& job) {
 
 // It has no choice but when it runs.
 bool is_fixed(const JobRow& job) {
-  return job.size_min == job.size_max;
+  return job.size_min == job.size_max && !job.grows_later;
+}
+
+// Of undeclared work, of a fixed size and stopped by a change. What its kin let expect does not count: where work is
+// heavy-tailed, each job would be expected to take longer the longer it has run, and all would take turns.
+// `pace`: useful steps a second on one slot; 0 = not known.
+bool takes_turns(double pace, const JobRow& job) {
+  return is_fixed(job) && is_stopped(job) && !(job.useful_left && pace > 0);
 }
 
 // As much again as it was served, in few wide classes, so that equals do not take turns where that costs.
-double seconds_unknown(const JobRow& job, const Settings& settings) {
-  const bool in_turn = is_fixed(job) && is_stopped(job);
+double seconds_unknown(double pace, const JobRow& job, const Settings& settings) {
+  const bool in_turn = takes_turns(pace, job);
   const double factor = in_turn           ? settings.served_factor_fixed
                         : is_stopped(job) ? settings.served_factor
                                           : settings.served_factor_free;
@@ -75,8 +82,8 @@ double seconds_unknown(const JobRow& job, const Settings& settings) {
   return settings.served_first * std::pow(factor, std::floor(times / std::log(factor) + 1e-9));
 }
 
-// `pace`: useful steps a second on one slot; 0 = not known.
 std::optional<double> seconds_told(double pace, const JobRow& job) {
+  if (takes_turns(pace, job)) return std::nullopt;
   const std::optional<double>& left = job.useful_left ? job.useful_left : job.useful_expected;
   if (!left || !(pace > 0)) return std::nullopt;
   return std::max(kLeastLeft, *left / pace);
@@ -89,7 +96,7 @@ double seconds_owed(const JobRow& job) {
 
 Length length_at(double pace, const JobRow& job, const Settings& settings) {
   const std::optional<double> told = seconds_told(pace, job);
-  if (!told) return {.seconds = seconds_unknown(job, settings), .in_turn = is_fixed(job) && is_stopped(job)};
+  if (!told) return {.seconds = seconds_unknown(pace, job, settings), .in_turn = takes_turns(pace, job)};
   return {.seconds = (*told + seconds_owed(job)) / std::sqrt(double(job.size_min)), .is_told = true};
 }
 
@@ -170,7 +177,8 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.grounds)),
-      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(job, settings))),
+      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, job, settings))),
+      in_turn_(takes_turns(alone_, job)),
       waiting_(waiting_of(length_at(alone_, job, settings), settings)) {
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
@@ -192,7 +200,7 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
 }
 
 void Worth::reweigh(const Others& others, Instant now) {
-  const double price = settings_->pressure * others.behind / std::max(1.0, slots_);
+  const double price = settings_->pressure * (in_turn_ ? others.in_turn : others.behind) / std::max(1.0, slots_);
   double cheapest = 0;
   for (const Weighed& at : sizes_) {
     const double cost = (least_ + price * at.pace * at.size) / at.speed;
@@ -241,14 +249,14 @@ double Worth::lost_to_booting(int size, double speed_up) const {
 
 // Giving up everything is paid for by the job that does: it has to start again later, and what it holds is worth more
 // to it by the share of that in what others gain from its slots, which is until it would have ended, at most up to the
-// horizon. One of a single size, that has all or nothing, counts to its end.
+// horizon. One of a single size is given up to a job that ends before it would have, on average in half its time left.
 double Worth::share_of_resuming() const {
   if (held_ == 0 || !is_sound(speed_held_)) return 0;
   const Duration told = job_->costs.resume > Duration() ? job_->costs.resume : job_->transition;
   const double resume = told.to_seconds();
   if (resume <= 0) return 0;
   const double to_end = left_s_ / speed_held_;
-  if (is_fixed(*job_)) return std::min(1.0, resume / (resume + to_end));
+  if (is_fixed(*job_)) return resume / (resume + to_end / 2);
   return resume / std::min(settings_->horizon_s, to_end);
 }
 

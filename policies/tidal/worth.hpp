@@ -53,7 +53,7 @@ struct Ground {
 struct Length {
   double seconds = 1;    // on one slot, with the start that it owes; less for a gang (README.md); > 0
   bool is_told = false;  // declared, or expected from others of its kind; else reckoned by how much it was served
-  bool in_turn = false;  // of unknown length and a fixed size, and a change stops it: it is served in turn
+  bool in_turn = false;  // of undeclared work and a fixed size, and a change stops it: it is served in turn
 };
 [[nodiscard]] Length length_of(const cluster::JobRow& job, const Settings& settings);
 // On one slot's worth of whichever type takes it least. Requires: at least one ground.
@@ -128,6 +128,7 @@ class Worth {
   bool here_ = true;   // what it holds is of this type
   double alone_ = 0;   // useful steps a second on one slot
   double left_s_ = 0;  // on one slot
+  bool in_turn_ = false;
   Waiting waiting_;
   double least_ = 1;       // slots that its presence counts for: its least size, one where there are several types
   double slots_ = 0;       // of the cluster, in slots of the first type

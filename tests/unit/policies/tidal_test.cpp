@@ -159,6 +159,40 @@ TEST_CASE("when slots are short, the job with the least left goes first, or else
   CHECK(sizes_of(decide(view)) == std::vector<int>{1, 0});
 }
 
+TEST_CASE("a newcomer of a fixed size and unknown length goes before one of many that have run for long") {
+  View view = view_of(1, std::vector<const Table*>(41, &kGood));
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+    JobRow& job = view.jobs[i];
+    job.size_min = job.size_max = 1;
+    job.transition = Duration::seconds(30);
+    job.useful_left = std::nullopt;
+    if (i < 40) job.slot_seconds = 100'000;
+    if (i < 4) job.placement = {{.node = 0, .slots = 1}};
+  }
+  const std::vector<int> sizes = sizes_of(decide(view));
+  CHECK(sizes[40] == 1);
+  CHECK(std::count(sizes.begin(), sizes.begin() + 4, 1) == 3);
+  // What its kin let expect of a job that takes turns changes nothing.
+  view.jobs[40].useful_expected = 1e9;
+  CHECK(sizes_of(decide(view)) == sizes);
+}
+
+TEST_CASE("a job of a fixed size keeps its slots where coming back costs more than others gain") {
+  View view = view_of(1, std::vector<const Table*>(10, &kGood));
+  view.nodes[0].slots = 1;
+  for (JobRow& job : view.jobs) {
+    job.size_min = job.size_max = 1;
+    job.costs.start = job.costs.resume = Duration::seconds(30);
+    job.useful_left = 10'000;
+  }
+  view.jobs[0].placement = {{.node = 0, .slots = 1}};
+  view.jobs[0].useful_left = 300;
+  view.jobs[1].useful_left = 20;
+  CHECK(sizes_of(decide(view))[0] == 1);
+  view.jobs[0].useful_left = 2'000;
+  CHECK(sizes_of(decide(view))[1] == 1);
+}
+
 // Hours until the first job, which has so much left, has the slot of the second, which has a tenth of that.
 int hours_waited(double useful_left) {
   View view = view_of(1, {&kGood, &kGood});
