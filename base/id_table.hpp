@@ -1,6 +1,10 @@
 // What is kept by id, in ascending order, for ids that were handed out one after the other: neighbours share a page of
 // memory, so looking one up is a step and going through all of them reads memory in a row. A std::map in all else: a
 // value stays where it is until it is erased. An iterator is valid until an id comes or goes.
+//
+// A SharedIdTable shares its pages with its copies until one of them is written to (copy on write): a copy costs a
+// pointer for every 16 ids, a write copies at most one page. Copies may be read and dropped on other threads. Its
+// iterators only read; what is to change is asked for by edit(), and stays where it is until the table is copied.
 #pragma once
 
 #include <bit>
@@ -19,7 +23,7 @@
 
 namespace tidepool {
 
-template <class Id, class T>
+template <class Id, class T, bool kShared = false>
 class IdTable {
  public:
   using key_type = Id;
@@ -33,7 +37,12 @@ class IdTable {
   class Page {
    public:
     explicit Page(std::uint64_t number) : number_(number) {}
-    Page(const Page&) = delete;
+    Page(const Page& other) : number_(other.number_) {
+      for (std::uint32_t left = other.used_; left != 0; left &= left - 1) {
+        const value_type& value = *other.slot(std::countr_zero(left));
+        make(std::countr_zero(left), value.first, value.second);
+      }
+    }
     Page& operator=(const Page&) = delete;
     ~Page() {
       for (std::uint32_t left = used_; left != 0; left &= left - 1) std::destroy_at(slot(std::countr_zero(left)));
@@ -43,6 +52,9 @@ class IdTable {
     [[nodiscard]] std::uint32_t used() const { return used_; }
     [[nodiscard]] bool has(int at) const { return (used_ >> static_cast<unsigned>(at) & 1U) != 0; }
     [[nodiscard]] value_type* slot(int at) { return std::launder(reinterpret_cast<value_type*>(room_[at].bytes)); }
+    [[nodiscard]] const value_type* slot(int at) const {
+      return std::launder(reinterpret_cast<const value_type*>(room_[at].bytes));
+    }
     template <class... Arguments>
     value_type* make(int at, Id id, Arguments&&... arguments) {
       value_type* made = ::new (static_cast<void*>(room_[at].bytes))
@@ -64,7 +76,8 @@ class IdTable {
     std::uint32_t used_ = 0;  // a bit a slot
     Slot room_[kSlots];       // values are made in it as they come
   };
-  using Pages = std::vector<std::unique_ptr<Page>>;
+  using PagePointer = std::conditional_t<kShared, std::shared_ptr<Page>, std::unique_ptr<Page>>;
+  using Pages = std::vector<PagePointer>;
 
   template <bool kConst>
   class Iterator {
@@ -114,7 +127,7 @@ class IdTable {
    private:
     friend class IdTable;
     friend class Iterator<true>;
-    using At = const std::unique_ptr<Page>*;
+    using At = const PagePointer*;
     // At the first value of the page; past all where there is none.
     Iterator(At at, At end) : at_(at), end_(end), slot_(at == end ? 0 : std::countr_zero((*at)->used())) {}
     Iterator(At at, At end, int slot) : at_(at), end_(end), slot_(slot) {}
@@ -124,7 +137,7 @@ class IdTable {
   };
 
  public:
-  using iterator = Iterator<false>;
+  using iterator = Iterator<kShared>;
   using const_iterator = Iterator<true>;
 
   IdTable() = default;
@@ -160,9 +173,21 @@ class IdTable {
   [[nodiscard]] iterator find(Id id) { return found<iterator>(id); }
   [[nodiscard]] const_iterator find(Id id) const { return found<const_iterator>(id); }
   [[nodiscard]] bool contains(Id id) const { return found<const_iterator>(id) != end(); }
-  [[nodiscard]] T& at(Id id) { return present(find(id))->second; }
+  [[nodiscard]] T& at(Id id)
+    requires(!kShared)
+  {
+    return present(find(id))->second;
+  }
   [[nodiscard]] const T& at(Id id) const { return present(find(id))->second; }
-  T& operator[](Id id) { return try_emplace(id).first->second; }
+  // The value to write to. Requires: the id is there.
+  [[nodiscard]] T& edit(Id id) {
+    const auto found = present(find(id));
+    return own(static_cast<std::size_t>(found.at_ - first_page())).slot(found.slot_)->second;
+  }
+  T& operator[](Id id) {
+    try_emplace(id);
+    return edit(id);
+  }
 
   // The first value whose id is not below, or above `id`.
   [[nodiscard]] const_iterator lower_bound(Id id) const {
@@ -184,13 +209,12 @@ class IdTable {
     const std::uint64_t number = id.number() / kSlots;
     const std::size_t at = place_of(number);
     if (at == pages_.size() || pages_[at]->number() != number) {
-      pages_.insert(pages_.begin() + static_cast<std::ptrdiff_t>(at), std::make_unique<Page>(number));
+      pages_.insert(pages_.begin() + static_cast<std::ptrdiff_t>(at), PagePointer(std::make_unique<Page>(number)));
     }
-    Page& page = *pages_[at];
     const int slot = slot_of(id);
-    const bool is_new = !page.has(slot);
+    const bool is_new = !pages_[at]->has(slot);
     if (is_new) {
-      page.make(slot, id, std::forward<Arguments>(arguments)...);
+      own(at).make(slot, id, std::forward<Arguments>(arguments)...);
       ++size_;
     }
     return {iterator(first_page() + at, last_page(), slot), is_new};
@@ -202,7 +226,7 @@ class IdTable {
   std::pair<iterator, bool> insert_or_assign(Id id, T value) {
     auto made = try_emplace(id, std::move(value));
     // Where the id is new the value has been taken already, else it is untouched.
-    if (!made.second) made.first->second = std::move(value);  // NOLINT(bugprone-use-after-move)
+    if (!made.second) edit(id) = std::move(value);  // NOLINT(bugprone-use-after-move)
     return made;
   }
   template <class Iterator>
@@ -218,10 +242,11 @@ class IdTable {
     return 1;
   }
   void erase(const_iterator where) {
-    const auto at = static_cast<std::ptrdiff_t>(where.at_ - first_page());
-    Page& page = **where.at_;
-    page.destroy(where.slot_);
-    if (page.used() == 0) pages_.erase(pages_.begin() + at);
+    const auto at = static_cast<std::size_t>(where.at_ - first_page());
+    const int slot = where.slot_;
+    Page& page = own(at);
+    page.destroy(slot);
+    if (page.used() == 0) pages_.erase(pages_.begin() + static_cast<std::ptrdiff_t>(at));
     --size_;
   }
   void clear() {
@@ -229,10 +254,31 @@ class IdTable {
     size_ = 0;
   }
 
+  // Calls on_id(id), ascending, for every id on a page that the two do not share: whatever differs is among them.
+  template <class OnId>
+  static void for_each_unshared(const IdTable& one, const IdTable& other, const OnId& on_id)
+    requires(kShared)
+  {
+    auto a = one.pages_.begin();
+    auto b = other.pages_.begin();
+    while (a != one.pages_.end() || b != other.pages_.end()) {
+      const bool has_a = a != one.pages_.end() && (b == other.pages_.end() || (*a)->number() <= (*b)->number());
+      const bool has_b = b != other.pages_.end() && (a == one.pages_.end() || (*b)->number() <= (*a)->number());
+      const Page& page = has_a ? **a : **b;
+      const bool shared = has_a && has_b && *a == *b;
+      std::uint32_t left = shared ? 0 : (has_a ? (*a)->used() : 0) | (has_b ? (*b)->used() : 0);
+      if (has_a) ++a;
+      if (has_b) ++b;
+      for (; left != 0; left &= left - 1) {
+        on_id(Id(page.number() * kSlots + static_cast<std::uint64_t>(std::countr_zero(left))));
+      }
+    }
+  }
+
  private:
   static int slot_of(Id id) { return static_cast<int>(id.number() % kSlots); }
-  [[nodiscard]] const std::unique_ptr<Page>* first_page() const { return pages_.data(); }
-  [[nodiscard]] const std::unique_ptr<Page>* last_page() const { return pages_.data() + pages_.size(); }
+  [[nodiscard]] const PagePointer* first_page() const { return pages_.data(); }
+  [[nodiscard]] const PagePointer* last_page() const { return pages_.data() + pages_.size(); }
 
   // Of the page, or of the first one behind where it would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const {
@@ -251,20 +297,29 @@ class IdTable {
     return found;
   }
   void copy(const IdTable& other) {
-    pages_.reserve(other.pages_.size());
-    for (const auto& page : other.pages_) {
-      Page& made = *pages_.emplace_back(std::make_unique<Page>(page->number()));
-      for (std::uint32_t left = page->used(); left != 0; left &= left - 1) {
-        const int at = std::countr_zero(left);
-        const value_type& value = *page->slot(at);
-        made.make(at, value.first, value.second);
-        ++size_;
-      }
+    size_ = other.size_;
+    if constexpr (kShared) {
+      pages_ = other.pages_;
+    } else {
+      pages_.reserve(other.pages_.size());
+      for (const auto& page : other.pages_) pages_.push_back(std::make_unique<Page>(*page));
     }
+  }
+  // The page to write to, which no other table shares from now on.
+  [[nodiscard]] Page& own(std::size_t at) {
+    if constexpr (kShared) {
+      // Taking a share of it orders what follows behind whoever dropped one on another thread.
+      const PagePointer held = pages_[at];
+      if (held.use_count() > 2) pages_[at] = std::make_shared<Page>(*held);
+    }
+    return *pages_[at];
   }
 
   Pages pages_;  // by number; none is empty
   std::size_t size_ = 0;
 };
+
+template <class Id, class T>
+using SharedIdTable = IdTable<Id, T, true>;
 
 }  // namespace tidepool

@@ -176,4 +176,72 @@ TEST_CASE("what a table holds is destroyed once") {
   CHECK(value.use_count() == 1);
 }
 
+namespace {
+
+using Shared = SharedIdTable<JobId, std::string>;
+
+std::map<JobId, std::string> contents(const Shared& table) {
+  return {table.begin(), table.end()};
+}
+
+}  // namespace
+
+TEST_CASE("tables that share pages hold each what was written to it, after any history of copies") {
+  Rng rng(5);
+  std::vector<Shared> tables(1);
+  std::vector<std::map<JobId, std::string>> expected(1);
+  for (int round = 0; round < 20'000; ++round) {
+    const std::size_t which = rng.below(tables.size());
+    const JobId id = random_id(rng);
+    const std::string value = std::to_string(round);
+    const auto kind = rng.below(8);
+    if (kind == 0) {
+      CHECK(tables[which].try_emplace(id, value).second == expected[which].try_emplace(id, value).second);
+    } else if (kind == 1) {
+      CHECK(tables[which].insert_or_assign(id, value).second == expected[which].insert_or_assign(id, value).second);
+    } else if (kind == 2) {
+      tables[which][id] = value;
+      expected[which][id] = value;
+    } else if (kind == 3 && tables[which].contains(id)) {
+      tables[which].edit(id) += "!";
+      expected[which][id] += "!";
+    } else if (kind == 4 && rng.chance(0.1)) {
+      const std::size_t to = tables.size() < 5 ? tables.size() : rng.below(5);
+      if (to == tables.size()) {
+        tables.emplace_back();
+        expected.emplace_back();
+      }
+      tables[to] = Shared(tables[which]);
+      expected[to] = std::map<JobId, std::string>(expected[which]);
+    } else {
+      CHECK(tables[which].erase(id) == expected[which].erase(id));
+    }
+    if (round % 100 != 0) continue;
+    for (std::size_t i = 0; i < tables.size(); ++i) REQUIRE(contents(tables[i]) == expected[i]);
+    const std::size_t other = rng.below(tables.size());
+    IdSet<JobId> told;
+    Shared::for_each_unshared(tables[which], tables[other], [&](JobId at) { REQUIRE(told.insert(at)); });
+    for (const auto& [at, text] : expected[which]) {
+      const auto found = expected[other].find(at);
+      if (found == expected[other].end() || found->second != text) REQUIRE(told.contains(at));
+    }
+    for (const auto& [at, text] : expected[other]) {
+      if (!expected[which].contains(at)) REQUIRE(told.contains(at));
+    }
+  }
+}
+
+TEST_CASE("a copy of a shared table takes no value along until one of them is written to") {
+  Shared table;
+  for (std::uint64_t number = 1; number <= 1'000; ++number) table[JobId(number)] = "value";
+  const Shared copy = table;
+  CHECK(&table.find(JobId(500))->second == &copy.find(JobId(500))->second);
+  table.edit(JobId(500)) = "other";
+  CHECK(copy.at(JobId(500)) == "value");
+  CHECK(&table.find(JobId(900))->second == &copy.find(JobId(900))->second);
+  std::size_t told = 0;
+  Shared::for_each_unshared(copy, table, [&](JobId) { ++told; });
+  CHECK(told <= 16);
+}
+
 }  // namespace tidepool
