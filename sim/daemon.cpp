@@ -7,6 +7,11 @@ NodeKind DaemonGround::kind_of(int node) const {
   return {.slots = slots_per_node, .slot_type = slot_type};
 }
 
+std::shared_ptr<const core::Job> Daemon::job(JobId job) const {
+  const auto found = state().jobs.find(job);
+  return found == state().jobs.end() ? ended(job) : found->second;
+}
+
 std::string node_name(int node) {
   return "node-" + std::to_string(node + 1);
 }

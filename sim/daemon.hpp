@@ -54,6 +54,10 @@ class Daemon {
   [[nodiscard]] virtual bool alive() const = 0;
   // Require: alive().
   [[nodiscard]] virtual const core::ClusterState& state() const = 0;
+  // That has ended and left the state; null: there is none.
+  [[nodiscard]] virtual std::shared_ptr<const core::Job> ended(JobId job) const = 0;
+  // Either way.
+  [[nodiscard]] std::shared_ptr<const core::Job> job(JobId job) const;
   [[nodiscard]] virtual std::optional<Instant> next_due() const = 0;
 
   [[nodiscard]] virtual Books books() const = 0;

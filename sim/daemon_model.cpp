@@ -181,7 +181,12 @@ void DaemonModel::free_leavers(Instant now, std::vector<Outgoing>& out) {
 }
 
 bool DaemonModel::write() {
-  if (batch_.empty() || !setup_.journaled) return true;
+  auto ended = engine_->take_ended();
+  std::move(ended.begin(), ended.end(), std::back_inserter(ended_batch_));
+  if (batch_.empty() || !setup_.journaled) {
+    keep_ended();
+    return true;
+  }
   ++writes_;
   const auto crash = setup_.crash_plan ? setup_.crash_plan(writes_) : std::nullopt;
   if (crash == CrashPoint::kBeforeWrite) {
@@ -195,6 +200,7 @@ bool DaemonModel::write() {
     return false;
   }
   journal_.commit();
+  keep_ended();
   // Costly, so only where recovery will ask for it: the state is compared after a crash here or at the next write.
   const bool is_asked_for = crash.has_value() || (setup_.crash_plan && setup_.crash_plan(writes_ + 1).has_value());
   committed_digest_ = is_asked_for ? core::digest_of(engine_->view()) : 0;
@@ -210,9 +216,20 @@ bool DaemonModel::write() {
   return true;
 }
 
+void DaemonModel::keep_ended() {
+  for (auto& job : ended_batch_) ended_.insert_or_assign(job->id, std::move(job));
+  ended_batch_.clear();
+}
+
+std::shared_ptr<const core::Job> DaemonModel::ended(JobId job) const {
+  const auto found = ended_.find(job);
+  return found == ended_.end() ? nullptr : found->second;
+}
+
 void DaemonModel::die() {
   journal_.lose_uncommitted();
   batch_.clear();
+  ended_batch_.clear();
   keys_.clear();
   connected_.clear();
   executor_ = {};
@@ -251,6 +268,7 @@ Status DaemonModel::recover() {
     engine_.emplace(setup_.ground.parts());
   }
   for (const std::string& record : journal_.records()) TP_TRY(replay(record));
+  (void)engine_->take_ended();  // kept when they left
   if (committed_digest_ != 0 && core::digest_of(engine_->view()) != committed_digest_) {
     return Error{ErrorCode::kInternal, "replaying the journal gives another state than the one that was committed"};
   }

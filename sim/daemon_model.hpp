@@ -56,6 +56,7 @@ class DaemonModel final : public Daemon {
   [[nodiscard]] Status recover() override;
   [[nodiscard]] bool alive() const override { return engine_.has_value(); }
   [[nodiscard]] const core::ClusterState& state() const override { return engine_->view(); }
+  [[nodiscard]] std::shared_ptr<const core::Job> ended(JobId job) const override;
   [[nodiscard]] std::optional<Instant> next_due() const override { return engine_->next_due(); }
   [[nodiscard]] Books books() const override { return {decide_ns_, writes_, refused_, invalid_decision_}; }
 
@@ -73,15 +74,18 @@ class DaemonModel final : public Daemon {
   // One journal write of what is appended so far; false if the daemon died in it.
   bool write();
   void die();
+  void keep_ended();
   [[nodiscard]] Status replay(const std::string& record);
 
   Setup setup_;
   MemoryJournal journal_;
   std::optional<core::Engine> engine_;
   leader::Executor executor_;
-  std::map<std::string, JobId> keys_;  // submissions already taken
-  std::map<NodeId, int> connected_;    // agents that have said hello since the start
-  std::vector<std::string> batch_;     // records for the next write
+  std::map<std::string, JobId> keys_;                          // submissions already taken
+  std::map<NodeId, int> connected_;                            // agents that have said hello since the start
+  std::vector<std::string> batch_;                             // records for the next write
+  std::vector<std::shared_ptr<const core::Job>> ended_batch_;  // beside them
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_;    // that have left the state, as durable as the journal
   std::uint64_t writes_ = 0;
   std::uint64_t exits_seen_ = 0;
   std::uint64_t committed_digest_ = 0;  // of the state that the journal holds

@@ -292,7 +292,7 @@ void Simulator::note_held(JobId job, int slots, Instant now) {
 
 void Simulator::audit_recovery() {
   for (const auto& [name, id] : acknowledged_) {
-    const core::Job* job = daemon_->state().find_job(id);
+    const auto job = daemon_->job(id);
     if (job == nullptr || job->spec.name != name) {
       violations_.push_back("the client was told that \"" + name + "\" is " + id.text() + "; after recovery it is not");
     }
@@ -333,8 +333,9 @@ SimResult Simulator::result() {
     if (job.spec.deadline) row.deadline_s = (job.arrives + *job.spec.deadline).to_seconds();
     row.steps_wanted = steps_of(job.truth);
     const auto known = acknowledged_.find(row.name);
-    const core::Job* found = known == acknowledged_.end() ? nullptr : result.state.find_job(known->second);
+    const auto found = known == acknowledged_.end() || !daemon_->alive() ? nullptr : daemon_->job(known->second);
     if (found != nullptr) {
+      result.jobs.emplace(found->id, found);
       JobRow& counted = counts_[found->id];
       row.id = found->id;
       row.state = found->state;

@@ -102,6 +102,7 @@ struct SimResult {
   std::vector<std::string> violations;
   std::vector<std::string> refused;  // facts that the engine refused; for diagnosis
   core::ClusterState state;
+  std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // that clients know of, ended ones too
 };
 
 class Simulator {

@@ -2,10 +2,13 @@
 // recovery reads back. decode(encode(x)) == x for every x.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
@@ -13,6 +16,9 @@
 #include "core/state/plan.hpp"
 
 namespace tidepool::core {
+
+// What we have written ourselves may be as large as the cluster makes it; what guards it is its digest.
+inline constexpr JsonLimits kOwnJson{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
 
 // "job_submitted", "steps_measured", ...
 [[nodiscard]] std::string_view name_of(const Fact& fact);
@@ -28,6 +34,10 @@ namespace tidepool::core {
 [[nodiscard]] Result<Reason> reason_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<Decision> decision_from_json(const nlohmann::json& value);
 [[nodiscard]] Result<ClusterState> state_from_json(const nlohmann::json& value);
+
+// One job, whole, in few words: what it shares with a blank one is left out.
+[[nodiscard]] std::string job_text(const Job& job);
+[[nodiscard]] Result<std::shared_ptr<const Job>> job_from_text(std::string_view text);
 
 // A fingerprint of the whole state: equal states, equal digests, on every machine.
 [[nodiscard]] std::uint64_t digest_of(const ClusterState& state);

@@ -3,6 +3,8 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/sparse.hpp"
+#include "core/codec/state_rows.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::core {
@@ -268,6 +270,23 @@ void fields(auto& archive, codec::Like<Job> auto& job) {
   measurement_fields(archive, job);
 }
 
+void fields(auto& archive, codec::Like<EndedJob> auto& job) {
+  archive("id", job.id);
+  archive("state", job.state);
+  archive("finished_at", job.finished_at);
+  archive("slot_time", job.slot_time);
+  archive("samples_done", job.samples_done);
+  archive("global_batch", job.global_batch);
+  archive("gpus_per_worker", job.gpus_per_worker);
+  archive("sizes", job.sizes);
+}
+
+void fields(auto& archive, codec::Like<EndedCounts> auto& counts) {
+  archive("succeeded", counts.succeeded);
+  archive("failed", counts.failed);
+  archive("cancelled", counts.cancelled);
+}
+
 void fields(auto& archive, codec::Like<ClusterState> auto& state) {
   archive("now", state.now);
   archive("next_job", state.next_job);
@@ -275,49 +294,97 @@ void fields(auto& archive, codec::Like<ClusterState> auto& state) {
   archive("next_worker", state.next_worker);
   archive("next_decision", state.next_decision);
   archive("next_event", state.next_event);
+  archive("ended_counts", state.ended_counts);
   archive("plan", state.plan);
 }
 
 namespace {
 
 // Nodes, workers and jobs name themselves, so they are lists; a name that comes twice is an error.
-template <class Map, class Make>
-Status decode_list(nlohmann::json& document, const char* name, Map& map, Make make) {
+template <class Take>
+Status decode_list(nlohmann::json& document, const char* name, Take take) {
   const auto found = document.find(name);
   const std::string where = std::string("/") + name;
   if (found == document.end() || !found->is_array()) return codec::wrong(where, "a list");
   std::size_t index = 0;
-  for (const auto& element : *found) {
-    const std::string place = where + "/" + std::to_string(index++);
-    auto value = make();
-    TP_TRY(codec::decode(element, place, *value));
-    const auto id = value->id;
-    if (!id) return codec::wrong(place + "/id", "an id");
-    if (!map.emplace(id, std::move(value)).second) return codec::wrong(place + "/id", "an id of its own");
-  }
+  for (const auto& element : *found) TP_TRY(take(element, where + "/" + std::to_string(index++)));
   document.erase(found);
   return ok_status();
 }
 
-template <class Id, class T>
-IdTable<Id, T> unboxed(std::map<Id, std::unique_ptr<T>>&& boxes) {
-  IdTable<Id, T> plain;
-  for (auto& [id, box] : boxes) plain.emplace(id, std::move(*box));
-  return plain;
+// The value that the element holds; its id must not be in the table.
+template <class T, class Table>
+Result<T> decode_named(const nlohmann::json& element, const std::string& where, const Table& table, T value) {
+  TP_TRY(codec::decode(element, where, *value));
+  if (!value->id || table.contains(value->id)) return codec::wrong(where + "/id", "an id of its own").error();
+  return value;
+}
+
+Status take_node(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+  auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
+  if (!node.ok()) return node.error();
+  const NodeId id = (*node)->id;
+  state.nodes.emplace(id, std::move(**node));
+  return ok_status();
+}
+
+Status take_worker(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+  auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
+  if (!worker.ok()) return worker.error();
+  const WorkerId id = (*worker)->id;
+  state.workers.emplace(id, std::move(**worker));
+  return ok_status();
+}
+
+Status take_job(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+  auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
+  if (!job.ok()) return job.error();
+  const JobId id = (*job)->id;
+  state.jobs.emplace(id, *std::move(job));
+  return ok_status();
+}
+
+Status take_ended(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+  auto job = decode_named(element, where, state.ended, std::make_shared<EndedJob>());
+  if (!job.ok()) return job.error();
+  const JobId id = (*job)->id;
+  state.ended.emplace(id, *std::move(job));
+  return ok_status();
+}
+
+// All but nodes, workers and jobs.
+nlohmann::json encode_head(const ClusterState& state) {
+  auto out = codec::encode(state);
+  // Left out while it says nothing, as in the states of daemons that knew no policy files.
+  if (state.desk != PolicyDesk{}) out["desk"] = codec::encode(state.desk);
+  return out;
+}
+
+Status take_head(nlohmann::json document, ClusterState& state) {
+  if (const auto desk = document.find("desk"); desk != document.end()) {
+    TP_TRY(codec::decode(*desk, "/desk", state.desk));
+    document.erase(desk);
+  }
+  return codec::decode(document, "", state);
+}
+
+Result<ClusterState> checked(ClusterState state) {
+  if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
+  return state;
 }
 
 }  // namespace
 
 nlohmann::json to_json(const ClusterState& state) {
-  auto out = codec::encode(state);
+  auto out = encode_head(state);
   auto& nodes = out["nodes"] = nlohmann::json::array();
   for (const auto& [id, node] : state.nodes) nodes.push_back(codec::encode(node));
   auto& workers = out["workers"] = nlohmann::json::array();
   for (const auto& [id, worker] : state.workers) workers.push_back(codec::encode(worker));
   auto& jobs = out["jobs"] = nlohmann::json::array();
   for (const auto& [id, job] : state.jobs) jobs.push_back(codec::encode(*job));
-  // Left out while it says nothing, as in the states of daemons that knew no policy files.
-  if (state.desk != PolicyDesk{}) out["desk"] = codec::encode(state.desk);
+  auto& ended = out["ended"] = nlohmann::json::array();
+  for (const auto& [id, job] : state.ended) ended.push_back(codec::encode(*job));
   return out;
 }
 
@@ -325,22 +392,105 @@ Result<ClusterState> state_from_json(const nlohmann::json& value) {
   if (!value.is_object()) return invalid_argument("a state must be an object");
   auto document = value;
   ClusterState state;
-  std::map<NodeId, std::unique_ptr<Node>> nodes;
-  std::map<WorkerId, std::unique_ptr<Worker>> workers;
-  std::map<JobId, std::shared_ptr<Job>> jobs;
-  TP_TRY(decode_list(document, "nodes", nodes, [] { return std::make_unique<Node>(); }));
-  TP_TRY(decode_list(document, "workers", workers, [] { return std::make_unique<Worker>(); }));
-  TP_TRY(decode_list(document, "jobs", jobs, [] { return std::make_shared<Job>(); }));
-  if (const auto desk = document.find("desk"); desk != document.end()) {
-    TP_TRY(codec::decode(*desk, "/desk", state.desk));
-    document.erase(desk);
+  const auto list = [&](const char* name, auto take) {
+    return decode_list(document, name,
+                       [&](const auto& element, const std::string& where) { return take(element, where, state); });
+  };
+  TP_TRY(list("nodes", take_node));
+  TP_TRY(list("workers", take_worker));
+  TP_TRY(list("jobs", take_job));
+  TP_TRY(list("ended", take_ended));
+  TP_TRY(take_head(std::move(document), state));
+  return checked(std::move(state));
+}
+
+std::vector<RowKey> rows_between(const ClusterState& before, const ClusterState& now) {
+  std::vector<RowKey> keys;
+  const auto add = [&](RowKind kind) { return [&keys, kind](auto id) { keys.push_back({kind, id.number()}); }; };
+  SharedIdTable<NodeId, Node>::for_each_unshared(before.nodes, now.nodes, add(RowKind::kNode));
+  SharedIdTable<WorkerId, Worker>::for_each_unshared(before.workers, now.workers, add(RowKind::kWorker));
+  SharedIdTable<JobId, std::shared_ptr<const Job>>::for_each_unshared(before.jobs, now.jobs, [&](JobId id) {
+    if (before.find_job(id) != now.find_job(id)) keys.push_back({RowKind::kJob, id.number()});
+  });
+  SharedIdTable<JobId, std::shared_ptr<const EndedJob>>::for_each_unshared(before.ended, now.ended, [&](JobId id) {
+    if (before.find_ended(id) != now.find_ended(id)) keys.push_back({RowKind::kEnded, id.number()});
+  });
+  return keys;
+}
+
+namespace {
+
+// What a row is encoded against, so that it holds only what sets it apart.
+template <class T>
+const nlohmann::json& blank_of() {
+  static const nlohmann::json blank = codec::encode(T{});
+  return blank;
+}
+
+template <class T>
+std::string sparse_text(const T& value) {
+  nlohmann::json encoded = codec::encode(value);
+  codec::make_sparse(encoded, blank_of<T>());
+  return canonical_json(encoded);
+}
+
+template <class T>
+Result<nlohmann::json> from_sparse_text(std::string_view text) {
+  auto document = parse_json(text, kOwnJson);
+  if (!document.ok()) return document.error();
+  if (!document->is_object()) return invalid_argument("must be an object");
+  codec::fill_in(*document, blank_of<T>());
+  return document;
+}
+
+}  // namespace
+
+std::string job_text(const Job& job) {
+  return sparse_text(job);
+}
+
+Result<std::shared_ptr<const Job>> job_from_text(std::string_view text) {
+  const auto document = from_sparse_text<Job>(text);
+  if (!document.ok()) return document.error();
+  auto job = std::make_shared<Job>();
+  TP_TRY(codec::decode(*document, "", *job));
+  return std::shared_ptr<const Job>(std::move(job));
+}
+
+std::string row_text(const ClusterState& state, RowKey key) {
+  const auto text = [](const auto* value) { return value == nullptr ? "" : sparse_text(*value); };
+  switch (key.kind) {
+    case RowKind::kNode: return text(state.find_node(NodeId(key.id)));
+    case RowKind::kWorker: return text(state.find_worker(WorkerId(key.id)));
+    case RowKind::kJob: return text(state.find_job(JobId(key.id)));
+    case RowKind::kEnded: return text(state.find_ended(JobId(key.id)));
   }
-  TP_TRY(codec::decode(document, "", state));
-  state.nodes = unboxed(std::move(nodes));
-  state.workers = unboxed(std::move(workers));
-  state.jobs.insert(jobs.begin(), jobs.end());
-  if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
-  return state;
+  return "";
+}
+
+std::string head_text(const ClusterState& state) {
+  return canonical_json(encode_head(state));
+}
+
+Status StateFromRows::put(RowKey key, std::string_view text) {
+  const auto take = [&](const Result<nlohmann::json>& document, const char* where, auto take_in) {
+    return document.ok() ? take_in(*document, where, state_) : Status(document.error());
+  };
+  switch (key.kind) {
+    case RowKind::kNode: return take(from_sparse_text<Node>(text), "/node", take_node);
+    case RowKind::kWorker: return take(from_sparse_text<Worker>(text), "/worker", take_worker);
+    case RowKind::kJob: return take(from_sparse_text<Job>(text), "/job", take_job);
+    case RowKind::kEnded: return take(from_sparse_text<EndedJob>(text), "/ended", take_ended);
+  }
+  return invalid_argument("a row of no known kind");
+}
+
+Result<ClusterState> StateFromRows::finish(std::string_view head) && {
+  auto document = parse_json(head, kOwnJson);
+  if (!document.ok()) return document.error();
+  if (!document->is_object()) return invalid_argument("the head of a state must be an object");
+  TP_TRY(take_head(*std::move(document), state_));
+  return checked(std::move(state_));
 }
 
 std::uint64_t digest_of(const ClusterState& state) {

@@ -48,14 +48,15 @@ struct Engine::Impl {
   Parts parts;
   ClusterState state;
 
-  Touched unseen;                   // changed since the last accept
-  IdSet<JobId> pending;             // jobs that wait
-  std::optional<WaitingLine> line;  // they in order, where each job's place follows from it alone
-  bool nodes_changed = false;       // since the last accept
-  IdSet<JobId> claiming;            // those of them that slots would help
-  IdSet<JobId> held_back;           // running jobs that free slots would let change
-  IdSet<JobId> asking;              // jobs that have not ended and ask for a type of slot
-  IdSet<JobId> typed_waiting;       // those of them that wait
+  std::vector<std::shared_ptr<const Job>> ended;  // have left the state, and nobody has taken them yet
+  Touched unseen;                                 // changed since the last accept
+  IdSet<JobId> pending;                           // jobs that wait
+  std::optional<WaitingLine> line;                // they in order, where each job's place follows from it alone
+  bool nodes_changed = false;                     // since the last accept
+  IdSet<JobId> claiming;                          // those of them that slots would help
+  IdSet<JobId> held_back;                         // running jobs that free slots would let change
+  IdSet<JobId> asking;                            // jobs that have not ended and ask for a type of slot
+  IdSet<JobId> typed_waiting;                     // those of them that wait
   std::set<std::pair<Instant, JobId>> due;
   IdTable<JobId, Instant> due_of;
 
@@ -101,6 +102,37 @@ struct Engine::Impl {
       unseen.jobs.insert(id);
       index(id, {.until = state.now});
     }
+    if (planner) follow_ended(*planner);
+  }
+
+  void follow_ended(ClusterPlanner& follower) const {
+    for (const auto& [id, job] : state.ended) follower.follow(state, id);
+  }
+
+  // Who has left the state is in no index; planners learn what is remembered of it, and what no longer is.
+  void forget(StateChange::Left left, IdSet<JobId>& looked_at) {
+    for (auto& job : left.jobs) {
+      const JobId id = job->id;
+      if (off_plan.contains(id) || giving.contains(id)) disturb();
+      for (IdSet<JobId>* each : {&pending, &claiming, &held_back, &asking, &typed_waiting, &counted, &off_plan, &giving,
+                                 &news, &slow_off_plan, &unseen.jobs, &looked_at}) {
+        each->erase(id);
+      }
+      if (line) line->leave(id);
+      forget_due(id);
+      if (planner) planner->follow(state, id);
+      ended.push_back(std::move(job));
+    }
+    for (const JobId id : left.forgotten) {
+      if (planner) planner->follow(state, id);
+    }
+  }
+
+  void forget_due(JobId id) {
+    const auto old = due_of.find(id);
+    if (old == due_of.end()) return;
+    due.erase({old->second, id});
+    due_of.erase(old);
   }
 
   // Up to when a job's times have been looked at, and whether its newest verdict is of all that is known.
@@ -128,10 +160,7 @@ struct Engine::Impl {
       put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen.until));
       planner->follow(state, id);
     }
-    if (const auto old = due_of.find(id); old != due_of.end()) {
-      due.erase({old->second, id});
-      due_of.erase(old);
-    }
+    forget_due(id);
     if (const auto when = tidepool::core::next_due(state, job, parts.config, seen.until)) {
       due.emplace(*when, id);
       due_of.emplace(id, *when);
@@ -276,7 +305,9 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   StateChange change(impl_->state, fact.at);
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   impl_->state.now = fact.at;
+  StateChange::Left left = change.let_ended_go();
   impl_->unseen.add(change.touched());
+  impl_->forget(std::move(left), impl_->unseen.jobs);
   if (change.touched().capacity || change.touched().jobs.empty()) impl_->disturb();
   if (speaks_of_node(fact.fact)) {
     impl_->nodes_changed = true;
@@ -308,6 +339,7 @@ Decision Engine::decide_anew(Instant now) const {
     if (!is_final(job->state) || !job->workers.empty()) jobs.insert(id);
     if (planner) planner->follow(impl_->state, id);
   }
+  if (planner) impl_->follow_ended(*planner);
   return impl_->decide({.jobs = std::move(jobs), .queue = true, .planner = planner.get()}, now);
 }
 
@@ -319,14 +351,20 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   StateChange change(impl_->state, decision.at);
   IdSet<JobId> looked_at = impl_->to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
+  StateChange::Left left = change.let_ended_go();
   looked_at.insert(change.touched().jobs);
   impl_->unseen = {};
+  impl_->forget(std::move(left), looked_at);
   impl_->nodes_changed = false;
   if (!decision.plan.empty() || decision.replan) impl_->disturb();
   for (const JobId id : looked_at) impl_->index(id, {.until = decision.at, .decided = true});
   if (impl_->planner && decision.replan) impl_->planner->booked();
   impl_->check_books(change.touched().jobs);
   return change.take_events();
+}
+
+std::vector<std::shared_ptr<const Job>> Engine::take_ended() {
+  return std::exchange(impl_->ended, {});
 }
 
 const ClusterState& Engine::view() const {

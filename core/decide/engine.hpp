@@ -54,6 +54,10 @@ class Engine {
 
   [[nodiscard]] const ClusterState& view() const;
 
+  // The jobs that have ended, hold nothing more and have left the state since the last call, as they were: with the
+  // fact or the decision after which nothing depended on them.
+  [[nodiscard]] std::vector<std::shared_ptr<const Job>> take_ended();
+
   // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
   [[nodiscard]] std::optional<Instant> next_due() const;
 

@@ -79,7 +79,8 @@ struct PlanAnswer {
 class ClusterPlanner {
  public:
   virtual ~ClusterPlanner() = default;
-  // The job is new, has changed or has ended. Called for every job that changes.
+  // The job is new, has changed or has ended. Called for every job that changes; for one that has left the state, too,
+  // of whom ClusterState::ended holds what is remembered, or nothing any more.
   virtual void follow(const ClusterState& state, JobId job) = 0;
   // The newest answer, or one made by another planner of the same state, has become part of the state.
   virtual void booked() {}

@@ -39,6 +39,9 @@ class WaitingLine {
   // The job has changed or has been decided about; `seen`: the decision is the newest, so its verdict can be relied on.
   void follow(const Job& job, QueueRank rank, bool seen);
 
+  // The job is not there any more.
+  void leave(JobId job);
+
   // In the line's order, each behind `after`, or the first one: anybody; the next open one; the next one that is open
   // or whose need `fits`.
   [[nodiscard]] std::optional<Place> next(const std::optional<Place>& after) const;
@@ -57,8 +60,6 @@ class WaitingLine {
   };
   using Line = __gnu_pbds::tree<Place, __gnu_pbds::null_type, std::less<Place>, __gnu_pbds::rb_tree_tag,
                                 __gnu_pbds::tree_order_statistics_node_update>;
-
-  void leave(JobId job);
 
   bool strict_;
   IdTable<JobId, Entry> entries_;  // who is in the line

@@ -280,31 +280,35 @@ Reason current_reason(const ClusterState& state, const Job& job) {
 Explanation explain(const ClusterState& state, JobId id) {
   const Job* job = state.find_job(id);
   TP_CHECK(job != nullptr, "a job that is explained exists");
+  return explain(state, *job);
+}
+
+Explanation explain(const ClusterState& state, const Job& job) {
   Explanation out;
-  out.reason = current_reason(state, *job);
-  out.lost = job->verdict.lost;
-  out.chosen = job->verdict.chosen;
-  if (job->allotted && !job->allotted->allotment.lost.empty()) {
+  out.reason = current_reason(state, job);
+  out.lost = job.verdict.lost;
+  out.chosen = job.verdict.chosen;
+  if (job.allotted && !job.allotted->allotment.lost.empty()) {
     // The plan is as new as the numbers in it; a verdict is stored anew only when it says something else.
-    const Allotment& allotment = job->allotted->allotment;
+    const Allotment& allotment = job.allotted->allotment;
     out.chosen = Alternative{allotment.size, allotment.score, allotment.reason};
     out.lost = allotment.lost;
     if (out.reason.code == allotment.reason.code) out.reason = allotment.reason;
   }
-  const bool judged = static_cast<bool>(job->verdict.job);
-  out.summary = judged ? told(*job, out.reason) : "submitted; the next decision will place it";
-  if (job->state == JobState::kFailed && !job->last_error.empty()) out.summary += ": " + job->last_error;
-  add_choice(*job, out);
-  add_measurements(*job, out);
-  add_transition_costs(*job, out);
-  add_stragglers(state, *job, out);
-  add_eased(state, *job, out);
-  if (job->restarts > 0) {
-    out.evidence.push_back("lost workers " + counted(job->restarts, "time") + " so far; newest: " + job->last_error);
+  const bool judged = static_cast<bool>(job.verdict.job);
+  out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
+  if (job.state == JobState::kFailed && !job.last_error.empty()) out.summary += ": " + job.last_error;
+  add_choice(job, out);
+  add_measurements(job, out);
+  add_transition_costs(job, out);
+  add_stragglers(state, job, out);
+  add_eased(state, job, out);
+  if (job.restarts > 0) {
+    out.evidence.push_back("lost workers " + counted(job.restarts, "time") + " so far; newest: " + job.last_error);
   }
-  add_kept_state(state, *job, out);
-  if (job->state == JobState::kPending) add_ahead(state, *job, out);
-  if (judged && !is_final(job->state)) add_unblocks(state, *job, out);
+  add_kept_state(state, job, out);
+  if (job.state == JobState::kPending) add_ahead(state, job, out);
+  if (judged && !is_final(job.state)) add_unblocks(state, job, out);
   return out;
 }
 

@@ -26,7 +26,9 @@ struct Explanation {
   std::vector<JobId> ahead;           // jobs that go first, if it waits
 };
 
-// Why the job is in its present state and size. Requires: the job exists.
+// Why the job is in its present state and size; one that has left the state is explained as it was at its end.
+[[nodiscard]] Explanation explain(const ClusterState& state, const Job& job);
+// Requires: the state holds the job.
 [[nodiscard]] Explanation explain(const ClusterState& state, JobId job);
 
 }  // namespace tidepool::core

@@ -65,8 +65,8 @@ Result<const Job*> live_job(const ClusterState& state, JobId id) {
 
 Result<const Job*> known_job(const ClusterState& state, JobId id) {
   const Job* job = state.find_job(id);
-  if (job == nullptr) return not_found("there is no " + id.text());
-  return job;
+  if (job != nullptr) return job;
+  return state.has_ended(id) ? conflict(id.text() + " has already ended") : not_found("there is no " + id.text());
 }
 
 Status apply(StateChange& change, const JobSubmitted& fact) {

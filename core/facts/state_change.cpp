@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "core/state/account.hpp"
+#include "core/state/ended_job.hpp"
 
 namespace tidepool::core {
 
@@ -21,15 +22,13 @@ Job& StateChange::words_of(JobId id) {
 }
 
 Worker& StateChange::worker(WorkerId id) {
-  const auto found = state_.workers.find(id);
-  TP_CHECK(found != state_.workers.end(), "a worker that changes exists");
-  return found->second;
+  TP_CHECK(state_.workers.contains(id), "a worker that changes exists");
+  return state_.workers.edit(id);
 }
 
 Node& StateChange::node(NodeId id) {
-  const auto found = state_.nodes.find(id);
-  TP_CHECK(found != state_.nodes.end(), "a node that changes exists");
-  return found->second;
+  TP_CHECK(state_.nodes.contains(id), "a node that changes exists");
+  return state_.nodes.edit(id);
 }
 
 Worker& StateChange::add_worker(JobId job_id, const WorkerPlacement& placement) {
@@ -50,7 +49,8 @@ Worker& StateChange::add_worker(JobId job_id, const WorkerPlacement& placement) 
   worker.node = placement.node;
   worker.slots = placement.slots;
   worker.started_at = at_;
-  return state_.workers.insert_or_assign(placement.worker, std::move(worker)).first->second;
+  state_.workers.insert_or_assign(placement.worker, std::move(worker));
+  return state_.workers.edit(placement.worker);
 }
 
 void StateChange::remove_worker(WorkerId id) {
@@ -65,6 +65,15 @@ void StateChange::remove_worker(WorkerId id) {
   std::erase(owner.workers, id);
   state_.workers.erase(id);
   capacity_changed();
+}
+
+StateChange::Left StateChange::let_ended_go() {
+  Left left;
+  for (const JobId id : touched_.jobs) {
+    if (has_left(*state_.find_job(id))) left.jobs.push_back(take_out(state_, id, left.forgotten));
+  }
+  for (const auto& job : left.jobs) touched_.jobs.erase(job->id);
+  return left;
 }
 
 void StateChange::emit(std::string type, nlohmann::json data) {

@@ -54,6 +54,13 @@ class StateChange {
   void emit(std::string type, const Job& job, nlohmann::json data);
   void emit(std::string type, const Node& node, nlohmann::json data);
 
+  // Jobs that were touched, have ended and hold nothing more leave the state. Once, after all else.
+  struct Left {
+    std::vector<std::shared_ptr<const Job>> jobs;
+    IdSet<JobId> forgotten;  // of earlier ones, what was remembered
+  };
+  [[nodiscard]] Left let_ended_go();
+
   [[nodiscard]] const Touched& touched() const { return touched_; }
   [[nodiscard]] std::vector<Event> take_events() { return std::move(events_); }
 

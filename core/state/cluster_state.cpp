@@ -40,6 +40,11 @@ const Job* ClusterState::find_job(JobId id) const {
   return found == jobs.end() ? nullptr : found->second.get();
 }
 
+const EndedJob* ClusterState::find_ended(JobId id) const {
+  const auto found = ended.find(id);
+  return found == ended.end() ? nullptr : found->second.get();
+}
+
 const Node* ClusterState::find_node(NodeId id) const {
   const auto found = nodes.find(id);
   return found == nodes.end() ? nullptr : &found->second;
@@ -51,11 +56,12 @@ const Worker* ClusterState::find_worker(WorkerId id) const {
 }
 
 Job& ClusterState::mutable_job(JobId id) {
-  const auto found = jobs.find(id);
-  TP_CHECK(found != jobs.end(), "a job that changes exists");
-  if (found->second.use_count() > 1) found->second = std::make_shared<Job>(*found->second);
+  std::shared_ptr<const Job>& slot = jobs.edit(id);
+  // Taking a share of it orders what follows behind whoever dropped one on another thread.
+  const std::shared_ptr<const Job> held = slot;
+  if (held.use_count() > 2) slot = std::make_shared<Job>(*held);
   // Every job is created as a plain Job (never as a const one), so writing through is defined.
-  return const_cast<Job&>(*found->second);
+  return const_cast<Job&>(*slot);
 }
 
 int ClusterState::slots_total() const {

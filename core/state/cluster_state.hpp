@@ -299,6 +299,25 @@ struct Job {
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 };
 
+// What is remembered of a job that has ended and left the state (ended_job.hpp).
+struct EndedJob {
+  JobId id;
+  JobState state = JobState::kSucceeded;
+  Instant finished_at;
+  Duration slot_time;
+  std::int64_t samples_done = 0;
+  std::int64_t global_batch = 1;  // as declared
+  int gpus_per_worker = 1;
+  std::map<int, SizeRecord> sizes;
+};
+
+// How many have left, ever.
+struct EndedCounts {
+  std::int64_t succeeded = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;
+};
+
 // The newest plan for the whole cluster, beside what it gives each job.
 struct ClusterPlan {
   std::string policy;  // whose; empty = none was made
@@ -309,13 +328,16 @@ struct ClusterPlan {
   std::string error;            // why its newest answer was dropped; empty = it was not
 };
 
-// All of it. Jobs are shared between copies until one of them changes (copy on write), so that a
-// snapshot for readers costs a pointer per job.
+// All of it. Copies share what they hold until one of them changes it (copy on write), so that a picture for readers
+// costs a pointer for every 16 jobs, workers or nodes.
 struct ClusterState {
   Instant now;  // time of the newest fact
-  IdTable<NodeId, Node> nodes;
-  IdTable<WorkerId, Worker> workers;  // those that hold slots
-  IdTable<JobId, std::shared_ptr<const Job>> jobs;
+  SharedIdTable<NodeId, Node> nodes;
+  SharedIdTable<WorkerId, Worker> workers;  // those that hold slots
+  // Those that have not ended, and those whose workers have still to go.
+  SharedIdTable<JobId, std::shared_ptr<const Job>> jobs;
+  SharedIdTable<JobId, std::shared_ptr<const EndedJob>> ended;  // the newest of the others that say something
+  EndedCounts ended_counts;
   std::uint64_t next_job = 1;
   std::uint64_t next_node = 1;
   std::uint64_t next_worker = 1;
@@ -324,7 +346,9 @@ struct ClusterState {
   ClusterPlan plan;  // of a policy for the whole cluster
   PolicyDesk desk;   // policy files
 
-  [[nodiscard]] const Job* find_job(JobId id) const;
+  [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
+  [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }
+  [[nodiscard]] const EndedJob* find_ended(JobId id) const;
   [[nodiscard]] const Node* find_node(NodeId id) const;
   [[nodiscard]] const Worker* find_worker(WorkerId id) const;
   // Copies the job if a reader shares it. Requires: the job exists.

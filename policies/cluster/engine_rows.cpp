@@ -69,21 +69,54 @@ bool is_claim(const core::Job& job, bool own_way) {
 }
 
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
-  const core::Job& job = *state.find_job(id);
   kin_.forget(id);
-  Kept& kept = kept_[id];
-  kept.speed.emplace(job);
-  kept.row.reset();
-  kin_.tell(job, *kept.speed);
-  if (core::is_final(job.state)) kept_.erase(id);
-  if (job.state == core::JobState::kSucceeded) {
-    const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
-    if (is_new) ended_.push_back(0);
-    ended_[place->second] = job.slot_time.to_seconds();
+  if (const core::Job* job = state.find_job(id)) {
+    Kept& kept = kept_[id];
+    kept.speed.emplace(*job);
+    kept.row.reset();
+    kin_.tell(KinOfJobs::progress_of(*job), *kept.speed);
+    if (core::is_final(job->state)) kept_.erase(id);
+    if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
+  } else {
+    kept_.erase(id);
+    follow_ended(state, id);
   }
   std::vector<JobId> moved = kin_.take_moved();
   for (const JobId other : moved) kept_.at(other).row.reset();
   return moved;
+}
+
+void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
+  const core::EndedJob* job = state.find_ended(id);
+  if (job == nullptr) {
+    kin_.withdraw(id);
+    const auto place = place_of_.find(id);
+    if (place == place_of_.end()) return;
+    place_of_.erase(place);
+    has_gaps_ = true;
+    return;
+  }
+  kin_.tell(KinOfJobs::progress_of(*job), JobSpeed(*job));
+  if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
+}
+
+void EngineRows::note_end(JobId id, Duration slot_time) {
+  const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
+  if (is_new) ended_.push_back(0);
+  ended_[place->second] = slot_time.to_seconds();
+}
+
+// What is left of them, in the order in which they ended.
+void EngineRows::close_gaps() {
+  if (!std::exchange(has_gaps_, false)) return;
+  std::vector<std::pair<std::size_t, JobId>> left;
+  for (const auto& [id, place] : place_of_) left.emplace_back(place, id);
+  std::sort(left.begin(), left.end());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    ended_[i] = ended_[left[i].first];
+    place_of_[left[i].second] = i;
+  }
+  ended_.resize(left.size());
 }
 
 void EngineRows::follow_nodes(const core::ClusterState& state) {
@@ -212,6 +245,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   Rows rows{.view = {.now = request.view.now}, .claims = {}, .capacity = 0};
   View& view = rows.view;
   view.mark = state.plan.mark;
+  close_gaps();
   view.ended_slot_seconds = ended_;
   for (const NodeId id : nodes_) {
     const core::Node& node = *state.find_node(id);

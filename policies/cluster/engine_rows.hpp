@@ -71,10 +71,14 @@ class EngineRows {
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  KinOfJobs kin_;                         // those who ask there have rows in kept_
-  std::vector<NodeId> nodes_;             // that are up, by id
-  IdTable<NodeId, int> index_;            // into nodes_
+  KinOfJobs kin_;               // those who ask there have rows in kept_
+  std::vector<NodeId> nodes_;   // that are up, by id
+  IdTable<NodeId, int> index_;  // into nodes_
+  void follow_ended(const core::ClusterState& state, JobId id);
+  void note_end(JobId id, Duration slot_time);
+  void close_gaps();
   std::vector<double> ended_;             // slot-seconds of jobs that have succeeded
+  bool has_gaps_ = false;                 // it holds some of whom nothing is remembered any more
   IdTable<JobId, std::size_t> place_of_;  // of each of them in ended_
 };
 

@@ -13,15 +13,28 @@ constexpr double kPriorSigma = 0.05;
 }  // namespace
 
 JobSpeed::JobSpeed(const core::Job& job)
-    : declared_batch_(double(job.spec.batch.global)),
-      noise_(job.noise_scale),
-      on_resize_(job.spec.batch.on_resize),
-      batch_max_(job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL),
-      slots_per_worker_(job.spec.gpus_per_worker) {
+    : JobSpeed(Told{.global_batch = job.spec.batch.global,
+                    .slots_per_worker = job.spec.gpus_per_worker,
+                    .sizes = job.sizes,
+                    .noise = job.noise_scale,
+                    .on_resize = job.spec.batch.on_resize,
+                    .batch_max = job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL}) {}
+
+JobSpeed::JobSpeed(const core::EndedJob& job)
+    : JobSpeed(Told{
+          .global_batch = job.global_batch, .slots_per_worker = job.gpus_per_worker, .sizes = job.sizes, .noise = {}}) {
+}
+
+JobSpeed::JobSpeed(const Told& told)
+    : declared_batch_(double(told.global_batch)),
+      noise_(told.noise),
+      on_resize_(told.on_resize),
+      batch_max_(told.batch_max),
+      slots_per_worker_(told.slots_per_worker) {
   std::vector<ThroughputPoint> points;
-  points.reserve(job.sizes.size());
-  seen_.reserve(job.sizes.size());
-  for (const auto& [size, record] : job.sizes) {
+  points.reserve(told.sizes.size());
+  seen_.reserve(told.sizes.size());
+  for (const auto& [size, record] : told.sizes) {
     const bool measured = record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
     if (!measured) continue;
     points.push_back(point_of(size, record));

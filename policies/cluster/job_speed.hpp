@@ -4,6 +4,7 @@
 // step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,6 +18,8 @@ namespace tidepool::policies::cluster {
 class JobSpeed final : public SpeedModel {
  public:
   explicit JobSpeed(const core::Job& job);
+  // Of a job that has ended: what it measured; of its noise and its batches at other sizes nothing is remembered.
+  explicit JobSpeed(const core::EndedJob& job);
 
   [[nodiscard]] double step_seconds(Shape shape) const override;
   // Samples a second x what a sample teaches at the batch of that size / the declared batch. A sample teaches
@@ -28,6 +31,16 @@ class JobSpeed final : public SpeedModel {
   [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.back().workers; }
 
  private:
+  struct Told {
+    std::int64_t global_batch = 1;
+    int slots_per_worker = 1;
+    const std::map<int, core::SizeRecord>& sizes;
+    std::optional<double> noise;
+    core::OnResize on_resize = core::OnResize::kConstant;
+    double batch_max = HUGE_VAL;
+  };
+  explicit JobSpeed(const Told& told);
+
   struct Seen {
     int workers = 0;
     double rate = 0;   // samples a second, > 0

@@ -9,32 +9,57 @@ namespace tidepool::policies::cluster {
 namespace {
 
 // None: it was never measured.
-std::optional<KinWork::Class> pace_class_of(const core::Job& job, const JobSpeed& speed) {
+std::optional<KinWork::Class> pace_class_of(std::int64_t global_batch, const JobSpeed& speed) {
   if (speed.largest_measured() == 0) return std::nullopt;
-  const double pace_s = speed.step_seconds({}) / double(job.spec.batch.global);
+  const double pace_s = speed.step_seconds({}) / double(global_batch);
   if (!(pace_s > 0) || !std::isfinite(pace_s)) return std::nullopt;
   return KinWork::class_of(pace_s);
 }
 
 }  // namespace
 
-void KinOfJobs::tell(const core::Job& job, const JobSpeed& speed) {
-  const auto pace = pace_class_of(job, speed);
-  if (!pace || job.samples_done <= 0) {
-    work_.withdraw(job.id.number());
+KinOfJobs::Progress KinOfJobs::progress_of(const core::Job& job) {
+  Progress progress{.job = job.id, .samples = job.samples_done, .global_batch = job.spec.batch.global};
+  if (job.state == core::JobState::kSucceeded) {
+    TP_CHECK(job.finished_at, "a job that has succeeded has ended at some time");
+    progress.succeeded_at = job.finished_at;
+  }
+  return progress;
+}
+
+KinOfJobs::Progress KinOfJobs::progress_of(const core::EndedJob& job) {
+  Progress progress{.job = job.id, .samples = job.samples_done, .global_batch = job.global_batch};
+  if (job.state == core::JobState::kSucceeded) progress.succeeded_at = job.finished_at;
+  return progress;
+}
+
+void KinOfJobs::tell(const Progress& job, const JobSpeed& speed) {
+  const auto pace = pace_class_of(job.global_batch, speed);
+  if (!pace || job.samples <= 0) {
+    work_.withdraw(job.job.number());
     return;
   }
-  const double samples = double(job.samples_done);
-  work_.reached(job.id.number(), *pace, samples);
-  if (job.state == core::JobState::kSucceeded) note_end(job, {.pace = *pace, .samples = samples});
+  const double samples = double(job.samples);
+  work_.reached(job.job.number(), *pace, samples);
+  if (job.succeeded_at) note_end(job.job, *job.succeeded_at, {.pace = *pace, .samples = samples});
+}
+
+void KinOfJobs::withdraw(JobId job) {
+  work_.withdraw(job.number());
+  const auto known = ended_at_.find(job);
+  if (known == ended_at_.end()) return;
+  ended_.erase({known->second, job});
+  ended_at_.erase(known);
+  in_order_ = false;
+  work_.forget_ends();
 }
 
 // Facts come in their order; after a start, jobs are told by their ids.
-void KinOfJobs::note_end(const core::Job& job, const Ended& ended) {
-  TP_CHECK(job.finished_at, "a job that has succeeded has ended at some time");
-  const auto [at, is_new] = ended_.emplace(std::pair(*job.finished_at, job.id), ended);
+void KinOfJobs::note_end(JobId job, Instant at, const Ended& ended) {
+  const auto [place, is_new] = ended_.emplace(std::pair(at, job), ended);
   if (!is_new) return;
-  if (std::next(at) != ended_.end()) {
+  ended_at_.emplace(job, at);
+  if (std::next(place) != ended_.end()) {
     in_order_ = false;
     work_.forget_ends();
   }
@@ -43,7 +68,7 @@ void KinOfJobs::note_end(const core::Job& job, const Ended& ended) {
 
 std::optional<double> KinOfJobs::expect(const core::Job& job, const JobSpeed& speed) {
   forget(job.id);
-  const auto pace = pace_class_of(job, speed);
+  const auto pace = pace_class_of(job.spec.batch.global, speed);
   if (!pace) return std::nullopt;
   asking_[*pace].insert(job.id);
   pace_of_.emplace(job.id, *pace);

@@ -23,8 +23,20 @@ namespace tidepool::policies::cluster {
 
 class KinOfJobs {
  public:
+  // How far a job has come.
+  struct Progress {
+    JobId job;
+    std::int64_t samples = 0;
+    std::int64_t global_batch = 1;
+    std::optional<Instant> succeeded_at;
+  };
+  [[nodiscard]] static Progress progress_of(const core::Job& job);
+  [[nodiscard]] static Progress progress_of(const core::EndedJob& job);
+
   // In place of what was told of the job before. `speed`: its own.
-  void tell(const core::Job& job, const JobSpeed& speed);
+  void tell(const Progress& job, const JobSpeed& speed);
+  // Nothing is known of the job any more.
+  void withdraw(JobId job);
 
   // How many samples a job is expected to have left; nothing of one that was never measured. It is moved when that may
   // change, until it is forgotten or has been moved.
@@ -40,10 +52,11 @@ class KinOfJobs {
     KinWork::Class pace = 0;
     double samples = 0;
   };
-  void note_end(const core::Job& job, const Ended& ended);
+  void note_end(JobId job, Instant at, const Ended& ended);
 
   KinWork work_;
   std::map<std::pair<Instant, JobId>, Ended> ended_;  // in their order
+  std::map<JobId, Instant> ended_at_;                 // of each of them
   bool in_order_ = true;                              // work_ has been told of all ends, in their order
   std::map<KinWork::Class, std::set<JobId>> asking_;
   std::map<JobId, KinWork::Class> pace_of_;  // of those in asking_

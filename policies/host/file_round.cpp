@@ -83,17 +83,22 @@ core::PolicyRound failed_round(const RoundAsked& asked, const PolicyFault& fault
 
 FollowedJobs::News FollowedJobs::catch_up(const core::ClusterState& state) {
   News news;
-  auto known = ended_.begin();
-  for (const auto& [id, job] : state.jobs) {
-    while (known != ended_.end() && known->first < id) ++known;
-    if (known != ended_.end() && known->second == job) continue;
-    if (core::is_final(job->state)) {
-      news.ended.push_back(id);
-    } else {
-      news.going_on.insert(id);
-    }
+  IdSet<JobId> ended;
+  for (const auto& [id, job] : state.jobs) news.going_on.insert(id);
+  for (const JobId id : going_on_) {
+    if (!state.jobs.contains(id)) ended.insert(id);
   }
-  for (const JobId id : news.ended) ended_.insert_or_assign(id, state.jobs.at(id));
+  using Ended = decltype(ended_);
+  const auto record = [](const Ended& of, JobId id) {
+    const auto found = of.find(id);
+    return found == of.end() ? nullptr : found->second;
+  };
+  Ended::for_each_unshared(ended_, state.ended, [&](JobId id) {
+    if (record(ended_, id) != record(state.ended, id)) ended.insert(id);
+  });
+  news.ended.assign(ended.begin(), ended.end());
+  going_on_ = news.going_on;
+  ended_ = state.ended;
   return news;
 }
 

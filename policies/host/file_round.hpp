@@ -46,8 +46,8 @@ struct RoundComparison {
   std::string message;
 };
 
-// Which jobs a follower of states has to look at: those that go on, and those that have ended since. A job that has
-// ended changes no more; where it does, as in a state of another past, it is another record.
+// Which jobs a follower of states has to look at: those that the state holds, and those that have left it since, or of
+// which something else is remembered, as in a state of another past.
 class FollowedJobs {
  public:
   struct News {
@@ -57,7 +57,8 @@ class FollowedJobs {
   [[nodiscard]] News catch_up(const core::ClusterState& state);
 
  private:
-  IdTable<JobId, std::shared_ptr<const core::Job>> ended_;
+  IdSet<JobId> going_on_;  // of the state before
+  SharedIdTable<JobId, std::shared_ptr<const core::EndedJob>> ended_;
 };
 
 class FileRounds {

@@ -45,9 +45,9 @@ TidePlanner::TidePlanner(const Settings& settings)
       rows_(cluster::RowStyle::kExperiments) {}
 
 void TidePlanner::follow(const core::ClusterState& state, JobId id) {
-  const core::Job& job = *state.find_job(id);
-  const bool is_particular = job.spec.deadline || !job.spec.slot_types.empty();
-  if (is_particular && !core::is_final(job.state)) {
+  const core::Job* job = state.find_job(id);
+  const bool goes_on = job != nullptr && !core::is_final(job->state);
+  if (goes_on && (job->spec.deadline || !job->spec.slot_types.empty())) {
     particular_.insert(id);
   } else {
     particular_.erase(id);
@@ -180,7 +180,12 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
-    const core::Job& job = *state.find_job(id);
+    const core::Job* known = state.find_job(id);
+    if (known == nullptr) {
+      tide_->leave(id);
+      continue;
+    }
+    const core::Job& job = *known;
     const PlanPart counted = request.part_of(job);
     const bool fits = this->fits(state, job);
     const bool sized = counted != PlanPart::kNone && fits && !cluster::is_claim(job, counted == PlanPart::kOwnWay);

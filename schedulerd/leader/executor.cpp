@@ -128,7 +128,8 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::ProbeIntent& intent) { orders.probe(intent.node); },
                    [&](const core::EndJobIntent& intent) {
                      addresses_.forget(intent.job);
-                     if (const auto forget = forget_order(intent.job, state, decision.at)) orders.forget(*forget);
+                     const bool failed = intent.end == core::JobEnd::kFailed;
+                     orders.forget(forget_order(intent.job, failed, decision.at, decision.at));
                    },
                },
                planned.intent);
@@ -185,14 +186,10 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   return orders;
 }
 
-std::optional<api::ForgetJob> Executor::forget_order(JobId id, const core::ClusterState& state, Instant now) {
-  const core::Job* job = state.find_job(id);
-  if (job == nullptr || !core::is_final(job->state)) return std::nullopt;
+api::ForgetJob Executor::forget_order(JobId job, bool failed, Instant ended, Instant now) {
   Duration left;
-  if (job->state == core::JobState::kFailed && job->finished_at) {
-    left = std::max(Duration(), *job->finished_at + kFailedStatesStay - now);
-  }
-  return api::ForgetJob{.job = id, .after_s = left.count_ms() / 1'000};
+  if (failed) left = std::max(Duration(), ended + kFailedStatesStay - now);
+  return {.job = job, .after_s = left.count_ms() / 1'000};
 }
 
 std::vector<NodeOrder> Executor::order_checkpoint(JobId id, const core::ClusterState& state) {

@@ -40,9 +40,8 @@ class Executor {
                                                  const core::ClusterState& state) const;
   // The members are to take a checkpoint. Requires: the job exists.
   [[nodiscard]] static std::vector<NodeOrder> order_checkpoint(JobId job, const core::ClusterState& state);
-  // The order to forget the states of a job that has ended; nothing if it has not, or was never here.
-  [[nodiscard]] static std::optional<api::ForgetJob> forget_order(JobId job, const core::ClusterState& state,
-                                                                  Instant now);
+  // The order to forget the states of a job that has ended at that time.
+  [[nodiscard]] static api::ForgetJob forget_order(JobId job, bool failed, Instant ended, Instant now);
   // A rank has said where it listens; when all have, all hear of all.
   [[nodiscard]] std::vector<NodeOrder> on_address(WorkerId worker, const api::AddressMessage& address,
                                                   const core::ClusterState& state);

@@ -65,6 +65,21 @@ class Reader {
     into = *parsed;
   }
 
+  // "20GiB"; MiB and GiB are known.
+  void bytes(const std::string& what, const std::string& text, std::int64_t& into) {
+    if (text.empty()) return;
+    constexpr std::int64_t kMib = 1 << 20;
+    std::int64_t count = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, count);
+    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+    const std::int64_t size = unit == "MiB" ? kMib : unit == "GiB" ? 1024 * kMib : 0;
+    if (error != std::errc{} || size == 0 || count > INT64_MAX / size || count * size < 64 * kMib) {
+      return complain(what, text + " must be a whole number of MiB or GiB, at least 64MiB, such as 20GiB");
+    }
+    into = count * size;
+  }
+
   void file(const std::string& path, const ConfigInputs& known);
 
   void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
@@ -73,6 +88,7 @@ class Reader {
   void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void retention_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                          std::vector<FieldError>& findings);
 
@@ -119,6 +135,14 @@ void Reader::engine_section(const nlohmann::json& value, const std::string& path
   in.finish();
 }
 
+void Reader::retention_section(const nlohmann::json& value, const std::string& path,
+                               std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/retention", findings);
+  duration(path + "/retention/age", in.text("age", ""), config_.retention);
+  bytes(path + "/retention/size", in.text("size", ""), config_.retention_bytes);
+  in.finish();
+}
+
 void Reader::straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                                std::vector<FieldError>& findings) {
   ObjectReader in(value, "/straggler", findings);
@@ -151,13 +175,14 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   if (in.has("local")) local_section(in.raw("local"), path, findings);
   if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
   if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
+  if (in.has("retention")) retention_section(in.raw("retention"), path, findings);
   if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
   in.finish();
   for (const auto& finding : findings) complain(path + finding.pointer, finding.message);
 }
 
 struct Flags {
-  std::string config, listen, state_dir, policy, log_level;
+  std::string config, listen, state_dir, policy, log_level, retention, retention_size;
   std::string local_slots;
   bool dev = false;
   bool allow_native_policies = false;
@@ -174,6 +199,9 @@ void declare(CLI::App& app, Flags& flags) {
       "The policy that decides: a name, or a file or folder with a policy (that which decided here before, or "
       "tidal)");
   app.add_flag("--allow-native-policies", flags.allow_native_policies, "Run policy files that are libraries, too");
+  app.add_option("--retention", flags.retention, "How long decisions, events and ended jobs are kept (30d)");
+  app.add_option("--retention-size", flags.retention_size,
+                 "How large the state may become, such as 20GiB; then the oldest go before their time (no limit)");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
   app.allow_extras();
 }
@@ -189,6 +217,8 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
   if (flags.allow_native_policies) config.allow_native_policies = true;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
+  reader.duration("--retention", flags.retention, config.retention);
+  reader.bytes("--retention-size", flags.retention_size, config.retention_bytes);
   if (!flags.local_slots.empty()) {
     std::int64_t count = -1;
     const char* end = flags.local_slots.data() + flags.local_slots.size();
@@ -256,9 +286,10 @@ ConfigReading read_config(const ConfigInputs& inputs) {
   } catch (const CLI::ParseError& broken) {
     reading.errors.emplace_back(broken.what());
   }
-  const std::vector<std::string> known = {"--config",    "--dev",         "--listen",
-                                          "--state-dir", "--local-slots", "--policy",
-                                          "--log-level", "--help",        "--allow-native-policies"};
+  const std::vector<std::string> known = {"--config",    "--dev",           "--listen",
+                                          "--state-dir", "--local-slots",   "--policy",
+                                          "--log-level", "--help",          "--allow-native-policies",
+                                          "--retention", "--retention-size"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);
     reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));

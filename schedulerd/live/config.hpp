@@ -40,6 +40,8 @@ struct Config {
   bool replace_stragglers = true;
   bool rebalance_stragglers = true;  // before that they get a smaller share of each step
   std::string detector;              // of stragglers, for jobs that name none; empty = the built-in default
+  Duration retention = Duration::seconds(30 * 24 * 3600);  // of decisions, events and jobs that have ended
+  std::int64_t retention_bytes = 0;  // beyond it the oldest go before their time; 0 = as much as there is
   std::string log_level = "info";
 };
 

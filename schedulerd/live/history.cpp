@@ -3,10 +3,13 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/json.hpp"
+#include "core/codec/codec.hpp"
 #include "schedulerd/live/sqlite.hpp"
 
 namespace tidepool::live {
@@ -65,8 +68,12 @@ void log_failure(const Status& outcome) {
 
 }  // namespace
 
+constexpr std::size_t kJobsKept = 2'048;  // in memory, of those read last
+
 struct SqliteHistory::Impl {
   Database database;
+  std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
+  Statement ended_jobs, ended_of_state, ended_job;
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
 
@@ -76,6 +83,10 @@ struct SqliteHistory::Impl {
 
 Status SqliteHistory::Impl::prepare() {
   const std::pair<Statement*, const char*> texts[] = {
+      {&ended_jobs, "SELECT id FROM ended_jobs WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_of_state,
+       "SELECT id FROM ended_jobs WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_job, "SELECT job FROM ended_jobs WHERE id=?1"},
       {&decisions, "SELECT id,at_us,body FROM decisions WHERE id<?1 ORDER BY id DESC LIMIT ?2"},
       {&decisions_of_job,
        "SELECT d.id,d.at_us,d.body FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
@@ -119,6 +130,41 @@ Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::string& pa
   auto impl = std::make_unique<Impl>(*std::move(database));
   TP_TRY(impl->prepare());
   return std::unique_ptr<SqliteHistory>(new SqliteHistory(std::move(impl)));
+}
+
+std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_jobs(const EndedQuery& query) {
+  std::vector<JobId> ids;
+  const auto on_row = [&](const Row& row) { ids.push_back(*id_at<JobId>(row, 0)); };
+  const std::int64_t below =
+      query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
+  if (query.states.empty()) log_failure(impl_->ended_jobs.each(on_row, below, query.tenant, query.limit));
+  for (const core::JobState state : query.states) {
+    log_failure(
+        impl_->ended_of_state.each(on_row, below, query.tenant, query.limit, std::string(core::to_text(state))));
+  }
+  std::sort(ids.begin(), ids.end(), std::greater<>());
+  if (ids.size() > static_cast<std::size_t>(query.limit)) ids.resize(static_cast<std::size_t>(query.limit));
+  std::vector<std::shared_ptr<const core::Job>> jobs;
+  for (const JobId id : ids) {
+    if (auto job = ended_job(id)) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
+  if (const auto kept = impl_->jobs.find(id); kept != impl_->jobs.end()) return kept->second;
+  std::shared_ptr<const core::Job> found;
+  log_failure(impl_->ended_job.each(
+      [&](const Row& row) {
+        auto job = core::job_from_text(row.text(0));
+        if (job.ok()) found = *std::move(job);
+        if (!found) spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
+      },
+      id.number()));
+  if (!found) return nullptr;
+  if (impl_->jobs.size() >= kJobsKept) impl_->jobs.erase(impl_->jobs.begin());
+  impl_->jobs.emplace(id, found);
+  return found;
 }
 
 std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> before, std::optional<JobId> job,

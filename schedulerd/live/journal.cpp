@@ -8,23 +8,24 @@
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
+#include "schedulerd/live/ended_rows.hpp"
 #include "schedulerd/live/journal_mark.hpp"
 #include "schedulerd/live/journal_schema.hpp"
+#include "schedulerd/live/journal_upgrade.hpp"
+#include "schedulerd/live/retention.hpp"
 #include "schedulerd/live/sqlite.hpp"
 
 namespace tidepool::live {
 namespace {
 
 constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
-constexpr int kSnapshotsKept = 2;
-constexpr int kLogPagesMax = 2'000;  // 8 MB
+constexpr int kDroppedAtOnce = 256;     // rows of each kind of the past, with one batch
+constexpr std::size_t kIdleRows = 256;  // of a snapshot, in a batch of their own
+constexpr std::size_t kAddedRows = 16;  // of a snapshot, in a batch that has something else to do
+constexpr int kLogPagesMax = 2'000;     // 8 MB
 
 std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
   return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
-}
-
-std::uint64_t digest_of_snapshot(std::uint64_t seq, std::string_view body) {
-  return Digest().mix(seq).mix("snapshot").mix(body).value();
 }
 
 template <class Id>
@@ -52,10 +53,13 @@ Status prepare_schema(Database& database, const std::string& path) {
   if (version == 0) {
     TP_TRY(database.execute("BEGIN IMMEDIATE"));
     TP_TRY(database.execute(kSchema));
+    TP_TRY(database.execute(kSchemaOf8));
     TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
   }
-  if (version != kSchemaVersion) {
+  if (version == kUpgradedVersion) {
+    TP_TRY(upgrade_journal(database, path));
+  } else if (version != kSchemaVersion) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
                     std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
   }
@@ -75,25 +79,30 @@ struct Journal::Impl {
   Database database;
   JournalMark mark;
   std::uint64_t last_seq = 0;
-  std::uint64_t snapshot_seq = 0;
+  std::uint64_t batch_from = 0;  // last_seq when the batch began
+  SnapshotStore snapshots;
+  Retention past;
+  EndedRows ended;
+  bool sweeps = true;                      // there may be something of the past to drop
   std::uint64_t own_decision = 0;          // the newest that one of the daemon's own policies made; 0 = none
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
-  Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt, drop_receipts;
-  Statement set_placement, set_clock;
-  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow;
-  Statement add_snapshot, drop_snapshots, oldest_snapshot, drop_rows, drop_progress, drop_events, drop_decisions,
-      drop_decision_jobs;
+  Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt;
+  Statement set_placement, set_clock, find_ended;
+  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow, size_in_use;
 
   Impl(std::string where, JournalOptions with, Database opened)
       : path(std::move(where)), options(std::move(with)), database(std::move(opened)), mark(path + ".mark") {}
 
   Status prepare();
   Status load_position();
-  Status open_batch() { return database.in_transaction() ? ok_status() : begin.run(); }
+  Status open_batch();
   Status add(Instant at, std::string_view kind, const std::string& body);
-  Status thin(const StoredClock& clock);
+  Status thin(JobId job, std::int64_t next);
+  // Drops a piece of what has become too old or too much.
+  Status sweep(const core::ClusterState& state, const StoredClock& clock);
+  Result<Instant> keep_since(const StoredClock& clock);
 };
 
 Status Journal::Impl::prepare() {
@@ -114,8 +123,8 @@ Status Journal::Impl::prepare() {
       {&count_tokens, "SELECT count(*) FROM tokens"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
       {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
-      {&drop_receipts, "DELETE FROM idempotency WHERE unix_s<?1"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
+      {&find_ended, "SELECT state,finished_us FROM ended_jobs WHERE id=?1"},
       {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
       {&add_policy,
        "INSERT OR IGNORE INTO policy_versions "
@@ -126,22 +135,24 @@ Status Journal::Impl::prepare() {
        "WHERE name=?1 AND version=?2"},
       {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
       {&drop_shadow, "DELETE FROM shadow_report"},
-      {&add_snapshot, "INSERT OR REPLACE INTO snapshots VALUES(?1,?2,?3)"},
-      {&drop_snapshots,
-       "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?1)"},
-      {&oldest_snapshot, "SELECT min(seq),max(seq) FROM snapshots"},
-      {&drop_rows, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2"},
-      {&drop_progress, "DELETE FROM events WHERE seq<=?1 AND type='job.progressed'"},
-      {&drop_events, "DELETE FROM events WHERE seq<=?1"},
-      {&drop_decisions, "DELETE FROM decisions WHERE id<=?1 AND id<>?2"},
-      {&drop_decision_jobs, "DELETE FROM decision_jobs WHERE decision<=?1"},
+      {&size_in_use,
+       "SELECT (p.page_count-f.freelist_count)*s.page_size FROM pragma_page_count p, pragma_freelist_count f, "
+       "pragma_page_size s"},
   };
   for (const auto& [statement, text] : texts) {
     auto prepared = database.prepare(text);
     if (!prepared.ok()) return prepared.error();
     *statement = *std::move(prepared);
   }
-  return ok_status();
+  TP_TRY(snapshots.prepare(database));
+  TP_TRY(ended.prepare(database));
+  return past.prepare(database);
+}
+
+Status Journal::Impl::open_batch() {
+  if (database.in_transaction()) return ok_status();
+  batch_from = last_seq;
+  return begin.run();
 }
 
 // Where the journal ends, checked against the clock row and the mark: a shorter one has lost rows.
@@ -155,13 +166,11 @@ Status Journal::Impl::load_position() {
              [&](const Row& row) { last_seq = static_cast<std::uint64_t>(row.integer(0)); }));
   TP_TRY(ask("SELECT last_seq FROM clock",
              [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
-  TP_TRY(oldest_snapshot.each(
-      [&](const Row& row) { snapshot_seq = static_cast<std::uint64_t>(row.maybe_integer(1).value_or(0)); }));
   TP_TRY(
       ask("SELECT id,json_extract(body,'$.policy') AS policy FROM decisions WHERE policy NOT LIKE '%@%' "
           "ORDER BY id DESC LIMIT 1",
           [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
-  last_seq = std::max(last_seq, snapshot_seq);
+  last_seq = std::max(last_seq, snapshots.newest());
   promised = std::max(promised, mark.read().value_or(0));
   if (last_seq >= promised) return ok_status();
   return io_error(path + " ends at row " + std::to_string(last_seq) + " but row " + std::to_string(promised) +
@@ -225,9 +234,11 @@ Status Journal::append(JobId job, const MetricPoint& point) {
   if (is_new) {
     TP_TRY(impl_->next_ordinal.each([&](const Row& row) { place->second = row.integer(0); }, job.number()));
   }
-  return impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
+  TP_TRY(impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
                                point.generation, point.samples_per_second, point.step_ms, point.loss,
-                               to_text(point.compute_ms), point.global_batch, point.noise_scale);
+                               to_text(point.compute_ms), point.global_batch, point.noise_scale));
+  const std::int64_t half = std::max<std::int64_t>(1, impl_->options.metric_points_max / 2);
+  return place->second % half == 0 ? impl_->thin(job, place->second) : ok_status();
 }
 
 Status Journal::append(const TokenRecord& token) {
@@ -250,6 +261,28 @@ Status Journal::append(const Idempotency& request, const Receipt& receipt, std::
 Status Journal::note_worker(const core::Worker& worker) {
   TP_TRY(impl_->open_batch());
   return impl_->set_placement.run(worker.id.number(), worker.job.number(), worker.node.number());
+}
+
+Status Journal::append_ended(const core::Job& job) {
+  TP_TRY(impl_->open_batch());
+  impl_->ordinals.erase(job.id);
+  return impl_->ended.add(job);
+}
+
+Status Journal::complete_ended(const std::vector<std::shared_ptr<const core::Job>>& jobs) {
+  for (const auto& job : jobs) {
+    const auto known = ended(job->id);
+    if (!known.ok()) return known.error();
+    if (!*known) TP_TRY(append_ended(*job));
+  }
+  return in_batch() ? impl_->commit.run() : ok_status();
+}
+
+Result<std::optional<EndedNote>> Journal::ended(JobId job) {
+  std::optional<EndedNote> found;
+  TP_TRY(impl_->find_ended.each(
+      [&](const Row& row) { found = EndedNote{row.text(0), Instant::from_micros(row.integer(1))}; }, job.number()));
+  return found;
 }
 
 bool Journal::in_batch() const {
@@ -328,44 +361,75 @@ Result<std::int64_t> Journal::token_count() {
   return count;
 }
 
+Status Journal::go_on_from(std::uint64_t seq, const core::ClusterState& state) {
+  TP_TRY(impl_->open_batch());
+  TP_TRY(impl_->snapshots.go_on_from(seq, state));
+  return impl_->commit.run();
+}
+
+bool Journal::has_upkeep() const {
+  return impl_->snapshots.under_way() || impl_->sweeps || snapshot_due();
+}
+
 bool Journal::snapshot_due() const {
-  return impl_->last_seq >= impl_->snapshot_seq + impl_->options.snapshot_every;
+  return impl_->last_seq >= impl_->snapshots.newest() + impl_->options.snapshot_every;
+}
+
+Status Journal::add_upkeep(const core::ClusterState& state, const StoredClock& clock) {
+  if (!has_upkeep()) return ok_status();
+  const bool idle = !in_batch();
+  TP_TRY(impl_->open_batch());
+  SnapshotStore& snapshots = impl_->snapshots;
+  if (!snapshots.under_way() && snapshot_due()) snapshots.begin(impl_->last_seq, state);
+  if (snapshots.under_way()) {
+    const std::size_t added = impl_->last_seq - impl_->batch_from;
+    TP_TRY(snapshots.write(idle ? kIdleRows : kAddedRows + 2 * added));
+    impl_->sweeps = impl_->sweeps || !snapshots.under_way();
+  }
+  return impl_->sweeps ? impl_->sweep(state, clock) : ok_status();
 }
 
 Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clock) {
-  const std::uint64_t seq = impl_->last_seq;
-  const std::string body = canonical_json(core::to_json(state));
   TP_TRY(impl_->open_batch());
-  TP_TRY(impl_->add_snapshot.run(seq, body, digest_of_snapshot(seq, body)));
-  TP_TRY(impl_->drop_snapshots.run(kSnapshotsKept));
-  std::int64_t covered = 0;
-  TP_TRY(impl_->oldest_snapshot.each([&](const Row& row) { covered = row.integer(0); }));
-  TP_TRY(impl_->drop_rows.run(covered, (clock.at - impl_->options.retention).count_us()));
-  TP_TRY(impl_->thin(clock));
-  const EventSeq newest = state.next_event - 1;
-  if (newest > impl_->options.progress_events_max) {
-    TP_TRY(impl_->drop_progress.run(newest - impl_->options.progress_events_max));
-  }
-  if (newest > impl_->options.events_max) TP_TRY(impl_->drop_events.run(newest - impl_->options.events_max));
-  if (state.next_decision > impl_->options.decisions_max) {
-    // However long a file has decided: who decides after it stays known.
-    TP_TRY(impl_->drop_decisions.run(state.next_decision - impl_->options.decisions_max, impl_->own_decision));
-    TP_TRY(impl_->drop_decision_jobs.run(state.next_decision - impl_->options.decisions_max));
-  }
-  TP_TRY(commit(clock));
-  impl_->snapshot_seq = seq;
+  SnapshotStore& snapshots = impl_->snapshots;
+  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
+  if (impl_->last_seq > snapshots.newest()) snapshots.begin(impl_->last_seq, state);
+  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
+  for (impl_->sweeps = true; impl_->sweeps;) TP_TRY(impl_->sweep(state, clock));
+  return commit(clock);
+}
+
+Result<Instant> Journal::Impl::keep_since(const StoredClock& clock) {
+  std::int64_t bytes = 0;
+  if (options.bytes_max > 0) TP_TRY(size_in_use.each([&](const Row& row) { bytes = row.integer(0); }));
+  // The oldest go first, as many as one piece drops; then the size is looked at again.
+  return bytes > options.bytes_max ? clock.at : clock.at - options.retention;
+}
+
+Status Journal::Impl::sweep(const core::ClusterState& state, const StoredClock& clock) {
+  const auto since = keep_since(clock);
+  if (!since.ok()) return since.error();
+  TP_TRY(snapshots.drop_heads(*since, options.snapshots_apart));
+  const Retention::Bounds bounds{.keep_since = *since,
+                                 .covered = snapshots.oldest(),
+                                 .progress_until = static_cast<std::int64_t>(state.next_event) - 1 -
+                                                   static_cast<std::int64_t>(options.progress_events_max),
+                                 .kept_decision = own_decision,
+                                 .receipts_until_s = clock.reading.wall_unix_us / 1'000'000 - kIdempotencyKept_s};
+  const auto more = past.drop(bounds, kDroppedAtOnce);
+  if (!more.ok()) return more.error();
+  const auto gone = snapshots.drop_gone(kDroppedAtOnce);
+  if (!gone.ok()) return gone.error();
+  sweeps = *more || *gone;
   return ok_status();
 }
 
 // Old points stay at every 2^level-th ordinal, so that a job of any length keeps an even curve.
-Status Journal::Impl::thin(const StoredClock& clock) {
-  for (const auto& [job, next] : ordinals) {
-    const auto excess = static_cast<std::uint64_t>(next / options.metric_points_max);
-    if (excess == 0) continue;
-    const auto stride = static_cast<std::int64_t>(std::bit_ceil(excess + 1));
-    TP_TRY(thin_metrics.run(job.number(), next - options.metric_points_max / 2, stride));
-  }
-  return drop_receipts.run(clock.reading.wall_unix_us / 1'000'000 - kIdempotencyKept_s);
+Status Journal::Impl::thin(JobId job, std::int64_t next) {
+  const auto excess = static_cast<std::uint64_t>(next / options.metric_points_max);
+  if (excess == 0) return ok_status();
+  const auto stride = static_cast<std::int64_t>(std::bit_ceil(excess + 1));
+  return thin_metrics.run(job.number(), next - options.metric_points_max / 2, stride);
 }
 
 Status Journal::checkpoint_if_due() {
@@ -389,16 +453,12 @@ Result<std::optional<StoredClock>> Journal::clock() {
   return found;
 }
 
-Result<std::vector<StoredSnapshot>> Journal::snapshots() {
-  std::vector<StoredSnapshot> found;
-  auto query = impl_->database.prepare("SELECT seq,body,digest FROM snapshots ORDER BY seq DESC");
-  if (!query.ok()) return query.error();
-  TP_TRY(query->each([&](const Row& row) {
-    StoredSnapshot snapshot{static_cast<std::uint64_t>(row.integer(0)), row.text(1), false};
-    snapshot.intact = digest_of_snapshot(snapshot.seq, snapshot.body) == static_cast<std::uint64_t>(row.integer(2));
-    found.push_back(std::move(snapshot));
-  }));
-  return found;
+Result<std::vector<SnapshotHead>> Journal::snapshots() {
+  return snapshot_heads(impl_->database);
+}
+
+Result<std::optional<core::ClusterState>> Journal::state_of(std::uint64_t snapshot) {
+  return read_snapshot(impl_->database, snapshot);
 }
 
 Result<std::optional<std::string>> Journal::own_policy() {

@@ -1,15 +1,35 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 7 has lengths that programs tell, sizes measured
-// side by side, a maximal batch, and what the engine goes by as fields beside the reasons;
-// version 6 the jobs of workers that are gone; version 5 the types of slots that jobs
-// ask for, and deadlines; version 4 policy files, and what each decision weighed; version 3 plans for the whole
-// cluster, shares of a step and measured nodes; version 2 parking, checkpoints and stuck workers. None of the earlier
-// ones was released, and none is read.
+// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, and jobs that have ended
+// in a table; version 7 is made into it when it is opened (journal_upgrade.hpp). Earlier ones were never released, and
+// are not read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
+
+// What version 8 has and version 7 has not.
+inline constexpr const char* kSchemaOf8 = R"sql(
+CREATE TABLE snapshots(
+  seq INTEGER PRIMARY KEY,       -- newest row of the journal in it
+  at_us INTEGER NOT NULL,        -- of the state
+  rows INTEGER NOT NULL,         -- how many it sees, and the sum of their digests
+  sum INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  digest INTEGER NOT NULL);      -- of all but at_us
+CREATE TABLE snapshot_rows(
+  kind INTEGER NOT NULL, id INTEGER NOT NULL,
+  seq INTEGER NOT NULL,          -- of the snapshot that it was written for
+  digest INTEGER NOT NULL, body TEXT NOT NULL);  -- empty = gone
+CREATE UNIQUE INDEX snapshot_rows_by_key ON snapshot_rows(kind, id, seq);
+CREATE INDEX snapshot_rows_gone ON snapshot_rows(seq) WHERE body='';
+CREATE TABLE ended_jobs(          -- that have left the state
+  id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
+  submitted_us INTEGER NOT NULL, finished_us INTEGER NOT NULL, job TEXT NOT NULL);
+CREATE INDEX ended_jobs_by_state ON ended_jobs(state, id, tenant);
+CREATE INDEX ended_jobs_by_end ON ended_jobs(finished_us);
+CREATE INDEX decision_jobs_by_decision ON decision_jobs(decision);
+)sql";
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
@@ -18,7 +38,6 @@ CREATE TABLE journal(
   kind TEXT NOT NULL,            -- fact | decision
   body TEXT NOT NULL,
   digest INTEGER NOT NULL);      -- of the four above
-CREATE TABLE snapshots(seq INTEGER PRIMARY KEY, body TEXT NOT NULL, digest INTEGER NOT NULL);
 CREATE TABLE clock(
   id INTEGER PRIMARY KEY CHECK(id = 1),
   boot_id TEXT NOT NULL, boottime_us INTEGER NOT NULL, wall_us INTEGER NOT NULL,

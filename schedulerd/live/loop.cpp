@@ -38,7 +38,7 @@ Status Loop::run() {
 }
 
 std::chrono::microseconds Loop::time_to_wait(std::chrono::microseconds patience) const {
-  if (more_to_decide_) return std::chrono::microseconds(0);
+  if (more_to_decide_ || links_.journal.has_upkeep()) return std::chrono::microseconds(0);
   auto due = engine_.next_due();
   if (awaited_) due = due ? std::min(*due, awaited_->until) : awaited_->until;
   if (!due) return patience;
@@ -55,8 +55,6 @@ Status Loop::turn(std::chrono::microseconds patience) {
   if (turn.changed || more_to_decide_ || (due && *due <= turn.now)) TP_TRY(decide(turn));
   TP_TRY(commit_and_tell(turn));
   ask_policies(turn);
-  // Upkeep comes after the answers, so that nobody waits for it.
-  if (links_.journal.snapshot_due()) TP_TRY(links_.journal.snapshot(engine_.view(), links_.clock.stored()));
   return links_.journal.checkpoint_if_due();
 }
 
@@ -85,14 +83,26 @@ Result<Loop::Refused> Loop::learn(core::Fact fact, Turn& turn) {
   turn.events.insert(turn.events.end(), events->begin(), events->end());
   turn.changed = true;
   TP_TRY(after_fact(timed.fact, turn));
+  TP_TRY(let_ended_go());
   return Refused();
+}
+
+// Jobs that have left the state go on in the journal, with what made them leave.
+Status Loop::let_ended_go() {
+  for (const auto& job : engine_.take_ended()) {
+    pulses_.erase(job->id);
+    TP_TRY(links_.journal.append_ended(*job));
+  }
+  return ok_status();
 }
 
 // What readers want beside the state: the newest measurement of each job.
 Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const auto* steps = std::get_if<core::StepsMeasured>(&fact);
   if (steps == nullptr) return ok_status();
-  const core::Job& job = *engine_.view().find_job(steps->job);
+  const core::Job* known = engine_.view().find_job(steps->job);
+  if (known == nullptr) return ok_status();
+  const core::Job& job = *known;
   const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
   // A report may come after its job's end; nothing would take its pulse out again.
@@ -143,9 +153,13 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
     }
     return *refused ? Status(**refused) : ok_status();
   };
-  const auto of_job = [&](JobId job, core::Fact what) {
+  const auto of_job = [&](JobId job, core::Fact what) -> Status {
     receipt.job = job;
-    return fact(std::move(what));
+    if (!engine_.view().has_ended(job)) return fact(std::move(what));
+    const auto ended = links_.journal.ended(job);
+    if (!ended.ok()) return journal = ended.error();
+    if (!*ended) return not_found("there is no " + job.text() + " any more");
+    return conflict(job.text() + " has already " + (*ended)->state);
   };
   const WallClock wall = links_.clock.wall();
   const Status outcome = std::visit(
@@ -274,11 +288,22 @@ Status Loop::on_stuck(const WorkerStuckItem& item, Turn& turn) {
   return refused.ok() ? ok_status() : Status(refused.error());
 }
 
+// None: the job goes on, or this daemon does not know it.
+Result<std::optional<EndedNote>> Loop::ended_note(JobId id) {
+  const core::Job* job = engine_.view().find_job(id);
+  if (job == nullptr) return links_.journal.ended(id);
+  if (!core::is_final(job->state) || !job->finished_at) return std::optional<EndedNote>();
+  return std::optional(EndedNote{core::to_text(job->state), *job->finished_at});
+}
+
 // Jobs that this daemon does not know are left alone: their states are somebody's, only not ours to judge.
 Status Loop::on_kept_jobs(const KeptJobsItem& item, Turn& turn) {
   for (const JobId job : item.report.jobs) {
-    const auto forget = leader::Executor::forget_order(job, engine_.view(), turn.now);
-    if (forget) turn.orders.emplace_back(NodeOrder{item.node, *forget});
+    const auto ended = ended_note(job);
+    if (!ended.ok()) return ended.error();
+    if (!*ended) continue;
+    turn.orders.emplace_back(
+        NodeOrder{item.node, leader::Executor::forget_order(job, (*ended)->failed(), (*ended)->at, turn.now)});
   }
   return ok_status();
 }
@@ -320,6 +345,7 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
   TP_TRY(links_.journal.append(decision));
   const auto events = engine_.accept(decision);
   TP_TRY(links_.journal.append(events));
+  TP_TRY(let_ended_go());
   turn.events.insert(turn.events.end(), events.begin(), events.end());
   turn.changed = true;
   turn.planned = turn.planned || decision.replan || !decision.plan.empty();
@@ -342,6 +368,7 @@ void Loop::tell(const std::vector<leader::NodeOrder>& orders, Turn& turn) const 
 Status Loop::commit_and_tell(Turn& turn) {
   const Instant decided_at = links_.clock.now();
   const bool writes = links_.journal.in_batch();
+  TP_TRY(links_.journal.add_upkeep(engine_.view(), links_.clock.stored()));
   TP_TRY(links_.journal.commit(links_.clock.stored()));
   if (writes) on_turn_({.round = decided_at - turn.now, .commit = links_.clock.now() - decided_at, .stages = stages_});
   if (turn.changed || turn.now - published_at_ >= kFreshness) publish(turn.now);
@@ -358,9 +385,6 @@ void Loop::publish(Instant now) {
   picture->as_of_seq = picture->state.next_event - 1;
   picture->pulses = pulses_;
   picture->compute_ms = compute_ms_;
-  for (const auto& [id, job] : picture->state.jobs) {
-    if (!job->last_error.empty()) picture->errors[id] = job->last_error;
-  }
   picture->clock = links_.clock.wall();
   picture->now = now;
   picture->active_policy = policy_;

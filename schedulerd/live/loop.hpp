@@ -86,6 +86,8 @@ class Loop {
   [[nodiscard]] Result<Refused> learn(core::Fact fact, Turn& turn);
   [[nodiscard]] Result<Receipt> carry_out(const Command& command, Turn& turn, Status& journal);
   [[nodiscard]] Status carry_out_policy(const Command& command, Turn& turn, Status& journal);
+  [[nodiscard]] Status let_ended_go();
+  [[nodiscard]] Result<std::optional<EndedNote>> ended_note(JobId job);
   [[nodiscard]] Status after_fact(const core::Fact& fact, Turn& turn);
   [[nodiscard]] Status decide(Turn& turn);
   [[nodiscard]] Status keep(const core::Decision& decision, Turn& turn);

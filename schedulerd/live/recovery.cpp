@@ -17,29 +17,26 @@ struct Footing {
 };
 
 Result<Footing> footing_of(Journal& journal, const core::Engine::Parts& parts) {
-  auto snapshots = journal.snapshots();
-  if (!snapshots.ok()) return snapshots.error();
-  for (const auto& snapshot : *snapshots) {
-    if (!snapshot.intact) {
-      spdlog::warn("event=snapshot_damaged seq={} next=\"an older one and the rows after it\"", snapshot.seq);
+  const auto heads = journal.snapshots();
+  if (!heads.ok()) return heads.error();
+  for (const auto& head : *heads) {
+    auto state = journal.state_of(head.seq);
+    if (!state.ok()) return state.error();
+    if (!*state) {
+      spdlog::warn("event=snapshot_damaged seq={} next=\"an older one and the rows after it\"", head.seq);
       continue;
     }
-    auto document = parse_json(snapshot.body, kRowLimits);
-    if (!document.ok()) return document.error();
-    auto state = core::state_from_json(*document);
-    if (!state.ok()) {
-      return io_error("snapshot " + std::to_string(snapshot.seq) + " cannot be read (" + state.error().message +
-                      "); start the version that wrote it");
-    }
-    return Footing{core::Engine(parts, *std::move(state)), snapshot.seq};
+    TP_TRY(journal.go_on_from(head.seq, **state));
+    return Footing{core::Engine(parts, **std::move(state)), head.seq};
   }
+  TP_TRY(journal.go_on_from(0, {}));
   return Footing{core::Engine(parts), 0};
 }
 
 }  // namespace
 
 Status apply_row(core::Engine& engine, const JournalRow& row) {
-  auto document = parse_json(row.body, kRowLimits);
+  auto document = parse_json(row.body, core::kOwnJson);
   if (!document.ok()) return document.error();
   if (row.is_decision) {
     auto decision = core::decision_from_json(*document);
@@ -65,6 +62,7 @@ Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
     ++rows;
     return apply_row(start->engine, row);
   }));
+  TP_TRY(journal.complete_ended(start->engine.take_ended()));
   Recovered recovered{.engine = std::move(start->engine),
                       .clock = *std::move(clock),
                       .snapshot_seq = start->seq,

@@ -20,9 +20,6 @@ struct Recovered {
   std::shared_ptr<const ShadowReport> shadow = nullptr;  // null = nobody is shadowed
 };
 
-// Our own rows may be as large as the cluster makes them; what guards them is their digest.
-inline constexpr JsonLimits kRowLimits{.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U};
-
 // What one row did, done again: a fact is learnt, a decision accepted.
 [[nodiscard]] Status apply_row(core::Engine& engine, const JournalRow& row);
 

@@ -135,7 +135,6 @@ struct Published {
   EventSeq as_of_seq = 0;
   std::map<JobId, JobPulse> pulses;
   std::map<WorkerId, double> compute_ms;
-  std::map<JobId, std::string> errors;  // last error text of a job's worker
   WallClock clock;
   Instant now;
   std::string active_policy;  // the daemon's own; a policy file that decides in its place is in the state
@@ -172,9 +171,20 @@ struct TokenRecord {
   bool revoked = false;
 };
 
+// Jobs that have ended and left the state, the newest first.
+struct EndedQuery {
+  std::optional<JobId> before;         // ids below; none = from the newest
+  std::vector<core::JobState> states;  // final ones; empty = any
+  std::string tenant;                  // empty = any
+  int limit = 0;
+};
+
 class History {
  public:
   virtual ~History() = default;
+  [[nodiscard]] virtual std::vector<std::shared_ptr<const core::Job>> ended_jobs(const EndedQuery& query) = 0;
+  // Null: it has not ended, its time has passed, or there was none.
+  [[nodiscard]] virtual std::shared_ptr<const core::Job> ended_job(JobId job) = 0;
   // Newest first, ids below `before` (none = from the newest); of one job if given.
   [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
                                                               std::optional<JobId> job, int limit) = 0;

@@ -106,13 +106,20 @@ class Scenario {
  private:
   [[nodiscard]] static JobId job(const Line& line) { return JobId::parse(line.word(0)).value(); }
   [[nodiscard]] static NodeId node_id(const Line& line) { return NodeId::parse(line.word(0)).value(); }
-  [[nodiscard]] const core::Job& find(const Line& line) const { return *engine_.view().find_job(job(line)); }
+  [[nodiscard]] const core::Job& find(const Line& line) const {
+    const core::Job* known = engine_.view().find_job(job(line));
+    return known != nullptr ? *known : *ended_.at(job(line));
+  }
 
   void learn(core::Fact fact) {
     const auto events = engine_.step({now_, std::move(fact)});
     if (!events.ok()) out_ += "  refused: " + events.error().message + "\n";
+    keep_ended();
   }
 
+  void keep_ended() {
+    for (auto& job : engine_.take_ended()) ended_.emplace(job->id, std::move(job));
+  }
   void pass(const Line& line) {
     now_ = now_ + parse_duration(line.word(0)).value();
     learn(core::ClockAdvanced{});
@@ -188,7 +195,7 @@ class Scenario {
     }
   }
   void why(const Line& line) {
-    const auto answer = core::explain(engine_.view(), job(line));
+    const auto answer = core::explain(engine_.view(), find(line));
     out_ += "  " + line.word(0) + " (" + core::to_text(find(line).state) + "): " + answer.summary + "\n";
     if (answer.chosen) tell_weighed("chosen", *answer.chosen);
     for (const auto& lost : answer.lost) tell_weighed("lost", lost);
@@ -230,10 +237,12 @@ class Scenario {
               core::sentence(verdict.reason) + "\n";
     }
     (void)engine_.accept(decision);
+    keep_ended();
     if (const auto broken = core::broken_invariant(engine_.view())) out_ += "  BROKEN: " + *broken + "\n";
   }
 
   core::Engine engine_;
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
   std::map<std::string, std::function<void(const Line&)>> commands_;
   Instant now_;
   std::string out_;

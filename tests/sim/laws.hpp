@@ -21,11 +21,11 @@ inline std::optional<std::string> broken_law(const sim::SimResult& result) {
   if (!result.violations.empty()) return result.violations.front();
   for (const auto& row : result.rows) {
     if (row.state != core::JobState::kSucceeded) {
-      const core::Job& job = *result.state.find_job(row.id);
+      const core::Job& job = *result.jobs.at(row.id);
       return row.name + " did not succeed: " + core::to_text(row.state) + ", " + core::sentence(job.verdict.reason);
     }
     if (row.steps != row.steps_wanted) return row.name + " committed another number of steps than its work has";
-    const core::Job& job = *result.state.find_job(row.id);
+    const core::Job& job = *result.jobs.at(row.id);
     if (job.spec.resize == core::ResizeMode::kRestart) continue;  // its program tells nothing
     if (job.last_step != row.steps_wanted) return row.name + " ended at another step";
     if (job.samples_done != row.steps_wanted * job.spec.batch.global) return row.name + " counted other samples";

@@ -78,9 +78,9 @@ bool took(const SimResult& result, const std::string& text) {
 }
 
 // What everybody does and why, for whoever has to find out.
-std::string told(const core::ClusterState& state) {
+std::string told(const SimResult& result) {
   std::string text;
-  for (const auto& [id, job] : state.jobs) {
+  for (const auto& [id, job] : result.jobs) {
     text += job->spec.name + " (" + core::to_text(job->state) + ", " + std::to_string(job->size()) +
             "): " + core::sentence(job->verdict.reason) + "\n";
   }
@@ -92,7 +92,7 @@ SimResult starts_in_time(const SimSetup& setup) {
   CHECK(result.violations.empty());
   const auto typed =
       std::find_if(result.rows.begin(), result.rows.end(), [](const auto& row) { return row.name == "typed"; });
-  INFO(told(result.state));
+  INFO(told(result));
   CHECK(typed->started_s.has_value());
   return result;
 }

@@ -132,7 +132,11 @@ class Story {
 
   core::Engine& engine() { return engine_; }
   const core::ClusterState& state() const { return engine_.view(); }
-  const core::Job& job(JobId id) const { return *state().find_job(id); }
+  // As it was when it left, if it has.
+  const core::Job& job(JobId id) const {
+    const core::Job* known = state().find_job(id);
+    return known != nullptr ? *known : *ended_.at(id);
+  }
   const core::Worker& worker(WorkerId id) const {
     REQUIRE(state().find_worker(id) != nullptr);
     return *state().find_worker(id);
@@ -150,6 +154,7 @@ class Story {
     auto events = engine_.step({now_, std::move(fact)});
     INFO((events.ok() ? std::string() : events.error().message));
     REQUIRE(events.ok());
+    keep_ended();
     check_books();
     log(*events);
     return *events;
@@ -209,6 +214,7 @@ class Story {
     INFO((valid.ok() ? std::string() : valid.error().message));
     REQUIRE(valid.ok());
     log(engine_.accept(decision));
+    keep_ended();
     check_books();
     CHECK(text_of(engine_.decide(now_)) == "");
     CHECK(text_of(engine_.decide_anew(now_)) == "");
@@ -286,8 +292,13 @@ class Story {
     }
   }
 
+  void keep_ended() {
+    for (auto& job : engine_.take_ended()) ended_.emplace(job->id, std::move(job));
+  }
+
   std::shared_ptr<WishPolicy::Wishes> wishes_;
   core::Engine engine_;
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
   Instant now_ = Instant::from_micros(1'000'000);
   std::vector<core::Event> events_;
 };

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "core/state/ended_job.hpp"
 #include "tests/support/simulated_world.hpp"
 
 namespace tidepool::test {
@@ -29,6 +30,11 @@ inline void decide_and_check(SimulatedWorld& world) {
   INFO("after " << text(decision));
   for (const auto& event : engine.accept(decision)) world.see(event);
   require_books(world.state());
+  for (const auto& job : world.take_ended()) {
+    REQUIRE(core::has_left(*job));
+    REQUIRE(world.state().has_ended(job->id));
+  }
+  for (const auto& [id, job] : world.state().jobs) REQUIRE_FALSE(core::has_left(*job));
   REQUIRE(Story::text_of(engine.decide(world.now())) == "");
   REQUIRE(Story::text_of(engine.decide_anew(world.now())) == "");
   for (const auto& planned : decision.plan) {

@@ -68,13 +68,37 @@ Status EngineService::step(core::Fact fact, std::vector<core::Event>& made) {
   auto stepped = engine_.step({now_, std::move(fact)});
   if (!stepped) return stepped.error();
   keep(std::move(stepped).value());
+  keep_ended();
   for (auto decision = engine_.decide(now_); !decision.empty(); decision = engine_.decide(now_)) {
     const Status valid = engine_.validate(decision);
     TP_CHECK(valid.ok(), "a plan breaks no invariant");
     keep(engine_.accept(decision));
+    keep_ended();
     decisions_.push_back({decision.id, decision.at, core::to_json(decision)});
   }
   return ok_status();
+}
+
+void EngineService::keep_ended() {
+  for (auto& job : engine_.take_ended()) ended_.emplace(job->id, std::move(job));
+}
+
+std::vector<std::shared_ptr<const core::Job>> EngineService::ended_jobs(const live::EndedQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const core::Job>> found;
+  for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(query.limit); ++each) {
+    const core::Job& job = *each->second;
+    const bool asked = query.states.empty() || std::count(query.states.begin(), query.states.end(), job.state) > 0;
+    const bool below = !query.before || job.id < *query.before;
+    if (asked && below && (query.tenant.empty() || query.tenant == job.spec.tenant)) found.push_back(each->second);
+  }
+  return found;
+}
+
+std::shared_ptr<const core::Job> EngineService::ended_job(JobId job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = ended_.find(job);
+  return found == ended_.end() ? nullptr : found->second;
 }
 
 void EngineService::publish(const std::vector<core::Event>& made) {

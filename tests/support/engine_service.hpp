@@ -54,6 +54,8 @@ class EngineService final : public live::Service, private live::History {
   };
   using Listener = std::function<void(const std::vector<core::Event>&)>;
 
+  std::vector<std::shared_ptr<const core::Job>> ended_jobs(const live::EndedQuery& query) override;
+  std::shared_ptr<const core::Job> ended_job(JobId job) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
@@ -70,6 +72,7 @@ class EngineService final : public live::Service, private live::History {
   Result<live::Receipt> carry_out_once(const live::Command& command);
   Status step(core::Fact fact, std::vector<core::Event>& made);
   void publish(const std::vector<core::Event>& made);
+  void keep_ended();
 
   mutable std::recursive_mutex mutex_;
   std::string policy_;
@@ -77,6 +80,7 @@ class EngineService final : public live::Service, private live::History {
   Instant now_ = Instant::from_micros(1'000'000);
   std::shared_ptr<const live::Published> published_;
   std::vector<core::Event> events_;
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
   EventSeq oldest_event_ = 1;
   std::vector<live::StoredDecision> decisions_;
   std::map<std::string, live::TokenRecord> tokens_;

@@ -37,6 +37,7 @@ class LiveDaemon final : public sim::Daemon {
   [[nodiscard]] Status recover() override;
   [[nodiscard]] bool alive() const override { return loop_ != nullptr; }
   [[nodiscard]] const core::ClusterState& state() const override { return loop_->state(); }
+  [[nodiscard]] std::shared_ptr<const core::Job> ended(JobId job) const override { return history_->ended_job(job); }
   [[nodiscard]] std::optional<Instant> next_due() const override { return loop_->next_due(); }
   [[nodiscard]] Books books() const override;
 

@@ -84,6 +84,13 @@ class SimulatedWorld {
   Instant now() const { return now_; }
   const std::vector<core::TimedFact>& facts() const { return history_; }
 
+  // The jobs that have left the state since the last call; the world remembers them.
+  std::vector<std::shared_ptr<const core::Job>> take_ended() {
+    auto left = engine_.take_ended();
+    for (const auto& job : left) ended_.emplace(job->id, job);
+    return left;
+  }
+
   // One random thing happens.
   void tick() {
     if (rng_.chance(0.3)) pass(Duration::millis(rng_.between(1, 4000)));
@@ -207,8 +214,17 @@ class SimulatedWorld {
     learn(core::NodeJoined{id, name, slots, type, Money::micros(rng_.between(1, 3'000'000)), {}});
   }
 
+  // Users ask things of jobs that have ended, too.
+  std::uint64_t submitted() const { return state().next_job - 1; }
+  JobId pick_job() { return JobId(1 + rng_.below(submitted())); }
+  const core::Job& job_of(JobId id) {
+    (void)take_ended();
+    const core::Job* known = state().find_job(id);
+    return known != nullptr ? *known : *ended_.at(id);
+  }
+
   void submit() {
-    if (state().jobs.size() >= 25) return;
+    if (submitted() >= 25) return;
     JobSketch sketch;
     sketch.gpus = !plain_ && rng_.chance(0.2) ? 2 : 1;
     sketch.min = static_cast<int>(rng_.between(1, 3));
@@ -251,9 +267,9 @@ class SimulatedWorld {
   }
 
   void user_acts() {
-    if (state().jobs.empty()) return;
-    const JobId job = pick(state().jobs);
-    const auto& sizes = state().find_job(job)->spec.elastic.sizes;
+    if (submitted() == 0) return;
+    const JobId job = pick_job();
+    const auto& sizes = job_of(job).spec.elastic.sizes;
     switch (rng_.below(8)) {
       case 6: learn(core::JobCheckpointRequested{job}); break;
       case 7: change(job); break;
@@ -268,7 +284,7 @@ class SimulatedWorld {
 
   // New bounds, most of them impossible.
   void change(JobId job) {
-    core::JobSpec spec = state().find_job(job)->spec;
+    core::JobSpec spec = job_of(job).spec;
     spec.elastic.min = static_cast<int>(rng_.between(1, 3));
     spec.elastic.max = static_cast<int>(rng_.between(1, 6));
     spec.elastic.preferred = spec.elastic.min;
@@ -361,7 +377,7 @@ class SimulatedWorld {
   }
 
   void work() {
-    if (!state().jobs.empty() && rng_.chance(0.5)) advance(pick(state().jobs));
+    if (submitted() > 0 && rng_.chance(0.5)) advance(pick_job());
     if (!processes_.empty()) live_on(pick(processes_));
   }
 
@@ -374,6 +390,7 @@ class SimulatedWorld {
 
   // The members of a job do what they do: switch, step, finish.
   void advance(JobId id) {
+    if (state().has_ended(id)) return;
     const core::Job& job = *state().find_job(id);
     if (job.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.finished_training) return;
     for (const WorkerId member : std::vector<WorkerId>(job.members)) {
@@ -472,6 +489,7 @@ class SimulatedWorld {
   std::map<WorkerId, Process> processes_;
   std::vector<core::TimedFact> history_;
   EventSeq last_event_ = 0;
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
 };
 
 }  // namespace tidepool::test

@@ -34,7 +34,7 @@ void set_cordon(Rest& rest, Call call, bool cordoned) {
 bool read_job_filter(const Rest& rest, Call& call, std::optional<JobId>& job) {
   call.id = call.query("job");
   if (call.id.empty()) return true;
-  const core::Job* found = rest.find_job(call);
+  const auto found = rest.find_job(call);
   if (found != nullptr) job = found->id;
   return found != nullptr;
 }
@@ -132,7 +132,7 @@ void get_decision(Rest& rest, Call call) {
   if (!id || id->number() == UINT64_MAX) return call.fail(unknown);
   const auto found = rest.service().history().decisions(DecisionId(id->number() + 1), std::nullopt, 1);
   if (found.empty() || found.front().id != *id) return call.fail(unknown);
-  const auto rendered = render_decision(*call.seen, found.front(), call.caller);
+  const auto rendered = render_decision(rest.seen_by(call), found.front());
   if (!rendered) return call.fail(problem_of(rendered.error()));
   return rendered->is_null() ? call.fail(unknown) : call.reply(200, rendered.value());
 }

@@ -45,7 +45,7 @@ void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
       page->limit, [&](int wanted) { return rest.service().history().decisions(before, job, wanted); },
       [&](const StoredDecision& decision) {
         before = decision.id;
-        auto rendered = render_decision(*call.seen, decision, call.caller);
+        auto rendered = render_decision(rest.seen_by(call), decision);
         if (rendered) return std::move(rendered).value();
         spdlog::error("decision {} cannot be shown: {}", decision.id.text(), rendered.error().message);
         return json();
@@ -64,7 +64,7 @@ void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
       page->limit, [&](int wanted) { return rest.service().history().events(after, job, wanted); },
       [&](const core::Event& event) {
         after = event.seq;
-        return render_event(*call.seen, event, call.caller);
+        return render_event(rest.seen_by(call), event);
       });
   const auto next = filled.more ? std::optional(make_cursor("events", after)) : std::nullopt;
   call.reply(200, page_body(std::move(filled.items), next, call.seen->as_of_seq));

@@ -48,7 +48,7 @@ void loosen_sizes(json& document, const json& patch) {
 void change_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job == nullptr) return;
   const auto body = read_body(call);
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);

@@ -1,5 +1,7 @@
 // Jobs: submit, list, and the wishes that change one.
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -42,6 +44,51 @@ Result<std::set<std::string>> read_states(const Call& call) {
   return states;
 }
 
+struct JobsAsked {
+  Page page;
+  std::set<std::string> states;  // empty = any
+  std::string tenant;            // empty = any
+};
+
+// Of the jobs that have left the state, those that are asked for; nothing where only others are.
+std::vector<std::shared_ptr<const core::Job>> ended_jobs(Rest& rest, const Call& call, const JobsAsked& asked) {
+  EndedQuery query{.before = {}, .states = {}, .tenant = asked.tenant, .limit = asked.page.limit + 1};
+  if (query.tenant.empty()) query.tenant = call.caller.tenant;
+  if (asked.page.after) query.before = JobId(*asked.page.after);
+  for (const auto state : {core::JobState::kSucceeded, core::JobState::kFailed, core::JobState::kCancelled}) {
+    if (asked.states.contains(core::to_text(state))) query.states.push_back(state);
+  }
+  if (query.states.empty() && !asked.states.empty()) return {};
+  auto jobs = rest.service().history().ended_jobs(query);
+  // Some may have left since the picture was taken: there they are as they were.
+  std::erase_if(jobs, [&](const auto& job) {
+    return !call.caller.sees(job->spec.tenant) || call.seen->state.jobs.contains(job->id);
+  });
+  return jobs;
+}
+
+// The newest first, one more than the page holds if there are so many.
+std::vector<std::shared_ptr<const core::Job>> newest_jobs(Rest& rest, const Call& call, const JobsAsked& asked) {
+  const auto most = static_cast<std::size_t>(asked.page.limit) + 1;
+  std::vector<std::shared_ptr<const core::Job>> jobs;
+  const auto& live = call.seen->state.jobs;
+  auto end = asked.page.after ? live.lower_bound(JobId(*asked.page.after)) : live.end();
+  while (end != live.begin() && jobs.size() < most) {
+    --end;
+    const core::Job& job = *end->second;
+    const bool wanted = call.caller.sees(job.spec.tenant) &&
+                        (asked.tenant.empty() || asked.tenant == job.spec.tenant) &&
+                        (asked.states.empty() || asked.states.contains(core::to_text(job.state)));
+    if (wanted) jobs.push_back(end->second);
+  }
+  const auto ended = ended_jobs(rest, call, asked);
+  std::vector<std::shared_ptr<const core::Job>> all;
+  std::merge(jobs.begin(), jobs.end(), ended.begin(), ended.end(), std::back_inserter(all),
+             [](const auto& one, const auto& other) { return one->id > other->id; });
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
 json render_places(const PreviewedSubmit& preview) {
   json places = json::array();
   for (const auto& place : preview.places) {
@@ -53,10 +100,10 @@ json render_places(const PreviewedSubmit& preview) {
 }
 
 // Jobs of other tenants are counted, not named.
-json render_changes(const PreviewedSubmit& preview, const Caller& caller) {
+json render_changes(const PreviewedSubmit& preview, const SeenBy& seen_by) {
   json changes = json::array();
   for (const auto& change : preview.changes) {
-    const core::Job* job = visible_job(*preview.picture, change.job, caller);
+    const auto job = visible_job(seen_by, change.job);
     changes.push_back({{"job", job == nullptr ? json(nullptr) : json(job->id.text())},
                        {"name", job == nullptr ? json(nullptr) : json(job->spec.name)},
                        {"kind", change.kind},
@@ -79,8 +126,9 @@ std::string start_in_words(const PreviewedSubmit& preview) {
   return "start at once with " + core::counted(workers, "worker") + ": " + where;
 }
 
-HttpResponse dry_answer(const Rest& rest, const PreviewedSubmit& preview, const Caller& caller) {
+HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller& caller) {
   const Published& seen = *preview.picture;
+  const SeenBy seen_by{seen, caller, rest.service().history()};
   const core::Job& job = *seen.state.find_job(preview.job);
   const core::Explanation explanation = core::explain(seen.state, preview.job);
   int size = 0;
@@ -88,12 +136,12 @@ HttpResponse dry_answer(const Rest& rest, const PreviewedSubmit& preview, const 
   json decision = {{"starts", size > 0},
                    {"size", size},
                    {"places", render_places(preview)},
-                   {"changes", render_changes(preview, caller)},
+                   {"changes", render_changes(preview, seen_by)},
                    {"summary", explanation.summary},
                    {"unblocks", explanation.unblocks}};
-  json changed = {{"id", nullptr}, {"decision", without_foreign_jobs(std::move(decision), seen, caller)}};
+  json changed = {{"id", nullptr}, {"decision", without_foreign_jobs(std::move(decision), seen_by)}};
   const std::string would = "be stored and " + (size > 0 ? start_in_words(preview) : std::string("wait"));
-  return dry_run_response(rest, {seen, caller}, {.job = job, .changed = std::move(changed), .would = would});
+  return dry_run_response(rest, seen_by, {.job = job, .changed = std::move(changed), .would = would});
 }
 
 // What submitting `spec` now would lead to, as the engine decides it.
@@ -117,22 +165,14 @@ void list_jobs(Rest& rest, Call call) {
   if (!page) return call.fail(bad_parameter(page.error()));
   const auto states = read_states(call);
   if (!states) return call.fail(bad_parameter(states.error()));
-  const std::string tenant = call.query("tenant");
-  const auto& jobs = call.seen->state.jobs;
-  auto end = page->after ? jobs.lower_bound(JobId(*page->after)) : jobs.end();
   PageBuilder builder(kJobsList, page->limit);
-  while (end != jobs.begin()) {  // newest first
-    --end;
-    const core::Job& job = *end->second;
-    const bool wanted = call.caller.sees(job.spec.tenant) && (tenant.empty() || tenant == job.spec.tenant) &&
-                        (states->empty() || states->contains(core::to_text(job.state)));
-    if (!wanted) continue;
+  for (const auto& job : newest_jobs(rest, call, {.page = *page, .states = *states, .tenant = call.query("tenant")})) {
     if (builder.full()) {
-      builder.add(job.id.number(), nullptr);
+      builder.add(job->id.number(), nullptr);
       break;
     }
-    const auto document = rest.documents().of(job);
-    builder.add(job.id.number(), render_job({*call.seen, call.caller}, job, *document, rest.options().currency));
+    const auto document = rest.documents().of(*job);
+    builder.add(job->id.number(), render_job(rest.seen_by(call), *job, *document, rest.options().currency));
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
@@ -158,7 +198,7 @@ void submit_job(Rest& rest, Call call) {
   if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));
   const auto answer = [&rest, caller = call.caller](const Receipt& receipt, const Published& seen) {
     const JobId id = receipt.job.value_or(JobId());
-    HttpResponse response = job_response(201, rest, {seen, caller}, id);
+    HttpResponse response = job_response(201, rest, {seen, caller, rest.service().history()}, id);
     response.headers.emplace_back("Location", "/v1/jobs/" + id.text());
     return response;
   };
@@ -166,14 +206,14 @@ void submit_job(Rest& rest, Call call) {
 }
 
 void get_job(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
-  if (job != nullptr) call.reply(job_response(200, rest, {*call.seen, call.caller}, job->id));
+  const auto job = rest.find_job(call);
+  if (job != nullptr) call.reply(job_response(200, rest, rest.seen_by(call), job->id));
 }
 
 void cancel_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job == nullptr) return;
   if (!dry_run.value()) return send_job_command(rest, std::move(call), CancelJob{job->id}, job->id);
   const auto slots = job->workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
@@ -185,7 +225,7 @@ void cancel_job(Rest& rest, Call call) {
 void resize_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job == nullptr) return;
   const auto body = read_body(call);
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
@@ -214,17 +254,17 @@ void resize_job(Rest& rest, Call call) {
 }
 
 void suspend_job(Rest& rest, Call call) {
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job != nullptr) send_job_command(rest, std::move(call), SuspendJob{job->id}, job->id);
 }
 
 void resume_job(Rest& rest, Call call) {
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job != nullptr) send_job_command(rest, std::move(call), ResumeJob{job->id}, job->id);
 }
 
 void checkpoint_job(Rest& rest, Call call) {
-  const core::Job* job = job_to_change(rest, call);
+  const auto job = job_to_change(rest, call);
   if (job != nullptr) send_job_command(rest, std::move(call), CheckpointJob{job->id}, job->id);
 }
 

@@ -43,7 +43,7 @@ std::variant<json, Problem> read_body(const Call& call) {
 }
 
 HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId id) {
-  const core::Job* job = seen_by.seen.state.find_job(id);
+  const auto job = job_of(seen_by.seen, id, seen_by.past);
   if (job == nullptr) {
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
@@ -56,7 +56,7 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
 
 void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
   const auto answer = [&rest, id, caller = call.caller](const Receipt&, const Published& seen) {
-    return job_response(200, rest, {seen, caller}, id);
+    return job_response(200, rest, {seen, caller, rest.service().history()}, id);
   };
   rest.command(std::move(call), std::move(body), answer);
 }
@@ -71,11 +71,11 @@ HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const Dry
 }
 
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
-  call.reply(dry_run_response(rest, {*call.seen, call.caller}, dry_run));
+  call.reply(dry_run_response(rest, rest.seen_by(call), dry_run));
 }
 
-const core::Job* job_to_change(const Rest& rest, const Call& call) {
-  const core::Job* job = rest.find_job(call);
+std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& call) {
+  const auto job = rest.find_job(call);
   if (job == nullptr) return nullptr;
   const auto wanted = call.request.header("if-match");
   if (wanted.empty() || wanted == "*" || wanted == job_etag(*job)) return job;

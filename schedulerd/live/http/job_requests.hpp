@@ -40,6 +40,6 @@ struct DryRun {
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run);
 
 // The job of a changing call: found, visible, and as If-Match says; null = answered already.
-[[nodiscard]] const core::Job* job_to_change(const Rest& rest, const Call& call);
+[[nodiscard]] std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& call);
 
 }  // namespace tidepool::live::http

@@ -9,22 +9,22 @@ namespace tidepool::live::http {
 using nlohmann::json;
 
 void explain_job(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
-  if (job != nullptr) call.reply(200, render_explanation(*call.seen, *job, call.caller));
+  const auto job = rest.find_job(call);
+  if (job != nullptr) call.reply(200, render_explanation(rest.seen_by(call), *job));
 }
 
 void list_job_decisions(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job != nullptr) reply_decisions(rest, call, job->id);
 }
 
 void list_job_events(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job != nullptr) reply_events(rest, call, job->id);
 }
 
 void job_metrics(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job == nullptr) return;
   const auto limit = read_number(call, "limit", {.fallback = 500, .low = 1, .high = 5'000});
   if (!limit) return call.fail(bad_parameter(limit.error()));
@@ -40,7 +40,7 @@ void job_metrics(Rest& rest, Call call) {
 }
 
 void list_job_workers(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job == nullptr) return;
   const auto page = read_page(call, "workers");
   if (!page) return call.fail(bad_parameter(page.error()));
@@ -54,7 +54,7 @@ void list_job_workers(Rest& rest, Call call) {
 }
 
 void job_cost(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job == nullptr) return;
   json body = render_cost(*call.seen, *job, rest.options().currency);
   body["job"] = job->id.text();

@@ -100,7 +100,7 @@ void reply_page(Rest& rest, Call call, WorkerId worker, std::pair<std::int64_t, 
 }  // namespace
 
 void job_logs(Rest& rest, Call call) {
-  const core::Job* job = rest.find_job(call);
+  const auto job = rest.find_job(call);
   if (job == nullptr) return;
   const auto offset = read_number(call, "offset", {.fallback = 0, .low = INT64_MIN});
   const auto limit = read_number(call, "limit", {.fallback = kLogBytes, .low = 1, .high = kLogBytes});

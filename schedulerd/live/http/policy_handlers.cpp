@@ -216,10 +216,10 @@ std::optional<core::PolicyFileRef> ref_with(const Call& call, const PolicyVersio
   return std::nullopt;
 }
 
-json render_report(const Published& seen, const ShadowReport& report) {
+json render_report(const Published& seen, const ShadowReport& report, History& past) {
   json differences = json::array();
   for (auto each = report.newest.rbegin(); each != report.newest.rend(); ++each) {
-    const core::Job* job = seen.state.find_job(each->what.job);
+    const auto job = job_of(seen, each->what.job, past);
     differences.push_back({{"at", seen.clock.text(each->at)},
                            {"job", each->what.job.text()},
                            {"job_name", job == nullptr ? "" : job->spec.name},
@@ -243,10 +243,10 @@ json render_report(const Published& seen, const ShadowReport& report) {
           {"differences", std::move(differences)}};
 }
 
-json render_replay(const Published& seen, const PolicyReplay& replay) {
+json render_replay(const Published& seen, const PolicyReplay& replay, History& past) {
   json jobs = json::array();
   for (const auto& [id, sum] : replay.jobs) {
-    const core::Job* job = seen.state.find_job(id);
+    const auto job = job_of(seen, id, past);
     const auto rounds = static_cast<double>(sum.different);
     jobs.push_back({{"job", id.text()},
                     {"job_name", job == nullptr ? "" : job->spec.name},
@@ -254,7 +254,7 @@ json render_replay(const Published& seen, const PolicyReplay& replay) {
                     {"mean_slots_live", sum.live_slot_rounds / rounds},
                     {"mean_slots_candidate", sum.candidate_slot_rounds / rounds}});
   }
-  json rendered = render_report(seen, replay.report);
+  json rendered = render_report(seen, replay.report, past);
   rendered["from"] = seen.clock.text(replay.from);
   rendered["to"] = seen.clock.text(replay.to);
   rendered["oldest"] = seen.clock.text(replay.oldest);
@@ -386,7 +386,7 @@ void shadow_policy(Rest& rest, Call call) {
           });
 }
 
-void get_shadow_report(Rest&, Call call) {
+void get_shadow_report(Rest& rest, Call call) {
   const auto& report = call.seen->shadow;
   if (!report || report->file.name != call.id) {
     return call.fail({.status = 404,
@@ -394,7 +394,7 @@ void get_shadow_report(Rest&, Call call) {
                       .detail = call.id + " does not run as the shadow",
                       .hint = "schedctl policy shadow " + call.id});
   }
-  json rendered = render_report(*call.seen, *report);
+  json rendered = render_report(*call.seen, *report, rest.service().history());
   rendered["since"] = call.seen->clock.text(report->since);
   call.reply(200, rendered);
 }
@@ -404,9 +404,11 @@ void replay_rounds(Rest& rest, Call call, PolicyWorkshop::ReplayAsked asked) {
   rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
     const auto alive = weak.lock();
     if (!alive) return;
-    alive->io().post([call, done = std::move(done)] {
+    alive->io().post([weak, call, done = std::move(done)] {
+      const auto on_thread = weak.lock();
+      if (!on_thread) return;
       if (!done) return call.fail(problem_of(done.error()));
-      call.reply(200, render_replay(*call.seen, *done));
+      call.reply(200, render_replay(*call.seen, *done, on_thread->service().history()));
     });
   });
 }

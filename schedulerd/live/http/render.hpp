@@ -11,6 +11,7 @@
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/job_documents.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live::http {
@@ -20,11 +21,6 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_alternative(const core::Alternative& weighed);
 [[nodiscard]] nlohmann::json render_alternatives(const std::vector<core::Alternative>& lost);
 
-// A picture and who is shown it.
-struct SeenBy {
-  const Published& seen;
-  const Caller& caller;
-};
 // All but its file, which job_text() puts in.
 [[nodiscard]] nlohmann::json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document,
                                         const std::string& currency);
@@ -36,7 +32,7 @@ struct SeenBy {
 
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);
-[[nodiscard]] nlohmann::json render_explanation(const Published& seen, const core::Job& job, const Caller& caller);
+[[nodiscard]] nlohmann::json render_explanation(const SeenBy& seen_by, const core::Job& job);
 
 [[nodiscard]] nlohmann::json render_worker(const Published& seen, const core::Worker& worker);
 
@@ -47,11 +43,10 @@ struct SeenBy {
 [[nodiscard]] nlohmann::json render_fit(const core::Job& job);
 
 // What the caller may see of a decision; null if nothing of it. An error if the record is broken.
-[[nodiscard]] Result<nlohmann::json> render_decision(const Published& seen, const StoredDecision& stored,
-                                                     const Caller& caller);
+[[nodiscard]] Result<nlohmann::json> render_decision(const SeenBy& seen_by, const StoredDecision& stored);
 
 // The event as the caller may see it; null if not at all.
-[[nodiscard]] nlohmann::json render_event(const Published& seen, const core::Event& event, const Caller& caller);
+[[nodiscard]] nlohmann::json render_event(const SeenBy& seen_by, const core::Event& event);
 
 [[nodiscard]] nlohmann::json render_token(const TokenRecord& token);
 

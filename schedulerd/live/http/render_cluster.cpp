@@ -73,24 +73,24 @@ json render_allotment(JobId job, const core::Allotment& allotment) {
           {"unblocks", core::unblocks_of(allotment.reason, job)}};
 }
 
-json render_allotments(const Published& seen, const core::Decision& decision, const Caller& caller) {
+json render_allotments(const core::Decision& decision, const auto& visible) {
   json allotments = json::array();
   if (!decision.replan) return allotments;
   for (const auto& [job, now, words_only] : decision.replan->changes) {
-    if (now && visible_job(seen, job, caller) != nullptr) allotments.push_back(render_allotment(job, *now));
+    if (now && visible(job) != nullptr) allotments.push_back(render_allotment(job, *now));
   }
   return allotments;
 }
 
 // Of a decision event only the intents for the caller's own jobs; false if none is left.
-bool keep_own_intents(const Published& seen, json& data, const Caller& caller) {
+bool keep_own_intents(json& data, const auto& visible) {
   if (!data.contains("intents") || !data["intents"].is_array()) return false;
   json own = json::array();
   for (const auto& intent : data["intents"]) {
     const auto id = intent.contains("job") && intent["job"].is_string()
                         ? JobId::parse(intent["job"].get_ref<const std::string&>())
                         : std::nullopt;
-    if (id && visible_job(seen, *id, caller) != nullptr) own.push_back(intent);
+    if (id && visible(*id) != nullptr) own.push_back(intent);
   }
   data["intents"] = std::move(own);
   return !data["intents"].empty();
@@ -157,7 +157,8 @@ json render_node(const Published& seen, const core::Node& node, const Caller& ca
   for (std::size_t index = 0; index < node.owners.size(); ++index) {
     const WorkerId owner = node.owners[index];
     const core::Worker* worker = owner ? seen.state.find_worker(owner) : nullptr;
-    const bool named = worker != nullptr && visible_job(seen, worker->job, caller) != nullptr;
+    const core::Job* job = worker == nullptr ? nullptr : seen.state.find_job(worker->job);
+    const bool named = job != nullptr && caller.sees(job->spec.tenant);
     slots.push_back({{"index", index},
                      {"job", named ? json(worker->job.text()) : json(nullptr)},
                      {"worker", named ? json(owner.text()) : json(nullptr)},
@@ -186,43 +187,46 @@ json render_metric_point(const Published& seen, const MetricPoint& point) {
           {"noise_scale", point.noise_scale ? json(*point.noise_scale) : json(nullptr)}};
 }
 
-Result<json> render_decision(const Published& seen, const StoredDecision& stored, const Caller& caller) {
+Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored) {
+  const Published& seen = seen_by.seen;
+  const auto visible = [&](JobId job) { return visible_job(seen_by, job); };
   auto decoded = core::decision_from_json(stored.body);
   if (!decoded) return decoded.error();
   const core::Decision& decision = decoded.value();
   json intents = json::array();
   for (const auto& planned : decision.plan) {
-    const core::Job* job = visible_job(seen, core::job_of(planned.intent), caller);
+    const auto job = visible(core::job_of(planned.intent));
     if (job != nullptr) intents.push_back(render_intent(seen, planned, *job));
   }
   json verdicts = json::array();
   for (const auto& verdict : decision.verdicts) {
-    if (visible_job(seen, verdict.job, caller) != nullptr) verdicts.push_back(render_verdict(verdict));
+    if (visible(verdict.job) != nullptr) verdicts.push_back(render_verdict(verdict));
   }
-  json allotments = render_allotments(seen, decision, caller);
-  if (!caller.tenant.empty() && intents.empty() && verdicts.empty() && allotments.empty()) return json(nullptr);
+  json allotments = render_allotments(decision, visible);
+  if (!seen_by.caller.tenant.empty() && intents.empty() && verdicts.empty() && allotments.empty()) return json(nullptr);
   std::string digest(16, '0');
   for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
   json rendered = {
       {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
       {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
       {"verdicts", std::move(verdicts)}, {"allotments", std::move(allotments)}};
-  return without_foreign_jobs(std::move(rendered), seen, caller);
+  return without_foreign_jobs(std::move(rendered), seen_by);
 }
 
-json render_event(const Published& seen, const core::Event& event, const Caller& caller) {
-  if (!may_see(event, caller)) return nullptr;
+json render_event(const SeenBy& seen_by, const core::Event& event) {
+  const auto visible = [&](JobId job) { return visible_job(seen_by, job); };
+  if (!may_see(event, seen_by.caller)) return nullptr;
   json data = event.data;
-  const bool shared = event.tenant.empty() && !caller.tenant.empty();
-  if (shared && event.type == "decision.made" && !keep_own_intents(seen, data, caller)) return nullptr;
+  const bool shared = event.tenant.empty() && !seen_by.caller.tenant.empty();
+  if (shared && event.type == "decision.made" && !keep_own_intents(data, visible)) return nullptr;
   return {{"seq", event.seq},
-          {"at", seen.clock.text(event.at)},
+          {"at", seen_by.seen.clock.text(event.at)},
           {"type", event.type},
           {"job", id_or_null(event.job)},
           {"node", id_or_null(event.node)},
           {"tenant", event.tenant.empty() ? json(nullptr) : json(event.tenant)},
           {"decision", id_or_null(event.decision)},
-          {"data", without_foreign_jobs(std::move(data), seen, caller)}};
+          {"data", without_foreign_jobs(std::move(data), seen_by)}};
 }
 
 json render_token(const TokenRecord& token) {

@@ -125,7 +125,6 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
 
 json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
   const Published& seen = seen_by.seen;
-  const auto error = seen.errors.find(job.id);
   json reason = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   return {{"id", job.id.text()},
           {"name", job.spec.name},
@@ -143,9 +142,9 @@ json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& 
           {"priority", job.spec.priority},
           {"progress", render_progress(seen, job, document)},
           {"cost", render_cost(seen, job, currency)},
-          {"reason", without_foreign_jobs(std::move(reason), seen, seen_by.caller)},
+          {"reason", without_foreign_jobs(std::move(reason), seen_by)},
           {"sizes", render_sizes(job)},
-          {"error", error == seen.errors.end() ? json(nullptr) : json(error->second)},
+          {"error", job.last_error.empty() ? json(nullptr) : json(job.last_error)},
           {"labels", document.labels}};
 }
 
@@ -177,11 +176,12 @@ std::string job_etag(const core::Job& job) {
   return "\"" + digest.text() + "\"";
 }
 
-json render_explanation(const Published& seen, const core::Job& job, const Caller& caller) {
-  const core::Explanation explanation = core::explain(seen.state, job.id);
+json render_explanation(const SeenBy& seen_by, const core::Job& job) {
+  const Published& seen = seen_by.seen;
+  const core::Explanation explanation = core::explain(seen.state, job);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
-    if (visible_job(seen, id, caller) != nullptr) ahead.push_back(id.text());
+    if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());
   }
   json rendered = {{"job", job.id.text()},
                    {"state", core::to_text(job.state)},
@@ -193,7 +193,7 @@ json render_explanation(const Published& seen, const core::Job& job, const Calle
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},
                    {"as_of_seq", seen.as_of_seq}};
-  return without_foreign_jobs(std::move(rendered), seen, caller);
+  return without_foreign_jobs(std::move(rendered), seen_by);
 }
 
 json render_fit(const core::Job& job) {

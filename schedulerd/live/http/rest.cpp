@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/word_list.hpp"
+#include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "schedulerd/live/secrets.hpp"
 
@@ -197,9 +198,13 @@ void Rest::command(Call call, CommandBody body, Answer answer) {
   service_.submit(std::move(command), std::move(finish));
 }
 
-const core::Job* Rest::find_job(const Call& call) const {
+std::shared_ptr<const core::Job> Rest::job(const Published& seen, JobId id) const {
+  return job_of(seen, id, service_.history());
+}
+
+std::shared_ptr<const core::Job> Rest::find_job(const Call& call) const {
   const auto id = JobId::parse(call.id);
-  const core::Job* job = id ? call.seen->state.find_job(*id) : nullptr;
+  auto job = id ? this->job(*call.seen, *id) : nullptr;
   if (job != nullptr && call.caller.sees(job->spec.tenant)) return job;
   call.fail({.status = 404,
              .code = "UnknownJob",

@@ -16,6 +16,7 @@
 #include "schedulerd/live/http/metrics.hpp"
 #include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 #include "schedulerd/live/service.hpp"
 
 namespace tidepool::live::http {
@@ -81,8 +82,11 @@ class Rest : public std::enable_shared_from_this<Rest> {
   using Answer = std::function<HttpResponse(const Receipt&, const Published&)>;
   void command(Call call, CommandBody body, Answer answer);
 
+  // Of the picture, or of the past; null: there is none.
+  [[nodiscard]] std::shared_ptr<const core::Job> job(const Published& seen, JobId id) const;
+  [[nodiscard]] SeenBy seen_by(const Call& call) const { return {*call.seen, call.caller, service_.history()}; }
   // The job if it exists and the caller may see it; else answers 404, the same for both, and gives null.
-  [[nodiscard]] const core::Job* find_job(const Call& call) const;
+  [[nodiscard]] std::shared_ptr<const core::Job> find_job(const Call& call) const;
 
  private:
   Rest(Service& service, RestOptions options);

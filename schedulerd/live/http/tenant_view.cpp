@@ -29,7 +29,7 @@ bool is_word(char c) {
 
 class Unnaming {
  public:
-  Unnaming(const Published& seen, const Caller& caller) : seen_(seen), caller_(caller) {}
+  explicit Unnaming(const SeenBy& seen_by) : seen_by_(seen_by) {}
 
   void apply(json& value) const {
     if (value.is_string()) {
@@ -53,7 +53,7 @@ class Unnaming {
     }
   }
 
-  [[nodiscard]] bool is_foreign(JobId id) const { return visible_job(seen_, id, caller_) == nullptr; }
+  [[nodiscard]] bool is_foreign(JobId id) const { return visible_job(seen_by_, id) == nullptr; }
 
   [[nodiscard]] bool is_foreign_number(const json& value) const {
     if (!value.is_number()) return false;
@@ -76,19 +76,23 @@ class Unnaming {
     }
   }
 
-  const Published& seen_;
-  const Caller& caller_;
+  const SeenBy& seen_by_;
 };
 
 }  // namespace
 
-const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller) {
-  const core::Job* job = seen.state.find_job(id);
-  return job != nullptr && caller.sees(job->spec.tenant) ? job : nullptr;
+std::shared_ptr<const core::Job> job_of(const Published& seen, JobId id, History& past) {
+  if (const auto found = seen.state.jobs.find(id); found != seen.state.jobs.end()) return found->second;
+  return seen.state.has_ended(id) ? past.ended_job(id) : nullptr;
 }
 
-json without_foreign_jobs(json said, const Published& seen, const Caller& caller) {
-  if (!caller.tenant.empty()) Unnaming(seen, caller).apply(said);
+std::shared_ptr<const core::Job> visible_job(const SeenBy& seen_by, JobId id) {
+  auto job = job_of(seen_by.seen, id, seen_by.past);
+  return job != nullptr && seen_by.caller.sees(job->spec.tenant) ? job : nullptr;
+}
+
+json without_foreign_jobs(json said, const SeenBy& seen_by) {
+  if (!seen_by.caller.tenant.empty()) Unnaming(seen_by).apply(said);
   return said;
 }
 

@@ -2,6 +2,8 @@
 // are. Everything that an answer or a stream says of more than the caller's own jobs passes through here.
 #pragma once
 
+#include <memory>
+
 #include <nlohmann/json.hpp>
 
 #include "schedulerd/live/http/authenticator.hpp"
@@ -9,12 +11,22 @@
 
 namespace tidepool::live::http {
 
-// The job if it exists and the caller may see it; else null.
-[[nodiscard]] const core::Job* visible_job(const Published& seen, JobId id, const Caller& caller);
+// A picture, the jobs that have left the state, and who is shown both.
+struct SeenBy {
+  const Published& seen;
+  const Caller& caller;
+  History& past;
+};
+
+// Of the picture, or if it has left the state of the past; null: there is none.
+[[nodiscard]] std::shared_ptr<const core::Job> job_of(const Published& seen, JobId id, History& past);
+
+// The job if it exists, waiting, running or ended, and the caller may see it; else null.
+[[nodiscard]] std::shared_ptr<const core::Job> visible_job(const SeenBy& seen_by, JobId id);
 
 // `said` without the identity of jobs that the caller may not see: an id inside a text becomes "a job of another
 // tenant", a number that is one is left out. What users have written themselves stays as it is: names, labels, job
 // files, the last words of a worker. A caller of no tenant gets `said` unchanged.
-[[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const Published& seen, const Caller& caller);
+[[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const SeenBy& seen_by);
 
 }  // namespace tidepool::live::http

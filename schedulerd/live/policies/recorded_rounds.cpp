@@ -7,6 +7,7 @@
 #include "core/codec/codec.hpp"
 #include "schedulerd/live/policies/spent.hpp"
 #include "schedulerd/live/recovery.hpp"
+#include "schedulerd/live/snapshot_store.hpp"
 #include "schedulerd/live/sqlite.hpp"
 
 namespace tidepool::live {
@@ -15,13 +16,10 @@ namespace host = policies::host;
 
 namespace {
 
-struct Start {
-  std::uint64_t seq = 0;  // replay begins after this row
-  std::string state;      // canonical JSON; empty = from nothing
-};
+// Each a snapshot, or 0 for the journal's begin; a replay goes through the rows after it.
 struct Reach {
-  Start start;              // for what is asked
-  std::uint64_t after = 0;  // the row after which the farthest replay would begin
+  std::uint64_t start = 0;  // for what is asked
+  std::uint64_t after = 0;  // of the farthest replay
 };
 
 Result<std::int64_t> number_from(Database& database, const char* sql, std::int64_t argument) {
@@ -32,30 +30,22 @@ Result<std::int64_t> number_from(Database& database, const char* sql, std::int64
   return found;
 }
 
-// The newest snapshot that lies before `since`, or else where the journal begins. A snapshot lies where its row does.
+// The newest snapshot that lies before `since`, or else where the journal begins.
 Result<Reach> reach_of(Database& database, Instant since) {
   const auto first_row = number_from(database, "SELECT min(seq) FROM journal WHERE seq>?1", 0);
   if (!first_row) return first_row.error();
-  Start start;
-  std::optional<Start> oldest;
-  auto query = database.prepare(
-      "SELECT s.seq,s.body,(SELECT min(j.at_us) FROM journal j WHERE j.seq>=s.seq) FROM snapshots s ORDER BY s.seq");
-  if (!query.ok()) return query.error();
-  bool found = false;
-  TP_TRY(query->each([&](const Row& row) {
-    const Start here{static_cast<std::uint64_t>(row.integer(0)), row.text(1)};
-    if (here.seq + 1 < static_cast<std::uint64_t>(*first_row)) return;  // rows after it are gone
-    if (!oldest) oldest = here;
-    const auto at = row.maybe_integer(2);
-    if (at && Instant::from_micros(*at) <= since) {
-      start = here;
-      found = true;
-    }
-  }));
+  const auto heads = snapshot_heads(database);
+  if (!heads) return heads.error();
+  std::optional<std::uint64_t> oldest;
+  std::optional<std::uint64_t> before;  // the newest of those that `since` does not come before
+  for (const SnapshotHead& head : *heads) {
+    if (head.seq + 1 < static_cast<std::uint64_t>(*first_row)) break;  // rows after it are gone
+    oldest = head.seq;
+    if (head.at <= since && !before) before = head.seq;
+  }
   const bool whole = *first_row == 1 || !oldest;  // nothing was dropped yet
-  const std::uint64_t after = whole ? 0 : oldest->seq;
-  if (found) return Reach{std::move(start), after};
-  return Reach{whole ? Start{} : *std::move(oldest), after};
+  const std::uint64_t after = whole ? 0 : *oldest;
+  return Reach{.start = before.value_or(after), .after = after};
 }
 
 class Replay {
@@ -83,20 +73,19 @@ class Replay {
                              asked_.since.count_us());
     if (!count) return count.error();
     stride_ = std::max<std::int64_t>(1, (*count + asked_.rounds_max - 1) / asked_.rounds_max);
-    auto engine = engine_at(reach->start);
+    auto engine = engine_at(database, reach->start);
     if (!engine) return engine.error();
-    TP_TRY(go_through(database, reach->start.seq, *engine));
+    TP_TRY(go_through(database, reach->start, *engine));
     return std::move(result_);
   }
 
  private:
-  Result<core::Engine> engine_at(const Start& start) {
-    if (start.state.empty()) return core::Engine(setup_.parts);
-    const auto document = parse_json(start.state, kRowLimits);
-    if (!document) return document.error();
-    auto state = core::state_from_json(*document);
+  Result<core::Engine> engine_at(Database& database, std::uint64_t snapshot) {
+    if (snapshot == 0) return core::Engine(setup_.parts);
+    auto state = read_snapshot(database, snapshot);
     if (!state) return state.error();
-    return core::Engine(setup_.parts, *std::move(state));
+    if (!*state) return io_error("the snapshot that the replay begins with is damaged; ask for a shorter time");
+    return core::Engine(setup_.parts, **std::move(state));
   }
 
   Status go_through(Database& database, std::uint64_t after, core::Engine& engine) {

@@ -73,7 +73,7 @@ TEST_CASE("the output of a job that has ended can still be read") {
   for (const WorkerId worker : std::vector(scene.fixture.service.published()->state.find_job(scene.job)->workers)) {
     scene.fixture.service.learn(core::WorkerExited{worker, 0, 0, ""});
   }
-  REQUIRE(scene.fixture.service.published()->state.find_job(scene.job)->workers.empty());
+  REQUIRE(scene.fixture.service.published()->state.has_ended(scene.job));
   CHECK(scene.get().body == "bye\n");
   CHECK(scene.get("?worker=" + scene.worker.text()).body == "bye\n");
   CHECK(scene.get("?worker=w-99").status == 404);

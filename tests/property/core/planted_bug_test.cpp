@@ -74,7 +74,7 @@ TEST_CASE("A release that is forgotten is caught by the invariants, in every lif
       for (const auto& [id, worker] : before.workers) {
         if (world.state().find_worker(id) != nullptr) continue;
         core::ClusterState mutant = world.state();
-        auto& owners = mutant.nodes.at(worker.node).owners;
+        auto& owners = mutant.nodes.edit(worker.node).owners;
         const auto slot = static_cast<std::size_t>(worker.slots.front());
         if (slot >= owners.size() || owners[slot]) continue;
         owners[slot] = id;

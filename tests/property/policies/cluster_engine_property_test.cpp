@@ -65,6 +65,7 @@ void go_on(SimulatedWorld& world) {
 int expected_jobs(const SimulatedWorld& world) {
   policies::cluster::EngineRows rows;
   for (const auto& [id, job] : world.state().jobs) (void)rows.follow(world.state(), id);
+  for (const auto& [id, job] : world.state().ended) (void)rows.follow(world.state(), id);
   rows.follow_nodes(world.state());
   int expected = 0;
   for (const auto& [id, job] : world.state().jobs) {

@@ -117,33 +117,41 @@ TEST_CASE("what is kept between questions changes neither an answer nor what com
   CHECK(expected > 0);
 }
 
-TEST_CASE("a job that has ended is followed once, and again where it ended otherwise") {
+TEST_CASE("a job that has left is followed once, and again where something else is remembered of it") {
   core::ClusterState state;
-  const auto put = [&](std::uint64_t id, core::JobState at) {
+  const auto put = [&](std::uint64_t id) {
     auto job = std::make_shared<core::Job>();
     job->id = JobId(id);
-    job->state = at;
     state.jobs[JobId(id)] = job;
   };
-  put(1, core::JobState::kSucceeded);
-  put(2, core::JobState::kRunning);
-  put(3, core::JobState::kCancelled);
+  const auto end = [&](std::uint64_t id) {
+    state.jobs.erase(JobId(id));
+    state.ended[JobId(id)] = std::make_shared<core::EndedJob>(core::EndedJob{.id = JobId(id), .sizes = {}});
+  };
+  put(2);
+  put(5);
+  end(1);
+  end(3);
   FollowedJobs followed;
   FollowedJobs::News news = followed.catch_up(state);
-  CHECK(news.going_on == IdSet<JobId>{JobId(2)});
+  CHECK(news.going_on == IdSet<JobId>{JobId(2), JobId(5)});
   CHECK(news.ended == std::vector{JobId(1), JobId(3)});
-  put(4, core::JobState::kPending);
+  put(4);
   news = followed.catch_up(state);
-  CHECK(news.going_on == IdSet<JobId>{JobId(2), JobId(4)});
+  CHECK(news.going_on == IdSet<JobId>{JobId(2), JobId(4), JobId(5)});
   CHECK(news.ended.empty());
-  put(2, core::JobState::kFailed);
-  CHECK(followed.catch_up(state).ended == std::vector{JobId(2)});
+  end(2);
+  state.jobs.erase(JobId(5));  // nothing is remembered of it
+  CHECK(followed.catch_up(state).ended == std::vector{JobId(2), JobId(5)});
+  state.ended.erase(JobId(1));
+  CHECK(followed.catch_up(state).ended == std::vector{JobId(1)});
   // As in the state of another past.
-  put(3, core::JobState::kFailed);
-  put(1, core::JobState::kRunning);
+  end(3);
+  state.ended.erase(JobId(2));
+  put(2);
   news = followed.catch_up(state);
-  CHECK(news.ended == std::vector{JobId(3)});
-  CHECK(news.going_on == IdSet<JobId>{JobId(1), JobId(4)});
+  CHECK(news.ended == std::vector{JobId(2), JobId(3)});
+  CHECK(news.going_on == IdSet<JobId>{JobId(2), JobId(4)});
 }
 
 }  // namespace tidepool::policies::host

@@ -173,7 +173,7 @@ TEST_CASE("Cancelling stops the workers with notice, and the job ends when they 
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.job(job).state == JobState::kCancelled);
   CHECK(story.job(job).restarts == 0);
-  CHECK(story.refuses(core::JobCancelRequested{job}).find("already cancelled") != std::string::npos);
+  CHECK(story.refuses(core::JobCancelRequested{job}).find("already ended") != std::string::npos);
 }
 
 TEST_CASE("A waiting job that is cancelled ends at once") {

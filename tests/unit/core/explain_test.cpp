@@ -111,7 +111,7 @@ TEST_CASE("A running job shows what was measured and a failed one its error") {
   CHECK(has(core::explain(story.state(), job).evidence, "1 worker: 640 samples/s over 41 steps"));
   story.exit(WorkerId(1), 1, "cuda error");
   story.decide();
-  const auto why = core::explain(story.state(), job);
+  const auto why = core::explain(story.state(), story.job(job));
   CHECK(why.summary.find("failed: it lost workers 1 time, and 0 are allowed") == 0);
   CHECK(why.summary.find("cuda error") != std::string::npos);
   CHECK(why.unblocks.empty());

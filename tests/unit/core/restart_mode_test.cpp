@@ -167,7 +167,7 @@ TEST_CASE("a program that fails too often, or says that its settings are wrong, 
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.its().state == JobState::kFailed);
-  CHECK(core::explain(story.state(), story.job_id).summary.find("w-1 exited with code") != std::string::npos);
+  CHECK(core::explain(story.state(), story.its()).summary.find("w-1 exited with code") != std::string::npos);
 }
 
 TEST_CASE("the job has succeeded when every program has ended with 0") {
@@ -184,7 +184,7 @@ TEST_CASE("the job has succeeded when every program has ended with 0") {
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.its().state == JobState::kSucceeded);
   CHECK(story.its().restarts == 0);
-  CHECK(core::explain(story.state(), story.job_id).summary == "finished: its program has ended well");
+  CHECK(core::explain(story.state(), story.its()).summary == "finished: its program has ended well");
 }
 
 TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to its node") {

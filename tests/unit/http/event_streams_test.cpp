@@ -8,13 +8,13 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "tests/support/no_history.hpp"
 
 namespace tidepool::live::http {
 namespace {
 
-class KeptEvents final : public History {
+class KeptEvents final : public test::NoHistory {
  public:
-  std::vector<StoredDecision> decisions(std::optional<DecisionId>, std::optional<JobId>, int) override { return {}; }
   std::vector<core::Event> events(EventSeq after, std::optional<JobId>, int limit) override {
     ++pages_read;
     std::vector<core::Event> page;
@@ -23,14 +23,6 @@ class KeptEvents final : public History {
     }
     return page;
   }
-  EventSeq oldest_event() override { return 1; }
-  std::vector<MetricPoint> metrics(JobId, int) override { return {}; }
-  std::optional<WorkerId> first_worker(JobId) override { return std::nullopt; }
-  std::optional<JobId> job_of(WorkerId) override { return std::nullopt; }
-  std::vector<TokenRecord> tokens() override { return {}; }
-  std::optional<TokenRecord> token(const std::string&) override { return std::nullopt; }
-  std::vector<PolicyVersion> policy_versions(const std::string&) override { return {}; }
-  std::optional<PolicyVersion> policy_version(const std::string&, const std::string&) override { return std::nullopt; }
 
   std::vector<core::Event> kept;
   int pages_read = 0;

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/translate.hpp"
+#include "tests/support/no_history.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -31,10 +32,11 @@ json file_of(const std::string& name) {
 TEST_CASE("an answer with a job's file put in as text is what it was with the file read and written anew") {
   const Published seen;
   const Caller caller;
+  test::NoHistory past;
   for (const json& file : {file_of("a-job"), json{{"run", {{"trainer", "mlp"}}}}}) {
     const core::Job job = job_with(7, file);
     const JobDocument document = read_document(job.spec);
-    const json rendered = render_job({seen, caller}, job, document, "USD");
+    const json rendered = render_job({seen, caller, past}, job, document, "USD");
     const std::string text = job_text(rendered, document);
     json whole = rendered;
     whole["spec"] = json::parse(job.spec.document);

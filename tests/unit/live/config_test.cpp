@@ -77,6 +77,23 @@ TEST_CASE("a straggler detector that is not there is refused with those that are
   CHECK(message("straggler: {detector: 7}\n").find("/straggler/detector") != std::string::npos);
 }
 
+TEST_CASE("how long and how much of the past is kept is asked for by flag or file, and nonsense is refused") {
+  const test::TemporaryFolder dir;
+  CHECK(read({}).config.retention == Duration::seconds(30 * 24 * 3'600));
+  CHECK(read({}).config.retention_bytes == 0);
+  const auto path = write_file(dir, "retention: {age: 7d, size: 512MiB}\n");
+  const auto reading = read({"--config", path, "--retention-size", "2GiB"});
+  INFO(joined(reading.errors));
+  REQUIRE(reading.errors.empty());
+  CHECK(reading.config.retention == Duration::seconds(7 * 24 * 3'600));
+  CHECK(reading.config.retention_bytes == std::int64_t{2} << 30);
+  for (const char* size : {"2", "GiB", "-1GiB", "1MiB", "2TB", "99999999999GiB"}) {
+    INFO(size);
+    CHECK(joined(read({"--retention-size", size}).errors).find("MiB or GiB") != std::string::npos);
+  }
+  CHECK_FALSE(read({"--retention", "soon"}).errors.empty());
+}
+
 TEST_CASE("all errors of command line and file are told at once") {
   const test::TemporaryFolder dir;
   const auto path = write_file(dir, "listn: 127.0.0.1:1\npolicy: fifoo\nagents: {patience: soon}\n");

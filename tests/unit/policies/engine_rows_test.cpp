@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/codec/codec.hpp"
+#include "core/state/ended_job.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/tidal/tide_planner.hpp"
@@ -75,6 +76,12 @@ class Pool {
     job.state = how;
     job.finished_at = now_ = now_ + Duration::seconds(1);
   }
+  // It has ended and leaves; what is remembered of it stays, or goes in its time.
+  void leave(std::uint64_t id) {
+    IdSet<JobId> forgotten;
+    (void)core::take_out(state_, JobId(id), forgotten);
+  }
+  void forget(std::uint64_t id) { state_.ended.erase(JobId(id)); }
   // A job comes, does so much, and ends.
   void pass(std::uint64_t id, double samples_per_second, std::int64_t samples) {
     at(id, samples_per_second, samples);
@@ -96,6 +103,7 @@ class Pool {
   [[nodiscard]] Expected expected_anew() const {
     EngineRows rows;
     for (const auto& [id, job] : state_.jobs) (void)rows.follow(state_, id);
+    for (const auto& [id, job] : state_.ended) (void)rows.follow(state_, id);
     return expected(rows);
   }
   [[nodiscard]] core::ClusterState& state() { return state_; }
@@ -306,6 +314,7 @@ TEST_CASE("rows that are kept over any history expect what rows made a moment ag
     EngineRows kept;
     const double scatter = rng.chance(0.7) ? 0.1 : 1;  // whether paces tell of work
     std::vector<std::uint64_t> live;
+    std::vector<std::uint64_t> left;
     std::uint64_t next = 1;
     for (int i = 0; i < 200; ++i) {
       if (live.empty() || rng.chance(0.3)) live.push_back(next++);
@@ -319,8 +328,17 @@ TEST_CASE("rows that are kept over any history expect what rows made a moment ag
         pool.at(id, rate, work);
         pool.end(id, rng.chance(0.8) ? core::JobState::kSucceeded : core::JobState::kCancelled);
         live.erase(live.begin() + std::ptrdiff_t(which));
+        if (rng.chance(0.5)) (void)kept.follow(pool.state(), JobId(id));  // its workers have still to go
+        pool.leave(id);
+        left.push_back(id);
       }
       (void)kept.follow(pool.state(), JobId(id));
+      if (!left.empty() && rng.chance(0.1)) {
+        const std::size_t first = rng.below(left.size());
+        pool.forget(left[first]);
+        (void)kept.follow(pool.state(), JobId(left[first]));
+        left.erase(left.begin() + std::ptrdiff_t(first));
+      }
       if (rng.chance(0.5)) continue;  // several facts between two plans
       const Pool::Expected expected = pool.expected(kept);
       REQUIRE(expected == pool.expected_anew());
@@ -328,6 +346,20 @@ TEST_CASE("rows that are kept over any history expect what rows made a moment ag
     }
   });
   CHECK(told > 1'000);
+}
+
+TEST_CASE("what is remembered of ended jobs is bounded, and the newest stay") {
+  Pool pool;
+  const std::uint64_t most = 2 * core::kEndedJobsRemembered;
+  for (std::uint64_t id = 1; id <= most + 10; ++id) {
+    pool.pass(id, 100, 1'000);
+    pool.leave(id);
+    REQUIRE(pool.state().ended.size() < most);
+  }
+  CHECK(pool.state().ended.size() == core::kEndedJobsRemembered + 10);
+  CHECK(pool.state().find_ended(JobId(most + 10)) != nullptr);
+  CHECK(pool.state().find_ended(JobId(core::kEndedJobsRemembered)) == nullptr);
+  CHECK(pool.state().ended_counts.succeeded == std::int64_t(most) + 10);
 }
 
 }  // namespace tidepool::policies::cluster

@@ -1,0 +1,64 @@
+#include "core/state/ended_job.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace tidepool::core {
+namespace {
+
+bool teaches(const Job& job) {
+  const bool measured =
+      std::any_of(job.sizes.begin(), job.sizes.end(), [](const auto& entry) { return entry.second.steps > 0; });
+  return measured || job.state == JobState::kSucceeded;
+}
+
+void count(EndedCounts& counts, JobState state) {
+  switch (state) {
+    case JobState::kSucceeded: ++counts.succeeded; return;
+    case JobState::kFailed: ++counts.failed; return;
+    default: ++counts.cancelled; return;
+  }
+}
+
+// Those that ended first, down to the bound.
+void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
+  if (state.ended.size() < 2 * kEndedJobsRemembered) return;
+  std::vector<std::pair<Instant, JobId>> order;
+  for (const auto& [id, job] : state.ended) order.emplace_back(job->finished_at, id);
+  const auto middle = order.end() - static_cast<std::ptrdiff_t>(kEndedJobsRemembered);
+  std::nth_element(order.begin(), middle, order.end());
+  for (auto each = order.begin(); each != middle; ++each) {
+    state.ended.erase(each->second);
+    forgotten.insert(each->second);
+  }
+}
+
+}  // namespace
+
+bool has_left(const Job& job) {
+  return is_final(job.state) && job.workers.empty();
+}
+
+std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>& forgotten) {
+  std::shared_ptr<const Job> job = state.jobs.at(id);
+  TP_CHECK(has_left(*job) && job->finished_at, "only a job that nothing depends on leaves the state");
+  state.jobs.erase(id);
+  count(state.ended_counts, job->state);
+  if (teaches(*job)) {
+    state.ended.emplace(id, std::make_shared<const EndedJob>(EndedJob{.id = id,
+                                                                      .state = job->state,
+                                                                      .finished_at = *job->finished_at,
+                                                                      .slot_time = job->slot_time,
+                                                                      .samples_done = job->samples_done,
+                                                                      .global_batch = job->spec.batch.global,
+                                                                      .gpus_per_worker = job->spec.gpus_per_worker,
+                                                                      .sizes = job->sizes}));
+    forget_oldest(state, forgotten);
+  }
+  return job;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,24 @@
+// What the state remembers of a job that has ended and left it: what others like it may be expected to do. The job
+// itself is handed over (Engine::take_ended) and lives on where the past is kept.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/id_set.hpp"
+#include "base/ids.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Only those that measured something or succeeded. Once there are twice as many, the half that ended first is
+// forgotten, so that whoever learns from them has to begin anew only now and then.
+inline constexpr std::size_t kEndedJobsRemembered = 4'096;
+
+// The job has ended and nothing depends on it any more.
+[[nodiscard]] bool has_left(const Job& job);
+
+// Takes such a job out of the state. What is forgotten for it is added to `forgotten`.
+std::shared_ptr<const Job> take_out(ClusterState& state, JobId job, IdSet<JobId>& forgotten);
+
+}  // namespace tidepool::core

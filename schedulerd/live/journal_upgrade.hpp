@@ -1,0 +1,18 @@
+// Databases of an earlier schema version, made into one of this version when they are opened.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "schedulerd/live/sqlite.hpp"
+
+namespace tidepool::live {
+
+// Kept its snapshots as one text each, and jobs that have ended among the others.
+inline constexpr int kUpgradedVersion = 7;
+
+// In one transaction: the newest undamaged snapshot becomes rows, and jobs that have ended leave it for their table.
+// Those that have ended in rows after it leave when these are replayed (Journal::complete_ended).
+[[nodiscard]] Status upgrade_journal(Database& database, const std::string& path);
+
+}  // namespace tidepool::live

@@ -1,0 +1,159 @@
+// A state directory that schema version 7 has left, taken up by this one.
+#include "schedulerd/live/journal_upgrade.hpp"
+
+#include <sqlite3.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "core/codec/codec.hpp"
+#include "policies/registry.hpp"
+#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/journal_schema.hpp"
+#include "schedulerd/live/recovery.hpp"
+#include "tests/support/loop_world.hpp"
+
+namespace tidepool::live {
+namespace {
+
+using core::JobState;
+
+void execute(const std::string& file, const std::string& sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  char* why = nullptr;
+  const int outcome = sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &why);
+  INFO((why == nullptr ? "" : why));
+  CHECK(outcome == SQLITE_OK);
+  sqlite3_close(database);
+}
+
+// The old database, as its dump beside the tests has it.
+std::string old_database(const test::TemporaryFolder& dir) {
+  const char* source = std::getenv("TIDEPOOL_SOURCE_DIR");
+  REQUIRE(source != nullptr);
+  std::ifstream dump(std::string(source) + "/tests/data/journal_v7.sql");
+  std::ostringstream sql;
+  sql << dump.rdbuf();
+  REQUIRE(!sql.str().empty());
+  const std::string file = dir / "journal.db";
+  execute(file, sql.str());
+  return file;
+}
+
+// Under the policy that decided there.
+core::Engine::Parts parts() {
+  auto parts = test::engine_parts();
+  parts.policies = policies::make_policies("tidal").value();
+  return parts;
+}
+
+// What a start finds, or why it finds nothing.
+struct Start {
+  explicit Start(const std::string& file) {
+    auto opened = Journal::open(file, {});
+    if (!opened.ok()) {
+      failure = opened.error().message;
+      return;
+    }
+    journal.emplace(*std::move(opened));
+    auto found = recover(*journal, parts());
+    if (!found.ok()) {
+      failure = found.error().message;
+      return;
+    }
+    rows = found->rows_replayed;
+    state = found->engine.view();
+  }
+  std::optional<Journal> journal;
+  core::ClusterState state;
+  std::uint64_t rows = 0;
+  std::string failure;
+};
+
+}  // namespace
+
+TEST_CASE("a state directory of schema version 7 is taken up with all that it holds") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  const Start start(file);
+  REQUIRE(start.failure.empty());
+  CHECK(start.rows == 19);
+  REQUIRE(start.state.jobs.size() == 1);
+  CHECK(start.state.find_job(JobId(5))->spec.name == "waits-e");
+  CHECK(start.state.next_job == 8);
+  CHECK(start.state.ended_counts.succeeded == 2);
+  CHECK(start.state.ended_counts.failed == 1);
+  CHECK(start.state.ended_counts.cancelled == 3);
+
+  auto history = *SqliteHistory::open(file);
+  const std::map<int, std::pair<std::string, JobState>> ended = {
+      {1, {"done-a", JobState::kSucceeded}},      {2, {"done-b", JobState::kSucceeded}},
+      {3, {"cancelled-c", JobState::kCancelled}}, {4, {"failed-d", JobState::kFailed}},
+      {6, {"runs-f", JobState::kCancelled}},      {7, {"cancelled-g", JobState::kCancelled}}};
+  for (const auto& [number, expected] : ended) {
+    INFO(number);
+    const auto job = history->ended_job(JobId(static_cast<std::uint64_t>(number)));
+    REQUIRE(job != nullptr);
+    CHECK(job->spec.name == expected.first);
+    CHECK(job->state == expected.second);
+    CHECK_FALSE(history->events(0, job->id, 500).empty());
+    CHECK_FALSE(history->decisions(std::nullopt, job->id, 500).empty());
+  }
+  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .limit = 10}).size() == 1);
+}
+
+TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  std::uint64_t digest = 0;
+  {
+    Start start(file);
+    REQUIRE(start.failure.empty());
+    digest = core::digest_of(start.state);
+    REQUIRE(start.journal->snapshots()->size() == 1);
+  }
+  {
+    Start again(file);
+    REQUIRE(again.failure.empty());
+    CHECK(core::digest_of(again.state) == digest);
+    REQUIRE(again.journal->snapshot(again.state, **again.journal->clock()).ok());
+  }
+  CHECK(core::digest_of(Start(file).state) == digest);
+  execute(file, "DELETE FROM snapshots; DELETE FROM snapshot_rows; DELETE FROM ended_jobs");
+  const Start anew(file);
+  REQUIRE(anew.failure.empty());
+  CHECK(anew.rows == 81);
+  CHECK(core::digest_of(anew.state) == digest);
+}
+
+TEST_CASE("an upgrade that cannot read its snapshot changes nothing, and a damaged snapshot is passed over") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  execute(file, "UPDATE snapshots SET body=replace(body,'done-a','done-x')");
+  const Start start(file);
+  REQUIRE(start.failure.empty());
+  CHECK(start.rows == 81);  // from the first row
+
+  const test::TemporaryFolder other;
+  const std::string old = old_database(other);
+  execute(old, "CREATE TABLE snapshot_rows(in_the_way)");
+  CHECK_FALSE(Start(old).failure.empty());
+  execute(old, "DROP TABLE snapshot_rows");
+  const Start after(old);
+  REQUIRE(after.failure.empty());
+  CHECK(after.rows == 19);
+}
+
+TEST_CASE("schema versions older than the one before, and newer ones, are refused") {
+  for (const int version : {kUpgradedVersion - 1, kSchemaVersion + 1}) {
+    const test::TemporaryFolder dir;
+    const std::string file = old_database(dir);
+    execute(file, "PRAGMA user_version=" + std::to_string(version));
+    CHECK(Start(file).failure.find("has schema version " + std::to_string(version)) != std::string::npos);
+  }
+}
+
+}  // namespace tidepool::live
