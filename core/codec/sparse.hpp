@@ -7,13 +7,19 @@
 
 namespace tidepool::core::codec {
 
+// To the letter: -0.0 is a number of its own.
+inline bool is_the_same(const nlohmann::json& one, const nlohmann::json& other) {
+  if (one != other) return false;
+  return one.is_structured() || one.is_number_float() ? one.dump() == other.dump() : true;
+}
+
 inline void make_sparse(nlohmann::json& value, const nlohmann::json& blank) {
   for (const auto& field : value.items()) {
     if (!blank.contains(field.key())) return;  // no struct: its names are its own
   }
   for (auto field = value.begin(); field != value.end();) {
     const nlohmann::json& usual = blank.at(field.key());
-    if (*field == usual) {
+    if (is_the_same(*field, usual)) {
       field = value.erase(field);
       continue;
     }

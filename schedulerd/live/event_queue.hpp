@@ -2,6 +2,7 @@
 // the snapshot slot it is the only place where threads meet; nothing else shares mutable state.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -47,12 +48,20 @@ class EventQueue {
     return true;
   }
 
+  // What else comes with the first item: one after the other as long as no more than `gap` passes, for at most `most`.
+  struct Gathering {
+    std::chrono::microseconds gap{0};
+    std::chrono::microseconds most{0};
+  };
+
   // Up to `limit` items in order; waits at most `patience` for the first one.
-  [[nodiscard]] std::vector<Item> take(std::size_t limit, std::chrono::microseconds patience) {
+  [[nodiscard]] std::vector<Item> take(std::size_t limit, std::chrono::microseconds patience,
+                                       Gathering gathering = {}) {
     std::vector<Item> taken;
     {
       std::unique_lock lock(mutex_);
       filled_.wait_for(lock, patience, [this] { return closed_ || !items_.empty(); });
+      if (!items_.empty()) gather(lock, limit, gathering);
       while (!items_.empty() && taken.size() < limit) {
         taken.push_back(std::move(items_.front()));
         items_.pop_front();
@@ -83,6 +92,15 @@ class EventQueue {
   }
 
  private:
+  void gather(std::unique_lock<std::mutex>& lock, std::size_t limit, Gathering gathering) {
+    const auto until = std::chrono::steady_clock::now() + gathering.most;
+    for (std::size_t seen = items_.size(); gathering.gap.count() > 0 && seen < limit && !closed_;
+         seen = items_.size()) {
+      const auto next = std::min(until, std::chrono::steady_clock::now() + gathering.gap);
+      if (!filled_.wait_until(lock, next, [&] { return closed_ || items_.size() > seen; })) return;
+    }
+  }
+
   const std::size_t capacity_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;

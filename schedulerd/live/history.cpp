@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 #include "schedulerd/live/sqlite.hpp"
 
 namespace tidepool::live {
@@ -87,10 +88,13 @@ Status SqliteHistory::Impl::prepare() {
       {&ended_of_state,
        "SELECT id FROM ended_jobs WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
       {&ended_job, "SELECT job FROM ended_jobs WHERE id=?1"},
-      {&decisions, "SELECT id,at_us,body FROM decisions WHERE id<?1 ORDER BY id DESC LIMIT ?2"},
+      {&decisions,
+       "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
+       "WHERE d.id<?1 AND text IS NOT NULL ORDER BY d.id DESC LIMIT ?2"},
       {&decisions_of_job,
-       "SELECT d.id,d.at_us,d.body FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
-       "WHERE j.job=?1 AND j.decision<?2 ORDER BY j.decision DESC LIMIT ?3"},
+       "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
+       "LEFT JOIN journal r ON r.seq=d.seq "
+       "WHERE j.job=?1 AND j.decision<?2 AND text IS NOT NULL ORDER BY j.decision DESC LIMIT ?3"},
       {&events, "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE seq>?1 ORDER BY seq LIMIT ?2"},
       {&events_of_job,
        "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE job=?1 AND seq>?2 ORDER BY seq LIMIT ?3"},
@@ -171,8 +175,9 @@ std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> b
                                                      int limit) {
   std::vector<StoredDecision> found;
   const auto on_row = [&](const Row& row) {
+    auto whole = core::decision_json_from_text(row.text(2));
     found.push_back({DecisionId(static_cast<std::uint64_t>(row.integer(0))), Instant::from_micros(row.integer(1)),
-                     json_at(row, 2)});
+                     whole.ok() ? *std::move(whole) : nlohmann::json()});
   };
   const std::int64_t below =
       before ? static_cast<std::int64_t>(before->number()) : std::numeric_limits<std::int64_t>::max();

@@ -7,7 +7,7 @@
 
 #include "base/digest.hpp"
 #include "base/json.hpp"
-#include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 #include "schedulerd/live/ended_rows.hpp"
 #include "schedulerd/live/journal_mark.hpp"
 #include "schedulerd/live/journal_schema.hpp"
@@ -111,7 +111,7 @@ Status Journal::Impl::prepare() {
       {&commit, "COMMIT"},
       {&add_row, "INSERT INTO journal VALUES(?1,?2,?3,?4,?5)"},
       {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
-      {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3)"},
+      {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3,?4,NULL)"},
       {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
       {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
       {&next_ordinal, "SELECT coalesce(max(ordinal),-1)+1 FROM job_metrics WHERE job=?1"},
@@ -166,10 +166,8 @@ Status Journal::Impl::load_position() {
              [&](const Row& row) { last_seq = static_cast<std::uint64_t>(row.integer(0)); }));
   TP_TRY(ask("SELECT last_seq FROM clock",
              [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
-  TP_TRY(
-      ask("SELECT id,json_extract(body,'$.policy') AS policy FROM decisions WHERE policy NOT LIKE '%@%' "
-          "ORDER BY id DESC LIMIT 1",
-          [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
+  TP_TRY(ask("SELECT id FROM decisions WHERE policy NOT LIKE '%@%' ORDER BY id DESC LIMIT 1",
+             [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
   last_seq = std::max(last_seq, snapshots.newest());
   promised = std::max(promised, mark.read().value_or(0));
   if (last_seq >= promised) return ok_status();
@@ -201,13 +199,12 @@ Result<Journal> Journal::open(const std::string& path, const JournalOptions& opt
 }
 
 Status Journal::append(const core::TimedFact& fact) {
-  return impl_->add(fact.at, "fact", canonical_json(core::to_json(fact.fact)));
+  return impl_->add(fact.at, "fact", core::fact_text(fact.fact));
 }
 
 Status Journal::append(const core::Decision& decision) {
-  const std::string body = canonical_json(core::to_json(decision));
-  TP_TRY(impl_->add(decision.at, "decision", body));
-  TP_TRY(impl_->add_decision.run(decision.id.number(), decision.at.count_us(), body));
+  TP_TRY(impl_->add(decision.at, "decision", core::decision_text(decision)));
+  TP_TRY(impl_->add_decision.run(decision.id.number(), decision.at.count_us(), decision.policy, impl_->last_seq));
   if (is_own(decision.policy)) impl_->own_decision = decision.id.number();
   for (const auto& planned : decision.plan) {
     TP_TRY(impl_->add_decision_job.run(core::job_of(planned.intent).number(), decision.id.number()));
@@ -462,7 +459,7 @@ Result<std::optional<core::ClusterState>> Journal::state_of(std::uint64_t snapsh
 }
 
 Result<std::optional<std::string>> Journal::own_policy() {
-  auto query = impl_->database.prepare("SELECT json_extract(body,'$.policy') FROM decisions WHERE id=?1");
+  auto query = impl_->database.prepare("SELECT policy FROM decisions WHERE id=?1");
   if (!query.ok()) return query.error();
   std::optional<std::string> name;
   TP_TRY(query->each([&](const Row& row) { name = row.text(0); }, impl_->own_decision));

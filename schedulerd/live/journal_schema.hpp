@@ -1,7 +1,7 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
-// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, and jobs that have ended
-// in a table; version 7 is made into it when it is opened (journal_upgrade.hpp). Earlier ones were never released, and
-// are not read.
+// facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, jobs that have ended in
+// a table, and decisions in the journal alone; version 7 is made into it when it is opened (journal_upgrade.hpp).
+// Earlier ones were never released, and are not read.
 #pragma once
 
 namespace tidepool::live {
@@ -28,6 +28,10 @@ CREATE TABLE ended_jobs(          -- that have left the state
   submitted_us INTEGER NOT NULL, finished_us INTEGER NOT NULL, job TEXT NOT NULL);
 CREATE INDEX ended_jobs_by_state ON ended_jobs(state, id, tenant);
 CREATE INDEX ended_jobs_by_end ON ended_jobs(finished_us);
+CREATE TABLE decisions(
+  id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, policy TEXT NOT NULL,
+  seq INTEGER NOT NULL,          -- of the journal's row that holds it
+  body TEXT);                    -- only of one that version 7 stored
 CREATE INDEX decision_jobs_by_decision ON decision_jobs(decision);
 )sql";
 
@@ -42,7 +46,6 @@ CREATE TABLE clock(
   id INTEGER PRIMARY KEY CHECK(id = 1),
   boot_id TEXT NOT NULL, boottime_us INTEGER NOT NULL, wall_us INTEGER NOT NULL,
   at_us INTEGER NOT NULL, unix_us_at_zero INTEGER NOT NULL, last_seq INTEGER NOT NULL);
-CREATE TABLE decisions(id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE TABLE decision_jobs(job INTEGER NOT NULL, decision INTEGER NOT NULL, PRIMARY KEY(job, decision)) WITHOUT ROWID;
 CREATE TABLE events(
   seq INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, type TEXT NOT NULL,

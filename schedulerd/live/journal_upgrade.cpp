@@ -71,8 +71,11 @@ Status upgrade_journal(Database& database, const std::string& path) {
   TP_TRY(database.execute("BEGIN IMMEDIATE"));
   const auto snapshot = newest_snapshot(database);
   if (!snapshot.ok()) return snapshot.error();
-  TP_TRY(database.execute("DROP TABLE snapshots"));
+  TP_TRY(database.execute("DROP TABLE snapshots; ALTER TABLE decisions RENAME TO decisions_of_7"));
   TP_TRY(database.execute(kSchemaOf8));
+  TP_TRY(
+      database.execute("INSERT INTO decisions SELECT id,at_us,json_extract(body,'$.policy'),0,body FROM decisions_of_7;"
+                       "DROP TABLE decisions_of_7"));
   if (*snapshot) {
     auto state = state_of(**snapshot);
     if (!state.ok()) {

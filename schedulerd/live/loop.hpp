@@ -59,6 +59,7 @@ class Loop {
   [[nodiscard]] std::optional<Instant> next_due() const { return engine_.next_due(); }
 
  private:
+  [[nodiscard]] Inbox::Gathering gathering() const;
   // What one turn owes to others once it is durable.
   struct Turn {
     Instant now;
@@ -112,6 +113,8 @@ class Loop {
   OnTurn on_turn_ = [](const TurnTimes&) {};
   core::StageTimes stages_{[this] { return links_.clock.now(); }};  // of this turn
   Instant published_at_;
+  Duration commit_took_;      // the newest one
+  std::size_t answered_ = 0;  // clients, with it
   std::map<JobId, JobPulse> pulses_;
   std::map<WorkerId, double> compute_ms_;
   std::string last_invalid_;  // so that one bad plan is logged once

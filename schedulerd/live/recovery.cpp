@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -36,16 +36,14 @@ Result<Footing> footing_of(Journal& journal, const core::Engine::Parts& parts) {
 }  // namespace
 
 Status apply_row(core::Engine& engine, const JournalRow& row) {
-  auto document = parse_json(row.body, core::kOwnJson);
-  if (!document.ok()) return document.error();
   if (row.is_decision) {
-    auto decision = core::decision_from_json(*document);
+    auto decision = core::decision_from_text(row.body);
     if (!decision.ok()) return decision.error();
     TP_TRY(engine.validate(*decision));
     engine.accept(*decision);
     return ok_status();
   }
-  auto fact = core::fact_from_json(*document);
+  auto fact = core::fact_from_text(row.body);
   if (!fact.ok()) return fact.error();
   const auto events = engine.step({row.at, *std::move(fact)});
   return events.ok() ? ok_status() : Status(events.error());

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "core/codec/row_texts.hpp"
 #include "core/state/ended_job.hpp"
 #include "tests/support/simulated_world.hpp"
 
@@ -28,6 +29,9 @@ inline void decide_and_check(SimulatedWorld& world) {
   std::map<JobId, GenerationNumber> generations;
   for (const auto& [id, job] : world.state().jobs) generations[id] = job->generation;
   INFO("after " << text(decision));
+  const auto as_a_row = core::decision_from_text(core::decision_text(decision));
+  REQUIRE(as_a_row.ok());
+  REQUIRE(text(*as_a_row) == text(decision));
   for (const auto& event : engine.accept(decision)) world.see(event);
   require_books(world.state());
   for (const auto& job : world.take_ended()) {

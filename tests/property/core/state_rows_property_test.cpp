@@ -1,10 +1,13 @@
 // The state in rows: what is written of the rows that changed leads back to the whole, after any history.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <map>
 #include <string>
 
+#include "base/json.hpp"
 #include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 #include "core/codec/state_rows.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/seeds.hpp"
@@ -60,6 +63,31 @@ TEST_CASE("rows that follow a state lead back to it") {
   CHECK(left > 20);  // jobs that ended and left on the way
 }
 
+TEST_CASE("a fact as a row is that fact again, and so is one that was written whole") {
+  std::size_t shorter = 0;
+  for_each_seed("fact rows", 6, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 5000, true);
+    for (int i = 0; i < 150; ++i) {
+      world.tick();
+      decide_and_check(world);
+    }
+    for (const auto& [at, fact] : world.facts()) {
+      const std::string whole = canonical_json(core::to_json(fact));
+      const std::string row = core::fact_text(fact);
+      for (const std::string& text : {row, whole}) {
+        const auto read = core::fact_from_text(text);
+        REQUIRE(read.ok());
+        REQUIRE(canonical_json(core::to_json(*read)) == whole);
+      }
+      shorter += row.size() < whole.size() ? 1 : 0;
+    }
+  });
+  CHECK(shorter > 50);
+  CHECK_FALSE(core::fact_from_text(R"({"fact":"job_submitted","job":"job-1","spec":{"nmae":"x"}})").ok());
+  CHECK_FALSE(core::fact_from_text(R"({"fact":"job_submitted","job":"job-1"})").ok());
+  CHECK_FALSE(core::fact_from_text("[]").ok());
+}
+
 TEST_CASE("a job as text is that job again") {
   SimulatedWorld world(4711, true);
   std::size_t told = 0;
@@ -75,6 +103,12 @@ TEST_CASE("a job as text is that job again") {
     }
   }
   CHECK(told > 100);
+  core::Job job;
+  job.id = JobId(1);
+  job.last_loss = -0.0;  // equal to a blank one's, and written otherwise
+  const auto read = core::job_from_text(core::job_text(job));
+  REQUIRE(read.ok());
+  CHECK(std::signbit((*read)->last_loss));
   CHECK_FALSE(core::job_from_text(R"({"no_such_field":1})").ok());
   CHECK_FALSE(core::job_from_text(R"({"generation":"one"})").ok());
 }

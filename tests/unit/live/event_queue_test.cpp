@@ -52,6 +52,23 @@ TEST_CASE("closing wakes both sides and keeps what is inside") {
   CHECK(queue.drained());
 }
 
+TEST_CASE("what comes close behind the first item is taken with it, and a lone one is not waited beside for long") {
+  EventQueue<int> queue(8);
+  REQUIRE(queue.try_push(1).ok());
+  CHECK(queue.take(8, 10s, {}) == std::vector{1});
+  REQUIRE(queue.try_push(1).ok());
+  std::thread sender([&] {
+    for (const int item : {2, 3}) (void)queue.push(item);
+  });
+  CHECK(queue.take(3, 10s, {.gap = 10s, .most = 10s}) == std::vector{1, 2, 3});  // full: no more is waited for
+  sender.join();
+  REQUIRE(queue.try_push(4).ok());
+  CHECK(queue.take(3, 10s, {.gap = 1ms, .most = 10s}) == std::vector{4});
+  REQUIRE(queue.try_push(5).ok());
+  queue.close();
+  CHECK(queue.take(3, 10s, {.gap = 10s, .most = 10s}) == std::vector{5});
+}
+
 TEST_CASE("many senders lose nothing") {
   EventQueue<int> queue(8);
   constexpr int kSenders = 4;
