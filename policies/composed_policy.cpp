@@ -19,9 +19,9 @@ core::SizeWish ComposedPolicy::size(const core::ClusterView& view, const core::J
   if (job.pinned_size == 0) return stages_.size->size(view, job, budget);
   const int from = job.size();
   const int to = job.pinned_size;
-  core::Reason reason{core::ReasonCode::kPinnedByUser, {{"size", double(to)}}};
+  core::Reason reason = core::reason::PinnedByUser{{.size = to}};
   if (from != 0 && from != to) {
-    reason = {core::ReasonCode::kResizedByUser, {{"from", double(from)}, {"to", double(to)}}};
+    reason = core::reason::ResizedByUser{{.from = from, .to = to}};
   }
   return {.job = job.id, .size = to, .reason = std::move(reason)};
 }

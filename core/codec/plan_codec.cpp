@@ -4,6 +4,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/reason_numbers.hpp"
 
 namespace tidepool::core {
 
@@ -88,9 +89,9 @@ void fields(auto& archive, codec::Like<EndJobIntent> auto& intent) {
 
 nlohmann::json encode_value(const Reason& reason) {
   auto numbers = nlohmann::json::object();
-  for (const auto& [name, value] : reason.numbers) numbers[name] = codec::encode(value);
-  nlohmann::json out{{"code", to_text(reason.code)}, {"numbers", std::move(numbers)}};
-  if (!reason.word.empty()) out["word"] = reason.word;
+  for (const auto& [name, value] : numbers_of(reason)) numbers[name] = codec::encode(value);
+  nlohmann::json out{{"code", name_of(reason)}, {"numbers", std::move(numbers)}};
+  if (std::string word = word_of(reason); !word.empty()) out["word"] = std::move(word);
   return out;
 }
 
@@ -99,15 +100,15 @@ Status decode_value(const nlohmann::json& in, const std::string& where, Reason& 
   const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") &&
                       in["code"].is_string() && in.contains("numbers") && in["numbers"].is_object();
   if (!shaped) return codec::wrong(where, "a reason with code and numbers");
-  if (!parse_reason_code(in["code"].get_ref<const std::string&>(), reason.code)) {
-    return codec::wrong(where + "/code", "a reason code that this version knows");
-  }
-  reason.word = worded ? in["word"].get<std::string>() : std::string();
-  reason.numbers.clear();
+  std::vector<ReasonNumber> numbers;
   for (const auto& [name, value] : in["numbers"].items()) {
     const std::string place = std::string(where).append("/numbers/").append(name);
-    TP_TRY(codec::decode(value, place, reason.numbers.emplace_back(name, 0).value));
+    TP_TRY(codec::decode(value, place, numbers.emplace_back(name, 0).value));
   }
+  const std::string word = worded ? in["word"].get<std::string>() : std::string();
+  auto told = reason_from(in["code"].get_ref<const std::string&>(), word, numbers);
+  if (!told) return codec::wrong(where, "a reason that this version knows");
+  reason = *std::move(told);
   return ok_status();
 }
 

@@ -41,7 +41,7 @@ bool stands(const Job& job, Instant now) {
 Allotment standing(const Job& job) {
   if (job.allotted && may_be_given(job, job.allotted->allotment.size)) return job.allotted->allotment;
   const int size = job.pinned_size > 0 ? job.pinned_size : allowed_size(job, job.size());
-  return {.size = job.members.empty() ? 0 : size, .reason = {ReasonCode::kPolicyFailed, {}}};
+  return {.size = job.members.empty() ? 0 : size, .reason = reason::PolicyFailed{}};
 }
 
 // It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken

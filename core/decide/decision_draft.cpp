@@ -170,7 +170,7 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
   const Money added = Money::micros(cheapest_slot_hour().count_micros() * more * job.spec.gpus_per_worker);
   const Money price = price_per_hour(state_, job) + added;
   if (price <= *cap) return std::nullopt;
-  return Reason{ReasonCode::kPriceCap, {{"cap", cap->to_units()}, {"price", price.to_units()}}};
+  return reason::PriceCap{.cap = *cap, .price = price};
 }
 
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {

@@ -137,10 +137,4 @@ class DecisionDraft {
   int reserved_ = 0;
 };
 
-// A finite number for a reason; ids go in as their number.
-template <class Tag>
-[[nodiscard]] double as_number(StrongId<Tag> id) {
-  return static_cast<double>(id.number());
-}
-
 }  // namespace tidepool::core

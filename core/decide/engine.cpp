@@ -220,7 +220,7 @@ struct Engine::Impl {
       if (holds_nothing && !DecisionDraft::is_said(job, allotment->reason)) {
         draft.find(job, allotment->reason, weighed(wished(*allotment)));
       }
-      if (allotment == nullptr && awaits) draft.find(job, Reason{ReasonCode::kAwaitsPolicy, {{"size", 0}}});
+      if (allotment == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
     }
     rests = scope.kept && rest && !scope.queue && draft.changes_nothing() && leaves_at_rest(jobs);
     if (rests) {

@@ -65,8 +65,7 @@ void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
     if (!late || worker.kill_at) continue;
-    draft.stop({job.id, id, Duration(), StopCause::kStartTimeout},
-               {ReasonCode::kStartTimeout, {{"worker", as_number(id)}, {"seconds", timeout.to_seconds()}}});
+    draft.stop({job.id, id, Duration(), StopCause::kStartTimeout}, reason::StartTimeout{{.worker = id}, timeout});
   }
 }
 
@@ -74,12 +73,10 @@ void stop_hung_switch(DecisionDraft& draft, const Job& job) {
   const auto deadline = switch_deadline(job, draft.parts().config);
   // Who is being ended already, or is dead, changes the membership by itself.
   if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
-  const double seconds = (draft.now() - job.commit.at).to_seconds();
+  const Duration lasted = draft.now() - job.commit.at;
   for (const WorkerId id : suspects(draft.state(), job)) {
-    draft.stop(
-        {job.id, id, Duration(), StopCause::kSwitchTimeout},
-        {ReasonCode::kSwitchTimeout,
-         {{"worker", as_number(id)}, {"generation", static_cast<double>(job.generation)}, {"seconds", seconds}}});
+    draft.stop({job.id, id, Duration(), StopCause::kSwitchTimeout},
+               reason::SwitchTimeout{{.worker = id}, job.generation, lasted});
   }
 }
 
@@ -89,10 +86,8 @@ void stop_stuck(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
-    draft.stop({job.id, id, Duration(), StopCause::kStuck}, {ReasonCode::kWorkerStuck,
-                                                             {{"worker", as_number(id)},
-                                                              {"step", static_cast<double>(worker.stuck->step)},
-                                                              {"seconds", worker.stuck->lasted.to_seconds()}}});
+    draft.stop({job.id, id, Duration(), StopCause::kStuck},
+               reason::WorkerStuck{{.worker = id}, worker.stuck->step, worker.stuck->lasted});
   }
 }
 

@@ -31,7 +31,7 @@ std::vector<JobId> queue_of(DecisionDraft& draft, const IdSet<JobId>& pending) {
 
 SizeWish wish_of(DecisionDraft& draft, const Job& job) {
   if (job.pinned_size > 0) {
-    return {job.id, job.pinned_size, {ReasonCode::kPinnedByUser, {{"size", double(job.pinned_size)}}}, {}};
+    return {job.id, job.pinned_size, reason::PinnedByUser{{.size = job.pinned_size}}, {}};
   }
   return draft.policy_of(job).size(draft.view(), job, draft.budget());
 }
@@ -44,19 +44,18 @@ class Queue {
   void consider(const Job& job) {
     const int slots = job.spec.gpus_per_worker;
     const int min = job.spec.elastic.sizes.front();
-    if (no_nodes_) return draft_.find(job, Reason{ReasonCode::kNoNodes, {}});
-    const auto needed = static_cast<double>(min) * slots;
+    if (no_nodes_) return draft_.find(job, reason::NoNodes{});
+    const int needed = min * slots;
     const auto& types = job.spec.slot_types;
     if (draft_.capacity(job) < min) {
-      Reason reason{ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(draft_.capacity(job)) * slots}}};
-      if (!types.empty()) reason.numbers.push_back({"typed", 1});
-      return draft_.find(job, Finding{reason, {BlockedOn::kClusterSize}});
+      const int cluster = draft_.capacity(job) * slots;
+      const reason::NeverFits never{.needed = needed, .cluster = cluster, .typed = !types.empty()};
+      return draft_.find(job, Finding{never, {BlockedOn::kClusterSize}});
     }
-    const auto free = static_cast<double>(draft_.free_slots().free_of(types));
+    const int free = draft_.free_slots().free_of(types);
     if (blocked()) {
-      const Reason reason{ReasonCode::kBehindOlderJob,
-                          {{"ahead", static_cast<double>(waiting_++)}, {"needed", needed}, {"free", free}}};
-      return draft_.find(job, Finding{reason, {BlockedOn::kQueue}});
+      const reason::BehindOlderJob behind{.ahead = waiting_++, .needed = needed, .free = free};
+      return draft_.find(job, Finding{behind, {BlockedOn::kQueue}});
     }
     if (too_dear(job)) return;
     const SizeWish wish = wish_of(draft_, job);
@@ -66,9 +65,9 @@ class Queue {
     const bool held = waits_for_state(draft_, job).has_value();
     if (!held && start_waiting(draft_, job, wished(wish))) return;
     if (!held) ++waiting_;
-    Reason reason{ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", free}}};
-    if (!held && !types.empty() && !job.spec.scaling.price_cap) reason = make_room(job, std::move(reason));
-    left_.emplace_back(&job, std::move(reason));
+    reason::WaitingForSlots lacks{.needed = needed, .free = free};
+    if (!held && !types.empty() && !job.spec.scaling.price_cap) lacks.type = make_room(job);
+    left_.emplace_back(&job, lacks);
   }
 
   // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
@@ -89,14 +88,14 @@ class Queue {
  private:
   // Others leave slots of its types if they may be elsewhere; who is behind it takes nothing of that room. Dearer slots
   // may be all there is, so nobody moves for a job with a cap on its price.
-  Reason make_room(const Job& job, Reason reason) {
+  reason::TypeWait make_room(const Job& job) {
     TypeRoom room = room_of_type(draft_, job, draft_.leavers());
     if (room.coming || !room.movers.empty()) {
       draft_.reserve(move_away(draft_, job, room));
       room = room_of_type(draft_, job, draft_.leavers());
       draft_.free_slots().close(job.spec.slot_types);
     }
-    return with_room(std::move(reason), room, job, draft_.now());
+    return told_of_room(room, job, draft_.now());
   }
 
   // A job that no slot is cheap enough for waits without holding up the ones behind it.

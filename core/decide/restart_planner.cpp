@@ -20,11 +20,8 @@ bool awaits_launch(const Job& job) {
 
 bool restart_failed(DecisionDraft& draft, const Job& job) {
   if (!job.incarnation.failed || !all_members_stay(draft.state(), job)) return false;
-  const Reason reason{ReasonCode::kProgramFailed,
-                      {{"worker", as_number(job.incarnation.failed)},
-                       {"size", static_cast<double>(job.size())},
-                       {"restarts", static_cast<double>(job.restarts)},
-                       {"limit", static_cast<double>(job.spec.max_restarts)}}};
+  const reason::ProgramFailed reason{
+      {.worker = job.incarnation.failed}, job.size(), job.restarts, job.spec.max_restarts};
   draft.conclude(job, SwitchIntent{job.id, job.generation + 1, job.members, true}, reason);
   return true;
 }

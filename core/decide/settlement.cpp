@@ -39,10 +39,6 @@ struct Claim {
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
-double number(int value) {
-  return static_cast<double>(value);
-}
-
 bool leaves(const Job& job, const Worker& worker) {
   if (worker.node_lost) return false;
   if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
@@ -197,7 +193,7 @@ class Settlement {
     const Job& job = *entry.job;
     if (!starts) return plan_size(draft_, job, wished(*entry.allotment));
     const bool started = room_to_start(draft_, job) > 0 && start_waiting(draft_, job, wished(*entry.allotment));
-    if (!started) left_.push_back({&job, lacks_slots(job), entry.allotment});
+    if (!started) left_.push_back({&job, {lacks_slots(job), {BlockedOn::kSlots}}, entry.allotment});
   }
 
   // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
@@ -210,11 +206,10 @@ class Settlement {
     }
   }
 
-  [[nodiscard]] Finding lacks_slots(const Job& job) {
+  [[nodiscard]] reason::WaitingForSlots lacks_slots(const Job& job) {
     const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
     const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
-    return {.reason = {ReasonCode::kWaitingForSlots, {{"needed", number(needed)}, {"free", number(free)}}},
-            .blocked = {BlockedOn::kSlots}};
+    return {.needed = needed, .free = free};
   }
 
   // What it does not get, it waits for where its types are, and others leave room for it; those behind it may have what
@@ -223,10 +218,9 @@ class Settlement {
     const Job& job = *entry.job;
     if (!starts) return plan_size(draft_, job, wished(*entry.allotment));
     if (start_waiting(draft_, job, wished(*entry.allotment))) return;
-    Finding lacks = lacks_slots(job);
-    const TypeRoom room = make_room(job);
-    lacks.reason = with_room(std::move(lacks.reason), room, job, draft_.now());
-    left_.push_back({&job, std::move(lacks), entry.allotment});
+    reason::WaitingForSlots lacks = lacks_slots(job);
+    lacks.type = told_of_room(make_room(job), job, draft_.now());
+    left_.push_back({&job, {lacks, {BlockedOn::kSlots}}, entry.allotment});
     draft_.free_slots().close(job.spec.slot_types);
     if (room_) room_->close(job.spec.slot_types);
   }
@@ -343,7 +337,7 @@ class Settlement {
   }
 
   void give_to(const Entry& victim, const Job& claimant) {
-    const Reason reason{ReasonCode::kPreempted, {{"for_job", as_number(claimant.id)}}};
+    const reason::Preempted reason{.for_job = claimant.id};
     preempt(draft_, *victim.job, reason, weighed(wished(*victim.allotment)));
     std::erase_if(victims_, [&](const Entry& entry) { return entry.job == victim.job; });
   }
@@ -352,7 +346,7 @@ class Settlement {
   void spare(const Entry& entry) {
     const Job& job = *entry.job;
     const auto barred = ending_.contains(job.id) ? std::optional(end_of(job)) : preemption_barred(draft_, job);
-    const Reason why = barred ? *barred : Reason{ReasonCode::kUnclaimed, {{"size", number(job.size())}}};
+    const Reason why = barred ? *barred : Reason(reason::Unclaimed{{.size = job.size()}});
     const Allotment& asked = *entry.allotment;
     plan_size(draft_, job, {.size = job.size(), .reason = why, .lost = asked.lost, .score = asked.score});
   }
@@ -360,7 +354,7 @@ class Settlement {
   // Of a job that ends soon.
   [[nodiscard]] Reason end_of(const Job& job) const {
     const Duration left = std::max(Duration(), *expected_end(job) - draft_.now());
-    return {ReasonCode::kEndsSoon, {{"seconds_left", left.to_seconds()}}};
+    return reason::EndsSoon{{.left = left}};
   }
 
   Room& room() {

@@ -14,10 +14,6 @@
 namespace tidepool::core {
 namespace {
 
-double figure(int value) {
-  return static_cast<double>(value);
-}
-
 std::optional<Duration> left_of(std::optional<Instant> since, Duration length, Instant now) {
   if (!since || now >= *since + length) return std::nullopt;
   return *since + length - now;
@@ -27,7 +23,7 @@ std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
   if (job.cooldown_waived) return std::nullopt;
   const auto left = left_of(job.last_resize_at, job.spec.elastic.cooldown, draft.now());
   if (!left) return std::nullopt;
-  return Reason{ReasonCode::kCooldown, {{"seconds_left", left->to_seconds()}}};
+  return reason::Cooldown{{.left = *left}};
 }
 
 // A node the job is on already is preferred when it wants to be packed.
@@ -60,16 +56,17 @@ Weighed weighed(const Wish& wish) {
 
 Reason reason_to_change(const Job& job, const Wish& wish, int to) {
   if (wish.asked != nullptr) return reason_of_change(wish.asked->reason, job.size(), to);
-  return {ReasonCode::kResizedByUser, {{"from", figure(job.size())}, {"to", figure(to)}}};
+  return reason::ResizedByUser{{.from = job.size(), .to = to}};
 }
 
 Reason reason_to_keep(const Job& job, const Wish& wish) {
-  if (wish.asked == nullptr) return {ReasonCode::kPinnedByUser, {{"size", figure(wish.size)}}};
+  if (wish.asked == nullptr) return reason::PinnedByUser{{.size = wish.size}};
   const int size = job.size();
   // A wish that the job's sizes cut back to where it stands is no reason to move.
   const bool cut_back = wish.asked->size > 0 && wish.size == size && wish.asked->size != size;
   if (!cut_back) return wish.asked->reason;
-  return {wish.asked->size > size ? ReasonCode::kAtMax : ReasonCode::kAtMin, {{"size", figure(size)}}};
+  if (wish.asked->size > size) return reason::AtMax{{.size = size}};
+  return reason::AtMin{{.size = size}};
 }
 
 // The largest allowed size up to `limit`, if it is larger than the present one.
@@ -82,7 +79,7 @@ std::optional<int> larger_size(const Job& job, std::int64_t limit) {
 std::optional<Reason> after_straggler(const DecisionDraft& draft, const Job& job) {
   const auto next = job.shrunk_for_straggler && job.pinned_size == 0 ? next_replacement(job) : std::nullopt;
   if (!next || draft.now() >= *next) return std::nullopt;
-  return Reason{ReasonCode::kCooldown, {{"seconds_left", (*next - draft.now()).to_seconds()}}};
+  return reason::Cooldown{{.left = *next - draft.now()}};
 }
 
 // What slots are free are kept for a job that waits.
@@ -100,17 +97,15 @@ Growth growth_of(DecisionDraft& draft, const Job& job, int wish) {
   if (auto reason = after_straggler(draft, job)) return {{}, std::move(reason)};
   std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish, job.spec.batch.global));
   if (!to) {
-    const auto global = static_cast<double>(job.spec.batch.global);
-    return {{}, Reason{ReasonCode::kBatchTooSmall, {{"size", figure(wish)}, {"global", global}}}};
+    return {{}, reason::BatchTooSmall{.size = wish, .global = job.spec.batch.global}};
   }
   std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
   while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);
   return {to, to ? std::nullopt : std::move(too_dear)};
 }
 
-Finding no_slots_to_grow(int wanted, double free) {
-  return {.reason = {ReasonCode::kNoSlotsToGrow, {{"wanted", figure(wanted)}, {"free", free}}},
-          .blocked = {BlockedOn::kMoreSlots}};
+Finding no_slots_to_grow(const reason::NoSlotsToGrow& why) {
+  return {.reason = why, .blocked = {BlockedOn::kMoreSlots}};
 }
 
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
@@ -120,12 +115,8 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wi
   if (growth.barred) return Finding{*std::move(growth.barred)};
   std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
-  if (draft.queue_waits()) {
-    Finding behind_queue = no_slots_to_grow(wanted, 0);
-    behind_queue.reason.numbers.push_back({"queue", 1});
-    return behind_queue;
-  }
-  const auto free = figure(draft.free_slots().free());
+  if (draft.queue_waits()) return no_slots_to_grow({.wanted = wanted, .queue = true});
+  const auto free = static_cast<int>(draft.free_slots().free());
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
@@ -134,14 +125,14 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wi
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, weighed(wish));
     return std::nullopt;
   }
-  return no_slots_to_grow(wanted, free);
+  return no_slots_to_grow({.wanted = wanted, .free = free});
 }
 
 std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
   if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
   const bool by_policy = job.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (by_policy && left) return Finding{{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}}};
+  if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
   std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
   std::vector<WorkerId> members = job.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
@@ -173,10 +164,10 @@ std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int si
 }
 
 std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job) {
-  if (!job.spec.preemptible) return Reason{ReasonCode::kAtMin, {{"size", figure(job.size())}}};
+  if (!job.spec.preemptible) return reason::AtMin{{.size = job.size()}};
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (!left) return std::nullopt;
-  return Reason{ReasonCode::kMinRuntime, {{"seconds_left", left->to_seconds()}}};
+  return reason::MinRuntime{{.left = *left}};
 }
 
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed weighed) {

@@ -44,12 +44,11 @@ std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (!patience) return std::nullopt;
   const Instant ends = job.held_since.value_or(draft.now()) + *patience;
   if (draft.now() >= ends) return std::nullopt;
-  return Finding{.reason = {ReasonCode::kWaitsForState,
-                            {{"step", static_cast<double>(newest_kept(job)->step)},
-                             {"node", as_number(home->id)},
-                             {"seconds_left", (ends - draft.now()).to_seconds()},
-                             {"redo_s", time_to_redo(job)->to_seconds()}}},
-                 .blocked = {BlockedOn::kSavedState}};
+  return Finding{
+      .reason =
+          reason::WaitsForState{
+              .step = newest_kept(job)->step, .node = home->id, .left = ends - draft.now(), .redo = *time_to_redo(job)},
+      .blocked = {BlockedOn::kSavedState}};
 }
 
 std::optional<Instant> state_wait_ends(const Job& job) {
@@ -59,21 +58,16 @@ std::optional<Instant> state_wait_ends(const Job& job) {
 }
 
 Reason start_reason(const ClusterState& state, const Job& job, const std::vector<WorkerPlacement>& gang) {
-  const auto size = static_cast<double>(gang.size());
-  if (!job.last_start_at) return {ReasonCode::kStarted, {{"size", size}}};
+  const auto size = static_cast<int>(gang.size());
+  if (!job.last_start_at) return reason::Started{{.size = size}};
   const NodeId home = holder_of_state(state, job);
   const KeptState* kept = newest_kept(job);
   const bool there =
       std::any_of(gang.begin(), gang.end(), [&](const WorkerPlacement& placed) { return placed.node == home; });
   if (!home || there || kept == nullptr || kept->step == 0 || job.spec.resize == ResizeMode::kRestart) {
-    return {ReasonCode::kResumed, {{"size", size}}};
+    return reason::Resumed{{.size = size}};
   }
-  const auto redo = time_to_redo(job);
-  return {ReasonCode::kResumedElsewhere,
-          {{"size", size},
-           {"node", as_number(home)},
-           {"step", static_cast<double>(kept->step)},
-           {"redo_s", redo ? redo->to_seconds() : 0}}};
+  return reason::ResumedElsewhere{{.size = size}, home, kept->step, time_to_redo(job).value_or(Duration())};
 }
 
 }  // namespace tidepool::core

@@ -34,32 +34,32 @@ const Worker* costliest(const ClusterState& state, const Job& job, bool eased_to
   return worst;
 }
 
-Reason shares_reason(ReasonCode code, const ClusterState& state, const Job& job, const RebalanceIntent& intent) {
-  const Worker& worker = *state.find_worker(intent.worker);
-  const auto rank = std::find(job.members.begin(), job.members.end(), worker.id) - job.members.begin();
-  Reason reason{code, {{"worker", as_number(worker.id)}}};
-  if (code == ReasonCode::kStragglerRebalanced) {
-    reason = straggler_reason(code, state, worker, cost_of_rebalancing(job));
-  }
-  const auto share = [](std::int64_t weight) { return static_cast<double>(weight) / static_cast<double>(kFullShare); };
-  reason.numbers.push_back({"share", share(intent.weights[static_cast<std::size_t>(rank)])});
-  reason.numbers.push_back({"was", share(share_of(job, worker.id))});
-  return reason;
+double share(std::int64_t weight) {
+  return static_cast<double>(weight) / static_cast<double>(kFullShare);
+}
+
+// Its share as the intent orders it.
+double share_to_be(const Job& job, const RebalanceIntent& intent) {
+  const auto rank = std::find(job.members.begin(), job.members.end(), intent.worker) - job.members.begin();
+  return share(intent.weights[static_cast<std::size_t>(rank)]);
 }
 
 // A change of shares, if one pays now.
 std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& job) {
   if (auto intent = regain(draft, job)) {
-    Reason reason = shares_reason(ReasonCode::kSharesRegained, draft.state(), job, *intent);
-    return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+    const double was = share(share_of(job, intent->worker));
+    const reason::SharesRegained why{{.worker = intent->worker}, share_to_be(job, *intent), was};
+    return StragglerPlan{.rebalance = std::move(intent), .reason = why};
   }
   const Worker* slow = costliest(draft.state(), job, false);
   if (slow == nullptr || slow->track.slow_steps < kStragglerStreak) return std::nullopt;
   if (slow->track.waited_s < cost_of_rebalancing(job)) return std::nullopt;
   auto intent = ease(draft, job, *slow);
   if (!intent) return std::nullopt;
-  Reason reason = shares_reason(ReasonCode::kStragglerRebalanced, draft.state(), job, *intent);
-  return StragglerPlan{.rebalance = std::move(intent), .reason = std::move(reason)};
+  const Worker& worker = *draft.state().find_worker(intent->worker);
+  const reason::StragglerRebalanced why{slow_worker(draft.state(), worker, cost_of_rebalancing(job)),
+                                        share_to_be(job, *intent), share(share_of(job, worker.id))};
+  return StragglerPlan{.rebalance = std::move(intent), .reason = why};
 }
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
@@ -70,7 +70,7 @@ bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows f
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
   if (!spare) return false;
   draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
-                 straggler_reason(ReasonCode::kStragglerReplaced, draft.state(), slow, cost_of_replacing(job)));
+                 reason::StragglerReplaced{slow_worker(draft.state(), slow, cost_of_replacing(job))});
   return true;
 }
 
@@ -86,21 +86,23 @@ bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker
 }
 
 void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
-  const Reason reason = straggler_reason(ReasonCode::kStragglerShrunk, draft.state(), slow, cost_of_shrinking(job));
+  const reason::StragglerShrunk reason{slow_worker(draft.state(), slow, cost_of_shrinking(job))};
   std::vector<WorkerId> members = job.members;
   std::erase(members, slow.id);
   draft.conclude(job, ShrinkIntent{job.id, {slow.id}, slow.id}, reason);
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
 }
 
+// It keeps its smaller share, and a replacement is what comes next.
+Reason kept_eased(const ClusterState& state, const Job& job, const Worker& slow) {
+  return reason::StragglerEased{slow_worker(state, slow, cost_of_replacing(job)), share(share_of(job, slow.id))};
+}
+
 // A worker that must go by the rule: replaced if there is room, else given up if that pays.
 StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   if (replace(draft, job, slow, follows)) return {.acted = true};
   if (job.eased.contains(slow.id)) {
-    const double replacing_s = cost_of_replacing(job);
-    return {.needs_slot = true,
-            .reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), slow, replacing_s),
-            .straggler = slow.id};
+    return {.needs_slot = true, .reason = kept_eased(draft.state(), job, slow), .straggler = slow.id};
   }
   const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
   if (cost_s > 0 && slow.track.waited_s >= cost_s) {
@@ -108,7 +110,7 @@ StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Foll
     return {.acted = true};
   }
   return {.needs_slot = true,
-          .reason = straggler_reason(ReasonCode::kStragglerNoSpare, draft.state(), slow, cost_s),
+          .reason = reason::StragglerNoSpare{slow_worker(draft.state(), slow, cost_s)},
           .straggler = slow.id};
 }
 
@@ -129,25 +131,23 @@ double cost_so_far(const Job& job, const Worker& worker) {
   return eased == job.eased.end() ? worker.track.waited_s : eased->second.lost_s;
 }
 
-Reason straggler_reason(ReasonCode code, const ClusterState& state, const Worker& worker, double cost_s) {
+reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, double cost_s) {
   const Diagnosis diagnosis = diagnose(state, worker);
   const Job& job = *state.find_job(worker.job);
   // The detector sees an eased worker keep step; how fast it is, its share tells.
-  const auto share = static_cast<double>(share_of(job, worker.id)) / static_cast<double>(kFullShare);
   const bool eased = job.eased.contains(worker.id);
-  Reason reason{code,
-                {{"worker", as_number(worker.id)},
-                 {"score", eased ? eased_speed(state, job, worker.id).value_or(share) : worker.track.score},
-                 {"threshold", worker.track.bar},
-                 {"waited_s", cost_so_far(job, worker)},
-                 {"cost_s", cost_s},
-                 {"follows", static_cast<double>(diagnosis.follows)},
-                 {"node_peers", static_cast<double>(diagnosis.node_peers)},
-                 {"node_slow", static_cast<double>(diagnosis.node_slow)},
-                 {"node", as_number(worker.node)},
-                 {"node_speed", diagnosis.node_speed}}};
-  if (code == ReasonCode::kStragglerEased) reason.numbers.push_back({"share", share});
-  return reason;
+  const double score =
+      eased ? eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id))) : worker.track.score;
+  return {.worker = worker.id,
+          .score = score,
+          .threshold = worker.track.bar,
+          .waited_s = cost_so_far(job, worker),
+          .cost_s = cost_s,
+          .follows = diagnosis.follows,
+          .node_peers = diagnosis.node_peers,
+          .node_slow = diagnosis.node_slow,
+          .node = worker.node,
+          .node_speed = diagnosis.node_speed};
 }
 
 // A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
@@ -172,25 +172,21 @@ StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resi
   const bool eased = job.eased.contains(slow->id);
   const Follows follows = diagnose(draft.state(), *slow).follows;
   if (follows == Follows::kData && !eased) {
-    return {.reason = straggler_reason(ReasonCode::kStragglerInData, draft.state(), *slow, 0), .straggler = slow->id};
+    return {.reason = reason::StragglerInData{slow_worker(draft.state(), *slow, 0)}, .straggler = slow->id};
   }
   const double cost_s = cost_of_replacing(job);
   if (wants_probe(*slow, follows)) {
     draft.carry_out(ProbeIntent{job.id, slow->node, slow->id},
-                    straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow, cost_s));
+                    reason::StragglerWatched{slow_worker(draft.state(), *slow, cost_s)});
   }
   const auto next = next_replacement(job);
   const bool early = (!eased && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
   if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
-    if (eased) {
-      return {.reason = straggler_reason(ReasonCode::kStragglerEased, draft.state(), *slow, cost_s),
-              .straggler = slow->id};
-    }
+    if (eased) return {.reason = kept_eased(draft.state(), job, *slow), .straggler = slow->id};
     const bool by_share = may_be_eased(config, job, *slow);
-    Reason reason = straggler_reason(ReasonCode::kStragglerWatched, draft.state(), *slow,
-                                     by_share ? cost_of_rebalancing(job) : cost_s);
-    reason.numbers.push_back({"by_share", by_share ? 1.0 : 0.0});
-    return {.reason = std::move(reason), .straggler = slow->id};
+    const double next_s = by_share ? cost_of_rebalancing(job) : cost_s;
+    return {.reason = reason::StragglerWatched{slow_worker(draft.state(), *slow, next_s), by_share},
+            .straggler = slow->id};
   }
   return act(draft, job, *slow, follows);
 }

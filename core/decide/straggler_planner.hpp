@@ -38,9 +38,7 @@ struct StragglerPlan {
 // For a job that can change now. `may_resize`: no cooldown is under way; a change of shares asks for none.
 [[nodiscard]] StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize);
 
-// The numbers of a reason about a slow worker, as they are now: worker, score, threshold, waited_s, cost_s, follows,
-// node_peers, node_slow, node, node_speed (0 = not measured). `cost_s` is that of the next action; 0 = none is
-// possible.
-[[nodiscard]] Reason straggler_reason(ReasonCode code, const ClusterState& state, const Worker& worker, double cost_s);
+// What is told of a slow worker, as it is now. `cost_s` is that of the next action; 0 = none is possible.
+[[nodiscard]] reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, double cost_s);
 
 }  // namespace tidepool::core

@@ -24,19 +24,16 @@ struct Ending {
 // `uncounted`: losses that this decision will count.
 std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) {
   if (job.finished_training) {
-    return Ending{JobEnd::kSucceeded, {ReasonCode::kFinished, {{"steps", static_cast<double>(job.last_step)}}}};
+    return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.last_step}};
   }
-  if (job.cancel_requested) return Ending{JobEnd::kCancelled, {ReasonCode::kCancelledByUser, {}}};
+  if (job.cancel_requested) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
   const int restarts = job.restarts + uncounted;
   if (job.misconfigured || restarts > job.spec.max_restarts) {
-    return Ending{
-        JobEnd::kFailed,
-        {ReasonCode::kWorkersFailed,
-         {{"restarts", static_cast<double>(restarts)}, {"limit", static_cast<double>(job.spec.max_restarts)}}}};
+    return Ending{JobEnd::kFailed, reason::WorkersFailed{.restarts = restarts, .limit = job.spec.max_restarts}};
   }
   const auto& limit = job.spec.max_duration;
   if (limit && job.started_at && now >= *job.started_at + *limit) {
-    return Ending{JobEnd::kFailed, {ReasonCode::kMaxDuration, {{"limit_s", limit->to_seconds()}}}};
+    return Ending{JobEnd::kFailed, reason::MaxDuration{.limit = *limit}};
   }
   return std::nullopt;
 }
@@ -56,7 +53,7 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     const bool waits_for_switch = job.transition && job.transition->committed && contains(job.transition->leavers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
-    draft.stop({job.id, id, Duration()}, {ReasonCode::kLeftBehind, {{"worker", as_number(id)}}});
+    draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
   }
 }
 
@@ -71,9 +68,9 @@ void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
 }
 
 // Steps that would have to be done again if this worker kept nothing.
-double steps_at_risk(const Job& job) {
+std::int64_t steps_at_risk(const Job& job) {
   const KeptState* kept = newest_kept(job);
-  return static_cast<double>(std::max<std::int64_t>(0, job.last_step - (kept == nullptr ? 0 : kept->step)));
+  return std::max<std::int64_t>(0, job.last_step - (kept == nullptr ? 0 : kept->step));
 }
 
 // Who keeps state has its grace for that; the others, and those that stay beyond it, are stopped.
@@ -84,10 +81,8 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
     if (!worker.stop_due) {
       draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
-      draft.stop({job.id, id, Duration()}, {ReasonCode::kParkTimeout,
-                                            {{"worker", as_number(id)},
-                                             {"seconds", job.spec.elastic.grace.to_seconds()},
-                                             {"steps", steps_at_risk(job)}}});
+      draft.stop({job.id, id, Duration()},
+                 reason::ParkTimeout{{.worker = id}, job.spec.elastic.grace, steps_at_risk(job)});
     }
   }
 }
@@ -110,14 +105,12 @@ void switch_to_survivors(DecisionDraft& draft, const Job& job, std::vector<Worke
   for (const WorkerId id : job.members) {
     if (!contains(alive, id)) dead = id;
   }
-  const Reason reason{ReasonCode::kWorkerLost,
-                      {{"worker", as_number(dead)}, {"survivors", static_cast<double>(alive.size())}}};
+  const reason::WorkerLost reason{{.worker = dead}, static_cast<int>(alive.size())};
   draft.conclude(job, SwitchIntent{job.id, job.generation + 1, std::move(alive), true}, reason);
 }
 
 Reason below_minimum(const Job& job, std::size_t alive) {
-  return {ReasonCode::kBelowMinimum,
-          {{"survivors", static_cast<double>(alive)}, {"min", static_cast<double>(job.spec.elastic.min)}}};
+  return reason::BelowMinimum{.survivors = static_cast<int>(alive), .min = job.spec.elastic.min};
 }
 
 // The planned change of membership goes through once every newcomer is ready.
@@ -177,7 +170,7 @@ void plan_transitions(DecisionDraft& draft, const Job& job) {
   if (is_final(job.state)) return stop_left_behind(draft, job);
   const int uncounted = job.quiet_since && !awaits_end(draft, job) ? 1 : 0;
   if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
-  const Reason suspended{ReasonCode::kSuspendedByUser, {}};
+  const Reason suspended = reason::SuspendedByUser{};
   if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
   if (!is_active(job.state)) {
     stop_left_behind(draft, job);

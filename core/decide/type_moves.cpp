@@ -196,32 +196,26 @@ TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<Work
 }
 
 int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
-  const double waited_s = (draft.now() - waiting_since(waiting)).to_seconds();
+  const Duration waited = draft.now() - waiting_since(waiting);
   const int needed = waiting.spec.elastic.sizes.front() * waiting.spec.gpus_per_worker;
-  if (waited_s * needed < room.cost_s) return 0;
+  if (waited.to_seconds() * needed < room.cost_s) return 0;
   int lacking = 0;
   for (const WorkerId id : room.movers) {
     const Worker& worker = *draft.state().find_worker(id);
     const Job& job = *draft.state().find_job(worker.job);
     const bool can = can_change(draft, job) && contains(job.members, id) && !draft.resizes(job.id);
     if (!can || cools_down(draft, job)) continue;
-    const Reason reason{ReasonCode::kMovedForType,
-                        {{"worker", as_number(id)},
-                         {"for_job", as_number(waiting.id)},
-                         {"waited_s", waited_s},
-                         {"cost_s", room.cost_s}}};
+    const reason::MovedForType reason{{.worker = id}, waiting.id, waited, room.cost_s};
     if (!move(draft, job, worker, waiting, reason)) lacking += job.spec.gpus_per_worker;
   }
   return lacking;
 }
 
-Reason with_room(Reason reason, const TypeRoom& room, const Job& waiting, Instant now) {
-  reason.numbers.push_back({"typed", 1});
-  reason.numbers.push_back({"movers", static_cast<double>(room.movers.size())});
-  reason.numbers.push_back({"cost_s", room.cost_s});
-  reason.numbers.push_back({"holder", room.holder ? as_number(room.holder) : 0});
-  reason.numbers.push_back({"looks", static_cast<double>(looks_for_type(waiting, now))});
-  return reason;
+reason::TypeWait told_of_room(const TypeRoom& room, const Job& waiting, Instant now) {
+  return {.movers = static_cast<int>(room.movers.size()),
+          .cost_s = room.cost_s,
+          .holder = room.holder,
+          .looks = looks_for_type(waiting, now)};
 }
 
 std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {

@@ -32,7 +32,7 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 
 // What else is to be said of a job that waits for slots of a type. It is told anew with each doubling of its waiting:
 // what is in its way may have changed.
-[[nodiscard]] Reason with_room(Reason reason, const TypeRoom& room, const Job& waiting, Instant now);
+[[nodiscard]] reason::TypeWait told_of_room(const TypeRoom& room, const Job& waiting, Instant now);
 
 // When time alone may let workers move for the job: its waiting is looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_type(const Job& waiting, Instant after);

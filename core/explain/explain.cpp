@@ -11,6 +11,7 @@
 #include "core/facts/parking_facts.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/reason_read.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/words/unblock.hpp"
@@ -110,9 +111,7 @@ bool goes_first(const Job& other, const Job& job) {
 
 // Slots would help it, by what was said of it last.
 bool waits_for_room(const Job& job) {
-  const ReasonCode said = job.verdict.reason.code;
-  return job.state == JobState::kPending && (said == ReasonCode::kWaitingForSlots ||
-                                             said == ReasonCode::kBehindOlderJob || said == ReasonCode::kWaitsForState);
+  return job.state == JobState::kPending && traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots;
 }
 
 // Jobs that wait and go first.
@@ -167,14 +166,12 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-void suggest_never_fits(const Job& job, const Reason& reason, Explanation& out) {
+void suggest_never_fits(const Job& job, const reason::NeverFits& why, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
-  const int fits = static_cast<int>(reason.number("cluster")) / slots;
+  const int fits = why.cluster / slots;
   if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
-  const double short_by = reason.number("needed") - reason.number("cluster");
-  const bool is_typed = reason.number("typed") > 0;
-  out.unblocks.push_back("add a node with " + counted(short_by, "slot") +
-                         (is_typed ? " of a type that it asks for" : ""));
+  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") +
+                         (why.typed ? " of a type that it asks for" : ""));
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
@@ -188,10 +185,10 @@ void append(const std::vector<std::string>& lines, std::vector<std::string>& out
 void add_choice(const Job& job, Explanation& out) {
   if (!out.chosen || is_final(job.state)) return;
   const Alternative& chosen = *out.chosen;
-  const ReasonCategory category = category_of(out.reason.code);
+  const ReasonCategory category = traits_of(out.reason).category;
   const bool held_back = category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy ||
                          category == ReasonCategory::kHolding;
-  if (held_back && chosen.size != job.size() && chosen.size > 0 && chosen.reason.code != out.reason.code) {
+  if (held_back && chosen.size != job.size() && chosen.size > 0 && !same_kind(chosen.reason, out.reason)) {
     out.evidence.push_back("its policy wants " + counted(chosen.size, "worker") + " for it");
   }
   if (const std::string scores = scores_of(chosen, out.lost); !scores.empty()) out.evidence.push_back(scores);
@@ -199,37 +196,34 @@ void add_choice(const Job& job, Explanation& out) {
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
-  switch (why.code) {
-    case ReasonCode::kWaitingForSlots:
-    case ReasonCode::kBehindOlderJob:
-    case ReasonCode::kTurnWait: suggest_room(state, job, out); break;
-    case ReasonCode::kNeverFits: suggest_never_fits(job, why, out); break;
-    default: break;
-  }
+  if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(job, *never, out);
+  if (is_any_of<reason::WaitingForSlots, reason::BehindOlderJob, reason::TurnWait>(why)) suggest_room(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
-  if (out.chosen && out.chosen->reason.code != why.code) {
+  if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
   }
   const auto thaws = job.allotted && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
-  if (thaws && *thaws > state.now && why.code != ReasonCode::kCooldown && why.code != ReasonCode::kMinRuntime) {
+  if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
     append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
            out.unblocks);
   }
-  if (why.code == ReasonCode::kPriceWait) {
+  if (is_any_of<reason::PriceWait>(why)) {
     const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
     append({"add a node with " + counted(slots, "free slot")}, out.unblocks);
   }
   if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
 }
 
-}  // namespace
-
-namespace {
-
 // What has been carried out reads as done: "grew 1 -> 2".
 std::string told(const Job& job, const Reason& reason) {
   std::string text = sentence(reason);
-  const bool done = job.state == JobState::kRunning && !job.transition && reason.number("to", -1) == job.size();
+  const auto to = visit_reason(
+      [](const auto& any) -> std::optional<int> {
+        if constexpr (requires { any.to; }) return any.to;
+        return std::nullopt;
+      },
+      reason);
+  const bool done = job.state == JobState::kRunning && !job.transition && to == job.size();
   if (!done) return text;
   for (const auto& [now, then] :
        {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "), std::pair("going ", "went ")}) {
@@ -238,42 +232,69 @@ std::string told(const Job& job, const Reason& reason) {
   return text;
 }
 
+// The fields that change with every step or second, as they are now.
+class Refresh {
+ public:
+  Refresh(const ClusterState& state, const Job& job) : state_(state), job_(job) {}
+
+  void operator()(reason::Cooldown& why) const {
+    if (!job_.last_resize_at) return;
+    const auto held = job_.shrunk_for_straggler ? next_replacement(job_) : std::nullopt;
+    why.left = until(*job_.last_resize_at + job_.spec.elastic.cooldown);
+    if (held) why.left = std::max(why.left, until(*held));
+  }
+  void operator()(reason::WaitsForState& why) const {
+    if (const auto ends = state_wait_ends(job_)) why.left = until(*ends);
+  }
+  void operator()(reason::MinRuntime& why) const {
+    if (job_.last_start_at) why.left = until(*job_.last_start_at + job_.spec.elastic.min_runtime);
+  }
+  void operator()(reason::EndsSoon& why) const {
+    if (const auto end = expected_end(job_)) why.left = until(*end);
+  }
+  void operator()(reason::Measuring& why) const {
+    if (!why.steps) return;
+    const auto record = job_.sizes.find(job_.size());
+    const std::int64_t seen = record == job_.sizes.end() ? 0 : record->second.steps;
+    why.steps = std::min(std::max(seen, *why.steps), why.of.value_or(seen));
+  }
+  void operator()(reason::WaitingForSlots& why) const { why.free = free(); }
+  void operator()(reason::BehindOlderJob& why) const { why.free = free(); }
+  void operator()(reason::TurnWait& why) const { why.free = free(); }
+  void operator()(reason::StragglerEased& why) const {
+    if (!slow_now(why)) return;
+    why.share = static_cast<double>(share_of(job_, why.worker)) / static_cast<double>(kFullShare);
+  }
+  void operator()(reason::StragglerRebalanced&) const {}
+  template <class R>
+  void operator()(R& why) const {
+    if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);
+  }
+
+ private:
+  [[nodiscard]] Duration until(Instant when) const { return std::max(Duration(), when - state_.now); }
+  // False if the worker is slow no more; then what was told stays.
+  bool slow_now(reason::SlowWorker& why) const {
+    const Worker* worker = state_.find_worker(why.worker);
+    if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.eased.contains(why.worker))) return false;
+    why = slow_worker(state_, *worker, why.cost_s);
+    return true;
+  }
+  [[nodiscard]] int free() const {
+    const auto& types = job_.spec.slot_types;
+    return types.empty() ? state_.slots_free() : FreeSlots(state_).free_of(types);
+  }
+
+  const ClusterState& state_;
+  const Job& job_;
+};
+
 }  // namespace
 
 Reason current_reason(const ClusterState& state, const Job& job) {
   Reason reason = job.verdict.reason;
-  const auto update = [&](std::string_view name, double value) {
-    for (auto& entry : reason.numbers) {
-      if (entry.name == name) entry.value = value;
-    }
-  };
-  const auto seconds_until = [&](Instant when) { return std::max(0.0, (when - state.now).to_seconds()); };
-  const auto& elastic = job.spec.elastic;
-  if (reason.code == ReasonCode::kCooldown && job.last_resize_at) {
-    const auto held = job.shrunk_for_straggler ? next_replacement(job) : std::nullopt;
-    update("seconds_left",
-           std::max(seconds_until(*job.last_resize_at + elastic.cooldown), held ? seconds_until(*held) : 0.0));
-  } else if (reason.code == ReasonCode::kWaitsForState) {
-    if (const auto ends = state_wait_ends(job)) update("seconds_left", seconds_until(*ends));
-  } else if (reason.code == ReasonCode::kMinRuntime && job.last_start_at) {
-    update("seconds_left", seconds_until(*job.last_start_at + elastic.min_runtime));
-  } else if (reason.code == ReasonCode::kEndsSoon) {
-    if (const auto end = expected_end(job)) update("seconds_left", seconds_until(*end));
-  } else if (reason.code == ReasonCode::kMeasuring) {
-    const auto record = job.sizes.find(job.size());
-    const double seen = record == job.sizes.end() ? 0 : static_cast<double>(record->second.steps);
-    update("steps", std::min(std::max(seen, reason.number("steps")), reason.number("of", seen)));
-  } else if (reason.code == ReasonCode::kWaitingForSlots || reason.code == ReasonCode::kBehindOlderJob ||
-             reason.code == ReasonCode::kTurnWait) {
-    const auto& types = job.spec.slot_types;
-    update("free", types.empty() ? state.slots_free() : FreeSlots(state).free_of(types));
-  } else if (speaks_of_straggler(reason.code)) {
-    const WorkerId slow(static_cast<std::uint64_t>(reason.number("worker")));
-    const Worker* worker = state.find_worker(slow);
-    const bool is_slow = worker != nullptr && (worker->track.slow_steps > 0 || job.eased.contains(slow));
-    if (is_slow && reason.code != ReasonCode::kStragglerRebalanced)
-      reason = straggler_reason(reason.code, state, *worker, reason.number("cost_s"));
-  }
+  const Refresh refresh(state, job);
+  visit_reason(refresh, reason);
   return reason;
 }
 
@@ -293,7 +314,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     const Allotment& allotment = job.allotted->allotment;
     out.chosen = Alternative{allotment.size, allotment.score, allotment.reason};
     out.lost = allotment.lost;
-    if (out.reason.code == allotment.reason.code) out.reason = allotment.reason;
+    if (same_kind(out.reason, allotment.reason)) out.reason = allotment.reason;
   }
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";

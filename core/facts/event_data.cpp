@@ -1,10 +1,10 @@
 #include "core/facts/event_data.hpp"
 
 #include "core/codec/codec.hpp"
+#include "core/codec/reason_numbers.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/facts/throughput.hpp"
 #include "core/state/node_speed.hpp"
-#include "core/state/straggler_diagnosis.hpp"
 #include "core/words/sentence.hpp"
 
 namespace tidepool::core {
@@ -142,23 +142,9 @@ nlohmann::json probed_data(const ClusterState& state, const Node& node) {
 }
 
 nlohmann::json straggling_data(const Reason& reason, const std::string& detector) {
-  const char* action = nullptr;  // the next one
-  if (reason.code == ReasonCode::kStragglerReplaced || reason.code == ReasonCode::kStragglerWatched) action = "replace";
-  if (reason.code == ReasonCode::kStragglerRebalanced || reason.number("by_share") > 0) action = "rebalance";
-  const bool shrinks = reason.code == ReasonCode::kStragglerNoSpare && reason.number("cost_s") > 0;
-  if (reason.code == ReasonCode::kStragglerShrunk || shrinks) action = "shrink";
-  return {{"worker", WorkerId(static_cast<std::uint64_t>(reason.number("worker"))).text()},
-          {"detector", detector},
-          {"score", reason.number("score")},
-          {"threshold", reason.number("threshold")},
-          {"follows", to_text(static_cast<Follows>(static_cast<int>(reason.number("follows"))))},
-          {"node_peers", static_cast<int>(reason.number("node_peers"))},
-          {"node_slow", static_cast<int>(reason.number("node_slow"))},
-          {"node_speed",
-           number_or_null(reason.number("node_speed") > 0 ? std::optional(reason.number("node_speed")) : std::nullopt)},
-          {"waited_s", reason.number("waited_s")},
-          {"next_action", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(action)},
-          {"action_cost_s", action == nullptr ? nlohmann::json(nullptr) : nlohmann::json(reason.number("cost_s"))}};
+  auto data = straggler_json(reason);
+  data["detector"] = detector;
+  return data;
 }
 
 nlohmann::json decision_data(const Decision& decision, const ClusterState& state) {

@@ -1,36 +1,30 @@
 #include "core/words/measure.hpp"
 
 #include <cmath>
+#include <variant>
 
-#include "base/ids.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core::measure {
 namespace {
 
-std::string rival_of(const Reason& why) {
-  return JobId(static_cast<std::uint64_t>(std::llround(why.number("rival")))).text();
-}
-
-bool is_waiting(const Reason& why) {
-  const ReasonCategory category = category_of(why.code);
-  return category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy;
-}
+using reason::ByMerit;
+using reason::ByPromise;
+using reason::ByTurn;
 
 // "; job-4, the last that is served before it, "
-std::string other_side(const Reason& why) {
-  return "; " + rival_of(why) +
-         (is_waiting(why) ? ", the last that is served before it, " : ", the first that waits, ");
+std::string other_side(const ByTurn& by, bool waits) {
+  return "; " + by.rival->text() + (waits ? ", the last that is served before it, " : ", the first that waits, ");
 }
 
 // One end of the line; `own` says how the measure reads.
-std::string value_in_words(std::string_view word, double value) {
-  if (word == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
-  if (word == kTimeLeft) return value < 0 ? "does not say how long it is" : "has " + waiting_time(value) + " left";
-  if (word == kQueue) return "is in queue " + grouped(value);
-  if (word == kRounds) return "is to run in " + counted(value, "more round") + " of its policy's plan";
-  if (word == kIndex) return "has the index " + three_digits(value) + " per slot-hour";
-  if (word == kDeadline) {
+std::string value_in_words(Measure measure, double value) {
+  if (measure == kService) return "has had " + three_digits(value / 3600) + " slot-hours";
+  if (measure == kTimeLeft) return value < 0 ? "does not say how long it is" : "has " + waiting_time(value) + " left";
+  if (measure == kQueue) return "is in queue " + grouped(value);
+  if (measure == kRounds) return "is to run in " + counted(value, "more round") + " of its policy's plan";
+  if (measure == kIndex) return "has the index " + three_digits(value) + " per slot-hour";
+  if (measure == kDeadline) {
     if (value == -1) return "has no deadline";
     return value < 0 ? "missed its deadline " + waiting_time(-value) + " ago"
                      : "has its deadline in " + waiting_time(value);
@@ -38,42 +32,45 @@ std::string value_in_words(std::string_view word, double value) {
   return "";
 }
 
-std::string by_share(const Reason& why) {
-  const Compared run = compared(why.number("received"), why.number("target"), NumberStyle::kPercent);
+std::string by_share(const ByTurn& by, bool waits) {
+  const reason::TimeShare share = by.share.value_or(reason::TimeShare{});
+  const Compared run = compared(share.received, share.target, NumberStyle::kPercent);
   std::string text =
       "it has run " + run.left + " of the time" + (run.alike ? ", as much as it is to" : " and is to run " + run.right);
-  if (why.number("rival") == 0) return text;
-  return text + "; " + rival_of(why) +
-         (is_waiting(why) ? ", the last that is served before it, is further behind"
-                          : ", the first that waits, is less far behind");
+  if (!by.rival) return text;
+  return text + "; " + by.rival->text() +
+         (waits ? ", the last that is served before it, is further behind"
+                : ", the first that waits, is less far behind");
 }
 
-std::string by_line(const Reason& why) {
-  const bool alone = why.number("rival") == 0;
-  if (why.word == kTimeShare) return by_share(why);
-  if (why.word == kLease) return "its lease ends in " + waiting_time(why.number("own"));
-  if (why.word == kSlices) {
-    const double ahead = why.number("ahead");
-    return ahead == 0 ? "it is its turn" : "jobs take turns, and " + counted(ahead, "job") + " come before it";
+std::string by_line(const ByTurn& by, const Setting& setting) {
+  const bool waits = setting.step == Step::kWaits;
+  const bool alone = !by.rival;
+  const double own_place = by.own.value_or(0);
+  if (by.measure == kTimeShare) return by_share(by, waits);
+  if (by.measure == kLease) return "its lease ends in " + waiting_time(own_place);
+  if (by.measure == kSlices) {
+    return setting.ahead == 0 ? "it is its turn"
+                              : "jobs take turns, and " + counted(setting.ahead, "job") + " come before it";
   }
-  if (why.word == kArrival) {
-    if (alone) return is_waiting(why) ? "nobody is before it" : "nobody waits behind it";
-    return is_waiting(why) ? rival_of(why) + " came before it" : "it came before " + rival_of(why) + ", which waits";
+  if (by.measure == kArrival) {
+    if (alone) return waits ? "nobody is before it" : "nobody waits behind it";
+    return waits ? by.rival->text() + " came before it" : "it came before " + by.rival->text() + ", which waits";
   }
-  const std::string own = value_in_words(why.word, why.number("own"));
-  const std::string bar = value_in_words(why.word, why.number("bar"));
-  if (alone) return "it " + own + (is_waiting(why) ? "; nobody is before it" : "; nobody waits behind it");
-  if (own != bar) return "it " + own + other_side(why) + bar;
-  if (why.number("own") != why.number("bar")) return "it " + own + other_side(why) + "about as much";
-  return "it " + own + other_side(why) + (is_waiting(why) ? "too, and came there first" : "too, and came there later");
+  const std::string own = value_in_words(by.measure, own_place);
+  const std::string bar = value_in_words(by.measure, by.bar.value_or(0));
+  if (alone) return "it " + own + (waits ? "; nobody is before it" : "; nobody waits behind it");
+  if (own != bar) return "it " + own + other_side(by, waits) + bar;
+  if (own_place != by.bar.value_or(0)) return "it " + own + other_side(by, waits) + "about as much";
+  return "it " + own + other_side(by, waits) + (waits ? "too, and came there first" : "too, and came there later");
 }
 
 // Two merits as bare figures.
-Compared figures(std::string_view word, double left, double right) {
-  const bool is_time = word == kTimeSaved;
-  const auto style = is_time               ? NumberStyle::kTime
-                     : word == kShortening ? NumberStyle::kPercent
-                                           : NumberStyle::kThreeDigits;
+Compared figures(Measure measure, double left, double right) {
+  const bool is_time = measure == kTimeSaved;
+  const auto style = is_time                  ? NumberStyle::kTime
+                     : measure == kShortening ? NumberStyle::kPercent
+                                              : NumberStyle::kThreeDigits;
   const double scale = is_time ? 3'600 : 1;
   Compared out = compared(std::fabs(left) * scale, std::fabs(right) * scale, style);
   if (left < 0) out.left = "-" + out.left;
@@ -83,115 +80,110 @@ Compared figures(std::string_view word, double left, double right) {
 }
 
 // A figure in its unit.
-std::string amount(std::string_view word, const std::string& number) {
-  if (word == kSpeedup) return number + " of speed-up";
-  if (word == kShortening) return "a " + number + " shorter time";
-  if (word == kTimeSaved) return "an end " + number + " sooner";
-  if (word == kFitness) return number + " of fitness";
-  if (word == kFairness) return number + " of fairness";
+std::string amount(Measure measure, const std::string& number) {
+  if (measure == kSpeedup) return number + " of speed-up";
+  if (measure == kShortening) return "a " + number + " shorter time";
+  if (measure == kTimeSaved) return "an end " + number + " sooner";
+  if (measure == kFitness) return number + " of fitness";
+  if (measure == kFairness) return number + " of fairness";
   return number + " of goodput";
 }
 
 // "its goodput is 1.8 times that of its fair share, with 4 it would be 1.9 times"
-std::string goodputs(const Reason& why) {
-  const double next = why.number("next_goodput");
-  const double now = why.number("goodput");
+std::string goodputs(const ByMerit& by, int next_size) {
+  const double next = by.next_goodput.value_or(0);
+  const double now = by.goodput.value_or(0);
   std::string text;
   const Compared both = compared(now, next, NumberStyle::kThreeDigits);
   if (now > 0) text = "its goodput is " + (next > 0 ? both.left : three_digits(now)) + " times that of its fair share";
   if (next <= 0) return text;
-  const std::string with = "with " + grouped(why.number("next", why.number("needed"))) + " it would be ";
+  const std::string with = "with " + grouped(next_size) + " it would be ";
   return text + (text.empty() ? "" : ", ") + with + (both.alike ? "the same" : both.right + " times");
 }
 
-std::string by_merit(const Reason& why) {
-  const double merit = why.number("merit");
-  const double asked = why.number("asked");
-  const bool rival = why.number("rival") != 0;
-  std::string each = "each slot ";
-  switch (why.code) {
-    case ReasonCode::kMeritWait: each += "would bring it "; break;
-    case ReasonCode::kMeritHold: each += "of " + grouped(why.number("next")) + " would bring it "; break;
-    case ReasonCode::kMeritShrink: each += "given up brought it "; break;
-    case ReasonCode::kMeritGrow: each += "more brings it "; break;
-    default: each += "brings it "; break;
+std::string each_slot(const Setting& setting) {
+  switch (setting.step) {
+    case Step::kWaits: return "each slot would bring it ";
+    case Step::kHolds: return "each slot of " + grouped(setting.next) + " would bring it ";
+    case Step::kShrinks: return "each slot given up brought it ";
+    case Step::kGrows: return "each slot more brings it ";
+    case Step::kStarts: break;
   }
-  const bool rises = why.code == ReasonCode::kMeritGrow || why.code == ReasonCode::kStarted;
-  const bool taken = rises || why.code == ReasonCode::kMeritShrink;
-  const Compared both = figures(why.word, merit, asked);
-  std::string text = each + amount(why.word, both.left);
-  if (why.word == kFitness) text = goodputs(why) + "; " + text;
+  return "each slot brings it ";
+}
+
+std::string by_merit(const ByMerit& by, const Setting& setting) {
+  const bool rises = setting.step == Step::kGrows || setting.step == Step::kStarts;
+  const bool taken = rises || setting.step == Step::kShrinks;
+  const Compared both = figures(by.measure, by.merit, by.asked);
+  std::string text = each_slot(setting) + amount(by.measure, both.left);
+  if (by.measure == kFitness) text = goodputs(by, setting.next) + "; " + text;
   // What would speak against the decision did not make it.
-  const bool bears_out = rises ? merit >= asked : merit <= asked;
-  if (rival && bears_out) {
-    if (both.alike) return text + "; one would bring " + rival_of(why) + " as much";
+  const bool bears_out = rises ? by.merit >= by.asked : by.merit <= by.asked;
+  if (by.rival && bears_out) {
+    if (both.alike) return text + "; one would bring " + by.rival->text() + " as much";
     return text + (taken ? "; the most that one would bring another is " : "; the least that a slot brings is ") +
-           both.right + ", to " + rival_of(why);
+           both.right + ", to " + by.rival->text();
   }
-  if (asked > 0 && bears_out) return text + (both.alike ? ", as is asked for" : "; " + both.right + " is asked for");
-  const double short_by = why.number("next", why.number("needed")) - why.number("size") - why.number("free");
-  return !taken && merit > 0 && short_by > 0 ? text + "; too few slots are free" : text;
+  if (by.asked > 0 && bears_out) return text + (both.alike ? ", as is asked for" : "; " + both.right + " is asked for");
+  const int short_by = setting.next - setting.size - setting.free;
+  return !taken && by.merit > 0 && short_by > 0 ? text + "; too few slots are free" : text;
 }
 
-std::string by_promise(const Reason& why) {
-  const double spare = why.number("spare_s", NAN);
+std::string by_promise(const ByPromise& by) {
   std::string text;
-  if (why.number("starts_s") > 0) text = "it is planned to start in " + waiting_time(why.number("starts_s")) + "; ";
-  text += "it ends in " + waiting_time(why.number("ends_s"));
-  if (std::isnan(spare)) return text;
-  return text + (spare < 0 ? ", " + waiting_time(-spare) + " after its deadline"
-                           : ", " + waiting_time(spare) + " before its deadline");
-}
-
-bool is_of_turns(std::string_view word) {
-  return word == kArrival || word == kService || word == kTimeLeft || word == kQueue || word == kIndex ||
-         word == kDeadline || word == kTimeShare || word == kSlices || word == kRounds || word == kLease;
-}
-
-bool is_of_merit(std::string_view word) {
-  return word == kSpeedup || word == kShortening || word == kTimeSaved || word == kFairness || word == kGoodput ||
-         word == kFitness;
+  if (by.starts_s.value_or(0) > 0) text = "it is planned to start in " + waiting_time(*by.starts_s) + "; ";
+  text += "it ends in " + waiting_time(by.ends_s);
+  if (!by.spare_s) return text;
+  return text + (*by.spare_s < 0 ? ", " + waiting_time(-*by.spare_s) + " after its deadline"
+                                 : ", " + waiting_time(*by.spare_s) + " before its deadline");
 }
 
 }  // namespace
 
-std::string clause(const Reason& why) {
-  if (why.word.empty()) return "";
-  if (why.word == kPromise) return ": " + by_promise(why);
-  if (is_of_merit(why.word)) return ": " + by_merit(why);
-  return is_of_turns(why.word) ? ": " + by_line(why) : "";
+std::string clause(const reason::Judgement& by, const Setting& setting) {
+  if (measure_of(by) == Measure::kOwn) return "";
+  if (const auto* promise = std::get_if<ByPromise>(&by)) return ": " + by_promise(*promise);
+  if (const auto* turn = std::get_if<ByTurn>(&by)) return ": " + by_line(*turn, setting);
+  return ": " + by_merit(std::get<ByMerit>(by), setting);
 }
 
-Compared amounts(std::string_view word, double left, double right) {
-  Compared out = figures(word, left, right);
-  out.left = amount(word, out.left);
-  out.right = amount(word, out.right);
+Measure measure_of(const reason::Judgement& by) {
+  if (const auto* merit = std::get_if<ByMerit>(&by)) return merit->measure;
+  if (const auto* turn = std::get_if<ByTurn>(&by)) return turn->measure;
+  return std::holds_alternative<ByPromise>(by) ? kPromise : Measure::kOwn;
+}
+
+Compared amounts(Measure measure, double left, double right) {
+  Compared out = figures(measure, left, right);
+  out.left = amount(measure, out.left);
+  out.right = amount(measure, out.right);
   return out;
 }
 
-std::optional<double> lead(std::string_view word, double own, double bar) {
+std::optional<double> lead(Measure measure, double own, double bar) {
   constexpr double kHour = 3600;
-  const bool unknown = (word == kTimeLeft || word == kDeadline) && (own == -1 || bar == -1);
+  const bool unknown = (measure == kTimeLeft || measure == kDeadline) && (own == -1 || bar == -1);
   if (unknown) return 0;
-  if (word == kService || word == kTimeLeft || word == kDeadline) return (bar - own) / kHour;
-  if (word == kIndex || word == kTimeShare) return own - bar;
+  if (measure == kService || measure == kTimeLeft || measure == kDeadline) return (bar - own) / kHour;
+  if (measure == kIndex || measure == kTimeShare) return own - bar;
   return std::nullopt;
 }
 
-std::string unit(std::string_view word) {
-  if (word == kService) return "slot-hours of service";
-  if (word == kTimeLeft) return "hours left";
-  if (word == kIndex) return "its index per slot-hour";
-  if (word == kDeadline) return "hours to the deadline";
-  if (word == kQueue || word == kArrival || word == kSlices || word == kRounds) return "places in line";
-  if (word == kTimeShare) return "its policy's priority";
-  if (word == kSpeedup) return "speed-up";
-  if (word == kShortening) return "shares of its smallest size's time";
-  if (word == kTimeSaved) return "hours sooner";
-  if (word == kFitness) return "fitness";
-  if (word == kFairness) return "the logarithm of fairness";
-  if (word == kGoodput) return "goodput";
-  if (word == kPromise) return "slot-hours";
+std::string unit(Measure measure) {
+  if (measure == kService) return "slot-hours of service";
+  if (measure == kTimeLeft) return "hours left";
+  if (measure == kIndex) return "its index per slot-hour";
+  if (measure == kDeadline) return "hours to the deadline";
+  if (measure == kQueue || measure == kArrival || measure == kSlices || measure == kRounds) return "places in line";
+  if (measure == kTimeShare) return "its policy's priority";
+  if (measure == kSpeedup) return "speed-up";
+  if (measure == kShortening) return "shares of its smallest size's time";
+  if (measure == kTimeSaved) return "hours sooner";
+  if (measure == kFitness) return "fitness";
+  if (measure == kFairness) return "the logarithm of fairness";
+  if (measure == kGoodput) return "goodput";
+  if (measure == kPromise) return "slot-hours";
   return "";
 }
 

@@ -1,56 +1,132 @@
 #include "core/words/retelling.hpp"
 
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/state/reason_read.hpp"
+
 namespace tidepool::core {
 namespace {
 
-// +1: of jobs that grow, -1: that shrink, 0: the code says no direction.
-int direction_of(ReasonCode code) {
-  switch (code) {
-    case ReasonCode::kExploreUp:
-    case ReasonCode::kEfficientUp:
-    case ReasonCode::kUtilityUp:
-    case ReasonCode::kPriceGrow:
-    case ReasonCode::kMeritGrow: return 1;
-    case ReasonCode::kExploreDown:
-    case ReasonCode::kInefficientDown:
-    case ReasonCode::kUtilityDown:
-    case ReasonCode::kPriceShrink:
-    case ReasonCode::kMeritShrink: return -1;
-    default: return 0;
+template <class R>
+concept TellsSizes = requires(R& told) {
+  told.from = 1;
+  told.to = 1;
+};
+
+// Reasons of a change that do not name its direction fit both.
+bool fits(ReasonCategory category, int from, int to) {
+  switch (category) {
+    case ReasonCategory::kGrowing: return to > from;
+    case ReasonCategory::kShrinking: return to < from;
+    case ReasonCategory::kResizing:
+    case ReasonCategory::kPolicy: return true;
+    default: return false;
   }
 }
 
-bool tells_sizes(const Reason& reason) {
-  return reason.number("from", -1) >= 0 && reason.number("to", -1) >= 0;
-}
+class WholeWorkers {
+ public:
+  explicit WholeWorkers(int slots_per_worker) : each_(slots_per_worker) {}
 
-Reason with_sizes(Reason reason, int from, int to) {
-  for (ReasonNumber& number : reason.numbers) {
-    if (number.name == "from") number.value = from;
-    if (number.name == "to") number.value = to;
+  template <class T>
+  void operator()(const char*, T& value, unsigned use = reason::kPlain) const {
+    if constexpr (requires { T::fields(value, *this); }) {
+      T::fields(value, *this);
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (!std::isfinite(value)) value = 0;
+    } else if constexpr (std::is_same_v<T, int>) {
+      if ((use & reason::kSize) != 0) value /= each_;  // as largest_size() cuts
+    }
   }
-  return reason;
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value, unsigned use = reason::kPlain) const {
+    if (value) (*this)(name, *value, use);
+  }
+  void operator()(const char*, reason::Judgement& by, unsigned = reason::kPlain) const {
+    std::visit(
+        [&]<class By>(By& any) {
+          if constexpr (!std::is_same_v<By, std::monostate>) By::fields(any, *this);
+        },
+        by);
+  }
+
+ private:
+  int each_;
+};
+
+// It speaks of a change that is none.
+bool tells_no_change(const Reason& reason) {
+  return visit_reason(
+      []<class R>(const R& told) {
+        const ReasonCategory category = R::kTraits.category;
+        if constexpr (TellsSizes<R>) {
+          const bool changes = category == ReasonCategory::kGrowing || category == ReasonCategory::kShrinking ||
+                               category == ReasonCategory::kResizing;
+          return changes && told.from == told.to;
+        } else {
+          return false;
+        }
+      },
+      reason);
 }
 
 }  // namespace
 
 Reason reason_of_change(const Reason& wished, int from, int to) {
-  const int direction = direction_of(wished.code);
-  const bool fits = direction == 0 || (direction > 0) == (to > from);
-  const ReasonCategory category = category_of(wished.code);
-  const bool of_change = category == ReasonCategory::kChanging || category == ReasonCategory::kPolicy;
-  if (of_change && fits && tells_sizes(wished)) return with_sizes(wished, from, to);
-  return {ReasonCode::kBackToSize, {{"from", static_cast<double>(from)}, {"to", static_cast<double>(to)}}};
+  return visit_reason(
+      [&]<class R>(R told) -> Reason {
+        if constexpr (TellsSizes<R>) {
+          if (fits(R::kTraits.category, from, to)) {
+            told.from = from;
+            told.to = to;
+            return told;
+          }
+        }
+        return reason::BackToSize{{.from = from, .to = to}};
+      },
+      wished);
 }
 
 Reason reason_of_preemption(const Reason& wished) {
-  if (category_of(wished.code) != ReasonCategory::kHolding) return wished;
-  return {ReasonCode::kPreempted, {{"for_job", 0}}};
+  if (traits_of(wished).category != ReasonCategory::kHolding) return wished;
+  return reason::Preempted{};
 }
 
 Reason reason_of_start(const Reason& wished, Reason of_start, int size) {
-  if (wished.code != ReasonCode::kPolicyWord || of_start.code == ReasonCode::kResumedElsewhere) return of_start;
-  return with_sizes(wished, 0, size);
+  const auto* word = reason_as<reason::PolicyWord>(wished);
+  if (word == nullptr || is_any_of<reason::ResumedElsewhere>(of_start)) return of_start;
+  reason::PolicyWord told = *word;
+  told.from = 0;
+  told.to = size;
+  return told;
+}
+
+Reason in_workers(Reason reason, int slots_per_worker) {
+  visit_reason([&]<class R>(R& told) { R::fields(told, WholeWorkers(slots_per_worker)); }, reason);
+  return reason;
+}
+
+Reason in_workers(const Reason& reason, const SizesInWorkers& sizes) {
+  if (const auto* word = reason_as<reason::PolicyWord>(reason)) {
+    reason::PolicyWord told = *word;
+    told.from = sizes.from;
+    told.to = sizes.to;
+    return told;
+  }
+  Reason told = in_workers(reason, sizes.slots_per_worker);
+  return tells_no_change(told) ? sizes.unchanged : told;
+}
+
+std::vector<Alternative> in_workers(std::vector<Alternative> lost, int slots_per_worker) {
+  for (Alternative& each : lost) {
+    each.size /= slots_per_worker;
+    each.reason = in_workers(std::move(each.reason), slots_per_worker);
+    if (!std::isfinite(each.score)) each.score = 0;
+  }
+  std::erase_if(lost, [](const Alternative& each) { return tells_no_change(each.reason); });
+  return lost;
 }
 
 }  // namespace tidepool::core

@@ -1,6 +1,9 @@
 // Reasons made of other reasons: what a policy said, as the engine says it of what it does. No decision hangs on them.
 #pragma once
 
+#include <vector>
+
+#include "core/state/plan.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
@@ -13,5 +16,19 @@ namespace tidepool::core {
 // Why a job starts with so many workers: what a policy file has said, unless the start itself has something more to
 // say.
 [[nodiscard]] Reason reason_of_start(const Reason& wished, Reason of_start, int size);
+
+// The reason with its sizes in workers instead of slots; numbers that are not finite become 0.
+[[nodiscard]] Reason in_workers(Reason reason, int slots_per_worker);
+// The same of a reason that is told of a job's way between two sizes: of a change that in whole workers is none,
+// `unchanged`; a policy file's own word tells the sizes.
+struct SizesInWorkers {
+  int slots_per_worker = 1;
+  int from = 0;  // workers
+  int to = 0;
+  Reason unchanged = {};
+};
+[[nodiscard]] Reason in_workers(const Reason& reason, const SizesInWorkers& sizes);
+// Sizes that lost. Part of a worker more or less is no other size, so reasons of such a change go.
+[[nodiscard]] std::vector<Alternative> in_workers(std::vector<Alternative> lost, int slots_per_worker);
 
 }  // namespace tidepool::core

@@ -1,172 +1,224 @@
 #include "core/words/unblock.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/state/reason_read.hpp"
 #include "core/words/measure.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
+namespace reason {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-std::string job_called(const Reason& reason, std::string_view name) {
-  return JobId(static_cast<std::uint64_t>(std::llround(reason.number(name)))).text();
+std::string wait_for(Duration left) {
+  return "wait " + waiting_time(left.to_seconds());
 }
 
-// Who holds the slots that it would get first.
-Lines of_rival(const Reason& why) {
-  if (why.number("rival") == 0) return {};
-  return {"the end of " + job_called(why, "rival") + ", which gains least of the jobs that hold slots"};
+// Which job holds the slots that it would get first.
+Lines of_rival(const Market& market) {
+  if (!market.rival) return {};
+  return {"the end of " + market.rival->text() + ", which gains least of the jobs that hold slots"};
 }
 
 // A job that others come before gets their slots; one that is first in line gets slots that come free.
-Lines of_price(const Reason& why, double slots_short) {
+Lines of_price(const Market& market, double slots_short) {
   Lines lines;
-  const bool outbid = why.number("worth") < why.number("price");
+  const bool outbid = market.worth < market.price;
   if (!outbid && slots_short > 0) lines.push_back(counted(slots_short, "more free slot"));
-  const Lines rival = of_rival(why);
+  const Lines rival = of_rival(market);
   lines.insert(lines.end(), rival.begin(), rival.end());
   return lines;
 }
 
 // A size that does not bring enough by a measure that is named; by one of the policy's own only the numbers are told.
-Lines of_merit(const Reason& why) {
-  const double merit = why.number("merit");
-  const double asked = why.number("asked");
-  if (why.word == measure::kPromise) return {};
-  if (why.word.empty()) return {"a larger gain by its policy's measure"};
+Lines of_merit(const Judgement& by) {
+  const Measure measure = measure::measure_of(by);
+  if (measure == Measure::kPromise) return {};
+  if (measure == Measure::kOwn) return {"a larger gain by its policy's measure"};
   Lines lines;
-  if (const Compared both = measure::amounts(why.word, asked, merit); merit < asked && !both.alike) {
-    lines.push_back("a slot that brings it more than " + both.left + "; it is " + both.right);
+  if (const auto* merit = std::get_if<ByMerit>(&by)) {
+    const Compared both = measure::amounts(measure, merit->asked, merit->merit);
+    if (merit->merit < merit->asked && !both.alike) {
+      lines.push_back("a slot that brings it more than " + both.left + "; it is " + both.right);
+    }
+    if (merit->rival) lines.push_back("the end of " + merit->rival->text() + ", to which a slot brings least");
   }
-  if (why.number("rival") != 0)
-    lines.push_back("the end of " + job_called(why, "rival") + ", to which a slot brings least");
-  return lines;
-}
-
-// Others come first in line.
-Lines of_turn(const Reason& why) {
-  Lines lines;
-  if (why.number("rival") != 0) {
-    lines.push_back("the end of " + job_called(why, "rival") + ", the last that is served before it");
+  if (const auto* turn = std::get_if<ByTurn>(&by); turn != nullptr && turn->rival) {
+    lines.push_back("the end of " + turn->rival->text() + ", to which a slot brings least");
   }
-  if (why.word == measure::kDeadline) lines.emplace_back("an earlier deadline");
-  if (why.word == measure::kTimeLeft && why.number("own") < 0) lines.emplace_back("say how long it is: work.samples");
   return lines;
 }
 
-// What would let its policy promise the deadline.
-Lines of_lost_deadline(const Reason& why) {
-  const double late = why.number("late_s", -1);
-  Lines lines;
-  if (late > 0) lines.push_back("set work.deadline at least " + waiting_time(late) + " later");
-  if (late < 0) lines.emplace_back("a later deadline");
-  if (why.number("alone_late_s", -1) == 0) lines.emplace_back("the end of a job that has been promised its deadline");
-  if (late != 0) lines.emplace_back("less work");
+Lines lines_of(const SuspendedByUser&, JobId job) {
+  return {"schedctl resume " + job.text()};
+}
+Lines lines_of(const PriceWait& why, JobId) {
+  Lines lines = of_price(why.market, why.needed);
+  lines.emplace_back("a higher priority");
   return lines;
 }
 
-// Slots of a type that the job asks for.
-Lines of_type(const Reason& why) {
-  Lines lines = of_rival(why);
-  if (why.number("movers") > 0) {
+// Of a type that it asks for, too.
+Lines lines_of(const WaitingForSlots& why, JobId) {
+  Lines lines = why.market ? of_rival(*why.market) : Lines{};
+  if (!why.type) return lines;
+  if (why.type->movers > 0) {
     lines.emplace_back("free slots of another type, so that those who may be there move");
-  } else if (why.number("holder") > 0) {
-    lines.push_back("the end of " + job_called(why, "holder"));
+  } else if (why.type->holder) {
+    lines.push_back("the end of " + why.type->holder.text());
   }
   lines.emplace_back("name another type, too, in resources.gpu.type");
   return lines;
 }
 
-Lines of_waiting(const Reason& why) {
-  switch (why.code) {
-    case ReasonCode::kPriceWait: {
-      Lines lines = of_price(why, why.number("needed"));
-      lines.emplace_back("a higher priority");
-      return lines;
-    }
-    case ReasonCode::kWaitingForSlots: return why.number("typed") > 0 ? of_type(why) : of_rival(why);
-    case ReasonCode::kMeritWait:
-      if (why.word.empty() && why.number("merit") >= why.number("asked")) return {};
-      return of_merit(why);
-    case ReasonCode::kTurnWait: return of_turn(why);
-    case ReasonCode::kDeadlineLost: return of_lost_deadline(why);
-    case ReasonCode::kPolicyFailed:
-      return {"see the event policy.error, and choose another policy: schedulerd --policy NAME"};
-    case ReasonCode::kAwaitsPolicy: return {"see whether the policy answers: schedctl policy ls"};
-    case ReasonCode::kWaitsForState:
-      return {"free a slot on " + NodeId(static_cast<std::uint64_t>(why.number("node"))).text(),
-              "wait " + waiting_time(why.number("seconds_left")) + ": it starts elsewhere then"};
-    case ReasonCode::kNoNodes: return {"start an agent: agentd --daemon ADDRESS --token TOKEN"};
-    default: return {};
+Lines lines_of(const MeritWait& why, JobId) {
+  if (measure::measure_of(why.by) == Measure::kOwn) {
+    const auto* merit = std::get_if<ByMerit>(&why.by);
+    if (merit == nullptr || merit->merit >= merit->asked) return {};
   }
+  return of_merit(why.by);
 }
 
-Lines of_policy_size(const Reason& why) {
-  switch (why.code) {
-    case ReasonCode::kPriceHold:
-      if (why.number("next") == 0) return {};
-      return of_price(why, why.number("next") - why.number("size"));
-    case ReasonCode::kPriceShrink: return of_price(why, 0);
-    case ReasonCode::kMeritHold:
-    case ReasonCode::kMeritShrink: return of_merit(why);
-    case ReasonCode::kNoRoomTogether:
-      return {counted(why.number("next") - why.number("size"), "more free slot") + " beside those that it has"};
-    case ReasonCode::kUnclaimed: return {"a higher priority"};
-    case ReasonCode::kUtilitySettled: return {"slots that cost less, or a utility of which more is lost while it runs"};
-    case ReasonCode::kEfficiencySettled:
-      if (why.number("efficiency") > 0) {
-        const double efficiency = why.number("efficiency");
-        return {"lower scaling.efficiency_threshold below " +
-                compared(efficiency, why.number("threshold"), NumberStyle::kDecimal).left};
-      }
-      return {"raise batch.global: with more to compute in a step another worker may pay"};
-    case ReasonCode::kTransitionTooDear:
-      return {"more work left, or a change that pauses it for less than " + waiting_time(why.number("gain_s"))};
-    default: return {};
-  }
+// Others come first in line.
+Lines lines_of(const TurnWait& why, JobId) {
+  const auto* turn = std::get_if<ByTurn>(&why.by);
+  if (turn == nullptr) return {};
+  Lines lines;
+  if (turn->rival) lines.push_back("the end of " + turn->rival->text() + ", the last that is served before it");
+  if (turn->measure == Measure::kDeadline) lines.emplace_back("an earlier deadline");
+  const bool unknown = turn->measure == Measure::kTimeLeft && turn->own.value_or(0) < 0;
+  if (unknown) lines.emplace_back("say how long it is: work.samples");
+  return lines;
 }
 
-Lines of_holding(const Reason& why, JobId job) {
-  switch (why.code) {
-    case ReasonCode::kNoSlotsToGrow:
-    case ReasonCode::kStragglerNoSpare:
-      return {"add a node with " + counted(std::max(1.0, why.number("wanted", 1)), "free slot")};
-    case ReasonCode::kCooldown: return {"wait " + waiting_time(why.number("seconds_left")) + " for the cooldown"};
-    case ReasonCode::kMinRuntime:
-      return {"wait " + waiting_time(why.number("seconds_left")) + " for elastic.min_runtime"};
-    case ReasonCode::kPriceCap: return {"raise scaling.price_cap to " + decimal(why.number("price"))};
-    case ReasonCode::kNoMeasurements: return {"choose a size: schedctl resize " + job.text() + " SIZE"};
-    case ReasonCode::kAtMax: return {"raise elastic.max"};
-    case ReasonCode::kAtMin: return {"lower elastic.min"};
-    case ReasonCode::kPinnedByUser: return {"schedctl resize " + job.text() + " 0"};
-    case ReasonCode::kBatchTooSmall: return {"raise batch.global"};
-    case ReasonCode::kMeasuring: {
-      const double left = why.number("of") - why.number("steps");
-      return left > 0 ? Lines{"wait for " + counted(left, "more step")} : Lines{};
-    }
-    default: return of_policy_size(why);
+// What would let its policy promise the deadline.
+Lines lines_of(const DeadlineLost& why, JobId) {
+  const double late = why.late_s.value_or(-1);
+  Lines lines;
+  if (late > 0) lines.push_back("set work.deadline at least " + waiting_time(late) + " later");
+  if (late < 0) lines.emplace_back("a later deadline");
+  if (why.alone_late_s.value_or(-1) == 0) lines.emplace_back("the end of a job that has been promised its deadline");
+  if (late != 0) lines.emplace_back("less work");
+  return lines;
+}
+
+Lines lines_of(const PolicyFailed&, JobId) {
+  return {"see the event policy.error, and choose another policy: schedulerd --policy NAME"};
+}
+Lines lines_of(const AwaitsPolicy&, JobId) {
+  return {"see whether the policy answers: schedctl policy ls"};
+}
+Lines lines_of(const WaitsForState& why, JobId) {
+  return {"free a slot on " + why.node.text(), wait_for(why.left) + ": it starts elsewhere then"};
+}
+Lines lines_of(const NoNodes&, JobId) {
+  return {"start an agent: agentd --daemon ADDRESS --token TOKEN"};
+}
+
+Lines lines_of(const PriceHold& why, JobId) {
+  return why.next == 0 ? Lines{} : of_price(why.market.value_or(Market{}), why.next - why.size);
+}
+Lines lines_of(const PriceShrink& why, JobId) {
+  return of_price(why.market, 0);
+}
+Lines lines_of(const MeritHold& why, JobId) {
+  return of_merit(why.by);
+}
+Lines lines_of(const MeritShrink& why, JobId) {
+  return of_merit(why.by);
+}
+Lines lines_of(const NoRoomTogether& why, JobId) {
+  return {counted(why.next - why.size, "more free slot") + " beside those that it has"};
+}
+Lines lines_of(const Unclaimed&, JobId) {
+  return {"a higher priority"};
+}
+Lines lines_of(const UtilitySettled&, JobId) {
+  return {"slots that cost less, or a utility of which more is lost while it runs"};
+}
+Lines lines_of(const EfficiencySettled& why, JobId) {
+  const auto& by = why.by;
+  if (by.efficiency > 0) {
+    return {"lower scaling.efficiency_threshold below " +
+            compared(by.efficiency, by.threshold, NumberStyle::kDecimal).left};
   }
+  return {"raise batch.global: with more to compute in a step another worker may pay"};
+}
+Lines lines_of(const TransitionTooDear& why, JobId) {
+  return {"more work left, or a change that pauses it for less than " + waiting_time(why.gain_s)};
+}
+
+Lines lines_of(const NoSlotsToGrow& why, JobId) {
+  return {"add a node with " + counted(std::max(1, why.wanted), "free slot")};
+}
+Lines lines_of(const StragglerNoSpare&, JobId) {
+  return {"add a node with " + counted(1, "free slot")};
+}
+Lines lines_of(const Cooldown& why, JobId) {
+  return {wait_for(why.left) + " for the cooldown"};
+}
+Lines lines_of(const MinRuntime& why, JobId) {
+  return {wait_for(why.left) + " for elastic.min_runtime"};
+}
+Lines lines_of(const PriceCap& why, JobId) {
+  return {"raise scaling.price_cap to " + decimal(why.price.to_units())};
+}
+Lines lines_of(const NoMeasurements&, JobId job) {
+  return {"choose a size: schedctl resize " + job.text() + " SIZE"};
+}
+Lines lines_of(const AtMax&, JobId) {
+  return {"raise elastic.max"};
+}
+Lines lines_of(const AtMin&, JobId) {
+  return {"lower elastic.min"};
+}
+Lines lines_of(const PinnedByUser&, JobId job) {
+  return {"schedctl resize " + job.text() + " 0"};
+}
+Lines lines_of(const BatchTooSmall&, JobId) {
+  return {"raise batch.global"};
+}
+Lines lines_of(const Measuring& why, JobId) {
+  const auto left = static_cast<double>(why.of.value_or(0) - why.steps.value_or(0));
+  return left > 0 ? Lines{"wait for " + counted(left, "more step")} : Lines{};
+}
+
+// All others: nothing has to change, or only the cluster can.
+template <ToldReason R>
+Lines lines_of(const R&, JobId) {
+  return {};
+}
+
+}  // namespace
+}  // namespace reason
+
+namespace {
+
+Measure measure_of(const Reason& reason) {
+  return visit_reason(
+      [](const auto& told) {
+        if constexpr (requires { measure::measure_of(told.by); }) return measure::measure_of(told.by);
+        return Measure::kOwn;
+      },
+      reason);
 }
 
 }  // namespace
 
 std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
-  if (reason.code == ReasonCode::kSuspendedByUser) return {"schedctl resume " + job.text()};
-  const ReasonCategory category = category_of(reason.code);
-  const bool waits = category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy;
-  return waits ? of_waiting(reason) : of_holding(reason, job);
+  return visit_reason([&](const auto& told) { return reason::lines_of(told, job); }, reason);
 }
 
 std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost) {
   if (lost.empty()) return "";
   const auto size = [](int workers) { return workers == 0 ? "holding nothing" : counted(workers, "worker"); };
-  const std::string& word = chosen.reason.word.empty() ? lost.front().reason.word : chosen.reason.word;
+  Measure judged_by = measure_of(chosen.reason);
+  if (judged_by == Measure::kOwn) judged_by = measure_of(lost.front().reason);
   // Without a measure a score of 0 is that of a policy that gives the chosen size none.
-  if (chosen.score == 0 && (word.empty() || lost.front().score == 0)) return "";
-  const std::string unit = measure::unit(word);
+  if (chosen.score == 0 && (judged_by == Measure::kOwn || lost.front().score == 0)) return "";
+  const std::string unit = measure::unit(judged_by);
   if (unit.empty()) return "";  // in the policy's own measure, which says nothing to people
   const Compared both = compared(chosen.score, lost.front().score, NumberStyle::kThreeDigits);
   const std::string other = size(lost.front().size);

@@ -13,11 +13,20 @@
 
 namespace tidepool::policies::cluster {
 
+// What a reason rests on. Where the job's measurements say more than the sizes that it may have, or than a price that
+// is none, they are told instead (reach.hpp).
+enum class RestsOn { kElse, kSizes, kPrice, kNoPrice };
+struct Told {
+  core::Reason reason;
+  RestsOn rests_on = RestsOn::kElse;
+};
+
 struct Grant {
   int size = 0;           // 0 = should hold nothing now
   int type = -1;          // all its slots are of this type, an index into View::types; -1 = of whichever
   bool declined = false;  // it shall never run: admission control. Only for a job that has held nothing yet
   core::Reason reason;
+  RestsOn rests_on = RestsOn::kElse;
   double score = 0;                     // of this size, as those of the sizes that lost
   std::vector<core::Alternative> lost;  // best first
   Mark mark;                            // replaces the job's own

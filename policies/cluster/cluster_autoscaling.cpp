@@ -114,23 +114,19 @@ Allocation explained(const View& view, const std::vector<Climber>& climbers, con
     if (view.explained)
       tables[row] = speedup_table(job, view.slots_per_node(), std::min(job.largest_seen, job.size_max));
   }
-  Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
-  explain_line(view, by_arrival(view), allocation, Told::kWaiting);
   for (std::size_t row = 0; row < climbers.size(); ++row) {
-    const double size = chosen[row].size;
-    const double next = climbers[row].next();
-    core::Reason& reason = allocation.grants[row].reason;
-    if (!conditions[row] || reason.code != core::ReasonCode::kMeritHold || next == size) continue;
+    const int size = chosen[row].size;
+    const int next = climbers[row].next();
+    if (!conditions[row] || next == size) continue;
     if (conditions[row]->passes()) {
-      reason = {core::ReasonCode::kNoSlotsToGrow, {{"wanted", next - size}, {"free", double(free)}}};
+      chosen[row].held_for = core::reason::NoSlotsToGrow{.wanted = next - size, .free = free};
     } else if (!climbers[row].by_utility()) {
-      reason = {core::ReasonCode::kEfficiencySettled,
-                {{"size", size},
-                 {"next", next},
-                 {"efficiency", conditions[row]->score},
-                 {"threshold", conditions[row]->bar}}};
+      chosen[row].held_for = core::reason::EfficiencySettled{
+          {.size = size, .next = next}, {.efficiency = conditions[row]->score, .threshold = conditions[row]->bar}};
     }
   }
+  Allocation allocation = grant_sizes(view, chosen, by_speedup(tables));
+  explain_line(view, by_arrival(view), allocation, RowsTold::kWaiting);
   return allocation;
 }
 

@@ -1,20 +1,18 @@
 #include "policies/cluster/lawful_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <tuple>
+#include <utility>
+
+#include "core/words/retelling.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
 
 constexpr std::size_t kAlternativesMax = 4;
-// Numbers of a reason that are sizes: the policy's are in slots, the engine's in workers.
-constexpr std::array<std::string_view, 4> kSizes = {"from", "to", "size", "next"};
-
 // Holds something that the policy may not take away.
 bool must_keep(const JobRow& job) {
   return !job.preemptible && !job.placement.empty();
@@ -22,13 +20,6 @@ bool must_keep(const JobRow& job) {
 
 int least_kept(const JobRow& job) {
   return must_keep(job) ? std::min(size_of(job.placement), job.size_min) : 0;
-}
-
-// It speaks of a change that, in whole workers, is none.
-bool tells_no_change(const core::Reason& reason) {
-  const double from = reason.number("from", -1);
-  return core::category_of(reason.code) == core::ReasonCategory::kChanging && from >= 0 &&
-         from == reason.number("to", -1);
 }
 
 class Plan {
@@ -135,18 +126,13 @@ class Plan {
                         .place = place,
                         .reason = reason(row),
                         .score = std::isfinite(grant.score) ? grant.score : 0,
-                        .lost = grant.lost,
+                        .lost = {},
                         .mark = grant.mark,
                         .unasked = grant.unasked && !lacks_room(row)};
     std::erase_if(out.mark.numbers, [](double number) { return !std::isfinite(number); });
+    out.lost = grant.lost;
     if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
-    for (core::Alternative& lost : out.lost) {
-      lost.size /= each;
-      lost.reason = in_workers(std::move(lost.reason), each);
-      if (!std::isfinite(lost.score)) lost.score = 0;
-    }
-    // Part of a worker more or less is no other size.
-    std::erase_if(out.lost, [](const core::Alternative& lost) { return tells_no_change(lost.reason); });
+    out.lost = core::in_workers(std::move(out.lost), each);
     return out;
   }
 
@@ -159,30 +145,20 @@ class Plan {
   [[nodiscard]] core::Reason reason(std::size_t row) const {
     const Grant& grant = allocation_.grants[row];
     if (lacks_room(row)) {
-      const double needed = job(row).size_min;
-      if (capacity_ == 0) return {core::ReasonCode::kNoNodes, {}};
-      if (job(row).size_min > capacity_) {
-        return {core::ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(capacity_)}}};
-      }
-      return {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", double(left_)}}};
+      const int needed = job(row).size_min;
+      if (capacity_ == 0) return core::reason::NoNodes{};
+      if (needed > capacity_) return core::reason::NeverFits{.needed = needed, .cluster = capacity_};
+      return core::reason::WaitingForSlots{.needed = needed, .free = left_};
     }
-    if (grant.reason.code == core::ReasonCode::kPolicyWord) return in_its_words(row);
-    core::Reason told = in_workers(grant.reason, job(row).slots_per_worker);
-    if (!tells_no_change(told)) return told;
-    const int held = size_of(job(row).placement) / job(row).slots_per_worker;  // whole workers
-    if (grant.size < size_of(job(row).placement)) return {core::ReasonCode::kAtMin, {{"size", double(held)}}};
-    return {core::ReasonCode::kNoSlotsToGrow, {{"wanted", double(held + 1)}, {"free", double(left_)}}};
-  }
-
-  // What a policy file says, with the change that comes of it; its own numbers stay as they are.
-  [[nodiscard]] core::Reason in_its_words(std::size_t row) const {
-    core::Reason reason = allocation_.grants[row].reason;
-    std::erase_if(reason.numbers, [](const auto& number) { return number.name == "from" || number.name == "to"; });
     const int each = job(row).slots_per_worker;
-    const int from = size_of(job(row).placement) / each;
-    const int to = sizes_[row] / each;
-    reason.numbers.insert(reason.numbers.begin(), {{"from", double(from)}, {"to", double(to)}});
-    return reason;
+    const int held = size_of(job(row).placement) / each;  // whole workers
+    core::SizesInWorkers sizes{.slots_per_worker = each, .from = held, .to = sizes_[row] / each};
+    if (grant.size < size_of(job(row).placement)) {
+      sizes.unchanged = core::reason::AtMin{{.size = held}};
+    } else {
+      sizes.unchanged = core::reason::NoSlotsToGrow{.wanted = held + 1, .free = left_};
+    }
+    return core::in_workers(grant.reason, sizes);
   }
 
   const View& view_;
@@ -193,17 +169,6 @@ class Plan {
 };
 
 }  // namespace
-
-core::Reason in_workers(core::Reason reason, int slots_per_worker) {
-  for (core::ReasonNumber& number : reason.numbers) {
-    if (!std::isfinite(number.value)) number.value = 0;
-    const double workers = std::floor(number.value / slots_per_worker);  // as largest_size() cuts
-    if (workers == number.value) continue;
-    const bool is_size = std::find(kSizes.begin(), kSizes.end(), number.name) != kSizes.end();
-    if (is_size) number.value = workers;
-  }
-  return reason;
-}
 
 std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity) {
   return Plan(view, allocation, capacity).make();

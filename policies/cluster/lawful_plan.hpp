@@ -15,7 +15,4 @@ namespace tidepool::policies::cluster {
 // Requires: check_allocation() holds.
 [[nodiscard]] std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity);
 
-// The reason with its sizes in workers instead of slots; numbers that are not finite become 0.
-[[nodiscard]] core::Reason in_workers(core::Reason reason, int slots_per_worker);
-
 }  // namespace tidepool::policies::cluster

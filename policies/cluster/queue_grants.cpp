@@ -1,31 +1,25 @@
 #include "policies/cluster/queue_grants.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 namespace tidepool::policies::cluster {
 namespace {
 
-using core::Reason;
-using core::ReasonCode;
+namespace reason = core::reason;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-Reason served_reason(const JobRow& job, int size) {
+// How a row stands in its line.
+enum class Standing { kInLine, kBehind, kNeverFits };
+
+core::Reason served_reason(const JobRow& job, int size, const reason::Judgement& by) {
   const int held = size_of(job.placement);
-  if (held == 0) return {ReasonCode::kStarted, {{"size", double(size)}}};
-  if (held == size) return {ReasonCode::kTurnHold, {{"size", double(size)}}};
-  const auto code = size > held ? ReasonCode::kMeritGrow : ReasonCode::kMeritShrink;
-  return {code, {{"from", double(held)}, {"to", double(size)}}};
-}
-
-Reason waiting_reason(const JobRow& job, const Reason& before) {
-  if (before.code == ReasonCode::kTurnWait) return before;
-  return {ReasonCode::kTurnWait, {{"needed", double(job.size_min)}, {"free", before.number("free")}}};
-}
-
-bool waits_in_line(const Grant& grant) {
-  return grant.size == 0 && grant.reason.code != ReasonCode::kNeverFits;
+  if (held == 0) return reason::Started{{.size = size}, {}, by};
+  if (held == size) return reason::TurnHold{{.size = size}, by};
+  if (size > held) return reason::MeritGrow{{{.from = held, .to = size}, by}};
+  return reason::MeritShrink{{{.from = held, .to = size}, by}};
 }
 
 // The next job on the other side of the line between those that are served and those that wait.
@@ -36,18 +30,19 @@ struct Opposite {
 
 class Teller {
  public:
-  Teller(const View& view, const Line& line, Allocation& allocation)
-      : view_(view), line_(line), allocation_(allocation), rivals_(view.jobs.size()) {
+  Teller(const View& view, const Line& line, Allocation& allocation, const std::vector<Standing>& standing)
+      : view_(view), line_(line), allocation_(allocation), standing_(standing), rivals_(view.jobs.size()) {
+    free_ = view.slots();
+    for (const Grant& grant : allocation.grants) free_ -= grant.size;
     find_rivals(line.order.empty() ? allocation.order : line.order);
   }
 
   void tell(std::size_t row) {
     Grant& grant = allocation_.grants[row];
-    if (grant.reason.code == ReasonCode::kNeverFits) return;
+    if (standing_[row] == Standing::kNeverFits) return;
     const JobRow& job = view_.jobs[row];
-    if (grant.reason.code != ReasonCode::kBehindOlderJob) {
-      grant.reason = grant.size > 0 ? served_reason(job, grant.size) : waiting_reason(job, grant.reason);
-      add_numbers(row, grant.reason);
+    if (standing_[row] == Standing::kInLine) {
+      grant.reason = grant.size > 0 ? served_reason(job, grant.size, turn(row)) : core::Reason(waiting(row));
     }
     const double ahead = margin(row);
     grant.score = grant.size > 0 ? ahead : 0;
@@ -68,19 +63,28 @@ class Teller {
     std::size_t waiting = kNone;
     for (std::size_t place = order.size(); place-- > 0;) {
       const std::size_t row = order[place];
-      if (waits_in_line(allocation_.grants[row])) waiting = place;
-      if (allocation_.grants[row].size == 0 || waiting == kNone) continue;
+      const bool is_served = allocation_.grants[row].size > 0;
+      if (!is_served && standing_[row] != Standing::kNeverFits) waiting = place;
+      if (!is_served || waiting == kNone) continue;
       rivals_[row] = {.row = order[waiting], .apart = static_cast<int>(waiting - place)};
     }
   }
 
-  void add_numbers(std::size_t row, Reason& reason) const {
-    reason.word = line_.measure;
+  [[nodiscard]] reason::TurnWait waiting(std::size_t row) const {
+    LineWait wait{.needed = view_.jobs[row].size_min, .free = std::max(0, free_)};
+    if (!line_.waits.empty()) wait = line_.waits[row];
+    return {.needed = wait.needed, .free = wait.free, .ahead = wait.ahead, .by = turn(row)};
+  }
+
+  [[nodiscard]] reason::ByTurn turn(std::size_t row) const {
+    reason::ByTurn by{.measure = line_.measure};
     const std::size_t rival = rivals_[row].row;
-    if (!line_.own.empty()) reason.numbers.push_back({"own", line_.own[row]});
-    if (rival == kNone) return;
-    reason.numbers.push_back({"rival", double(view_.jobs[rival].id.number())});
-    if (!line_.own.empty()) reason.numbers.push_back({"bar", line_.own[rival]});
+    if (!line_.own.empty()) by.own = line_.own[row];
+    if (!line_.shares.empty()) by.share = line_.shares[row];
+    if (rival == kNone) return by;
+    by.rival = view_.jobs[rival].id;
+    if (!line_.own.empty()) by.bar = line_.own[rival];
+    return by;
   }
 
   [[nodiscard]] double margin(std::size_t row) const {
@@ -95,8 +99,19 @@ class Teller {
   const View& view_;
   const Line& line_;
   Allocation& allocation_;
+  const std::vector<Standing>& standing_;
+  int free_ = 0;
   std::vector<Opposite> rivals_;
 };
+
+void explain(const View& view, const Line& line, Allocation& allocation, const std::vector<Standing>& standing,
+             RowsTold rows) {
+  if (!view.explained) return;
+  Teller teller(view, line, allocation, standing);
+  for (const std::size_t row : allocation.order) {
+    if (rows == RowsTold::kAll || allocation.grants[row].size == 0) teller.tell(row);
+  }
+}
 
 }  // namespace
 
@@ -106,16 +121,15 @@ Line by_arrival(const View& view) {
   return line;
 }
 
-void explain_line(const View& view, const Line& line, Allocation& allocation, Told told) {
-  if (!view.explained) return;
-  Teller teller(view, line, allocation);
-  for (const std::size_t row : allocation.order) {
-    if (told == Told::kEverybody || allocation.grants[row].size == 0) teller.tell(row);
-  }
+void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows) {
+  explain(view, line, allocation, std::vector<Standing>(view.jobs.size(), Standing::kInLine), rows);
 }
 
 Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking, const Line& line) {
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = std::move(queue)};
+  std::vector<Standing> standing(view.jobs.size(), Standing::kInLine);
+  Line told = line;
+  told.waits.resize(view.jobs.size());
   const int all = view.slots();
   int free = all;
   int waiting = 0;
@@ -123,23 +137,24 @@ Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Over
     const JobRow& job = view.jobs[row];
     Grant& grant = allocation.grants[row];
     grant.mark = job.mark;
-    const double needed = job.size_wanted;
-    if (job.size_wanted > all) {
-      grant.reason = {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(all)}}};
+    const int needed = job.size_wanted;
+    told.waits[row] = {.needed = needed, .free = free};
+    if (needed > all) {
+      standing[row] = Standing::kNeverFits;
+      grant.reason = reason::NeverFits{.needed = needed, .cluster = all};
     } else if (overtaking == Overtaking::kNever && waiting > 0) {
+      standing[row] = Standing::kBehind;
+      grant.reason = reason::BehindOlderJob{.ahead = waiting++, .needed = needed, .free = free};
+    } else if (needed > free) {
       ++waiting;
-      grant.reason = {ReasonCode::kBehindOlderJob,
-                      {{"ahead", double(waiting - 1)}, {"needed", needed}, {"free", double(free)}}};
-    } else if (job.size_wanted > free) {
-      ++waiting;
-      grant.reason = {ReasonCode::kTurnWait, {{"needed", needed}, {"free", double(free)}}};
+      grant.reason = reason::TurnWait{.needed = needed, .free = free};
     } else {
-      free -= job.size_wanted;
-      grant.size = job.size_wanted;
-      grant.reason = served_reason(job, grant.size);
+      free -= needed;
+      grant.size = needed;
+      grant.reason = served_reason(job, needed, {});
     }
   }
-  explain_line(view, line, allocation);
+  explain(view, told, allocation, standing, RowsTold::kAll);
   return allocation;
 }
 

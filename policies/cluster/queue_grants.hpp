@@ -2,7 +2,7 @@
 // while slots last. And the reasons of everybody who stands in a line, whatever else his policy does.
 #pragma once
 
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "core/words/measure.hpp"
@@ -10,16 +10,27 @@
 
 namespace tidepool::policies::cluster {
 
+using core::Measure;
+
 enum class Overtaking {
   kAllowed,  // a job that does not fit is passed over
   kNever,    // it keeps all behind it waiting
 };
 
-// What a line goes by.
+// What is told of a job that waits, beside its place in line.
+struct LineWait {
+  int needed = 0;                 // slots
+  int free = 0;                   // slots
+  std::optional<int> ahead = {};  // jobs that take their turns before it
+};
+
+// What a line goes by. All but `order` by row, or empty.
 struct Line {
-  std::string_view measure = core::measure::kArrival;  // one of turns
-  std::vector<double> own = {};                        // by row, in the measure's unit; empty = places are all there is
-  std::vector<std::size_t> order = {};                 // all rows; empty = the allocation's
+  Measure measure = core::measure::kArrival;         // one of turns
+  std::vector<double> own = {};                      // in the measure's unit; empty = places are all there is
+  std::vector<std::size_t> order = {};               // all rows; empty = the allocation's
+  std::vector<LineWait> waits = {};                  // empty = for its least size, and what the allocation leaves free
+  std::vector<core::reason::TimeShare> shares = {};  // of the measure kTimeShare
 };
 [[nodiscard]] Line by_arrival(const View& view);
 
@@ -27,11 +38,11 @@ struct Line {
 [[nodiscard]] Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking,
                                         const Line& line = {});
 
-enum class Told { kEverybody, kWaiting };
+enum class RowsTold { kAll, kWaiting };
 
 // Sets reasons, scores and losing sizes of the rows, or of those that are granted nothing, by their places in
 // the line. A score is how far the job is ahead of the next one on the other side of the line; a job that waits
 // is behind, and what it lost is the size that its user wants. Nothing where view.explained is false.
-void explain_line(const View& view, const Line& line, Allocation& allocation, Told told = Told::kEverybody);
+void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows = RowsTold::kAll);
 
 }  // namespace tidepool::policies::cluster

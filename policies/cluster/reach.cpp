@@ -7,7 +7,7 @@ namespace tidepool::policies::cluster {
 namespace {
 
 using core::Reason;
-using core::ReasonCode;
+namespace reason = core::reason;
 
 // By the fitted curve: whether going from the first size, which was measured, to the second would pay, and by more than
 // the noise of a measurement (as ScalingEvidence judges from below).
@@ -26,10 +26,6 @@ std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
     return !pair.passed && evidence.find(pair.large)->steps > 0;
   });
   return failure == pairs.end() ? std::nullopt : std::optional(*failure);
-}
-
-Reason moving(ReasonCode code, int from, int to) {
-  return {code, {{"from", double(from)}, {"to", double(to)}}};
 }
 
 }  // namespace
@@ -94,22 +90,17 @@ std::optional<Reason> Reach::ground_of(const core::Allotment& allotment, bool pr
 // Of a job that has the largest size in its reach.
 std::optional<Reason> Reach::ground_to_hold() const {
   const int held = job_->size();
-  const auto number = [](std::int64_t steps) { return static_cast<double>(steps); };
   if (evidence_.find(held) == nullptr) {
     const auto record = job_->sizes.find(held);
     const std::int64_t steps = record == job_->sizes.end() ? 0 : record->second.steps;
-    return Reason{ReasonCode::kMeasuring, {{"steps", number(steps)}, {"of", number(job_->spec.scaling.every_steps)}}};
+    return reason::Measuring{.steps = steps, .of = job_->spec.scaling.every_steps};
   }
   if (failure_ && held >= failure_->large) {
-    Reason dear = moving(ReasonCode::kTransitionTooDear, held, failure_->small);
-    dear.numbers.push_back({"gain_s", evidence_.gain_seconds(held, failure_->small)});
-    dear.numbers.push_back({"stall_s", evidence_.stall_seconds(held, failure_->small)});
-    return dear;
+    return reason::TransitionTooDear{{.from = held, .to = failure_->small},
+                                     evidence_.gain_seconds(held, failure_->small),
+                                     evidence_.stall_seconds(held, failure_->small)};
   }
-  if (failure_ && held == failure_->small) {
-    const auto code = evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled;
-    return evidence_.told({code, {{"size", double(held)}, {"next", double(failure_->large)}}}, *failure_);
-  }
+  if (failure_ && held == failure_->small) return evidence_.settled(*failure_);
   if (ladder_.cut_short && held == ladder_.sizes.back()) return ladder_.cut;
   return std::nullopt;
 }
@@ -117,35 +108,28 @@ std::optional<Reason> Reach::ground_to_hold() const {
 std::optional<Reason> Reach::ground_to_grow(int to, bool priced) const {
   if (priced || tried_ == 0) return std::nullopt;
   const int held = job_->size();
-  if (evidence_.sizes().size() == 1) return moving(ReasonCode::kExploreUp, held, to);
+  if (evidence_.sizes().size() == 1) return reason::ExploreUp{{.from = held, .to = to}};
   // Into a size that was measured, or beyond all that were, which the last step was worth.
   const PairVerdict* pair = to > tried_ ? &evidence_.pairs().back() : evidence_.into(to);
   if (pair == nullptr || !pair->passed) return std::nullopt;
-  const auto code = evidence_.by_utility() ? ReasonCode::kUtilityUp : ReasonCode::kEfficientUp;
-  return evidence_.told(moving(code, held, to), *pair);
+  return evidence_.grows({.from = held, .to = to}, *pair);
 }
 
 std::optional<Reason> Reach::ground_to_shrink(int to) const {
   if (!failure_) return std::nullopt;
   const int held = job_->size();
-  if (to == look_below_) {
-    const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kExploreDown;
-    return evidence_.told(moving(code, held, to), *failure_);
-  }
+  const reason::Change change{.from = held, .to = to};
+  if (to == look_below_) return evidence_.looks_below(change, *failure_);
   if (held < failure_->large || to != failure_->small) return std::nullopt;
-  const auto code = evidence_.by_utility() ? ReasonCode::kUtilityDown : ReasonCode::kInefficientDown;
-  return evidence_.told(moving(code, held, to), *failure_);
+  return evidence_.shrinks(change, *failure_);
 }
 
-void tell_by_measurements(const core::ClusterState& state, const core::Job& job, core::Allotment& allotment) {
-  const ReasonCode code = allotment.reason.code;
-  const bool by_size = code == ReasonCode::kAtMax || code == ReasonCode::kMeasuring;
-  const bool by_price = code == ReasonCode::kPriceGrow || code == ReasonCode::kPriceShrink;
-  if (!by_size && !by_price) return;
+void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
+                          core::Allotment& allotment) {
+  if (rests_on == RestsOn::kElse) return;
   SizeLadder ladder = ladder_of(state, job);
   if (ladder.sizes.empty() || job.pinned_size > 0) return;
-  const bool priced = by_price && allotment.reason.number("price") > 0;
-  auto ground = Reach(state, job, std::move(ladder)).ground_of(allotment, priced);
+  auto ground = Reach(state, job, std::move(ladder)).ground_of(allotment, rests_on == RestsOn::kPrice);
   if (ground) allotment.reason = *std::move(ground);
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/state/plan.hpp"
+#include "policies/cluster/allocation_policy.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/size/scaling_evidence.hpp"
 #include "policies/size/size_limits.hpp"
@@ -54,6 +55,7 @@ class Reach {
 };
 
 // Puts what the job's measurements say in the place of a price that is none. Sizes and scores stay as they are.
-void tell_by_measurements(const core::ClusterState& state, const core::Job& job, core::Allotment& allotment);
+void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
+                          core::Allotment& allotment);
 
 }  // namespace tidepool::policies::cluster

@@ -11,7 +11,7 @@ namespace tidepool::policies::cluster {
 namespace {
 
 using core::Reason;
-using core::ReasonCode;
+namespace reason = core::reason;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLookedAt = 8;  // sizes above the present one, or as many again: which of them comes next
@@ -45,7 +45,9 @@ class Weigher {
 
   void tell(std::size_t row, Grant& grant) const {
     const int size = chosen_[row].size;
-    grant.reason = reason(row);
+    Told told = told_of(row);
+    grant.reason = std::move(told.reason);
+    grant.rests_on = told.rests_on;
     for (const int other : std::set<int>{0, below(row, size), next_[row], held(row)}) {
       const double more = worth_of(row, other) - worth_of(row, size);
       if (other == size || !std::isfinite(more)) continue;
@@ -120,54 +122,52 @@ class Weigher {
     return {.merit = -most->brings, .rival = view_.jobs[most->row].id};
   }
 
-  // Nothing is known of one of the two sizes.
-  [[nodiscard]] static Reason unweighed(Reason reason) {
-    switch (reason.code) {
-      case ReasonCode::kMeritWait: reason.code = ReasonCode::kWaitingForSlots; break;
-      case ReasonCode::kMeritHold: reason.code = ReasonCode::kFixedSize; break;
-      case ReasonCode::kMeritGrow:
-      case ReasonCode::kMeritShrink: reason.code = ReasonCode::kGatherEvidence; break;
-      default: break;
-    }
-    return reason;
+  // By the policy's measure; nothing if one of the two sizes is not known to it. `next`: weighed and not taken.
+  [[nodiscard]] std::optional<reason::ByMerit> judged(std::size_t row, double merit, const Bar& bar, int next) const {
+    if (!std::isfinite(merit)) return std::nullopt;
+    reason::ByMerit by{.measure = weighing_.measure, .merit = merit, .asked = bar.merit};
+    if (bar.rival) by.rival = bar.rival;
+    if (!weighing_.goodput) return by;
+    if (chosen_[row].size > 0) by.goodput = weighing_.goodput(row, chosen_[row].size);
+    if (next > 0) by.next_goodput = weighing_.goodput(row, next);
+    return by;
   }
 
-  [[nodiscard]] Reason weighed(Reason reason, double merit, const Bar& bar) const {
-    if (!std::isfinite(merit)) return unweighed(std::move(reason));
-    reason.word = weighing_.measure;
-    reason.numbers.push_back({"merit", merit});
-    reason.numbers.push_back({"asked", bar.merit});
-    if (bar.rival) reason.numbers.push_back({"rival", double(bar.rival.number())});
-    return reason;
-  }
-
-  [[nodiscard]] Reason reason(std::size_t row) const {
+  [[nodiscard]] Told told_of(std::size_t row) const {
     const int size = chosen_[row].size;
     const int from = held(row);
     const int next = next_[row];
     const JobRow& job = view_.jobs[row];
-    if (size == 0) return not_more(row, next == 0 ? job.size_min : next);
+    if (size == 0) return {not_more(row, next == 0 ? job.size_min : next)};
     if (from == 0) {
-      return weighed({ReasonCode::kStarted, {{"size", double(size)}}}, brings(row, 0, size), offered_of(row));
+      reason::Started started{{.size = size}};
+      if (const auto by = judged(row, brings(row, 0, size), offered_of(row), 0)) started.by = *by;
+      return {started};
     }
-    if (from != size) return change(row, {from, size});
-    if (job.frozen) return {ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}};
-    return next != 0 ? not_more(row, next) : at_the_top(job, size);
+    if (from != size) return {change(row, {from, size})};
+    if (job.frozen) return {reason::PriceHold{{.size = size}}};
+    if (next == 0) return at_the_top(job, size);
+    const bool is_weighed = std::isfinite(brings(row, size, next));
+    return {is_weighed && chosen_[row].held_for ? *chosen_[row].held_for : not_more(row, next)};
   }
 
   [[nodiscard]] Reason not_more(std::size_t row, int next) const {
     const int size = chosen_[row].size;
-    const double free = std::max(0, free_);
-    Reason reason{ReasonCode::kMeritHold, {{"size", double(size)}, {"next", double(next)}, {"free", free}}};
-    if (size == 0) reason = {ReasonCode::kMeritWait, {{"needed", double(next)}, {"free", free}}};
-    return weighed(std::move(reason), brings(row, size, next), asked_of(row, next - size));
+    const int free = std::max(0, free_);
+    const auto by = judged(row, brings(row, size, next), asked_of(row, next - size), next);
+    if (size == 0 && !by) return reason::WaitingForSlots{.needed = next, .free = free};
+    if (size == 0) return reason::MeritWait{.needed = next, .free = free, .by = *by};
+    if (!by) return reason::FixedSize{{.size = size}};
+    return reason::MeritHold{.size = size, .next = next, .free = free, .by = *by};
   }
 
   [[nodiscard]] Reason change(std::size_t row, std::pair<int, int> from_to) const {
-    const auto [from, to] = from_to;
-    const auto code = to > from ? ReasonCode::kMeritGrow : ReasonCode::kMeritShrink;
-    const double merit = brings(row, std::min(from, to), std::max(from, to));
-    return weighed({code, {{"from", double(from)}, {"to", double(to)}}}, merit, offered_of(row));
+    const reason::Change change{.from = from_to.first, .to = from_to.second};
+    const double merit = brings(row, std::min(change.from, change.to), std::max(change.from, change.to));
+    const auto by = judged(row, merit, offered_of(row), 0);
+    if (!by) return reason::GatherEvidence{change};
+    if (change.to > change.from) return reason::MeritGrow{{change, *by}};
+    return reason::MeritShrink{{change, *by}};
   }
 
   const View& view_;
@@ -181,23 +181,20 @@ class Weigher {
 
 }  // namespace
 
-Reason at_the_top(const JobRow& job, int size) {
-  const double held = size;
+Told at_the_top(const JobRow& job, int size) {
   // Larger sizes are weighed once this one has been measured.
   if (size < job.size_max && size > job.largest_seen && job.scaling != nullptr) {
-    return {ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job.scaling->every_steps)}}};
+    return {reason::Measuring{.steps = 0, .of = job.scaling->every_steps}, RestsOn::kSizes};
   }
   if (size < job.size_max || size >= job.largest_seen || job.scaling == nullptr) {
-    return {ReasonCode::kAtMax, {{"size", held}}};
+    return {reason::AtMax{{.size = size}}, RestsOn::kSizes};
   }
   // It has been larger, and that did not pay: such sizes are not among those that it may have now.
   const double now = job.speed->goodput(packed(size, size));
   const double more = job.speed->goodput(packed(job.largest_seen, job.largest_seen)) - now;
-  return {ReasonCode::kEfficiencySettled,
-          {{"size", held},
-           {"next", double(job.largest_seen)},
-           {"efficiency", now > 0 ? more / (job.largest_seen - size) / (now / size) : 0},
-           {"threshold", job.scaling->efficiency_threshold}}};
+  return {reason::EfficiencySettled{{.size = size, .next = job.largest_seen},
+                                    {.efficiency = now > 0 ? more / (job.largest_seen - size) / (now / size) : 0,
+                                     .threshold = job.scaling->efficiency_threshold}}};
 }
 
 Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing) {
@@ -206,7 +203,7 @@ Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, 
     Grant& grant = allocation.grants[row];
     grant.size = chosen[row].size;
     grant.mark = view.jobs[row].mark;
-    grant.reason = {ReasonCode::kFixedSize, {{"size", double(grant.size)}}};
+    grant.reason = reason::FixedSize{{.size = grant.size}};
   }
   if (view.explained) {
     const Weigher weigher(view, chosen, weighing);

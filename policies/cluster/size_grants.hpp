@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "core/words/measure.hpp"
@@ -13,16 +13,19 @@ namespace tidepool::policies::cluster {
 
 struct ChosenSize {
   int size = 0;
-  double bar = 0;  // what each slot has to bring, whatever the others have
+  double bar = 0;                             // what each slot has to bring, whatever the others have
+  std::optional<core::Reason> held_for = {};  // why it keeps this size, where that is not a matter of the next one
 };
 
 // What sizes are worth to a job by the policy's own measure, so that what a slot brings can be told, and which size
 // comes next. A score is by how much a size is better than the chosen one, whose score is 0: what it is worth more,
 // less what the slots for it bring those who have them, or what slots given up for it would bring those who want them.
 struct Weighing {
-  std::string_view measure;  // one of merit (core::measure)
+  core::Measure measure;  // one of merit
   // Of a row at a size that it may have, or at 0 = holding nothing; -infinity where the policy does not weigh it.
   std::function<double(std::size_t row, int size)> worth;
+  // Of the measure kFitness: goodput as a multiple of the fair share's; empty = not told.
+  std::function<double(std::size_t row, int size)> goodput = {};
 };
 
 // `chosen`: one per row of view.jobs. Marks are left as they are. `weighing` is asked only where view.explained.
@@ -30,7 +33,7 @@ struct Weighing {
 
 // Why a job that has the largest of its sizes gets no more: it may not, or larger ones are yet to be weighed, or have
 // been measured and did not pay.
-[[nodiscard]] core::Reason at_the_top(const JobRow& job, int size);
+[[nodiscard]] Told at_the_top(const JobRow& job, int size);
 
 // One worker more after another, up to `most`: how much faster a step is than on one worker, on as few nodes as
 // possible; 0 where the job cannot run. Index = size, [0] = 0. A job that is too large for one worker is measured

@@ -20,7 +20,7 @@ Allocation nothing(const View& view) {
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}};
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     allocation.order.push_back(row);
-    allocation.grants[row].reason = {core::ReasonCode::kNoNodes, {}};
+    allocation.grants[row].reason = core::reason::NoNodes{};
     allocation.grants[row].mark = view.jobs[row].mark;
   }
   allocation.mark = view.mark;
@@ -50,10 +50,17 @@ void tell_of_lost_deadlines(const Allocation& promised, Allocation& allocation) 
 }
 
 core::Allotment misfit(const core::Job& job, int cluster) {
-  const double needed = double(job.spec.elastic.sizes.front()) * job.spec.gpus_per_worker;
-  return {.reason = {core::ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(cluster)}, {"typed", 1}}},
-          .lost = {},
-          .mark = {}};
+  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  return {
+      .reason = core::reason::NeverFits{.needed = needed, .cluster = cluster, .typed = true}, .lost = {}, .mark = {}};
+}
+
+// A change of which in whole workers nothing is left has a reason of its own.
+RestsOn rests_on(const JobRow& job, const Grant& grant) {
+  const int each = job.slots_per_worker;
+  const bool by_price = grant.rests_on == RestsOn::kPrice || grant.rests_on == RestsOn::kNoPrice;
+  const bool changes = grant.size / each != size_of(job.placement) / each;
+  return by_price && !changes ? RestsOn::kElse : grant.rests_on;
 }
 
 class Planner final : public RowPlanner {
@@ -89,7 +96,8 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
     const JobId id = rows.view.jobs[row].id;
     core::Allotment& allotment = answer.allotments.emplace(id, plan[row]).first->second;
     if (style_ == RowStyle::kExperiments) {
-      tell_by_measurements(request.view.state, *request.view.state.find_job(id), allotment);
+      const core::Job& job = *request.view.state.find_job(id);
+      tell_by_measurements(request.view.state, job, rests_on(rows.view.jobs[row], allocation.grants[row]), allotment);
     }
   }
   answer.allotments.insert(without.begin(), without.end());
@@ -107,8 +115,9 @@ std::unique_ptr<core::ClusterPlanner> planner_of(std::shared_ptr<const Allocatio
 core::Allotment claim_of(const core::Job& job) {
   const bool pinned = job.pinned_size > 0;
   const int size = pinned ? job.pinned_size : core::allowed_size(job, job.spec.elastic.preferred);
-  const auto code = pinned ? core::ReasonCode::kPinnedByUser : core::ReasonCode::kFixedSize;
-  return {.size = size, .place = -1, .reason = {code, {{"size", double(size)}}}, .lost = {}, .mark = {}};
+  core::Allotment claim{.size = size, .place = -1, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}};
+  if (pinned) claim.reason = core::reason::PinnedByUser{{.size = size}};
+  return claim;
 }
 
 WholeClusterPolicy::WholeClusterPolicy(std::string name, std::shared_ptr<const AllocationPolicy> policy)
@@ -126,8 +135,8 @@ std::vector<JobId> WholeClusterPolicy::order(const core::ClusterView& view, core
 
 core::SizeWish WholeClusterPolicy::size(const core::ClusterView&, const core::Job& job, core::StepBudget&) const {
   const int held = job.size();
-  if (held == 0) return {job.id, 0, {core::ReasonCode::kPolicyFailed, {}}, {}};
-  return {job.id, held, {core::ReasonCode::kFixedSize, {{"size", double(held)}}}, {}};
+  if (held == 0) return {job.id, 0, core::reason::PolicyFailed{}, {}};
+  return {job.id, held, core::reason::FixedSize{{.size = held}}, {}};
 }
 
 }  // namespace tidepool::policies::cluster

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/codec/policy_words.hpp"
 #include "policies/host/facts_image.hpp"
 
 namespace tidepool::policies::host {
@@ -194,26 +195,12 @@ int sure_of(const cluster::JobRow& job) {
 }
 
 core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free) {
-  using core::ReasonCode;
-  if (size == 0 && wish > 0) return {ReasonCode::kWaitingForSlots, {{"needed", double(wish)}, {"free", double(free)}}};
+  namespace reason = core::reason;
+  if (size == 0 && wish > 0) return reason::WaitingForSlots{.needed = wish, .free = free};
   const int held = size_of(job.placement);
-  if (size == held || size == 0) return {ReasonCode::kFixedSize, {{"size", double(size)}}};
-  if (held == 0) return {ReasonCode::kStarted, {{"size", double(size)}}};
-  return {ReasonCode::kBackToSize, {{"from", double(held)}, {"to", double(size)}}};
-}
-
-// The policy's own reason, unless what keeps the job from running is another's doing.
-core::Reason spoken(const Said& said, core::Reason otherwise) {
-  if (said.code.empty() || otherwise.code == core::ReasonCode::kWaitingForSlots) return otherwise;
-  core::ReasonCode known{};
-  if (!core::parse_reason_code(said.code, known)) return {core::ReasonCode::kPolicyWord, said.numbers, said.code};
-  core::Reason reason{known, said.numbers};
-  for (const core::ReasonNumber& number : otherwise.numbers) {
-    const bool told = std::any_of(said.numbers.begin(), said.numbers.end(),
-                                  [&](const core::ReasonNumber& each) { return each.name == number.name; });
-    if (!told) reason.numbers.push_back(number);
-  }
-  return reason;
+  if (size == held || size == 0) return reason::FixedSize{{.size = size}};
+  if (held == 0) return reason::Started{{.size = size}};
+  return reason::BackToSize{{.from = held, .to = size}};
 }
 
 }  // namespace
@@ -280,7 +267,10 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
       grant.score = stand_in->score;
       grant.lost = stand_in->lost;
     }
-    if (!answers.why.empty()) grant.reason = spoken(answers.why[row], std::move(grant.reason));
+    if (!answers.why.empty()) {
+      const Said& said = answers.why[row];
+      grant.reason = core::reason_of_policy(said.code, said.numbers, grant.reason);
+    }
     grant.mark = job.mark;
     if (!answers.marks.empty() && answers.marks[row] && *answers.marks[row] != job.mark.level) {
       grant.mark.level = *answers.marks[row];

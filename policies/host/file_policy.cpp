@@ -75,8 +75,7 @@ class Planner final : public cluster::RowPlanner {
     keep_unanswered(view, unanswered, answers, standard);
     cluster::Allocation allocation = host::allocate(view, answers, standard);
     for (const std::size_t row : unanswered) {
-      const double held = size_of(view.jobs[row].placement);
-      allocation.grants[row].reason = {core::ReasonCode::kAwaitsPolicy, {{"size", held}}};
+      allocation.grants[row].reason = core::reason::AwaitsPolicy{{.size = size_of(view.jobs[row].placement)}};
       allocation.grants[row].unasked = true;
     }
     return allocation;

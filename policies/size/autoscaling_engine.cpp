@@ -13,7 +13,7 @@ namespace tidepool::policies {
 namespace {
 
 using core::Reason;
-using core::ReasonCode;
+namespace reason = core::reason;
 
 // Where a job should go, and whether that is a trial: a visit to learn, which may have to be taken back.
 struct Target {
@@ -37,19 +37,20 @@ class Judgement {
   [[nodiscard]] Target choose() const {
     const auto& sizes = evidence_.sizes();
     if (evidence_.find(present_) == nullptr) {
-      return hold(ReasonCode::kMeasuring, {{"steps", 0}, {"of", double(job_.spec.scaling.every_steps)}});
+      return hold(reason::Measuring{.steps = 0, .of = job_.spec.scaling.every_steps});
     }
     if (sizes.size() == 1) return from_one_size();
     const auto& pairs = evidence_.pairs();
     const auto failure = std::find_if(pairs.begin(), pairs.end(), [](const auto& pair) { return !pair.passed; });
     const int spawn = job_.spec.scaling.spawn_size;
     if (failure == pairs.end()) {
-      if (const auto larger = ladder_.up(sizes.back().size, spawn)) return trial(*larger, up_by(pairs.back(), *larger));
+      if (const auto larger = ladder_.up(sizes.back().size, spawn))
+        return trial(*larger, evidence_.grows(to(*larger), pairs.back()));
       return at_the_top(sizes.back().size);
     }
     const bool among_first_three = failure - pairs.begin() < 3;
     if (const auto smaller = ladder_.down(sizes.front().size, spawn); smaller && among_first_three) {
-      return trial(*smaller, explore_down(*failure, *smaller));
+      return trial(*smaller, evidence_.looks_below(to(*smaller), *failure));
     }
     return before(*failure);
   }
@@ -57,7 +58,7 @@ class Judgement {
   [[nodiscard]] Target from_one_size() const {
     const int spawn = job_.spec.scaling.spawn_size;
     if (const auto larger = ladder_.up(present_, spawn)) {
-      return trial(*larger, {ReasonCode::kExploreUp, {{"from", double(present_)}, {"to", double(*larger)}}});
+      return trial(*larger, reason::ExploreUp{to(*larger)});
     }
     if (const auto smaller = ladder_.down(present_, spawn)) return trial(*smaller, gather(*smaller, 0));
     return at_the_top(present_);
@@ -65,10 +66,12 @@ class Judgement {
 
   // Rule 5 without a failure: the largest size there is.
   [[nodiscard]] Target at_the_top(int largest) const {
-    if (present_ != largest) return {.size = largest, .reason = up_by(*evidence_.into(largest), largest)};
+    if (present_ != largest) {
+      return {.size = largest, .reason = evidence_.grows(to(largest), *evidence_.into(largest))};
+    }
     if (ladder_.cut_short) return {.size = present_, .reason = ladder_.cut};
-    const bool only_one = job_.spec.elastic.sizes.size() == 1;
-    return hold(only_one ? ReasonCode::kFixedSize : ReasonCode::kAtMax, {{"size", double(present_)}});
+    if (job_.spec.elastic.sizes.size() == 1) return hold(reason::FixedSize{{.size = present_}});
+    return hold(reason::AtMax{{.size = present_}});
   }
 
   // Rule 5 with a failure.
@@ -78,11 +81,12 @@ class Judgement {
     const std::int64_t have = evidence_.find(failure.large)->steps;
     if (have < wanted) {
       if (present_ != failure.large) return trial(failure.large, gather(failure.large, have));
-      return hold(ReasonCode::kMeasuring, {{"steps", double(have)}, {"of", double(wanted)}});
+      return hold(reason::Measuring{.steps = have, .of = wanted});
     }
-    if (present_ == failure.small) return {.size = present_, .reason = settled(failure)};
-    if (present_ > failure.small) return {.size = failure.small, .reason = down_by(failure, failure.small)};
-    return {.size = failure.small, .reason = up_by(*evidence_.into(failure.small), failure.small)};
+    const int small = failure.small;
+    if (present_ == small) return {.size = present_, .reason = evidence_.settled(failure)};
+    if (present_ > small) return {.size = small, .reason = evidence_.shrinks(to(small), failure)};
+    return {.size = small, .reason = evidence_.grows(to(small), *evidence_.into(small))};
   }
 
   // A change costs a stall; a trial may cost a second one.
@@ -94,38 +98,16 @@ class Judgement {
     const double gain = target.trial ? evidence_.best_gain_seconds(present_, target.size)
                                      : evidence_.gain_seconds(present_, target.size);
     if (gain > stall) return target;
-    return hold(ReasonCode::kTransitionTooDear,
-                {{"from", double(present_)}, {"to", double(target.size)}, {"gain_s", gain}, {"stall_s", stall}});
+    return hold(reason::TransitionTooDear{to(target.size), gain, stall});
   }
 
-  [[nodiscard]] Target hold(ReasonCode code, std::vector<core::ReasonNumber> numbers) const {
-    return {.size = present_, .reason = {code, std::move(numbers)}};
-  }
+  [[nodiscard]] Target hold(Reason why) const { return {.size = present_, .reason = std::move(why)}; }
   [[nodiscard]] static Target trial(int size, Reason reason) {
     return {.size = size, .reason = std::move(reason), .trial = true};
   }
 
-  [[nodiscard]] Reason gather(int to, std::int64_t steps) const {
-    return {ReasonCode::kGatherEvidence,
-            {{"from", double(present_)}, {"to", double(to)}, {"steps", static_cast<double>(steps)}}};
-  }
-  [[nodiscard]] Reason moved(ReasonCode by_efficiency, ReasonCode by_utility, const PairVerdict& pair, int to) const {
-    const ReasonCode code = evidence_.by_utility() ? by_utility : by_efficiency;
-    return evidence_.told({code, {{"from", double(present_)}, {"to", double(to)}}}, pair);
-  }
-  [[nodiscard]] Reason up_by(const PairVerdict& pair, int to) const {
-    return moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, to);
-  }
-  [[nodiscard]] Reason down_by(const PairVerdict& pair, int to) const {
-    return moved(ReasonCode::kInefficientDown, ReasonCode::kUtilityDown, pair, to);
-  }
-  [[nodiscard]] Reason explore_down(const PairVerdict& pair, int to) const {
-    return moved(ReasonCode::kExploreDown, ReasonCode::kUtilityDown, pair, to);
-  }
-  [[nodiscard]] Reason settled(const PairVerdict& pair) const {
-    const ReasonCode code = evidence_.by_utility() ? ReasonCode::kUtilitySettled : ReasonCode::kEfficiencySettled;
-    return evidence_.told({code, {{"size", double(pair.small)}, {"next", double(pair.large)}}}, pair);
-  }
+  [[nodiscard]] Reason gather(int size, std::int64_t steps) const { return reason::GatherEvidence{to(size), steps}; }
+  [[nodiscard]] reason::Change to(int size) const { return {.from = present_, .to = size}; }
 
   // How far the step from small to large is above the line that it must pass.
   [[nodiscard]] double margin(const PairVerdict& pair) const {
@@ -139,11 +121,10 @@ class Judgement {
       if (pair.small > chosen) break;
       if (pair.large > chosen) {
         if (pair.passed) break;
-        lost.push_back({.size = pair.large, .score = margin(pair), .reason = settled(pair)});
+        lost.push_back({.size = pair.large, .score = margin(pair), .reason = evidence_.settled(pair)});
       } else {
-        const Reason forgone = moved(ReasonCode::kEfficientUp, ReasonCode::kUtilityUp, pair, pair.large);
+        const Reason forgone = evidence_.grows({.from = pair.small, .to = pair.large}, pair);
         lost.push_back({.size = pair.small, .score = -margin(pair), .reason = forgone});
-        lost.back().reason.numbers[0].value = pair.small;
       }
     }
     std::sort(lost.begin(), lost.end(),
@@ -172,25 +153,23 @@ core::SizeWish AutoscalingEngine::size(const core::ClusterView& view, const core
   const int present = job.size();
   if (present == 0) {
     const int start = ladder.start_size(job.spec.elastic.preferred);
-    return wish(start, {ReasonCode::kStarted, {{"size", double(start)}}});
+    return wish(start, reason::Started{{.size = start}});
   }
   if (present > ladder.sizes.back()) {
-    const Reason at_max{ReasonCode::kAtMax, {{"size", double(ladder.sizes.back())}}};
+    const Reason at_max = reason::AtMax{{.size = ladder.sizes.back()}};
     return wish(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
   }
   if (job.spec.resize == core::ResizeMode::kRestart && job.sizes.empty()) {
     const int keep = ladder.start_size(job.spec.elastic.preferred);
-    return wish(keep, {ReasonCode::kNoMeasurements, {{"size", double(keep)}}});
+    return wish(keep, reason::NoMeasurements{{.size = keep}});
   }
   if (!ladder.has(present)) {
     const int next = *ladder.up(present, 1);
-    return wish(next, {ReasonCode::kGatherEvidence, {{"from", double(present)}, {"to", double(next)}, {"steps", 0}}});
+    return wish(next, reason::GatherEvidence{{.from = present, .to = next}, 0});
   }
   const std::int64_t every = job.spec.scaling.every_steps;
   if (job.steps_since_switch < every) {
-    return wish(present,
-                {ReasonCode::kMeasuring,
-                 {{"steps", static_cast<double>(job.steps_since_switch)}, {"of", static_cast<double>(every)}}});
+    return wish(present, reason::Measuring{.steps = job.steps_since_switch, .of = every});
   }
   return Judgement(view, job, ladder).wish();
 }

@@ -139,18 +139,33 @@ double ScalingEvidence::best_gain_seconds(int from, int to) const {
   return gain_seconds(from, to, to > from ? rate * to / from : rate);
 }
 
-core::Reason ScalingEvidence::told(core::Reason reason, const PairVerdict& pair) const {
-  if (by_utility_) {
-    reason.numbers.push_back({"utility_gain", pair.gain});
-    reason.numbers.push_back({"cost_gain", pair.cost});
-  } else {
-    reason.numbers.push_back({"efficiency", pair.efficiency});
-    reason.numbers.push_back({"threshold", pair.asked});
-    if (pair.efficiency >= 0) return reason;
-    reason.numbers.push_back({"throughput", find(pair.small)->rate});
-    reason.numbers.push_back({"next_throughput", find(pair.large)->rate});
-  }
-  return reason;
+core::reason::Efficiency ScalingEvidence::efficiency_of(const PairVerdict& pair) const {
+  core::reason::Efficiency told{.efficiency = pair.efficiency, .threshold = pair.asked};
+  if (pair.efficiency >= 0) return told;
+  told.throughput = find(pair.small)->rate;
+  told.next_throughput = find(pair.large)->rate;
+  return told;
+}
+
+core::Reason ScalingEvidence::settled(const PairVerdict& pair) const {
+  const core::reason::WithNext sizes{.size = pair.small, .next = pair.large};
+  if (by_utility_) return core::reason::UtilitySettled{sizes, utility_of(pair)};
+  return core::reason::EfficiencySettled{sizes, efficiency_of(pair)};
+}
+
+core::Reason ScalingEvidence::grows(const core::reason::Change& change, const PairVerdict& pair) const {
+  if (by_utility_) return core::reason::UtilityUp{{change, utility_of(pair)}};
+  return core::reason::EfficientUp{{change, efficiency_of(pair)}};
+}
+
+core::Reason ScalingEvidence::shrinks(const core::reason::Change& change, const PairVerdict& pair) const {
+  if (by_utility_) return core::reason::UtilityDown{{change, utility_of(pair)}};
+  return core::reason::InefficientDown{{change, efficiency_of(pair)}};
+}
+
+core::Reason ScalingEvidence::looks_below(const core::reason::Change& change, const PairVerdict& pair) const {
+  if (by_utility_) return core::reason::UtilityDown{{change, utility_of(pair)}};
+  return core::reason::ExploreDown{{change, efficiency_of(pair)}};
 }
 
 }  // namespace tidepool::policies

@@ -71,8 +71,12 @@ class ScalingEvidence {
   [[nodiscard]] const PairVerdict* into(int size) const;
 
   [[nodiscard]] bool by_utility() const { return by_utility_; }
-  // The reason with what the step of this pair brings and what was asked of it, by utility or by efficiency.
-  [[nodiscard]] core::Reason told(core::Reason reason, const PairVerdict& pair) const;
+  // Reasons with what the step of this pair brings and what was asked of it, by utility or by efficiency.
+  [[nodiscard]] core::Reason settled(const PairVerdict& pair) const;
+  [[nodiscard]] core::Reason grows(const core::reason::Change& change, const PairVerdict& pair) const;
+  [[nodiscard]] core::Reason shrinks(const core::reason::Change& change, const PairVerdict& pair) const;
+  // To a smaller size that is yet to be measured.
+  [[nodiscard]] core::Reason looks_below(const core::reason::Change& change, const PairVerdict& pair) const;
 
   // How long a change between the two sizes stalls the job, in seconds; measured, or a stated guess.
   [[nodiscard]] double stall_seconds(int from, int to) const;
@@ -87,6 +91,10 @@ class ScalingEvidence {
   [[nodiscard]] bool stale(const core::SizeRecord& record) const;
   [[nodiscard]] PairVerdict judge(const MeasuredSize& small, const MeasuredSize& large, int present) const;
   [[nodiscard]] double gain_seconds(int from, int to, double to_rate) const;
+  [[nodiscard]] core::reason::Efficiency efficiency_of(const PairVerdict& pair) const;
+  [[nodiscard]] static core::reason::Utility utility_of(const PairVerdict& pair) {
+    return {.utility_gain = pair.gain, .cost_gain = pair.cost};
+  }
 
   const core::Job& job_;
   Instant now_;

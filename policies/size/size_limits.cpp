@@ -51,16 +51,15 @@ SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job) {
   const std::span<const int> allowed = spec.elastic.sizes;
   SizeLadder ladder{.sizes = allowed, .cut = {}};
   const bool capped = spec.scaling.price_cap.has_value();
-  const double worker_price =
-      capped ? price_per_slot_hour(state, job).to_units() * static_cast<double>(spec.gpus_per_worker) : 0;
+  const std::int64_t slot_price = capped ? price_per_slot_hour(state, job).count_micros() : 0;
+  const double worker_price = Money::micros(slot_price).to_units() * static_cast<double>(spec.gpus_per_worker);
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     const int size = allowed[i];
+    const std::int64_t slots = std::int64_t{size} * spec.gpus_per_worker;
     if (std::int64_t{size} > spec.batch.global) {
-      ladder.cut = {core::ReasonCode::kBatchTooSmall,
-                    {{"size", double(size)}, {"global", static_cast<double>(spec.batch.global)}}};
+      ladder.cut = core::reason::BatchTooSmall{.size = size, .global = spec.batch.global};
     } else if (capped && worker_price * size > spec.scaling.price_cap->to_units()) {
-      ladder.cut = {core::ReasonCode::kPriceCap,
-                    {{"cap", spec.scaling.price_cap->to_units()}, {"price", worker_price * size}}};
+      ladder.cut = core::reason::PriceCap{.cap = *spec.scaling.price_cap, .price = Money::micros(slot_price * slots)};
     } else {
       continue;
     }

@@ -1,7 +1,6 @@
 #include "policies/tidal/reasons.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include "policies/cluster/size_grants.hpp"
@@ -10,8 +9,10 @@ namespace tidepool::policies::tidal {
 namespace {
 
 using cluster::JobRow;
+using cluster::RestsOn;
+using cluster::Told;
 using core::Reason;
-using core::ReasonCode;
+namespace reason = core::reason;
 
 double worth_of(const Curve& curve, int size) {
   const auto at = std::lower_bound(curve.begin(), curve.end(), size,
@@ -39,63 +40,48 @@ const Choice* steepest_above(const Curve& curve, int size) {
   return best;
 }
 
-struct Figure {
-  const char* name;
-  double value;
-};
-constexpr std::size_t kPricedMost = 4;
 constexpr std::size_t kLostMost = 4;  // the least size, the held one, and the next ones on either side
 
-// With room for the price: a plan makes a reason for every job, so none is put together in parts.
-Reason told(ReasonCode code, std::initializer_list<Figure> figures) {
-  Reason reason{code, {}};
-  reason.numbers.reserve(figures.size() + kPricedMost);
-  for (const Figure& figure : figures) reason.numbers.push_back({figure.name, figure.value});
-  return reason;
+reason::Market market_of(const JobRow& job, double worth, const Terms& terms) {
+  reason::Market market{.worth = worth, .price = terms.price};
+  if (!terms.rival || terms.rival == job.id) return market;
+  market.rival = terms.rival;
+  market.rival_worth = terms.rival_worth;
+  return market;
 }
 
-Reason priced(Reason reason, const JobRow& job, double worth, const Terms& terms) {
-  reason.numbers.push_back({"worth", worth});
-  reason.numbers.push_back({"price", terms.price});
-  if (terms.rival && terms.rival != job.id) {
-    reason.numbers.push_back({"rival", static_cast<double>(terms.rival.number())});
-    reason.numbers.push_back({"rival_worth", terms.rival_worth});
-  }
-  return reason;
-}
-
-// A slot is worth less to it than its price; or it is worth that, and what is free does not make a size.
-Reason waiting(const JobRow& job, const Curve& curve, const Terms& terms) {
-  const Choice* first = steepest_above(curve, 0);
-  const int needed = first == nullptr ? job.size_min : first->size;
-  const double worth = first == nullptr ? 0 : worth_between(curve, 0, needed);
-  const bool outbid = worth < terms.price;
-  const auto code = outbid ? ReasonCode::kPriceWait : ReasonCode::kWaitingForSlots;
-  return priced(told(code, {{"needed", double(needed)}, {"free", terms.free}}), job, worth, terms);
-}
-
-Reason holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
-  if (job.frozen) return priced(told(ReasonCode::kPriceHold, {{"size", double(size)}, {"next", 0}}), job, 0, terms);
+Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
+  if (job.frozen) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
   const Choice* next = steepest_above(curve, size);
   if (size >= job.size_max || next == nullptr) return cluster::at_the_top(job, size);
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;
-  const auto code = worth > terms.price && room ? ReasonCode::kNoRoomTogether : ReasonCode::kPriceHold;
-  return priced(told(code, {{"size", double(size)}, {"next", double(next->size)}}), job, worth, terms);
+  const reason::WithNext sizes{.size = size, .next = next->size};
+  if (worth > terms.price && room) return {reason::NoRoomTogether{sizes, market_of(job, worth, terms)}};
+  return {reason::PriceHold{sizes, market_of(job, worth, terms)}};
 }
 
-Reason changing(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
-  const auto [from, to] = from_to;
-  const double worth = from < to ? worth_between(curve, from, to) : worth_between(curve, to, from);
-  const auto code = from < to ? ReasonCode::kPriceGrow : ReasonCode::kPriceShrink;
-  return priced(told(code, {{"from", double(from)}, {"to", double(to)}}), job, worth, terms);
+Told changing(const JobRow& job, const Curve& curve, const reason::Change& change, const Terms& terms) {
+  const bool grows = change.from < change.to;
+  const double worth =
+      grows ? worth_between(curve, change.from, change.to) : worth_between(curve, change.to, change.from);
+  const reason::ByPrice by{change, market_of(job, worth, terms)};
+  const RestsOn rests_on = terms.price > 0 ? RestsOn::kPrice : RestsOn::kNoPrice;
+  return {grows ? Reason(reason::PriceGrow{by}) : Reason(reason::PriceShrink{by}), rests_on};
 }
 
 Reason not_more(const JobRow& job, const Curve& curve, std::pair<int, int> from_to, const Terms& terms) {
   const auto [from, to] = from_to;
-  Reason reason = from == 0 ? told(ReasonCode::kPriceWait, {{"needed", double(to)}})
-                            : told(ReasonCode::kPriceHold, {{"size", double(from)}, {"next", double(to)}});
-  return priced(std::move(reason), job, worth_between(curve, from, to), terms);
+  const reason::Market market = market_of(job, worth_between(curve, from, to), terms);
+  if (from == 0) return reason::PriceWait{.needed = to, .market = market};
+  return reason::PriceHold{{.size = from, .next = to}, market};
+}
+
+// The size that it waits for, and what each of its slots is worth.
+std::pair<int, double> first_size(const JobRow& job, const Curve& curve) {
+  const Choice* first = steepest_above(curve, 0);
+  if (first == nullptr) return {job.size_min, 0};
+  return {first->size, worth_between(curve, 0, first->size)};
 }
 
 }  // namespace
@@ -109,13 +95,19 @@ Terms terms_of(const Market& market, double free) {
   return terms;
 }
 
-Reason reason_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
+Reason reason_to_wait(const JobRow& job, const Curve& curve, const Terms& terms, bool is_outbid) {
+  const auto [needed, worth] = first_size(job, curve);
+  const reason::Market market = market_of(job, worth, terms);
+  const int free = static_cast<int>(terms.free);
+  if (is_outbid) return reason::PriceWait{.needed = needed, .free = free, .market = market};
+  return reason::WaitingForSlots{.needed = needed, .free = free, .market = market};
+}
+
+Told reason_for(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   const int held = size_of(job.placement);
-  if (size == 0) return waiting(job, curve, terms);
-  if (held == 0) {
-    return priced(told(ReasonCode::kStarted, {{"size", double(size)}}), job, worth_of(curve, size) / size, terms);
-  }
-  return size == held ? holding(job, curve, size, terms) : changing(job, curve, {held, size}, terms);
+  if (size == 0) return {reason_to_wait(job, curve, terms, first_size(job, curve).second < terms.price)};
+  if (held == 0) return {reason::Started{{.size = size}, market_of(job, worth_of(curve, size) / size, terms)}};
+  return size == held ? holding(job, curve, size, terms) : changing(job, curve, {.from = held, .to = size}, terms);
 }
 
 double score_of(const Curve& curve, int size, const Terms& terms) {
@@ -133,9 +125,9 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
     const bool weighed = i == 0 || other == held || next_smaller || next_larger;
     if (!weighed || other == size) continue;
     // Why not more: what each slot more is worth. Why not less: what those are that would be given up.
-    Reason reason =
-        other > size ? not_more(job, curve, {size, other}, terms) : changing(job, curve, {other, size}, terms);
-    lost.push_back({.size = other, .score = score_of(curve, other, terms), .reason = std::move(reason)});
+    Reason why = other > size ? not_more(job, curve, {size, other}, terms)
+                              : changing(job, curve, {.from = other, .to = size}, terms).reason;
+    lost.push_back({.size = other, .score = score_of(curve, other, terms), .reason = std::move(why)});
   }
   std::sort(lost.begin(), lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
     return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);

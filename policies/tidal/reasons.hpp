@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/state/plan.hpp"
+#include "policies/cluster/allocation_policy.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
 #include "policies/tidal/market.hpp"
@@ -23,9 +24,11 @@ struct Terms {
 // Of a market as it was settled.
 [[nodiscard]] Terms terms_of(const Market& market, double free);
 
-// Every reason but a fixed one has worth (of each slot that the change or the next size would add) and price; with a
-// rival also rival (its id) and rival_worth.
-[[nodiscard]] core::Reason reason_for(const cluster::JobRow& job, const Curve& curve, int size, const Terms& terms);
+// A slot is worth less to it than its price: it is outbid; or it is worth that, and what is free does not make a size.
+[[nodiscard]] core::Reason reason_to_wait(const cluster::JobRow& job, const Curve& curve, const Terms& terms,
+                                          bool is_outbid);
+// Every reason but a fixed one tells what each slot is worth that the change or the next size would add.
+[[nodiscard]] cluster::Told reason_for(const cluster::JobRow& job, const Curve& curve, int size, const Terms& terms);
 
 // What is left of a size's worth when its slots are paid for: the chosen one's score, as those of the ones that lost.
 [[nodiscard]] double score_of(const Curve& curve, int size, const Terms& terms);

@@ -45,7 +45,9 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
     const Curve& curve = tide.market().curve(job.id);
     Grant& grant = allocation.grants[row];
     grant.size = size_of(laid.placements[row]);
-    grant.reason = reason_for(job, curve, grant.size, terms);
+    cluster::Told told = reason_for(job, curve, grant.size, terms);
+    grant.reason = std::move(told.reason);
+    grant.rests_on = told.rests_on;
     grant.score = score_of(curve, grant.size, terms);
     grant.lost = lost_for(job, curve, grant.size, terms);
     grant.mark = job.mark;
@@ -59,8 +61,8 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
 Grant declined(const JobRow& job, const Lateness& late) {
   return {.size = 0,
           .declined = true,
-          .reason = {core::ReasonCode::kDeadlineLost,
-                     {{"needed", double(job.size_max)}, {"late_s", late.beside_s}, {"alone_late_s", late.alone_s}}},
+          .reason =
+              core::reason::DeadlineLost{.needed = job.size_max, .late_s = late.beside_s, .alone_late_s = late.alone_s},
           .lost = {},
           .mark = job.mark};
 }

@@ -9,6 +9,7 @@
 #include "core/decide/queue_planner.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
+#include "core/words/retelling.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
 #include "policies/tidal/reasons.hpp"
@@ -20,7 +21,6 @@ namespace {
 using cluster::JobRow;
 using cluster::Share;
 using core::PlanPart;
-using core::ReasonCode;
 
 constexpr std::size_t kAlternativesMax = 4;
 constexpr std::int64_t kStepsMost = 50'000'000;  // of one settlement
@@ -284,44 +284,47 @@ int TidePlanner::given_to(JobId job, int bought) const {
   return cut == cut_.end() ? bought : cut->second;
 }
 
+cluster::Told TidePlanner::why(JobId job, int given, const Terms& terms) const {
+  const JobRow& row = tide_->row(job);
+  const Curve& curve = tide_->market().curve(job);
+  const int bought = tide_->market().choice(job).size;
+  if (given == 0 && row.placement.empty()) {
+    if (capacity() == 0) return {core::reason::NoNodes{}};
+    if (row.size_min > capacity()) {
+      return {core::reason::NeverFits{.needed = row.size_min, .cluster = capacity()}};
+    }
+  }
+  if (given == 0 && (bought > 0 || without_.contains(job))) {
+    return {core::reason::WaitingForSlots{.needed = row.size_min, .free = static_cast<int>(terms.free)}};
+  }
+  // By its place in line, which says the same as the price but for jobs to whom a slot is worth just that: so a price
+  // that moves is news only for those whose place it changes.
+  const bool is_outbid = curve.size() > 1 && next_in_line_ && next_in_line_ != job;
+  if (given == 0) return {reason_to_wait(row, curve, terms, is_outbid)};
+  if (given < bought && given == size_of(row.placement)) {
+    return {core::reason::NoRoomTogether{{.size = given, .next = bought}}};
+  }
+  return reason_for(row, curve, given, terms);
+}
+
 core::Allotment TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
   const JobRow& row = tide_->row(job.id);
-  const Curve& curve = tide_->market().curve(job.id);
   const int bought = tide_->market().choice(job.id).size;
   const int given = given_to(job.id, bought);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
   core::Allotment out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
-  out.reason = reason_for(row, curve, given, terms);
-  if (given < bought && given == size_of(row.placement)) {
-    out.reason = {ReasonCode::kNoRoomTogether, {{"size", double(given)}, {"next", double(bought)}}};
-  }
-  if (given == 0 && (bought > 0 || without_.contains(job.id))) {
-    out.reason = {ReasonCode::kWaitingForSlots, {{"needed", double(row.size_min)}, {"free", terms.free}}};
-  } else if (given == 0) {
-    // By its place in line, which says the same as the price but for jobs to whom a slot is worth just that: so a price
-    // that moves is news only for those whose place it changes.
-    const bool outbid = curve.size() > 1 && next_in_line_ && next_in_line_ != job.id;
-    out.reason.code = outbid ? ReasonCode::kPriceWait : ReasonCode::kWaitingForSlots;
-  }
-  if (size == 0 && row.placement.empty()) {
-    const double needed = row.size_min;
-    if (capacity() == 0) {
-      out.reason = {ReasonCode::kNoNodes, {}};
-    } else if (row.size_min > capacity()) {
-      out.reason = {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", double(capacity())}}};
-    }
-  }
-  out.reason = cluster::in_workers(std::move(out.reason), row.slots_per_worker);
-  cluster::tell_by_measurements(view.state, job, out);
+  cluster::Told told = why(job.id, given, terms);
+  out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
+  cluster::tell_by_measurements(view.state, job, told.rests_on, out);
   return out;
 }
 
 core::Allotment TidePlanner::misfit(const core::Job& job) const {
   const int each = job.spec.gpus_per_worker;
-  const double needed = double(job.spec.elastic.sizes.front()) * each;
-  const double cluster = double(gangs_held_.at(each)) * each;
-  return {.reason = {ReasonCode::kNeverFits, {{"needed", needed}, {"cluster", cluster}}}, .lost = {}, .mark = {}};
+  const int needed = job.spec.elastic.sizes.front() * each;
+  const auto cluster = gangs_held_.at(each) * each;
+  return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
 }
 
 void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const {
@@ -334,7 +337,7 @@ void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& a
   const int each = tide_->row(job).slots_per_worker;
   for (core::Alternative& lost : allotment.lost) {
     lost.size /= each;
-    lost.reason = cluster::in_workers(std::move(lost.reason), each);
+    lost.reason = core::in_workers(std::move(lost.reason), each);
   }
 }
 

@@ -56,6 +56,8 @@ class TidePlanner final : public core::ClusterPlanner {
   [[nodiscard]] int room() const { return capacity() - claimed_; }
   // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which nobody needs
   // to know of a job of whom there is no news.
+  // Why the job is given so many slots.
+  [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
   [[nodiscard]] core::Allotment sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
   void weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const;
   [[nodiscard]] core::Allotment misfit(const core::Job& job) const;

@@ -112,7 +112,9 @@ class TypedRound {
     const std::size_t type = type_told(row, bid, sale);
     const Terms terms{.price = sale.prices[type], .free = double(sale.free[type]), .rival = {}};
     grant.type = static_cast<int>(type);
-    grant.reason = reason_for(job, bid[type], grant.size, terms);
+    cluster::Told told = reason_for(job, bid[type], grant.size, terms);
+    grant.reason = std::move(told.reason);
+    grant.rests_on = told.rests_on;
     grant.score = score_of(bid[type], grant.size, terms);
     grant.lost = lost_for(job, bid[type], grant.size, terms);
     grant.score = score_of(bid[type], grant.size, terms);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "core/codec/reason_numbers.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 #include "schedulerd/live/metric.hpp"
 #include "schedulerd/live/secrets.hpp"
@@ -363,7 +364,7 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
   for (const auto& planned : decision.plan) {
     const JobId job = core::job_of(planned.intent);
     spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
-                 job.text(), core::to_text(planned.reason.code));
+                 job.text(), core::name_of(planned.reason));
     if (std::holds_alternative<core::EndJobIntent>(planned.intent)) pulses_.erase(job);
   }
   return ok_status();

@@ -18,17 +18,18 @@ Allocation EarliestDeadline::allocate(const View& view, core::StepBudget& budget
   std::sort(ranked.begin(), ranked.end());
   budget.spend(static_cast<std::int64_t>(ranked.size()));
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}, .placements = {}};
+  Line line{.measure = core::measure::kDeadline, .waits = std::vector<LineWait>(view.jobs.size())};
   int free = view.slots();
   for (const auto& [none, deadline, row] : ranked) {
     const JobRow& job = view.jobs[row];
     Grant& grant = allocation.grants[row];
     grant.mark = job.mark;
     grant.size = level_within(levels_of(job, view.slots(), view.slots_per_node()), free).size;
-    grant.reason = {core::ReasonCode::kTurnWait, {{"needed", double(job.size_min)}, {"free", double(free)}}};
+    grant.reason = core::reason::TurnWait{.needed = job.size_min, .free = free};
+    line.waits[row] = {.needed = job.size_min, .free = free};
     free -= grant.size;
     allocation.order.push_back(row);
   }
-  Line line{.measure = core::measure::kDeadline};
   for (const JobRow& job : view.jobs) {
     line.own.push_back(job.deadline ? (*job.deadline - view.now).to_seconds() : -1);
   }

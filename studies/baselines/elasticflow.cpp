@@ -111,33 +111,30 @@ class Round {
     }
   }
 
-  // A reason with what a plan promises: when the job ends by it, and how long before its deadline.
-  [[nodiscard]] core::Reason promised(core::Reason reason, std::size_t row, const DeadlinePlan& plan) const {
-    reason.word = core::measure::kPromise;
-    reason.numbers.push_back({"ends_s", double(plan.ends_s)});
-    if (view_.jobs[row].deadline) {
-      reason.numbers.push_back({"spare_s", double(demands_[row].deadline_s - plan.ends_s)});
-    }
-    return reason;
+  // What a plan promises: when the job ends by it, and how long before its deadline.
+  [[nodiscard]] core::reason::ByPromise promise(std::size_t row, const DeadlinePlan& plan) const {
+    core::reason::ByPromise by{.ends_s = double(plan.ends_s)};
+    if (view_.jobs[row].deadline) by.spare_s = double(demands_[row].deadline_s - plan.ends_s);
+    return by;
   }
 
   [[nodiscard]] core::Reason reason_for(std::size_t row) const {
+    namespace reason = core::reason;
     const DeadlinePlan& plan = plans_[row];
     const int size = plan.size_now();
     const int held = size_of(view_.jobs[row].placement);
-    const double to = size;
+    reason::ByPromise by = promise(row, plan);
     if (size == 0) {
       const bool starts = plan.stretches.size() > 1;
-      return promised({core::ReasonCode::kMeritWait,
-                       {{"needed", double(starts ? plan.stretches[1].size : demands_[row].levels.front().size)},
-                        {"free", double(free_.free_now())},
-                        {"starts_s", starts ? double(plan.stretches[1].from_s) : 0}}},
-                      row, plan);
+      by.starts_s = starts ? double(plan.stretches[1].from_s) : 0;
+      return reason::MeritWait{.needed = starts ? plan.stretches[1].size : demands_[row].levels.front().size,
+                               .free = free_.free_now(),
+                               .by = by};
     }
-    if (held == 0) return promised({core::ReasonCode::kStarted, {{"size", to}}}, row, plan);
-    if (held == size) return promised({core::ReasonCode::kMeritHold, {{"size", to}}}, row, plan);
-    const auto code = size > held ? core::ReasonCode::kMeritGrow : core::ReasonCode::kMeritShrink;
-    return promised({code, {{"from", double(held)}, {"to", to}}}, row, plan);
+    if (held == 0) return reason::Started{{.size = size}, {}, by};
+    if (held == size) return reason::MeritHold{.size = size, .by = by};
+    const reason::ByJudgement change{{.from = held, .to = size}, by};
+    return size > held ? core::Reason(reason::MeritGrow{change}) : core::Reason(reason::MeritShrink{change});
   }
 
   // The same job with the level beside the present one from now on, its plan's slots given back first. A score is the
@@ -160,12 +157,10 @@ class Round {
       const bool fits = other <= without.free_now();
       const DeadlinePlan plan_then =
           plan_for(demands_[row], fits ? without : SlotProfile(view_.slots()), ElasticFlow::kSlot, other);
-      core::Reason why{core::ReasonCode::kMeritHold, {{"size", double(other)}}};
-      if (other == 0) why = {core::ReasonCode::kMeritWait, {{"needed", double(size)}}};
-      grant.lost.push_back({.size = other, .score = score(plan_then), .reason = promised(why, row, plan_then)});
-      if (!fits)
-        grant.lost.back().reason = {core::ReasonCode::kNoSlotsToGrow,
-                                    {{"wanted", double(other - size)}, {"free", double(free_.free_now())}}};
+      core::Reason why = core::reason::MeritHold{.size = other, .by = promise(row, plan_then)};
+      if (other == 0) why = core::reason::MeritWait{.needed = size, .by = promise(row, plan_then)};
+      if (!fits) why = core::reason::NoSlotsToGrow{.wanted = other - size, .free = free_.free_now()};
+      grant.lost.push_back({.size = other, .score = score(plan_then), .reason = std::move(why)});
     }
     std::sort(grant.lost.begin(), grant.lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
       return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
@@ -174,9 +169,9 @@ class Round {
 
   void explain(std::size_t row, bool planned, Grant& grant) const {
     if (demands_[row].levels.empty()) {
-      grant.reason = {core::ReasonCode::kNeverFits, {{"needed", 1}, {"cluster", double(view_.slots())}}};
+      grant.reason = core::reason::NeverFits{.needed = 1, .cluster = view_.slots()};
     } else if (!planned) {
-      grant.reason = {core::ReasonCode::kDeadlineLost, {{"needed", double(demands_[row].levels.front().size)}}};
+      grant.reason = core::reason::DeadlineLost{.needed = demands_[row].levels.front().size};
     } else {
       grant.reason = reason_for(row);
       if (view_.explained) tell_levels(row, grant);

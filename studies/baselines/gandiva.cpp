@@ -40,9 +40,8 @@ class Slicing {
     }
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       Grant& grant = allocation.grants[row];
-      const double wanted = view_.jobs[row].size_wanted;
       grant.mark = {.level = 1, .since = view_.now, .numbers = {}};
-      grant.reason = {core::ReasonCode::kTurnWait, {{"needed", wanted}, {"free", 0}}};
+      grant.reason = core::reason::TurnWait{.needed = view_.jobs[row].size_wanted};
       allocation.order.push_back(row);
     }
     explain_turns(allocation);
@@ -54,12 +53,14 @@ class Slicing {
  private:
   // Jobs of a group come one after another; those that found no group come last.
   void explain_turns(Allocation& allocation) const {
-    Line line{.measure = core::measure::kSlices};
+    Line line{.measure = core::measure::kSlices, .waits = std::vector<LineWait>(view_.jobs.size())};
     std::vector<bool> in_group(view_.jobs.size(), false);
     const auto stands = [&](std::size_t row, std::size_t ahead) {
       in_group[row] = true;
       line.order.push_back(row);
-      allocation.grants[row].reason.numbers.push_back({"ahead", double(ahead)});
+      line.waits[row] = {.needed = view_.jobs[row].size_wanted, .ahead = static_cast<int>(ahead)};
+      allocation.grants[row].reason =
+          core::reason::TurnWait{.needed = line.waits[row].needed, .ahead = line.waits[row].ahead};
     };
     for (const auto& [size, groups] : by_size_) {
       for (const Group& group : groups) {

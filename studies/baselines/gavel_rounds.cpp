@@ -90,8 +90,9 @@ double priority_of(const Ledger& ledger, std::size_t type) {
   return ledger.share[type] / (0.5 + ledger.run_s[type] / GavelPolicy::kRound.to_seconds());
 }
 
-// The line of all jobs by what they are furthest behind with, and what each is to have and has had.
-void explain(const View& view, const std::vector<Ledger>& ledgers, Instant since, Allocation& allocation) {
+// The line of all jobs by what they are furthest behind with, and what each is to have and has had. `free`: slots that
+// no job was offered.
+void explain(const View& view, const std::vector<Ledger>& ledgers, int free, Allocation& allocation) {
   Line line{.measure = core::measure::kTimeShare};
   std::vector<std::pair<double, std::size_t>> ranked;
   for (std::size_t row = 0; row < ledgers.size(); ++row) {
@@ -104,21 +105,15 @@ void explain(const View& view, const std::vector<Ledger>& ledgers, Instant since
   }
   std::sort(ranked.begin(), ranked.end());
   for (const auto& [priority, row] : ranked) line.order.push_back(row);
-  explain_line(view, line, allocation);
-  const double elapsed_s = std::max(GavelPolicy::kRound.to_seconds(), (view.now - since).to_seconds());
-  for (std::size_t row = 0; row < ledgers.size(); ++row) {
-    const auto sum = [](const std::vector<double>& by_type) {
-      return std::accumulate(by_type.begin(), by_type.end(), 0.0);
-    };
-    Grant& grant = allocation.grants[row];
-    const auto tell = [&](core::Reason& reason) {
-      if (reason.word != core::measure::kTimeShare) return;
-      reason.numbers.push_back({"target", sum(ledgers[row].share)});
-      reason.numbers.push_back({"received", sum(ledgers[row].run_s) / elapsed_s});
-    };
-    tell(grant.reason);
-    for (core::Alternative& lost : grant.lost) tell(lost.reason);
+  const double elapsed_s = std::max(GavelPolicy::kRound.to_seconds(), (view.now - allocation.mark.since).to_seconds());
+  const auto sum = [](const std::vector<double>& by_type) {
+    return std::accumulate(by_type.begin(), by_type.end(), 0.0);
+  };
+  for (const Ledger& ledger : ledgers) {
+    line.shares.push_back({.target = sum(ledger.share), .received = sum(ledger.run_s) / elapsed_s});
   }
+  for (const JobRow& job : view.jobs) line.waits.push_back({.needed = job.size_wanted, .free = free});
+  explain_line(view, line, allocation);
 }
 
 }  // namespace
@@ -170,15 +165,15 @@ Allocation GavelPolicy::allocate(const View& view, core::StepBudget& budget) con
       if (!view.types.empty()) allocation.grants[row].type = static_cast<int>(type);
     }
   }
-  const double left = std::accumulate(free.begin(), free.end(), 0.0);
+  const int left = std::accumulate(free.begin(), free.end(), 0);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     Grant& grant = allocation.grants[row];
     if (!served[row]) allocation.order.push_back(row);
     if (!view.types.empty() && grant.type < 0) grant.type = 0;
     grant.mark = ledgers[row].mark(view.now);
-    grant.reason = {core::ReasonCode::kTurnWait, {{"needed", double(view.jobs[row].size_wanted)}, {"free", left}}};
+    grant.reason = core::reason::TurnWait{.needed = view.jobs[row].size_wanted, .free = left};
   }
-  if (view.explained) explain(view, ledgers, allocation.mark.since, allocation);
+  if (view.explained) explain(view, ledgers, left, allocation);
   return allocation;
 }
 

@@ -25,32 +25,21 @@ Shape shape_at(const PolluxFitness& fitness, int size) {
 
 // By how much a size lifts the job's addend above that of its smallest size; what others hold stays as it is.
 Weighing by_fitness(const PolluxFitness& fitness) {
-  return {.measure = core::measure::kFitness, .worth = [&fitness](std::size_t row, int size) {
-            const JobRow& job = fitness.view().jobs[row];
-            const int smallest = smallest_size(job, job.size_min);
-            const bool weighed = smallest > 0 && smallest <= fitness.most(row) && size <= fitness.most(row);
-            if (!weighed) return -std::numeric_limits<double>::infinity();
-            const auto burden = [&](int at) {
-              const Shape shape = at == 0 ? Shape{.nodes = 0, .size = 0} : shape_at(fitness, at);
-              return fitness.burden(row, shape, at != size_of(job.placement));
-            };
-            return burden(smallest) - burden(size);
-          }};
-}
-
-// What people know: goodput as a multiple of the fair share's, now and at the next size.
-void tell_goodputs(const PolluxFitness& fitness, Allocation& allocation) {
-  for (std::size_t row = 0; row < allocation.grants.size(); ++row) {
-    Grant& grant = allocation.grants[row];
-    const auto tell = [&](core::Reason& reason) {
-      if (reason.word != core::measure::kFitness) return;
-      const int next = static_cast<int>(reason.number("next", reason.number("needed")));
-      if (grant.size > 0) reason.numbers.push_back({"goodput", fitness.speedup(row, shape_at(fitness, grant.size))});
-      if (next > 0) reason.numbers.push_back({"next_goodput", fitness.speedup(row, shape_at(fitness, next))});
-    };
-    tell(grant.reason);
-    for (core::Alternative& lost : grant.lost) tell(lost.reason);
-  }
+  return {.measure = core::measure::kFitness,
+          .worth =
+              [&fitness](std::size_t row, int size) {
+                const JobRow& job = fitness.view().jobs[row];
+                const int smallest = smallest_size(job, job.size_min);
+                const bool weighed = smallest > 0 && smallest <= fitness.most(row) && size <= fitness.most(row);
+                if (!weighed) return -std::numeric_limits<double>::infinity();
+                const auto burden = [&](int at) {
+                  const Shape shape = at == 0 ? Shape{.nodes = 0, .size = 0} : shape_at(fitness, at);
+                  return fitness.burden(row, shape, at != size_of(job.placement));
+                };
+                return burden(smallest) - burden(size);
+              },
+          // What people know: as a multiple of the fair share's.
+          .goodput = [&fitness](std::size_t row, int size) { return fitness.speedup(row, shape_at(fitness, size)); }};
 }
 
 }  // namespace
@@ -68,7 +57,6 @@ Allocation Pollux::allocate(const View& view, core::StepBudget& budget) const {
     placements[row] = placement_of(view.jobs[row], slots, held);
   }
   Allocation allocation = grant_sizes(view, chosen, by_fitness(fitness));
-  if (view.explained) tell_goodputs(fitness, allocation);
   allocation.placements = std::move(placements);
   return allocation;
 }

@@ -73,9 +73,8 @@ void tell_lease(const View& view, std::size_t row, Grant& grant) {
   const JobRow& job = view.jobs[row];
   if (!lease_runs(job, view.now)) return;
   const Duration left = Themis::kLease - (view.now - job.mark.since);
-  grant.reason = {core::ReasonCode::kTurnHold,
-                  {{"size", double(grant.size)}, {"own", left.to_seconds()}},
-                  std::string(core::measure::kLease)};
+  grant.reason = core::reason::TurnHold{
+      {.size = grant.size}, core::reason::ByTurn{.measure = core::measure::kLease, .own = left.to_seconds()}};
 }
 
 }  // namespace

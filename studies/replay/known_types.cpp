@@ -82,9 +82,9 @@ class Layout {
       missing -= slots;
     }
     if (missing == 0) return take(row, std::move(placement));
-    const double needed = grant.size;
+    const int needed = grant.size;
     grant.size = 0;
-    grant.reason = {core::ReasonCode::kWaitingForSlots, {{"needed", needed}, {"free", needed - missing}}};
+    grant.reason = core::reason::WaitingForSlots{.needed = needed, .free = needed - missing};
   }
 
   const View& view_;

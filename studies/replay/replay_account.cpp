@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "studies/replay/known_types.hpp"
@@ -114,8 +115,8 @@ void ReplayAccount::note(double now_s, const Job& job, const cluster::Grant& gra
   if (grant.declined) line["declined"] = true;
   line["nodes"] = nlohmann::ordered_json::array();
   for (const cluster::Share& share : placement) line["nodes"].push_back({share.node, share.slots});
-  line["reason"] = core::to_text(grant.reason.code);
-  for (const core::ReasonNumber& number : grant.reason.numbers) line["numbers"][number.name] = number.value;
+  line["reason"] = core::name_of(grant.reason);
+  for (const core::ReasonNumber& number : core::numbers_of(grant.reason)) line["numbers"][number.name] = number.value;
   line["why"] = core::sentence(grant.reason);
   if (!grant.lost.empty()) {
     const core::Alternative& best = grant.lost.front();

@@ -14,6 +14,7 @@
 #include "core/words/wording.hpp"
 #include "studies/baselines/registry.hpp"
 #include "tests/support/allocation_views.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -75,7 +76,7 @@ class World {
   // A score is left out where the policy gives none.
   static void tell(std::size_t row, const cluster::Grant& grant, std::ostringstream& out) {
     const auto weighed = [&](int size, double score, const core::Reason& why) {
-      out << size << (score == 0 ? "" : " at " + core::three_digits(score)) << " [" << core::to_text(why.code) << "] "
+      out << size << (score == 0 ? "" : " at " + core::three_digits(score)) << " [" << core::name_of(why) << "] "
           << core::sentence(why) << "\n";
     };
     out << "    job-" << row + 1 << ": ";

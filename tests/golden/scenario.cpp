@@ -1,4 +1,5 @@
 #include "tests/golden/scenario.hpp"
+#include "core/codec/reason_numbers.hpp"
 
 #include <functional>
 #include <map>
@@ -216,7 +217,7 @@ class Scenario {
       if (!now) continue;
       out_ += "    plan for " + job.text() + ": " + std::to_string(now->size) +
               (now->score == 0 ? "" : " at " + core::three_digits(now->score)) + " [" +
-              std::string(core::to_text(now->reason.code)) + "] " + core::sentence(now->reason) + "\n";
+              std::string(core::name_of(now->reason)) + "] " + core::sentence(now->reason) + "\n";
       if (!now->lost.empty()) tell_weighed("  lost", now->lost.front());
       for (const auto& help : core::unblocks_of(now->reason, job)) out_ += "      could help: " + help + "\n";
     }
@@ -233,7 +234,7 @@ class Scenario {
     for (const auto& planned : decision.plan) out_ += "    " + core::sentence(planned, engine_.view()) + "\n";
     if (decision.replan) tell_plan(*decision.replan);
     for (const auto& verdict : decision.verdicts) {
-      out_ += "    " + verdict.job.text() + " [" + std::string(core::to_text(verdict.reason.code)) + "] " +
+      out_ += "    " + verdict.job.text() + " [" + std::string(core::name_of(verdict.reason)) + "] " +
               core::sentence(verdict.reason) + "\n";
     }
     (void)engine_.accept(decision);

@@ -13,6 +13,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "tests/sim/small_world.hpp"
+#include "tests/support/reasons.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::test {
@@ -79,7 +80,7 @@ std::vector<Step> steps_of(const sim::SimResult& result) {
                                     planned.intent);
       std::ostringstream line;
       line << std::fixed << std::setprecision(3) << std::setw(8) << step.at_s << " s  " << step.job.text() << " "
-           << step.what << (count > 0 ? " " + std::to_string(count) : "") << " [" << core::to_text(planned.reason.code)
+           << step.what << (count > 0 ? " " + std::to_string(count) : "") << " [" << core::name_of(planned.reason)
            << "]";
       step.line = line.str();
       if (step.what != "switch") steps.push_back(std::move(step));

@@ -59,6 +59,20 @@ IMPURE = {
 # The crash report names the broken law and the seed; it is the one thing base writes to the outside.
 PURE_EXCEPT = {"base/check.cpp"}
 
+# Reasons are inert (core/state/reason.hpp): who explains, stores or renders one reads it; whoever decides may make, copy
+# and compare them. So this header may be included by these alone, and a sentence or a document of a reason, from which
+# it could be read back, is closed to what decides.
+REASON_READER = re.compile(r"\bcore/state/reason_read\.hpp$|\bcore/codec/reason_numbers\.hpp$")
+READS_REASONS = (
+    "core/state/reason", "core/words/", "core/codec/", "core/explain/", "core/facts/event_data.cpp",
+    "schedulerd/live/http/", "schedulerd/live/loop.cpp", "studies/replay/replay_account.cpp",
+    "tests/",
+)
+REASON_TEXT = re.compile(r"\bcore/(words/(sentence|unblock|straggler_words)|codec/codec\w*)\.hpp$")
+DECIDES = ("core/decide/", "core/place/", "policies/", "schedulerd/leader/", "studies/baselines/")
+REASON_PARTS = re.compile(
+    r"\bReasonAccess\b|\bAnyReason\b|\bsays_the_same\(.*\breason::[A-Z]|[!=]=\s*(core::)?reason::[A-Z]")
+
 BEAST = re.compile(r"#include <boost/beast")
 BEAST_UNITS_MAX = 2
 FILE_LINES_MAX = 600
@@ -92,6 +106,18 @@ def include_findings(path: str, lines: list[str]):
             yield f"{path}:{number}: {folder}/ may not include {match[1]}"
         if not target and "/" not in match[1]:
             yield f'{path}:{number}: write "{match[1]}" as a path from the top of the repository'
+
+
+def reason_findings(path: str, lines: list[str]):
+    reads = path.startswith(READS_REASONS)
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not reads and match and REASON_READER.search(match[1]):
+            yield f"{path}:{number}: reads reasons; what it goes by must be a field of the job ({match[1]})"
+        elif not reads and match and path.startswith(DECIDES) and REASON_TEXT.search(match[1]):
+            yield f"{path}:{number}: tells reasons, and whoever decides does not ({match[1]})"
+        elif not reads and REASON_PARTS.search(line):
+            yield f"{path}:{number}: takes a reason apart; only reason_read.hpp does"
 
 
 def folder_of(path: str) -> str:
@@ -189,6 +215,7 @@ def findings(path: str, text: str):
     yield from text_findings(path, lines)
     if path.endswith((".hpp", ".cpp")):
         yield from include_findings(path, lines)
+        yield from reason_findings(path, lines)
         yield from purity_findings(path, lines)
         yield from function_findings(path, lines)
 
@@ -209,6 +236,11 @@ def self_test() -> int:
         "the host's process includes policies": ("policies/host/process/a.cpp", '#include "policies/registry.hpp"'),
         "facts include decisions": ("core/facts/a.cpp", '#include "core/decide/engine.hpp"'),
         "the daemon includes studies": ("schedulerd/live/a.cpp", '#include "studies/sim_run.hpp"'),
+        "a planner reads reasons": ("core/decide/a.cpp", '#include "core/state/reason_read.hpp"'),
+        "a policy reads a reason's numbers": ("policies/a.cpp", '#include "core/codec/reason_numbers.hpp"'),
+        "a fact takes a reason apart": ("core/facts/a.cpp", "std::get<0>(ReasonAccess::of(job.verdict.reason));"),
+        "a planner tells by a sentence": ("core/decide/a.cpp", '#include "core/words/sentence.hpp"'),
+        "a planner compares with a reason": ("core/decide/a.cpp", "says_the_same(why, reason::NoNodes{})"),
         "thread in sim": ("sim/a.cpp", "std::thread t;"),
         "unordered in policies": ("policies/a.cpp", "std::unordered_map<int, int> m;"),
         "random device": ("straggler/a.cpp", "std::random_device d;"),

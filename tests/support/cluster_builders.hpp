@@ -43,11 +43,10 @@ class WishPolicy final : public core::Policy {
     const auto named = wishes_->jobs.find(job.id);
     int wish = named != wishes_->jobs.end() ? named->second : wishes_->any;
     if (wish == 0) wish = job.spec.elastic.preferred;
-    const auto from = static_cast<double>(job.size());
-    const auto to = static_cast<double>(wish);
-    if (wish > job.size()) return {job.id, wish, {core::ReasonCode::kExploreUp, {{"from", from}, {"to", to}}}, {}};
-    if (wish < job.size()) return {job.id, wish, {core::ReasonCode::kExploreDown, {{"from", from}, {"to", to}}}, {}};
-    return {job.id, wish, {core::ReasonCode::kFixedSize, {{"size", to}}}, {}};
+    const core::reason::Change change{.from = job.size(), .to = wish};
+    if (wish > job.size()) return {job.id, wish, core::reason::ExploreUp{change}, {}};
+    if (wish < job.size()) return {job.id, wish, core::reason::ExploreDown{{change}}, {}};
+    return {job.id, wish, core::reason::FixedSize{{.size = wish}}, {}};
   }
 
  private:

@@ -32,7 +32,7 @@ class RandomAllocation final : public policies::cluster::AllocationPolicy {
       const auto& job = view.jobs[row];
       grant.size = rng.chance(0.2) ? 0 : static_cast<int>(rng.between(0, std::min(left, job.size_max)));
       left -= grant.size;
-      grant.reason = {core::ReasonCode::kPriceHold, {{"size", double(grant.size)}, {"price", odd(rng)}}};
+      grant.reason = core::reason::PriceHold{{.size = grant.size}, core::reason::Market{.price = odd(rng)}};
       grant.lost = {{.size = job.size_max, .score = odd(rng), .reason = grant.reason}};
       grant.mark = {.level = job.mark.level + 1, .since = view.now, .numbers = {odd(rng)}};
     }

@@ -1,5 +1,5 @@
-// A policy, and a decision, whose reasons all say the same: an engine that is driven by them must still plan what one
-// with its reasons plans.
+// A policy, and a decision, whose reasons say something else: an engine that is driven by them must still plan what one
+// with its own reasons plans.
 #pragma once
 
 #include <memory>
@@ -8,57 +8,78 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "core/decide/policy.hpp"
 #include "core/state/plan.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 
-// Every reason becomes `constant`. Sizes, scores and whatever else an engine may go by stay.
-inline void reword(std::vector<core::Alternative>& lost, const core::Reason& constant) {
-  for (core::Alternative& each : lost) each.reason = constant;
+// What reasons are replaced by: all by the same one, or each by one that is drawn from all kinds by where it stands, so
+// that what was alike may differ and what differed may be alike.
+class Rewording {
+ public:
+  explicit Rewording(core::Reason constant) : all_{std::move(constant)} {}
+  Rewording(std::vector<core::Reason> drawn_from, std::uint64_t seed) : all_(std::move(drawn_from)), seed_(seed) {}
+
+  [[nodiscard]] const core::Reason& at(JobId job, std::int64_t place) const {
+    Digest digest;
+    digest.mix(seed_).mix(job.number()).mix(static_cast<std::uint64_t>(place));
+    return all_[digest.value() % all_.size()];
+  }
+
+ private:
+  std::vector<core::Reason> all_;
+  std::uint64_t seed_ = 0;
+};
+
+// Sizes, scores and whatever else an engine may go by stay.
+inline void reword(std::vector<core::Alternative>& lost, JobId job, const Rewording& words) {
+  for (std::size_t i = 0; i < lost.size(); ++i) lost[i].reason = words.at(job, 100 + static_cast<std::int64_t>(i));
 }
 
-inline void reword(core::Allotment& allotment, const core::Reason& constant) {
-  allotment.reason = constant;
-  reword(allotment.lost, constant);
+inline void reword(core::Allotment& allotment, JobId job, const Rewording& words) {
+  allotment.reason = words.at(job, allotment.size);
+  reword(allotment.lost, job, words);
 }
 
-inline void reword(core::Decision& decision, const core::Reason& constant) {
-  for (core::PlannedIntent& planned : decision.plan) planned.reason = constant;
+inline void reword(core::Decision& decision, const Rewording& words) {
+  const auto place = static_cast<std::int64_t>(decision.id.number());
+  for (core::PlannedIntent& planned : decision.plan) planned.reason = words.at(core::job_of(planned.intent), place);
   for (core::Verdict& verdict : decision.verdicts) {
-    verdict.reason = constant;
-    reword(verdict.lost, constant);
-    if (verdict.chosen) verdict.chosen->reason = constant;
+    verdict.reason = words.at(verdict.job, place);
+    reword(verdict.lost, verdict.job, words);
+    if (verdict.chosen) verdict.chosen->reason = words.at(verdict.job, verdict.chosen->size);
   }
   if (!decision.replan) return;
   for (core::AllotmentChange& change : decision.replan->changes) {
-    if (change.now) reword(*change.now, constant);
+    if (change.now) reword(*change.now, change.job, words);
   }
 }
 
 class RewordedPlanner final : public core::ClusterPlanner {
  public:
-  RewordedPlanner(std::unique_ptr<core::ClusterPlanner> planner, core::Reason constant)
-      : planner_(std::move(planner)), constant_(std::move(constant)) {}
+  RewordedPlanner(std::unique_ptr<core::ClusterPlanner> planner, Rewording words)
+      : planner_(std::move(planner)), words_(std::move(words)) {}
 
   void follow(const core::ClusterState& state, JobId job) override { planner_->follow(state, job); }
   void booked() override { planner_->booked(); }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override {
     auto answer = planner_->plan(request, budget);
     if (!answer) return answer;
-    for (auto& [job, allotment] : answer->allotments) reword(allotment, constant_);
+    for (auto& [job, allotment] : answer->allotments) reword(allotment, job, words_);
     return answer;
   }
 
  private:
   std::unique_ptr<core::ClusterPlanner> planner_;
-  core::Reason constant_;
+  Rewording words_;
 };
 
 class RewordedPolicy final : public core::Policy {
  public:
-  RewordedPolicy(std::shared_ptr<const core::Policy> policy, core::Reason constant)
-      : policy_(std::move(policy)), constant_(std::move(constant)) {}
+  RewordedPolicy(std::shared_ptr<const core::Policy> policy, Rewording words)
+      : policy_(std::move(policy)), words_(std::move(words)) {}
 
   [[nodiscard]] std::string_view name() const override { return policy_->name(); }
   [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override {
@@ -69,19 +90,19 @@ class RewordedPolicy final : public core::Policy {
   [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
                                     core::StepBudget& budget) const override {
     core::SizeWish wish = policy_->size(view, job, budget);
-    wish.reason = constant_;
-    reword(wish.lost, constant_);
+    wish.reason = words_.at(job.id, wish.size);
+    reword(wish.lost, job.id, words_);
     return wish;
   }
   [[nodiscard]] bool plans_cluster() const override { return policy_->plans_cluster(); }
   [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner() const override {
     auto planner = policy_->planner();
-    return planner ? std::make_unique<RewordedPlanner>(std::move(planner), constant_) : nullptr;
+    return planner ? std::make_unique<RewordedPlanner>(std::move(planner), words_) : nullptr;
   }
 
  private:
   std::shared_ptr<const core::Policy> policy_;
-  core::Reason constant_;
+  Rewording words_;
 };
 
 }  // namespace tidepool::test

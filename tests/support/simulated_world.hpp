@@ -42,7 +42,7 @@ class RestlessPolicy final : public core::Policy {
     int wish = static_cast<int>(digest.value() % span);
     // Whom it never starts, or preempts before a few steps are done, would never end.
     if (job.members.empty() || job.steps_since_switch < 4) wish = std::max(wish, 1);
-    return {job.id, wish, {core::ReasonCode::kMeasuring, {{"steps", 1}, {"of", 2}}}, {}};
+    return {job.id, wish, core::reason::Measuring{.steps = 1, .of = 2}, {}};
   }
 
  private:
@@ -79,6 +79,10 @@ class SimulatedWorld {
     add_nodes();
   }
 
+  // More of what is rare: many jobs that wait, half of them for a type of slots where there are types, and workers that
+  // are slow for as long as they live, in jobs that get further between two decisions.
+  void strain() { strained_ = true; }
+
   core::Engine& engine() { return engine_; }
   const core::ClusterState& state() const { return engine_.view(); }
   Instant now() const { return now_; }
@@ -94,6 +98,7 @@ class SimulatedWorld {
   // One random thing happens.
   void tick() {
     if (rng_.chance(0.3)) pass(Duration::millis(rng_.between(1, 4000)));
+    if (strained_ && rng_.chance(0.2)) submit();
     const auto draw = rng_.below(100);
     if (draw < 12) {
       submit();
@@ -224,7 +229,7 @@ class SimulatedWorld {
   }
 
   void submit() {
-    if (submitted() >= 25) return;
+    if (submitted() >= (strained_ ? 50U : 25U)) return;
     JobSketch sketch;
     sketch.gpus = !plain_ && rng_.chance(0.2) ? 2 : 1;
     sketch.min = static_cast<int>(rng_.between(1, 3));
@@ -247,7 +252,7 @@ class SimulatedWorld {
       if (rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
       spec.preemptible = !rng_.chance(0.1);
     }
-    if (typed_ && rng_.chance(0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
+    if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     declare(spec);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -377,9 +382,13 @@ class SimulatedWorld {
   }
 
   void work() {
-    if (submitted() > 0 && rng_.chance(0.5)) advance(pick_job());
-    if (!processes_.empty()) live_on(pick(processes_));
+    for (int i = 0; i < (strained_ ? 4 : 1); ++i) {
+      if (submitted() > 0 && rng_.chance(0.5)) advance(pick_job());
+      if (!processes_.empty()) live_on(pick(processes_));
+    }
   }
+
+  [[nodiscard]] bool is_slow(WorkerId id) const { return strained_ && Digest().mix(id.number()).value() % 6 == 0; }
 
   bool all_reachable(const core::Job& job) const {
     return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
@@ -407,9 +416,12 @@ class SimulatedWorld {
       learn(core::GenerationSwitched{id, job.generation, job.last_step + 1, rng_.uniform() * 100, 5, 0, 0, 10});
       return;
     }
-    const std::int64_t steps = rng_.between(1, 6);
+    const std::int64_t steps = rng_.between(1, strained_ ? 12 : 6);
     std::vector<std::int64_t> compute_us;
-    for (std::int64_t i = 0; i < steps * job.size(); ++i) compute_us.push_back(rng_.between(10'000, 40'000));
+    for (std::int64_t i = 0; i < steps * job.size(); ++i) {
+      const WorkerId member = job.members[static_cast<std::size_t>(i) % job.members.size()];
+      compute_us.push_back(rng_.between(10'000, 40'000) * (is_slow(member) ? 40 : 1));
+    }
     core::StepsMeasured report{id,
                                job.generation,
                                job.last_step + steps,
@@ -482,6 +494,7 @@ class SimulatedWorld {
   bool faults_;
   bool typed_;
   bool plain_;
+  bool strained_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);

@@ -11,6 +11,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "core/codec/reason_numbers.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -147,7 +149,7 @@ void Metrics::Series::set_gauges(const Published& seen) {
   std::map<std::string, int> by_reason;
   for (const auto& [id, job] : seen.state.jobs) {
     ++by_state[job->state];
-    if (job->state == core::JobState::kPending) ++by_reason[std::string(core::to_text(job->verdict.reason.code))];
+    if (job->state == core::JobState::kPending) ++by_reason[std::string(core::name_of(job->verdict.reason))];
   }
   by_state[core::JobState::kSucceeded] += static_cast<int>(seen.state.ended_counts.succeeded);
   by_state[core::JobState::kFailed] += static_cast<int>(seen.state.ended_counts.failed);

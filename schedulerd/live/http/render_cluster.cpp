@@ -7,6 +7,7 @@
 #include "core/codec/codec.hpp"
 #include "core/explain/explain.hpp"
 #include "core/state/node_speed.hpp"
+#include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -49,9 +50,11 @@ json render_intent(const Published& seen, const core::PlannedIntent& planned, co
                  {"workers", workers_of(planned.intent)},
                  {"reason", render_reason(planned.reason)},
                  {"text", core::sentence(planned, seen.state)}};
-  for (const auto& number : planned.reason.numbers) {
-    if (number.name == "from" || number.name == "to") intent[number.name] = static_cast<std::int64_t>(number.value);
-  }
+  core::visit_reason(
+      [&](const auto& told) {
+        if constexpr (requires { told.from, told.to; }) intent.update({{"from", told.from}, {"to", told.to}});
+      },
+      planned.reason);
   return intent;
 }
 

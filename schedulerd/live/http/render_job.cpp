@@ -2,6 +2,7 @@
 
 #include "base/digest.hpp"
 #include "base/json.hpp"
+#include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
@@ -76,10 +77,9 @@ Money price_per_hour(const Published& seen, const core::Job& job) {
 
 json render_reason(const core::Reason& reason) {
   json numbers = json::object();
-  for (const auto& number : reason.numbers) numbers[number.name] = plain_number(number.value);
-  json rendered{
-      {"code", core::to_text(reason.code)}, {"numbers", std::move(numbers)}, {"text", core::sentence(reason)}};
-  if (!reason.word.empty()) rendered["word"] = reason.word;
+  for (const auto& number : core::numbers_of(reason)) numbers[number.name] = plain_number(number.value);
+  json rendered{{"code", core::name_of(reason)}, {"numbers", std::move(numbers)}, {"text", core::sentence(reason)}};
+  if (std::string word = core::word_of(reason); !word.empty()) rendered["word"] = std::move(word);
   return rendered;
 }
 

@@ -10,6 +10,7 @@
 #include "core/explain/explain.hpp"
 #include "core/words/unblock.hpp"
 #include "policies/registry.hpp"
+#include "tests/support/reasons.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/simulated_world.hpp"
 
@@ -190,18 +191,18 @@ TEST_CASE("reasons with numbers drawn at random say nothing that they contradict
                                  "target",     "goodput",     "next_goodput", "throughput", "next_throughput"};
   constexpr std::array kWords = {"", "speedup", "service", "time_left", "time_share", "shortening", "fitness", "lease"};
   for_each_seed("random reasons", 200, [&](std::uint64_t, Rng& rng) {
-    for (int code = 0; code <= static_cast<int>(core::ReasonCode::kMaxDuration); ++code) {
-      core::Reason reason{static_cast<core::ReasonCode>(code),
-                          {{"from", 2}, {"to", 3}, {"size", 2}, {"next", 3}, {"needed", 2}, {"free", 1}, {"rival", 4}}};
-      const bool falls = core::sentence(reason).find("shrinking") == 0;
-      if (falls) reason.numbers[1].value = 1;
+    for (const std::string_view code : core::reason_names()) {
+      std::vector<core::ReasonNumber> numbers{{"from", 2},   {"to", 3},   {"size", 2}, {"next", 3},
+                                              {"needed", 2}, {"free", 1}, {"rival", 4}};
+      const bool falls = core::sentence(core::reason_from(code, "", numbers).value()).find("shrinking") == 0;
+      if (falls) numbers[1].value = 1;
       const double near = rng.uniform();
       for (const char* name : kNames) {
         // Many nearly the same, some the very same, in several sizes.
         const double value = rng.chance(0.3) ? near : near * (1 + 1e-4 * rng.normal());
-        reason.numbers.push_back({name, rng.chance(0.1) ? rng.uniform() - 0.3 : value});
+        numbers.push_back({name, rng.chance(0.1) ? rng.uniform() - 0.3 : value});
       }
-      reason.word = kWords[rng.below(kWords.size())];
+      const core::Reason reason = core::reason_from(code, kWords[rng.below(kWords.size())], numbers).value();
       (void)check_numbers(core::sentence(reason));
       for (const std::string& line : core::unblocks_of(reason, JobId(1))) (void)check_numbers(line);
     }

@@ -1,8 +1,10 @@
 // Facts, decisions and the state survive the journal, and a damaged journal is refused.
 #include <cmath>
+#include <set>
 
 #include "base/json.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -142,14 +144,63 @@ TEST_CASE("A state reads back as it was, and one that contradicts itself is refu
   CHECK_FALSE(core::state_from_json(unknown).ok());
 }
 
-TEST_CASE("Reason codes have a name each and read back") {
-  for (int i = 0; i <= static_cast<int>(core::ReasonCode::kMaxDuration); ++i) {
-    const auto code = static_cast<core::ReasonCode>(i);
-    core::ReasonCode read = core::ReasonCode::kMaxDuration;
-    CHECK(core::to_text(code) != "Unknown");
-    CHECK(core::parse_reason_code(core::to_text(code), read));
-    CHECK(read == code);
+TEST_CASE("Reasons have a name each and read back") {
+  std::set<std::string_view> names;
+  for (const core::Reason& reason : one_reason_of_each()) {
+    INFO(core::name_of(reason));
+    CHECK(names.insert(core::name_of(reason)).second);
+    CHECK(core::reason_from_json(core::to_json(reason)).value() == reason);
   }
+}
+
+TEST_CASE("Reasons are written as they always were") {
+  // As journals of earlier versions hold them; the first one is what a job has of which nothing has been said.
+  for (const char* written : {
+           R"({"code":"Measuring","numbers":{}})",
+           R"({"code":"Measuring","numbers":{"of":20.0,"steps":7.0}})",
+           R"({"code":"WaitingForSlots","numbers":{"free":1.0,"needed":4.0}})",
+           R"({"code":"WaitingForSlots","numbers":{"cost_s":12.5,"free":0.0,"holder":0.0,"looks":3.0,"movers":2.0,)"
+           R"("needed":4.0,"typed":1.0}})",
+           R"({"code":"NeverFits","numbers":{"cluster":2.0,"needed":4.0,"typed":1.0}})",
+           R"({"code":"WaitsForState","numbers":{"node":3.0,"redo_s":10.200001,"seconds_left":4.2,"step":102.0}})",
+           R"({"code":"PriceWait","numbers":{"free":1.0,"needed":2.0,"price":2.5,"rival":3.0,"rival_worth":2.5,)"
+           R"("worth":2.0}})",
+           R"({"code":"PriceHold","numbers":{"next":0.0,"size":2.0}})",
+           R"({"code":"Started","numbers":{"price":0.5,"size":2.0,"worth":1.25}})",
+           R"({"code":"Started","numbers":{"bar":3600.0,"own":20.0,"rival":2.0,"size":2.0},"word":"service"})",
+           R"({"code":"TurnWait","numbers":{"ahead":2.0,"free":0.0,"needed":4.0,"rival":2.0},"word":"slices"})",
+           R"({"code":"TurnWait","numbers":{"free":0.0,"needed":4.0,"own":1.5,"received":0.25,"target":0.5},)"
+           R"("word":"time_share"})",
+           R"({"code":"MeritHold","numbers":{"asked":0.5,"free":0.0,"goodput":1.5,"merit":0.25,"next":4.0,)"
+           R"("next_goodput":1.75,"rival":9.0,"size":2.0},"word":"fitness"})",
+           R"({"code":"MeritHold","numbers":{"ends_s":300.0,"size":2.0,"spare_s":-20.0},"word":"promise"})",
+           R"({"code":"DeadlineLost","numbers":{"alone_late_s":-1.0,"late_s":-1.0,"needed":4.0}})",
+           R"({"code":"DeadlineLost","numbers":{"needed":4.0}})",
+           R"({"code":"EfficiencySettled","numbers":{"efficiency":-0.1,"next":3.0,"next_throughput":25100.0,)"
+           R"("size":2.0,"threshold":0.1,"throughput":26400.0}})",
+           R"({"code":"PriceCap","numbers":{"cap":1.25,"price":2.5}})",
+           R"({"code":"NoSlotsToGrow","numbers":{"free":0.0,"queue":1.0,"wanted":2.0}})",
+           R"({"code":"StragglerWatched","numbers":{"by_share":0.0,"cost_s":12.0,"follows":2.0,"node":1.0,)"
+           R"("node_peers":3.0,"node_slow":2.0,"node_speed":0.0,"score":0.47,"threshold":0.7,"waited_s":10.5,)"
+           R"("worker":2.0}})",
+           R"({"code":"Preempted","numbers":{"for_job":0.0}})",
+           R"({"code":"PolicyWord","numbers":{"from":4.0,"most":2.0,"to":2.0},"word":"Capped"})",
+       }) {
+    INFO(written);
+    const auto reason = core::reason_from_json(nlohmann::json::parse(written));
+    REQUIRE(reason.ok());
+    CHECK(core::to_json(*reason).dump() == written);
+  }
+}
+
+TEST_CASE("A reason that no version knows is refused, and numbers that it does not have are left out") {
+  const auto read = [](const char* text) { return core::reason_from_json(nlohmann::json::parse(text)); };
+  CHECK_FALSE(read(R"({"code":"Dreaming","numbers":{}})").ok());
+  CHECK_FALSE(read(R"({"code":"TurnWait","numbers":{},"word":"beauty"})").ok());
+  CHECK_FALSE(read(R"({"code":"TurnWait"})").ok());
+  const auto foreign = read(R"({"code":"AtMax","numbers":{"size":2,"colour":7}})");  // as a policy file could say it
+  REQUIRE(foreign.ok());
+  CHECK(*foreign == core::Reason(core::reason::AtMax{{.size = 2}}));
 }
 
 }  // namespace

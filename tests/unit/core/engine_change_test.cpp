@@ -1,11 +1,11 @@
 // How running jobs change: sizes, losses, stragglers.
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
 using core::JobState;
-using core::ReasonCode;
 
 TEST_CASE("Growing starts newcomers first and switches when all are ready") {
   Story story;
@@ -66,7 +66,7 @@ TEST_CASE("Between two changes of size lies the cooldown, and its end is due") {
   story.steps(job, 1);
   const auto held = story.decide();
   CHECK(names_of(held).empty());
-  CHECK(held.verdicts.at(0).reason.code == ReasonCode::kCooldown);
+  CHECK(test::says<core::reason::Cooldown>(held.verdicts.at(0).reason));
   const Instant due = story.engine().next_due().value();
   CHECK(due == *story.job(job).last_resize_at + Duration::seconds(20));
   story.pass(due - story.now());
@@ -79,11 +79,11 @@ TEST_CASE("A policy cannot shrink a job within its minimum run time, its user ca
   const JobId job = story.running({.max = 4, .cooldown = {}, .min_runtime = Duration::seconds(100)}, 3);
   story.wish(job, 2);
   story.steps(job, 1);
-  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kMinRuntime);
+  CHECK(test::says<core::reason::MinRuntime>(story.decide().verdicts.at(0).reason));
   story.learn(core::JobResizeRequested{job, 2});
   const auto decision = story.decide();
   CHECK(names_of(decision) == "shrink switch");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kResizedByUser);
+  CHECK(test::says<core::reason::ResizedByUser>(decision.plan[0].reason));
 }
 
 TEST_CASE("Training that ends before a committed switch leaves its newcomers nothing to wait for") {
@@ -112,7 +112,7 @@ TEST_CASE("A pinned size wins over the policy until it is cleared") {
   story.learn(core::JobResizeRequested{job, 2});
   story.settle(job);
   CHECK(story.job(job).size() == 2);
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kPinnedByUser);
+  CHECK(test::says<core::reason::PinnedByUser>(story.job(job).verdict.reason));
   story.learn(core::JobResizeRequested{job, 0});
   story.settle(job);
   CHECK(story.job(job).size() == 1);
@@ -126,7 +126,7 @@ TEST_CASE("A job grows as far as the free slots reach and says what is missing")
   story.steps(job, 1);
   story.settle(job);
   CHECK(story.job(job).size() == 2);
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kNoSlotsToGrow);
+  CHECK(test::says<core::reason::NoSlotsToGrow>(story.job(job).verdict.reason));
   story.node(2);
   story.settle(job);
   CHECK(story.job(job).size() == 4);
@@ -141,7 +141,7 @@ TEST_CASE("Jobs in the queue come before jobs that grow") {
   story.steps(job, 1);
   story.decide();
   CHECK(story.job(job).size() == 2);
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kNoSlotsToGrow);
+  CHECK(test::says<core::reason::NoSlotsToGrow>(story.job(job).verdict.reason));
   story.learn(core::JobCancelRequested{JobId(2)});
   CHECK(names_of(story.decide()) == "end_job grow");
 }
@@ -154,12 +154,12 @@ TEST_CASE("Price cap and batch bound the size") {
   story.steps(capped, 1);
   story.settle(capped);
   CHECK(story.job(capped).size() == 2);
-  CHECK(story.job(capped).verdict.reason.code == ReasonCode::kPriceCap);
+  CHECK(test::says<core::reason::PriceCap>(story.job(capped).verdict.reason));
   const JobId tiny = story.running({.max = 4, .batch = 2, .cooldown = {}}, 2);
   story.wish(tiny, 4);
   story.steps(tiny, 1);
   story.decide();
-  CHECK(story.job(tiny).verdict.reason.code == ReasonCode::kBatchTooSmall);
+  CHECK(test::says<core::reason::BatchTooSmall>(story.job(tiny).verdict.reason));
 }
 
 TEST_CASE("A dead member is left behind at once and the cooldown does not hold back growing back") {
@@ -186,7 +186,7 @@ TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") 
   story.exit(WorkerId(1), 1);
   const auto decision = story.decide();
   CHECK(names_of(decision) == "preempt");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kBelowMinimum);
+  CHECK(test::says<core::reason::BelowMinimum>(decision.plan[0].reason));
   CHECK(std::get<core::PreemptIntent>(decision.plan[0].intent).after_failure);
   story.exit(WorkerId(2), 0);
   CHECK(story.job(job).state == JobState::kPending);
@@ -219,7 +219,7 @@ TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   story.decide();
   CHECK(story.job(job).state == JobState::kFailed);
   CHECK(story.job(job).restarts == 1);
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kWorkersFailed);
+  CHECK(test::says<core::reason::WorkersFailed>(story.job(job).verdict.reason));
   CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("When the only newcomer dies the job goes on as it was and waits for t
   story.decide();
   story.exit(WorkerId(2), 1);
   CHECK(story.job(job).state == JobState::kRunning);
-  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kCooldown);
+  CHECK(test::says<core::reason::Cooldown>(story.decide().verdicts.at(0).reason));
 }
 
 TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") {
@@ -258,7 +258,7 @@ TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") 
   story.pass(Duration::seconds(10));
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kStartTimeout);
+  CHECK(test::says<core::reason::StartTimeout>(decision.plan[0].reason));
   story.exit(WorkerId(1), -1);
   CHECK(story.job(job).restarts == 1);
   CHECK(story.job(job).last_error.find("was not ready within 10 s") != std::string::npos);
@@ -293,7 +293,7 @@ TEST_CASE("A straggler without a spare slot is named once and replaced when a sl
   story.decide();
   story.steps(job, 40, {50'000, 120'000});
   story.decide();
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerNoSpare);
+  CHECK(test::says<core::reason::StragglerNoSpare>(story.job(job).verdict.reason));
   CHECK(story.count("worker.straggling") == 1);
   story.node(1);
   CHECK(names_of(story.decide()) == "replace");

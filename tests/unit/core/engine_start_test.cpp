@@ -1,11 +1,11 @@
 // How jobs start, wait and end.
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
 using core::JobState;
-using core::ReasonCode;
 
 TEST_CASE("A job that fits starts with its preferred size, all workers at once") {
   Story story;
@@ -30,7 +30,7 @@ TEST_CASE("A gang that does not fit whole holds no slot") {
   Story story;
   story.node(3);
   const JobId job = story.submit({.min = 4, .max = 4});
-  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNeverFits);
+  CHECK(test::says<core::reason::NeverFits>(story.decide().verdicts.at(0).reason));
   CHECK(story.state().slots_free() == 3);
   story.node(1);
   CHECK(names_of(story.decide()) == "start");
@@ -42,7 +42,7 @@ TEST_CASE("A worker's slots lie on one node") {
   story.node(3);
   story.node(3);
   const JobId job = story.submit({.min = 3, .max = 3, .gpus = 2});
-  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNeverFits);
+  CHECK(test::says<core::reason::NeverFits>(story.decide().verdicts.at(0).reason));
   story.node(2);
   story.decide();
   for (const WorkerId id : story.job(job).workers) CHECK(story.worker(id).slots.size() == 2);
@@ -77,7 +77,7 @@ TEST_CASE("Cordoned and lost nodes get no work") {
 TEST_CASE("Without a node a job waits and says so") {
   Story story;
   story.submit();
-  CHECK(story.decide().verdicts.at(0).reason.code == ReasonCode::kNoNodes);
+  CHECK(test::says<core::reason::NoNodes>(story.decide().verdicts.at(0).reason));
 }
 
 TEST_CASE("In a strict queue nobody overtakes the first job that does not fit") {
@@ -87,9 +87,9 @@ TEST_CASE("In a strict queue nobody overtakes the first job that does not fit") 
   const JobId large = story.submit({.min = 2, .max = 2});
   const JobId small = story.submit({.min = 1, .max = 1});
   story.decide();
-  CHECK(story.job(large).verdict.reason.code == ReasonCode::kWaitingForSlots);
-  CHECK(story.job(small).verdict.reason.code == ReasonCode::kBehindOlderJob);
-  CHECK(story.job(small).verdict.reason.number("ahead") == 1);
+  CHECK(test::says<core::reason::WaitingForSlots>(story.job(large).verdict.reason));
+  CHECK(test::says<core::reason::BehindOlderJob>(story.job(small).verdict.reason));
+  CHECK(test::number_in(story.job(small).verdict.reason, "ahead") == 1);
   story.learn(core::JobCancelRequested{large});
   CHECK(names_of(story.decide()) == "end_job start");
 }
@@ -129,7 +129,7 @@ TEST_CASE("A job never starts above its price cap") {
   const JobId too_dear = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});
   story.decide();
   CHECK(story.job(cheap).workers.size() == 2);
-  CHECK(story.job(too_dear).verdict.reason.code == ReasonCode::kPriceCap);
+  CHECK(test::says<core::reason::PriceCap>(story.job(too_dear).verdict.reason));
 }
 
 TEST_CASE("When training has finished, the exits are normal and the job succeeds") {
@@ -194,7 +194,7 @@ TEST_CASE("A job that outlives its limit is ended") {
   CHECK(names_of(story.decide()) == "stop_worker");
   story.exit(WorkerId(1), -1);
   story.decide();
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kMaxDuration);
+  CHECK(test::says<core::reason::MaxDuration>(story.job(job).verdict.reason));
 }
 
 TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") {
@@ -214,7 +214,7 @@ TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") 
   story.learn(core::JobResumeRequested{job});
   const auto again = story.decide();
   CHECK(names_of(again) == "start");
-  CHECK(again.plan[0].reason.code == ReasonCode::kResumed);
+  CHECK(test::says<core::reason::Resumed>(again.plan[0].reason));
   story.settle(job);
   CHECK(story.job(job).generation > generation);
   CHECK(story.refuses(core::JobResumeRequested{job}).find("only a suspended job") != std::string::npos);

@@ -2,36 +2,34 @@
 #include "core/explain/explain.hpp"
 #include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
-
-using core::ReasonCode;
 
 bool has(const std::vector<std::string>& lines, const std::string& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
 TEST_CASE("Every reason is a sentence without holes") {
-  for (int i = 0; i <= static_cast<int>(ReasonCode::kMaxDuration); ++i) {
-    const auto text = core::sentence(core::Reason{static_cast<ReasonCode>(i), {}});
-    INFO(core::to_text(static_cast<ReasonCode>(i)));
+  for (const core::Reason& reason : test::one_reason_of_each()) {
+    const auto text = core::sentence(reason);
+    INFO(core::name_of(reason));
     CHECK(text.size() > 10);
     CHECK(text.find("does not know") == std::string::npos);
   }
 }
 
 TEST_CASE("Sentences carry their numbers as people read them") {
-  CHECK(
-      core::sentence({ReasonCode::kEfficientUp, {{"from", 2}, {"to", 3}, {"efficiency", 0.62}, {"threshold", 0.1}}}) ==
-      "growing 2 -> 3: the last worker added 62 % of a worker's throughput, more than the 10 % asked for");
-  CHECK(core::sentence(
-            {ReasonCode::kEfficiencySettled, {{"size", 2}, {"next", 3}, {"efficiency", 0.04}, {"threshold", 0.1}}}) ==
+  const core::reason::Efficiency much{.efficiency = 0.62, .threshold = 0.1};
+  const core::reason::Efficiency little{.efficiency = 0.04, .threshold = 0.1};
+  CHECK(core::sentence(core::reason::EfficientUp{{{.from = 2, .to = 3}, much}}) ==
+        "growing 2 -> 3: the last worker added 62 % of a worker's throughput, more than the 10 % asked for");
+  CHECK(core::sentence(core::reason::EfficiencySettled{{.size = 2, .next = 3}, little}) ==
         "keeps 2 workers: a third worker would add 4 % of a worker's throughput, less than the 10 % asked for");
-  CHECK(core::sentence({ReasonCode::kCooldown, {{"seconds_left", 11.2}}}) ==
+  CHECK(core::sentence(core::reason::Cooldown{{.left = Duration::millis(11'200)}}) ==
         "keeps its size for now: the cooldown ends in 12 s");
-  CHECK(core::sentence({ReasonCode::kWorkerLost, {{"worker", 2}, {"survivors", 1}}}) ==
-        "w-2 was lost; 1 worker goes on");
+  CHECK(core::sentence(core::reason::WorkerLost{{.worker = WorkerId(2)}, 1}) == "w-2 was lost; 1 worker goes on");
 }
 
 TEST_CASE("Numbers read well") {
@@ -63,18 +61,14 @@ TEST_CASE("Two numbers that are held against each other have as many digits as t
 
 TEST_CASE("A sentence does not bear out numbers that speak against it") {
   const auto grow = [](double worth, double price) {
-    return core::sentence({ReasonCode::kPriceGrow, {{"from", 1}, {"to", 2}, {"worth", worth}, {"price", price}}});
+    return core::sentence(core::reason::PriceGrow{{{.from = 1, .to = 2}, {.worth = worth, .price = price}}});
   };
   CHECK(grow(2.46, 5) == "growing 1 -> 2: its share of the slots has grown");
   CHECK(grow(5, 2.46) == "growing 1 -> 2: no other job would gain more from the slots");
   CHECK(grow(1, 0) == "growing 1 -> 2: slots are free");
-  CHECK(core::sentence({ReasonCode::kEfficiencySettled,
-                        {{"size", 2},
-                         {"next", 3},
-                         {"efficiency", -0.1},
-                         {"threshold", 0.1},
-                         {"throughput", 26'400},
-                         {"next_throughput", 25'100}}}) ==
+  CHECK(core::sentence(core::reason::EfficiencySettled{
+            {.size = 2, .next = 3},
+            {.efficiency = -0.1, .threshold = 0.1, .throughput = 26'400, .next_throughput = 25'100}}) ==
         "keeps 2 workers: a third worker would lower throughput (26.4 k -> 25.1 k samples/s)");
 }
 
@@ -127,11 +121,12 @@ TEST_CASE("Numbers that change by the second are told as they are now") {
   story.wish(job, 3);
   story.steps(job, 1);
   story.decide();
-  REQUIRE(story.job(job).verdict.reason.code == ReasonCode::kCooldown);
+  REQUIRE(test::says<core::reason::Cooldown>(story.job(job).verdict.reason));
   story.pass(Duration::seconds(15));
   story.learn(core::ClockAdvanced{});
   const Duration left = *story.job(job).last_resize_at + Duration::seconds(20) - story.now();
-  CHECK(core::current_reason(story.state(), story.job(job)).number("seconds_left") == Approx(left.to_seconds()));
+  CHECK(test::number_in(core::current_reason(story.state(), story.job(job)), "seconds_left") ==
+        Approx(left.to_seconds()));
   CHECK(has(core::explain(story.state(), job).unblocks,
             "wait " + core::waiting_time(left.to_seconds()) + " for the cooldown"));
 }

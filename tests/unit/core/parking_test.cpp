@@ -1,11 +1,11 @@
 // How jobs give up their slots and take them again, and what becomes of workers that give no sign of life.
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
 using core::JobState;
-using core::ReasonCode;
 
 core::StateParked parked(const Story& story, JobId job, WorkerId worker, std::int64_t step) {
   return {job, worker, story.job(job).generation, step, 4096, 2.5};
@@ -106,8 +106,8 @@ TEST_CASE("A worker that does not park within its grace is killed, and the reaso
   story.pass(Duration::seconds(7));
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker stop_worker");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kParkTimeout);
-  CHECK(decision.plan[0].reason.number("steps") == static_cast<double>(story.job(job).last_step));
+  CHECK(test::says<core::reason::ParkTimeout>(decision.plan[0].reason));
+  CHECK(test::number_in(decision.plan[0].reason, "steps") == static_cast<double>(story.job(job).last_step));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.exit(WorkerId(1), -1);
   story.exit(WorkerId(2), -1);
@@ -139,7 +139,7 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
     [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job,
                                       core::StepBudget&) const override {
       const int wish = job.last_step < 5 ? 1 : 0;
-      return {job.id, wish, {ReasonCode::kMeasuring, {{"steps", 1}, {"of", 2}}}, {}};
+      return {job.id, wish, core::reason::Measuring{.steps = 1, .of = 2}, {}};
     }
   };
   core::Engine engine({{{"default", std::make_shared<Nothing>()}}, {std::make_shared<PlainDetector>()}, {}});
@@ -165,14 +165,14 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
   }
   const auto held = decide(zero);
   CHECK(names_of(held).empty());
-  CHECK(engine.view().find_job(JobId(1))->verdict.reason.code == ReasonCode::kMinRuntime);
+  CHECK(test::says<core::reason::MinRuntime>(engine.view().find_job(JobId(1))->verdict.reason));
   const Instant later = zero + Duration::seconds(60);
   learn(later, core::ClockAdvanced{});
   const auto decision = decide(later);
   REQUIRE(names_of(decision) == "preempt");
   CHECK(std::get<core::PreemptIntent>(decision.plan[0].intent).job == JobId(1));
-  CHECK(decision.plan[0].reason.code == ReasonCode::kPreempted);
-  CHECK(engine.view().find_job(JobId(2))->verdict.reason.code == ReasonCode::kAtMin);
+  CHECK(test::says<core::reason::Preempted>(decision.plan[0].reason));
+  CHECK(test::says<core::reason::AtMin>(engine.view().find_job(JobId(2))->verdict.reason));
   learn(later, core::WorkerExited{WorkerId(1), 0, 0, ""});
   CHECK(engine.view().find_job(JobId(1))->state == JobState::kPending);
   // It is held back as long as its policy wishes nothing for it.
@@ -187,7 +187,7 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   CHECK(story.last("worker.stuck").data["seconds"] == 70);
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kWorkerStuck);
+  CHECK(test::says<core::reason::WorkerStuck>(decision.plan[0].reason));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == WorkerId(2));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.learn(core::WorkerExited{WorkerId(2), -1, 9, ""});
@@ -215,7 +215,7 @@ TEST_CASE("A switch that never comes ends who never answered, and whoever answer
   story.pass(Duration::seconds(1));
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kSwitchTimeout);
+  CHECK(test::says<core::reason::SwitchTimeout>(decision.plan[0].reason));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == members[1]);
 }
 

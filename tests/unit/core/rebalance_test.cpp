@@ -4,11 +4,11 @@
 #include "core/explain/explain.hpp"
 #include "core/facts/shares.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
-using core::ReasonCode;
 using Weights = std::vector<std::int64_t>;
 
 // The one change of shares of a decision.
@@ -48,9 +48,9 @@ TEST_CASE("A slow worker gets the share that it computes in the others' time, be
   CHECK(intent.generation == story.job(job).generation);
   CHECK(intent.number == 1);
   CHECK(intent.weights == Weights{1'000, 500});
-  CHECK(decision.plan[0].reason.code == ReasonCode::kStragglerRebalanced);
-  CHECK(decision.plan[0].reason.number("share") == 0.5);
-  CHECK(decision.plan[0].reason.number("was") == 1);
+  CHECK(test::says<core::reason::StragglerRebalanced>(decision.plan[0].reason));
+  CHECK(test::number_in(decision.plan[0].reason, "share") == 0.5);
+  CHECK(test::number_in(decision.plan[0].reason, "was") == 1);
   REQUIRE(story.count("worker.straggling") == 1);
   CHECK(story.last("worker.straggling").data["next_action"] == "rebalance");
   CHECK(core::sentence(decision.plan[0].reason).find("giving w-2 50 % of a full share") == 0);
@@ -106,13 +106,13 @@ TEST_CASE("An eased worker's account goes on with what the others have taken ove
   // 64 samples, of which it takes 21 instead of 32: 10.7 at 67 ms / 42.7 each are 17 ms a step.
   story.steps(job, 10, {67'000, 67'000});
   story.decide();
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerEased);
+  CHECK(test::says<core::reason::StragglerEased>(story.job(job).verdict.reason));
   CHECK(core::cost_so_far(story.job(job), story.worker(WorkerId(2))) - before == Approx(10 * 0.017).margin(0.02));
-  CHECK(story.job(job).verdict.reason.number("score") == Approx(0.5));
+  CHECK(test::number_in(story.job(job).verdict.reason, "score") == Approx(0.5));
   CHECK(story.count("worker.straggling") == 1);
   for (int i = 0; i < 40 && names_of(story.decide()).empty(); ++i) story.steps(job, 10, {67'000, 67'000});
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerReplaced);
-  CHECK(story.job(job).verdict.reason.number("waited_s") >= core::cost_of_replacing(story.job(job)));
+  CHECK(test::says<core::reason::StragglerReplaced>(story.job(job).verdict.reason));
+  CHECK(test::number_in(story.job(job).verdict.reason, "waited_s") >= core::cost_of_replacing(story.job(job)));
   CHECK(story.count("worker.straggling") == 1);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("An eased worker is not given up for lack of a free slot: it does more
     story.steps(job, 20, {67'000, 67'000, 67'000});
     CHECK(names_of(story.decide()).empty());
   }
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerEased);
+  CHECK(test::says<core::reason::StragglerEased>(story.job(job).verdict.reason));
 }
 
 TEST_CASE("A worker that is still slow by its smaller share gets a smaller one") {
@@ -147,12 +147,12 @@ TEST_CASE("A worker that is fast again waits for the others, and gets its share 
   story.steps(job, 30, {67'000, 33'000});
   const auto decision = story.decide();
   CHECK(rebalance_of(decision).weights == Weights{1'000, 1'000});
-  CHECK(decision.plan[0].reason.code == ReasonCode::kSharesRegained);
+  CHECK(test::says<core::reason::SharesRegained>(decision.plan[0].reason));
   CHECK(story.job(job).eased.empty());
   story.rebalanced(job);
   story.steps(job, 30);
   story.decide();
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kFixedSize);
+  CHECK(test::says<core::reason::FixedSize>(story.job(job).verdict.reason));
   CHECK(story.count("job.rebalanced") == 2);
 }
 

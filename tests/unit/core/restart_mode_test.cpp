@@ -2,6 +2,7 @@
 
 #include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 // A job whose programs know nothing of generations: each change of membership ends them all and starts them anew.
 namespace tidepool::test {
@@ -129,7 +130,7 @@ TEST_CASE("a failed program restarts all workers on their slots after a pause th
   CHECK(story.its().restarts == 1);
   CHECK(names_of(story.decide()) == "switch");
   CHECK(story.its().members == std::vector{WorkerId(1), WorkerId(2)});
-  CHECK(story.its().verdict.reason.code == core::ReasonCode::kProgramFailed);
+  CHECK(test::says<core::reason::ProgramFailed>(story.its().verdict.reason));
   story.learn(core::ProgramEnded{WorkerId(1), story.its().generation - 1, 1, 0, "its peer is gone"});
   CHECK(story.its().restarts == 1);  // what one failure takes along is not another
   story.all_wait();

@@ -2,12 +2,12 @@
 #include "core/decide/state_wait.hpp"
 #include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
 using core::JobState;
-using core::ReasonCode;
 
 // A job that was parked at step 102 (some ten seconds of work) on a node that another job has filled since; a second
 // node has room.
@@ -42,15 +42,15 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
   Story& story = parked.story;
   CHECK(names_of(story.decide()).empty());
   const auto& why = parked.state().verdict.reason;
-  CHECK(why.code == ReasonCode::kWaitsForState);
-  CHECK(why.number("node") == 1);
-  CHECK(why.number("step") == 102);
-  CHECK(why.number("redo_s") == Approx(10.2).margin(0.1));
+  CHECK(test::says<core::reason::WaitsForState>(why));
+  CHECK(test::number_in(why, "node") == 1);
+  CHECK(test::number_in(why, "step") == 102);
+  CHECK(test::number_in(why, "redo_s") == Approx(10.2).margin(0.1));
   story.pass(Duration::seconds(6));
   story.learn(core::ClockAdvanced{});
   CHECK(names_of(story.decide()).empty());
   const auto told = core::explain(story.state(), parked.job);
-  CHECK(told.reason.number("seconds_left") == Approx(4.2).margin(0.1));
+  CHECK(test::number_in(told.reason, "seconds_left") == Approx(4.2).margin(0.1));
   CHECK(told.unblocks.front() == "free a slot on node-1");
   // The wait ends by itself, with no fact.
   core::Decision decision;
@@ -61,7 +61,7 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
   }
   REQUIRE(names_of(decision) == "start");
   CHECK(std::get<core::StartIntent>(decision.plan[0].intent).newcomers[0].node == parked.other);
-  CHECK(decision.plan[0].reason.code == ReasonCode::kResumedElsewhere);
+  CHECK(test::says<core::reason::ResumedElsewhere>(decision.plan[0].reason));
   CHECK(core::sentence(decision.plan[0].reason).find("away from node-1") != std::string::npos);
   CHECK_FALSE(parked.state().held_since);
 }
@@ -80,7 +80,7 @@ TEST_CASE("It starts there as soon as there is room") {
     if (start == nullptr) continue;
     started = true;
     CHECK(start->newcomers[0].node == parked.home);
-    CHECK(planned.reason.code == ReasonCode::kResumed);
+    CHECK(test::says<core::reason::Resumed>(planned.reason));
   }
   CHECK(started);
 }
@@ -105,7 +105,7 @@ TEST_CASE("Who waits for its state holds up nobody behind it") {
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "start");
   CHECK(core::job_of(decision.plan[0].intent) == next);
-  CHECK(parked.state().verdict.reason.code == ReasonCode::kWaitsForState);
+  CHECK(test::says<core::reason::WaitsForState>(parked.state().verdict.reason));
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
 
 using core::Follows;
 using core::JobState;
-using core::ReasonCode;
 
 // The rules of what comes after a smaller share, or where none can be had.
 constexpr core::EngineConfig kNoEasing{.rebalance_stragglers = false};
@@ -48,10 +48,10 @@ TEST_CASE("A slow worker is watched until waiting for it has cost as much as a r
   story.steps(job, 150, {50'000, 120'000});
   CHECK(names_of(story.decide()).empty());
   const auto& verdict = story.job(job).verdict.reason;
-  CHECK(verdict.code == ReasonCode::kStragglerWatched);
-  CHECK(verdict.number("worker") == 2);
-  CHECK(verdict.number("cost_s") == Approx(12));
-  CHECK(verdict.number("waited_s") == Approx(10.5).margin(0.2));
+  CHECK(test::says<core::reason::StragglerWatched>(verdict));
+  CHECK(test::number_in(verdict, "worker") == 2);
+  CHECK(test::number_in(verdict, "cost_s") == Approx(12));
+  CHECK(test::number_in(verdict, "waited_s") == Approx(10.5).margin(0.2));
   REQUIRE(story.count("worker.straggling") == 1);
   const auto& told = story.last("worker.straggling").data;
   CHECK(told["detector"] == "plain");
@@ -62,7 +62,7 @@ TEST_CASE("A slow worker is watched until waiting for it has cost as much as a r
   // Since then the verdict stays, and its numbers are brought up to date.
   story.steps(job, 10, {50'000, 120'000});
   story.decide();
-  CHECK(core::current_reason(story.state(), story.job(job)).number("waited_s") == Approx(11.2).margin(0.2));
+  CHECK(test::number_in(core::current_reason(story.state(), story.job(job)), "waited_s") == Approx(11.2).margin(0.2));
   story.steps(job, 15, {50'000, 120'000});
   CHECK(names_of(story.decide()) == "replace");
   CHECK(story.count("worker.straggling") == 1);
@@ -110,8 +110,8 @@ TEST_CASE("Slowness is followed from the worker to its node and from there to th
   story.steps(job, 30, slow);
   CHECK(names_of(story.decide()).empty());
   const auto& why = story.job(job).verdict.reason;
-  CHECK(why.code == ReasonCode::kStragglerNoSpare);
-  CHECK(why.number("follows") == static_cast<double>(Follows::kNode));
+  CHECK(test::says<core::reason::StragglerNoSpare>(why));
+  CHECK(test::number_in(why, "follows") == static_cast<double>(Follows::kNode));
 
   story.node(1);
   const auto decision = story.decide();
@@ -121,7 +121,7 @@ TEST_CASE("Slowness is followed from the worker to its node and from there to th
   story.pass(core::kReplacementWait * 4);
   story.steps(job, 100, slow);
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerInData);
+  CHECK(test::says<core::reason::StragglerInData>(story.job(job).verdict.reason));
   CHECK(story.last("worker.straggling").data["follows"] == "data");
   CHECK(story.last("worker.straggling").data["next_action"].is_null());
 }
@@ -136,7 +136,7 @@ TEST_CASE("A second replacement in a row follows the first only after a while") 
   story.steps(job, 150);  // 15 s: the newcomer is healthy, and then it is not
   story.steps(job, 30, {50'000, 120'000});
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerWatched);
+  CHECK(test::says<core::reason::StragglerWatched>(story.job(job).verdict.reason));
   story.pass(core::kReplacementWait);
   CHECK(names_of(story.decide()) == "replace");
 }
@@ -147,20 +147,20 @@ TEST_CASE("Without a free slot a slow worker is given up if the others are faste
   const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
   story.steps(job, 100, {50'000, 70'000, 50'000});  // at 71 % it does more than nothing: 2 < 3 x 0.71
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kStragglerNoSpare);
+  CHECK(test::says<core::reason::StragglerNoSpare>(story.job(job).verdict.reason));
   CHECK(story.last("worker.straggling").data["next_action"].is_null());
 
   story.steps(job, 100, {50'000, 200'000, 50'000});
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "shrink switch");
-  CHECK(decision.plan[0].reason.code == ReasonCode::kStragglerShrunk);
+  CHECK(test::says<core::reason::StragglerShrunk>(decision.plan[0].reason));
   CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leavers == std::vector{WorkerId(2)});
   story.switched(job);
   story.exit(WorkerId(2), 0);
   // The policy wants three again, but the free slot is the slow worker's.
   story.steps(job, 5);
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).verdict.reason.code == ReasonCode::kCooldown);
+  CHECK(test::says<core::reason::Cooldown>(story.job(job).verdict.reason));
   story.pass(core::kReplacementWait);
   CHECK(names_of(story.decide()) == "grow");
 }

@@ -6,11 +6,10 @@
 #include "core/explain/explain.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::test {
 namespace {
-
-using core::ReasonCode;
 
 NodeId typed_node(Story& story, const std::string& type, int slots) {
   const std::string name = "n" + std::to_string(story.state().next_node);
@@ -74,21 +73,21 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
   CHECK(names_of(story.decide()).empty());
   const core::Reason waits = story.job(typed).verdict.reason;
-  REQUIRE(waits.code == ReasonCode::kWaitingForSlots);
-  CHECK(waits.number("movers") == 1);
+  REQUIRE(test::says<core::reason::WaitingForSlots>(waits));
+  CHECK(test::number_in(waits, "movers") == 1);
   CHECK(core::sentence(waits) ==
         "waits for 1 slot of a type that it asks for; none is free; 1 worker that may be elsewhere holds such slots, "
         "and moves when there is room elsewhere and waiting has cost as much as moving: " +
             core::sentence(waits).substr(core::sentence(waits).rfind(": ") + 2));
-  const double cost_s = waits.number("cost_s");
+  const double cost_s = test::number_in(waits, "cost_s");
   REQUIRE(cost_s > 0);
   story.pass(Duration::from_seconds(cost_s * 0.9));
   CHECK(names_of(story.decide()).empty());
   story.pass(Duration::from_seconds(cost_s * 0.2));
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision) == "replace");
-  CHECK(decision.plan.front().reason.code == ReasonCode::kMovedForType);
-  CHECK(decision.plan.front().reason.number("for_job") == static_cast<double>(typed.number()));
+  CHECK(test::says<core::reason::MovedForType>(decision.plan.front().reason));
+  CHECK(test::number_in(decision.plan.front().reason, "for_job") == static_cast<double>(typed.number()));
   story.settle(scene.any);
   CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common});
   CHECK(story.job(scene.any).replace_cost.count == 1);
@@ -121,7 +120,7 @@ TEST_CASE("a job moves one worker at a time, and no more of them than are needed
   const JobId typed = submit_typed(story, {.min = 2, .max = 3, .preferred = 3}, {"new"});
   story.wish(typed, 3);
   story.decide();
-  CHECK(story.job(typed).verdict.reason.number("movers") == 2);
+  CHECK(test::number_in(story.job(typed).verdict.reason, "movers") == 2);
   story.pass(Duration::seconds(3'600));
   CHECK(names_of(story.decide()) == "replace");
   story.settle(scene.any);
@@ -164,7 +163,7 @@ TEST_CASE("nobody moves who asks for the same type, and the waiting job is told 
   story.pass(Duration::seconds(3'600));
   CHECK(names_of(story.decide()).empty());
   const core::Reason waits = story.job(typed).verdict.reason;
-  CHECK(waits.number("movers") == 0);
+  CHECK(test::number_in(waits, "movers") == 0);
   CHECK(core::sentence(waits).ends_with(holder.text() + " holds most of the others"));
   CHECK(core::unblocks_of(waits, typed).front() == "the end of " + holder.text());
 }

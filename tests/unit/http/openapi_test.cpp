@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/codec/reason_numbers.hpp"
 #include "core/state/cluster_state.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "tests/support/schema_check.hpp"
@@ -94,9 +95,7 @@ TEST_CASE("every reference of the document leads somewhere") {
 TEST_CASE("the document lists every reason code and every job state") {
   const json& schemas = test::openapi().at("components").at("schemas");
   std::set<std::string> codes;
-  for (int code = 0; code <= static_cast<int>(core::ReasonCode::kMaxDuration); ++code) {
-    codes.emplace(core::to_text(static_cast<core::ReasonCode>(code)));
-  }
+  for (const std::string_view name : core::reason_names()) codes.emplace(name);
   CHECK(schemas.at("ReasonCode").at("enum").get<std::set<std::string>>() == codes);
   std::set<std::string> states;
   for (int state = 0; state <= static_cast<int>(core::JobState::kCancelled); ++state) {

@@ -4,11 +4,11 @@
 
 #include "policies/size/scaling_evidence.hpp"
 #include "tests/support/job_records.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies {
 namespace {
 
-using core::ReasonCode;
 using test::JobWorld;
 
 const AutoscalingEngine kEngine;
@@ -18,7 +18,7 @@ TEST_CASE("a waiting job starts at its preferred size") {
   JobWorld world({1, 2, 4}, 2);
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 2);
-  CHECK(wish.reason.code == ReasonCode::kStarted);
+  CHECK(test::says<core::reason::Started>(wish.reason));
 }
 
 TEST_CASE("a size is not judged before it has been measured for every_steps steps") {
@@ -27,9 +27,9 @@ TEST_CASE("a size is not judged before it has been measured for every_steps step
   world.job.steps_since_switch = 19;
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 2);
-  CHECK(wish.reason.code == ReasonCode::kMeasuring);
-  CHECK(wish.reason.number("steps") == 19);
-  CHECK(wish.reason.number("of") == 20);
+  CHECK(test::says<core::reason::Measuring>(wish.reason));
+  CHECK(test::number_in(wish.reason, "steps") == 19);
+  CHECK(test::number_in(wish.reason, "of") == 20);
 }
 
 TEST_CASE("rule 1: with one size measured, N workers are added") {
@@ -37,40 +37,40 @@ TEST_CASE("rule 1: with one size measured, N workers are added") {
   world.job.spec.scaling.spawn_size = 2;
   const auto wish = world.at(1).measured(1, 100).ask(kEngine);
   CHECK(wish.size == 3);
-  CHECK(wish.reason.code == ReasonCode::kExploreUp);
+  CHECK(test::says<core::reason::ExploreUp>(wish.reason));
 }
 
 TEST_CASE("rule 1: with one size measured at the maximum, N workers are taken away") {
   JobWorld world({1, 2, 4});
   const auto wish = world.at(4).measured(4, 100).ask(kEngine);
   CHECK(wish.size == 2);
-  CHECK(wish.reason.code == ReasonCode::kGatherEvidence);
+  CHECK(test::says<core::reason::GatherEvidence>(wish.reason));
 }
 
 TEST_CASE("rule 3: while all steps pay, the job goes to the largest measured size plus N") {
   JobWorld world(kOneToEight);
   const auto wish = world.at(2).measured(1, 100).measured(2, 190).ask(kEngine);
   CHECK(wish.size == 3);
-  CHECK(wish.reason.code == ReasonCode::kEfficientUp);
-  CHECK(wish.reason.number("efficiency") == Approx(0.9));
+  CHECK(test::says<core::reason::EfficientUp>(wish.reason));
+  CHECK(test::number_in(wish.reason, "efficiency") == Approx(0.9));
 }
 
 TEST_CASE("the efficiency of a step counts each added worker against the mean of those before") {
   JobWorld world({2, 6});
   // ((300 - 200) / 4) / (200 / 2) = 0.25
   const auto wish = world.at(6).measured(2, 200).measured(6, 300).ask(kEngine);
-  CHECK(wish.reason.code == ReasonCode::kAtMax);
+  CHECK(test::says<core::reason::AtMax>(wish.reason));
   REQUIRE(wish.lost.size() == 1);
   CHECK(wish.lost[0].size == 2);
   CHECK(wish.lost[0].score == Approx(-(0.25 - 0.1)));
-  CHECK(wish.lost[0].reason.number("efficiency") == Approx(0.25));
+  CHECK(test::number_in(wish.lost[0].reason, "efficiency") == Approx(0.25));
 }
 
 TEST_CASE("rule 4: when an early step does not pay and smaller sizes are unmeasured, the job explores downwards") {
   JobWorld world({1, 2, 4}, 2);
   const auto wish = world.at(4).measured(2, 100).measured(4, 102).ask(kEngine);
   CHECK(wish.size == 1);
-  CHECK(wish.reason.code == ReasonCode::kExploreDown);
+  CHECK(test::says<core::reason::ExploreDown>(wish.reason));
 }
 
 TEST_CASE("rule 4: a failure beyond the first three steps does not send the job downwards") {
@@ -78,7 +78,7 @@ TEST_CASE("rule 4: a failure beyond the first three steps does not send the job 
   world.at(6).measured(2, 200).measured(3, 300).measured(4, 400).measured(5, 500).measured(6, 501);
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 5);
-  CHECK(wish.reason.code == ReasonCode::kInefficientDown);
+  CHECK(test::says<core::reason::InefficientDown>(wish.reason));
 }
 
 TEST_CASE("rule 5: the job keeps the size before the first step that does not pay") {
@@ -87,20 +87,20 @@ TEST_CASE("rule 5: the job keeps the size before the first step that does not pa
   SECTION("from above it comes down") {
     const auto wish = world.at(3).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kInefficientDown);
-    CHECK(wish.reason.number("efficiency") == Approx((182.0 - 180) / 90));
+    CHECK(test::says<core::reason::InefficientDown>(wish.reason));
+    CHECK(test::number_in(wish.reason, "efficiency") == Approx((182.0 - 180) / 90));
   }
   SECTION("there it stays, and names the step that lost") {
     const auto wish = world.at(2).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kEfficiencySettled);
-    CHECK(wish.reason.number("next") == 3);
+    CHECK(test::says<core::reason::EfficiencySettled>(wish.reason));
+    CHECK(test::number_in(wish.reason, "next") == 3);
     CHECK(wish.lost.size() == 2);
   }
   SECTION("from below it goes up") {
     const auto wish = world.at(1).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kEfficientUp);
+    CHECK(test::says<core::reason::EfficientUp>(wish.reason));
   }
 }
 
@@ -109,13 +109,13 @@ TEST_CASE("rule 5: the next size is measured for min(100, 5 K) steps before it i
   SECTION("it stays until the evidence is in") {
     const auto wish = world.measured(1, 100).measured(2, 101, 20).at(2).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kMeasuring);
-    CHECK(wish.reason.number("of") == 100);
+    CHECK(test::says<core::reason::Measuring>(wish.reason));
+    CHECK(test::number_in(wish.reason, "of") == 100);
   }
   SECTION("it goes back for it") {
     const auto wish = world.measured(1, 100).measured(2, 101, 20).at(1).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kGatherEvidence);
+    CHECK(test::says<core::reason::GatherEvidence>(wish.reason));
   }
   SECTION("a small K asks for less") {
     world.job.spec.scaling.every_steps = 4;
@@ -127,19 +127,19 @@ TEST_CASE("a record older than the horizon is no longer evidence, and is renewed
   JobWorld world({1, 2, 3});
   world.measured(1, 100'000).measured(2, 101'000);
   world.now = world.now + ScalingEvidence::kTrustFor;
-  CHECK(world.measured(1, 100'000).at(1).ask(kEngine).reason.code == ReasonCode::kEfficiencySettled);
+  CHECK(test::says<core::reason::EfficiencySettled>(world.measured(1, 100'000).at(1).ask(kEngine).reason));
   world.now = world.now + Duration::seconds(1);
-  CHECK(world.measured(1, 100'000).at(1).ask(kEngine).reason.code == ReasonCode::kGatherEvidence);
+  CHECK(test::says<core::reason::GatherEvidence>(world.measured(1, 100'000).at(1).ask(kEngine).reason));
   world.measured(2, 101'000);
   CHECK(world.at(2).ask(kEngine).size == 1);
-  CHECK(world.at(1).ask(kEngine).reason.code == ReasonCode::kEfficiencySettled);
+  CHECK(test::says<core::reason::EfficiencySettled>(world.at(1).ask(kEngine).reason));
 }
 
 TEST_CASE("evidence is not renewed more often than a hundredth of the time allows") {
   JobWorld world({1, 2, 3});
   world.measured(1, 1).measured(2, 1.01);  // a step takes over an hour
   world.now = world.now + Duration::seconds(4'000);
-  CHECK(world.measured(1, 1).at(1).ask(kEngine).reason.code == ReasonCode::kEfficiencySettled);
+  CHECK(test::says<core::reason::EfficiencySettled>(world.measured(1, 1).at(1).ask(kEngine).reason));
 }
 
 TEST_CASE("coming back up to a size needs more than noise") {
@@ -158,9 +158,9 @@ TEST_CASE("a change that costs more time than it brings is not made") {
   world.at(1).measured(1, 100);  // a second of work is left; a second worker could save half of it
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 1);
-  CHECK(wish.reason.code == ReasonCode::kTransitionTooDear);
-  CHECK(wish.reason.number("gain_s") == Approx(0.5));
-  CHECK(wish.reason.number("stall_s") == Approx(2));
+  CHECK(test::says<core::reason::TransitionTooDear>(wish.reason));
+  CHECK(test::number_in(wish.reason, "gain_s") == Approx(0.5));
+  CHECK(test::number_in(wish.reason, "stall_s") == Approx(2));
   SECTION("unless changes have been found to be cheap") {
     world.job.grow_cost = {.count = 3, .mean_stall_ms = 40};
     world.job.shrink_cost = {.count = 2, .mean_stall_ms = 20};
@@ -172,7 +172,7 @@ TEST_CASE("past the end of its declared work a job changes nothing") {
   JobWorld world({1, 2});
   world.job.spec.work_samples = 1'000;
   world.job.samples_done = 1'200;
-  CHECK(world.at(1).measured(1, 100).ask(kEngine).reason.code == ReasonCode::kTransitionTooDear);
+  CHECK(test::says<core::reason::TransitionTooDear>(world.at(1).measured(1, 100).ask(kEngine).reason));
 }
 
 TEST_CASE("with a utility, a step pays if it gains more utility than it costs") {
@@ -187,16 +187,16 @@ TEST_CASE("with a utility, a step pays if it gains more utility than it costs") 
   SECTION("half a unit for a third of a unit: yes") {
     const auto wish = world.at(1).ask(kEngine);
     CHECK(wish.size == 2);
-    CHECK(wish.reason.code == ReasonCode::kUtilityUp);
-    CHECK(wish.reason.number("utility_gain") == Approx(0.5));
-    CHECK(wish.reason.number("cost_gain") == Approx(1.0 / 3));
+    CHECK(test::says<core::reason::UtilityUp>(wish.reason));
+    CHECK(test::number_in(wish.reason, "utility_gain") == Approx(0.5));
+    CHECK(test::number_in(wish.reason, "cost_gain") == Approx(1.0 / 3));
   }
   SECTION("a tenth of that utility: no, however efficient the step is") {
     world.job.spec.scaling.linear_utility->value = 0.3;
     const auto wish = world.at(2).ask(kEngine);
     CHECK(wish.size == 1);
-    CHECK(wish.reason.code == ReasonCode::kUtilityDown);
-    CHECK(world.at(1).ask(kEngine).reason.code == ReasonCode::kUtilitySettled);
+    CHECK(test::says<core::reason::UtilityDown>(wish.reason));
+    CHECK(test::says<core::reason::UtilitySettled>(world.at(1).ask(kEngine).reason));
   }
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a price cap bounds the size from above, and takes workers from a job 
   world.priced(Money::micros(1'000'000));
   world.job.spec.scaling.price_cap = Money::micros(3'000'000);
   world.measured(1, 100).measured(2, 200);
-  CHECK(world.at(2).ask(kEngine).reason.code == ReasonCode::kPriceCap);
+  CHECK(test::says<core::reason::PriceCap>(world.at(2).ask(kEngine).reason));
   CHECK(world.at(2).ask(kEngine).size == 2);
   CHECK(world.at(4).ask(kEngine).size == 2);
   world.job.spec.scaling.price_cap = Money::micros(500'000);
@@ -218,7 +218,7 @@ TEST_CASE("a size that leaves a worker without a sample is not tried") {
   world.measured(1, 100).measured(2, 200);
   const auto wish = world.at(2).ask(kEngine);
   CHECK(wish.size == 2);
-  CHECK(wish.reason.code == ReasonCode::kBatchTooSmall);
+  CHECK(test::says<core::reason::BatchTooSmall>(wish.reason));
 }
 
 TEST_CASE("a job that failure left at a size it may not have goes to the next allowed one") {
@@ -228,7 +228,7 @@ TEST_CASE("a job that failure left at a size it may not have goes to the next al
 
 TEST_CASE("a job with one allowed size says that its size is fixed") {
   JobWorld world({2}, 2);
-  CHECK(world.at(2).measured(2, 100).ask(kEngine).reason.code == ReasonCode::kFixedSize);
+  CHECK(test::says<core::reason::FixedSize>(world.at(2).measured(2, 100).ask(kEngine).reason));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "policies/place/pack.hpp"
 #include "studies/baselines/optimus.hpp"
 #include "studies/baselines/registry.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -70,7 +71,7 @@ TEST_CASE("tiresias: a job that was given 16 GPU-hours goes behind those that we
   const Allocation after = decide(Tiresias(), view);
   CHECK(sizes_of(after) == std::vector<int>{0, 4});
   CHECK(after.grants[0].mark == Mark{.level = 1, .since = view.now});
-  CHECK(after.grants[0].reason.code == core::ReasonCode::kTurnWait);
+  CHECK(test::says<core::reason::TurnWait>(after.grants[0].reason));
 }
 
 TEST_CASE("tiresias: within the second queue the job that came there first is first, whatever its age") {
@@ -89,12 +90,12 @@ TEST_CASE("a line tells everybody who is next on its other side, and how far awa
   const Allocation allocation = decide(LeastAttained(), view);
   CHECK(sizes_of(allocation) == std::vector<int>{0, 2, 2});
   const Grant& waits = allocation.grants[0];
-  CHECK(waits.reason.number("rival") == 2);  // the last that is served before it
-  CHECK(waits.reason.number("bar") == 3'600);
+  CHECK(test::number_in(waits.reason, "rival") == 2);  // the last that is served before it
+  CHECK(test::number_in(waits.reason, "bar") == 3'600);
   REQUIRE(waits.lost.size() == 1);
   CHECK(waits.lost[0].size == 2);
   CHECK(waits.lost[0].score == Approx(-1));  // slot-hours
-  CHECK(allocation.grants[1].reason.number("rival") == 1);
+  CHECK(test::number_in(allocation.grants[1].reason, "rival") == 1);
   CHECK(allocation.grants[1].score == Approx(1));
   CHECK(allocation.grants[2].score == Approx(2));
   view.explained = false;
@@ -116,7 +117,7 @@ TEST_CASE("a size is held against what its slots bring others, taken or given up
   CHECK(score(0, 1) == Approx(-0.8 + 0.1));  // and the second would bring the other less
   CHECK(score(1, 2) == Approx(0.1 - 0.8));
   CHECK(allocation.grants[0].lost.front().size == 1);
-  CHECK(allocation.grants[1].lost.front().reason.number("rival") == 1);
+  CHECK(test::number_in(allocation.grants[1].lost.front().reason, "rival") == 1);
 }
 
 TEST_CASE("a job that has been larger, to no use, is told so instead of that it may not have more") {
@@ -127,15 +128,15 @@ TEST_CASE("a job that has been larger, to no use, is told so instead of that it 
   job.largest_seen = 2;
   job.speed = &speed;
   job.scaling = &scaling;
-  const core::Reason settled = at_the_top(job, 1);
-  CHECK(settled.code == core::ReasonCode::kEfficiencySettled);
-  CHECK(settled.number("next") == 2);
-  CHECK(settled.number("efficiency") == Approx(0.04));
-  CHECK(settled.number("threshold") == scaling.efficiency_threshold);
+  const core::Reason settled = at_the_top(job, 1).reason;
+  CHECK(test::says<core::reason::EfficiencySettled>(settled));
+  CHECK(test::number_in(settled, "next") == 2);
+  CHECK(test::number_in(settled, "efficiency") == Approx(0.04));
+  CHECK(test::number_in(settled, "threshold") == scaling.efficiency_threshold);
   job.largest_seen = 1;
-  CHECK(at_the_top(job, 1).code == core::ReasonCode::kAtMax);
+  CHECK(test::says<core::reason::AtMax>(at_the_top(job, 1).reason));
   job.size_max = 4;
-  CHECK(at_the_top(job, 2).code == core::ReasonCode::kMeasuring);
+  CHECK(test::says<core::reason::Measuring>(at_the_top(job, 2).reason));
 }
 
 TEST_CASE("a queue with overtaking passes over what does not fit; a strict one stops there") {
@@ -146,9 +147,9 @@ TEST_CASE("a queue with overtaking passes over what does not fit; a strict one s
   CHECK(sizes_of(grant_in_order(view, {0, 1, 2}, Overtaking::kAllowed)) == std::vector<int>{3, 0, 1});
   const Allocation strict = grant_in_order(view, {0, 1, 2}, Overtaking::kNever);
   CHECK(sizes_of(strict) == std::vector<int>{3, 0, 0});
-  CHECK(strict.grants[2].reason.code == core::ReasonCode::kBehindOlderJob);
+  CHECK(test::says<core::reason::BehindOlderJob>(strict.grants[2].reason));
   view.jobs[0].size_wanted = 5;
-  CHECK(grant_in_order(view, {0, 1, 2}, Overtaking::kAllowed).grants[0].reason.code == core::ReasonCode::kNeverFits);
+  CHECK(test::says<core::reason::NeverFits>(grant_in_order(view, {0, 1, 2}, Overtaking::kAllowed).grants[0].reason));
 }
 
 TEST_CASE("fifo is strict, srtf takes the shortest first and the unknown last, las the least served first") {
@@ -187,7 +188,7 @@ TEST_CASE("optimus: everybody gets one before anybody gets two, and nobody more 
   view.jobs[0].size_max = 3;
   const Allocation allocation = decide(Optimus(), view);
   CHECK(sizes_of(allocation) == std::vector<int>{3});
-  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kStarted);
+  CHECK(test::says<core::reason::Started>(allocation.grants[0].reason));
 }
 
 TEST_CASE("optimus: a size of which nothing is known is not taken") {

@@ -14,6 +14,7 @@
 #include "policies/tidal/tide_planner.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
+#include "tests/support/reasons.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::cluster {
@@ -43,7 +44,7 @@ Allocation grants(std::vector<int> sizes) {
   Allocation allocation;
   for (const int size : sizes) {
     allocation.order.push_back(allocation.grants.size());
-    allocation.grants.push_back({.size = size, .reason = {core::ReasonCode::kStarted, {{"size", double(size)}}}});
+    allocation.grants.push_back({.size = size, .reason = core::reason::Started{{.size = size}}});
   }
   return allocation;
 }
@@ -184,19 +185,19 @@ TEST_CASE("workers of several slots get no more than nodes have room for") {
   const auto cut = lawful_plan(view, grants({4, 3, 1}), 8);
   CHECK(cut[0].size == 4);
   CHECK(cut[1].size == 0);
-  CHECK(cut[1].reason.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(test::says<core::reason::WaitingForSlots>(cut[1].reason));
 }
 
 TEST_CASE("numbers that are not finite never leave the policy, and sizes in reasons are workers") {
   const View view = view_of(1, {row(1, {2, 4}, 2)});
   Allocation allocation = grants({4});
-  allocation.grants[0].reason = {core::ReasonCode::kPriceHold, {{"size", 4}, {"price", HUGE_VAL}}};
+  allocation.grants[0].reason = core::reason::PriceHold{{.size = 4}, core::reason::Market{.price = HUGE_VAL}};
   allocation.grants[0].lost = {{.size = 2, .score = std::nan(""), .reason = {}}};
   allocation.grants[0].mark.numbers = {1, std::nan("")};
   const auto plan = lawful_plan(view, allocation, 4);
   CHECK(plan[0].size == 2);
-  CHECK(plan[0].reason.number("size") == 2);
-  CHECK(plan[0].reason.number("price") == 0);
+  CHECK(test::number_in(plan[0].reason, "size") == 2);
+  CHECK(test::number_in(plan[0].reason, "price") == 0);
   CHECK(plan[0].lost[0].size == 1);
   CHECK(plan[0].lost[0].score == 0);
   CHECK(plan[0].mark.numbers == std::vector<double>{1});
@@ -204,8 +205,8 @@ TEST_CASE("numbers that are not finite never leave the policy, and sizes in reas
 
 TEST_CASE("who needs more than the cluster has never fits; who needs what fixed claims hold waits") {
   const View view = view_of(1, {row(1, {8})});
-  CHECK(lawful_plan(view, grants({0}), 4)[0].reason.code == core::ReasonCode::kNeverFits);
-  CHECK(lawful_plan(view, grants({0}), 8)[0].reason.code == core::ReasonCode::kWaitingForSlots);
+  CHECK(test::says<core::reason::NeverFits>(lawful_plan(view, grants({0}), 4)[0].reason));
+  CHECK(test::says<core::reason::WaitingForSlots>(lawful_plan(view, grants({0}), 8)[0].reason));
 }
 
 TEST_CASE("a job that declares nothing is expected to take what jobs as fast took, once paces have told of work") {

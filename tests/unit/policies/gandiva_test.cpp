@@ -5,6 +5,7 @@
 
 #include "studies/baselines/gandiva.hpp"
 #include "tests/support/allocation_views.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -57,7 +58,7 @@ TEST_CASE("gandiva: who finds neither nodes nor a group of its size waits until 
   View view = of_sizes(1, {4, 2});
   Allocation now = test::decide(Gandiva(), view);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});
-  CHECK(now.grants[1].reason.code == core::ReasonCode::kTurnWait);
+  CHECK(test::says<core::reason::TurnWait>(now.grants[1].reason));
   now = after(view, now, 60);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});
   view.jobs.erase(view.jobs.begin());  // the first has ended

@@ -4,6 +4,7 @@
 #include "policies/registry.hpp"
 #include "policies/tidal/gang_room.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -27,8 +28,8 @@ test::Story under_tidal() {
   return story;
 }
 
-core::ReasonCode why(const test::Story& story, JobId job) {
-  return story.job(job).verdict.reason.code;
+const core::Reason& why(const test::Story& story, JobId job) {
+  return story.job(job).verdict.reason;
 }
 
 // Asks for the end of a job and lets its workers go.
@@ -105,7 +106,7 @@ TEST_CASE("free slots that lie scattered are no room for a gang, and others need
   const JobId gang = story.submit({.max = 1, .gpus = 2});
   story.decide();
   CHECK(story.job(gang).workers.empty());
-  CHECK(why(story, gang) == core::ReasonCode::kWaitingForSlots);
+  CHECK(test::says<core::reason::WaitingForSlots>(why(story, gang)));
   const JobId single = story.submit({.max = 1});
   story.decide();
   CHECK(story.job(single).workers.size() == 1);
@@ -124,8 +125,8 @@ TEST_CASE("a gang that no node has slots for is told so, and takes no slot from 
   const JobId gang = story.submit({.max = 1, .gpus = 4});
   const JobId pair = story.submit({.min = 2, .max = 2});
   story.decide();
-  CHECK(why(story, gang) == core::ReasonCode::kNeverFits);
-  CHECK(story.job(gang).verdict.reason.number("needed") == 4);
+  CHECK(test::says<core::reason::NeverFits>(why(story, gang)));
+  CHECK(test::number_in(story.job(gang).verdict.reason, "needed") == 4);
   CHECK(story.job(pair).workers.size() == 2);
   story.node(4);
   story.decide();
@@ -141,9 +142,9 @@ TEST_CASE("when the last slots that jobs could ever have are gone, those who wai
   story.learn(core::NodeCordonChanged{.node = node, .cordoned = true});
   const JobId waits = story.submit({.max = 1});
   story.decide();
-  CHECK(why(story, waits) != core::ReasonCode::kNoNodes);
+  CHECK_FALSE(test::says<core::reason::NoNodes>(why(story, waits)));
   end(story, pinned);
-  CHECK(why(story, waits) == core::ReasonCode::kNoNodes);
+  CHECK(test::says<core::reason::NoNodes>(why(story, waits)));
 }
 
 }  // namespace tidepool::policies::tidal

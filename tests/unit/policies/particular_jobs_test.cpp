@@ -8,6 +8,7 @@
 #include "policies/registry.hpp"
 #include "studies/baselines/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -49,7 +50,7 @@ class Scene {
 
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
   [[nodiscard]] const core::Job& job(JobId id) const { return *state().find_job(id); }
-  [[nodiscard]] core::ReasonCode why(JobId id) const { return job(id).verdict.reason.code; }
+  [[nodiscard]] const core::Reason& why(JobId id) const { return job(id).verdict.reason; }
   // The types of the slots that the job holds, one entry per worker.
   [[nodiscard]] std::vector<std::string> types(JobId id) const {
     std::vector<std::string> types;
@@ -108,8 +109,8 @@ TEST_CASE("under every policy a job that asks for a type of slot is on such slot
     }
     CHECK(on_new > 0);
     CHECK(scene.types(never).empty());
-    CHECK(scene.why(never) == core::ReasonCode::kNeverFits);
-    CHECK(scene.job(never).verdict.reason.number("cluster") == 2);
+    CHECK(test::says<core::reason::NeverFits>(scene.why(never)));
+    CHECK(test::number_in(scene.job(never).verdict.reason, "cluster") == 2);
   }
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("while a job waits for a type of slot, jobs that take any go on") {
   scene.decide();
   CHECK(scene.types(first) == std::vector<std::string>{"new"});
   CHECK(scene.types(picky).empty());
-  CHECK(scene.why(picky) == core::ReasonCode::kTurnWait);  // who has its type comes first by its policy's rule
+  CHECK(test::says<core::reason::TurnWait>(scene.why(picky)));  // who has its type comes first by its policy's rule
   for (const std::string& type : scene.types(behind)) CHECK(type == "new");
   CHECK(scene.types(elsewhere).size() == 2);
 }
@@ -157,7 +158,7 @@ TEST_CASE("a plan gives jobs that are bound to nodes no more than there is room 
     if (i > 1) row.nodes = {1};
     view.jobs.push_back(row);
     allocation.order.push_back(allocation.grants.size());
-    allocation.grants.push_back({.size = i == 1 ? 2 : 3, .reason = {core::ReasonCode::kStarted, {}}});
+    allocation.grants.push_back({.size = i == 1 ? 2 : 3, .reason = core::reason::Started{}});
   }
   const auto plan = lawful_plan(view, allocation, 8);
   CHECK(plan[0].size == 2);
@@ -260,10 +261,10 @@ TEST_CASE(
   scene.decide();
   CHECK(scene.job(late).state == core::JobState::kPending);
   const core::Reason why = scene.job(late).verdict.reason;
-  REQUIRE(why.code == core::ReasonCode::kDeadlineLost);
-  CHECK(why.number("late_s") > 300);
-  CHECK(why.number("late_s") < 900);
-  CHECK(why.number("alone_late_s") == 0);
+  REQUIRE(test::says<core::reason::DeadlineLost>(why));
+  CHECK(test::number_in(why, "late_s") > 300);
+  CHECK(test::number_in(why, "late_s") < 900);
+  CHECK(test::number_in(why, "alone_late_s") == 0);
   CHECK(core::sentence(why).find("beside what is promised to others it cannot end by its deadline, but") !=
         std::string::npos);
   CHECK(core::unblocks_of(why, late).front().find("set work.deadline at least") == 0);
@@ -273,7 +274,7 @@ TEST_CASE(
   scene.learn(core::JobChanged{late, spec});
   scene.decide();
   CHECK(scene.job(late).state == core::JobState::kPending);
-  CHECK(scene.why(late) != core::ReasonCode::kDeadlineLost);
+  CHECK_FALSE(test::says<core::reason::DeadlineLost>(scene.why(late)));
   CHECK(scene.job(late).allotted->allotment.mark.level == 1);
 }
 
@@ -294,9 +295,9 @@ TEST_CASE("a job that is declined and fits nowhere else says whether the cluster
   const JobId hopeless = scene.submit({1, 2}, due(10'000, 60));
   scene.decide();
   const core::Reason why = scene.job(hopeless).verdict.reason;
-  REQUIRE(why.code == core::ReasonCode::kDeadlineLost);
-  CHECK(why.number("alone_late_s") > 5'000);
-  CHECK(why.number("late_s") >= why.number("alone_late_s"));
+  REQUIRE(test::says<core::reason::DeadlineLost>(why));
+  CHECK(test::number_in(why, "alone_late_s") > 5'000);
+  CHECK(test::number_in(why, "late_s") >= test::number_in(why, "alone_late_s"));
   CHECK(core::sentence(why).find("cannot end by its deadline any more, but") != std::string::npos);
 }
 

@@ -10,11 +10,11 @@
 #include "policies/size/size_limits.hpp"
 #include "policies/size/utility.hpp"
 #include "tests/support/job_records.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies {
 namespace {
 
-using core::ReasonCode;
 using test::JobWorld;
 
 std::vector<ThroughputPoint> exact_points(const UslCurve& truth, const std::vector<int>& sizes) {
@@ -136,7 +136,7 @@ TEST_CASE("the fixed size is the preferred one, running or waiting") {
   JobWorld world({1, 2, 4}, 2);
   CHECK(world.ask(FixedSize()).size == 2);
   CHECK(world.at(1).ask(FixedSize()).size == 2);
-  CHECK(world.ask(FixedSize()).reason.code == ReasonCode::kFixedSize);
+  CHECK(test::says<core::reason::FixedSize>(world.ask(FixedSize()).reason));
 }
 
 TEST_CASE("the table gives every policy under its name and the chosen one as the default") {
@@ -184,8 +184,8 @@ TEST_CASE("a size that the user has pinned goes before what the policy would cho
   const auto& policy = *policies->at("autoscaling_engine");
   const auto resized = world.at(2).measured(2, 100).ask(policy);
   CHECK(resized.size == 4);
-  CHECK(resized.reason.code == ReasonCode::kResizedByUser);
-  CHECK(world.at(4).ask(policy).reason.code == ReasonCode::kPinnedByUser);
+  CHECK(test::says<core::reason::ResizedByUser>(resized.reason));
+  CHECK(test::says<core::reason::PinnedByUser>(world.at(4).ask(policy).reason));
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/job_records.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
 
-using core::ReasonCode;
 using test::JobWorld;
 
 Reach reach_of(const JobWorld& world) {
@@ -19,10 +19,10 @@ std::vector<int> sizes(const JobWorld& world) {
   return reach_of(world).sizes(JobSpeed(world.job));
 }
 
-// What is told of an allotment of this size; the price of a slot is in its reason.
-core::Reason told(const JobWorld& world, int size, ReasonCode code, double price = 0) {
-  core::Allotment allotment{.size = size, .place = 0, .reason = {code, {{"worth", 1}, {"price", price}}}, .mark = {}};
-  tell_by_measurements(world.state, world.job, allotment);
+// What is told of an allotment of this size whose reason rests on that; PriceHold = what was told before.
+core::Reason told(const JobWorld& world, int size, RestsOn rests_on) {
+  core::Allotment allotment{.size = size, .place = 0, .reason = core::reason::PriceHold{}, .mark = {}};
+  tell_by_measurements(world.state, world.job, rests_on, allotment);
   return allotment.reason;
 }
 
@@ -86,10 +86,10 @@ TEST_CASE("what a job holds is given up when it did not pay, unless that stalls 
   world.at(4).measured(1, 100).measured(2, 190).measured(4, 200);  // faster, but not by a tenth of a worker
   world.job.last_report_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1, 2});
-  CHECK(told(world, 2, ReasonCode::kPriceShrink).code == ReasonCode::kInefficientDown);
+  CHECK(test::says<core::reason::InefficientDown>(told(world, 2, RestsOn::kNoPrice)));
   world.job.spec.work_samples = 100;  // half a second of work
   CHECK(sizes(world) == std::vector<int>{1, 2, 4});
-  CHECK(told(world, 4, ReasonCode::kAtMax).code == ReasonCode::kTransitionTooDear);
+  CHECK(test::says<core::reason::TransitionTooDear>(told(world, 4, RestsOn::kSizes)));
 }
 
 TEST_CASE("where the first step up does not pay, half the size is measured before it is kept") {
@@ -97,27 +97,27 @@ TEST_CASE("where the first step up does not pay, half the size is measured befor
   world.at(3).measured(2, 200).measured(3, 190);
   world.job.last_report_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1});
-  const core::Reason down = told(world, 1, ReasonCode::kPriceShrink);
-  CHECK(down.code == ReasonCode::kExploreDown);
-  CHECK(down.number("efficiency") == Approx(-0.1));
+  const core::Reason down = told(world, 1, RestsOn::kNoPrice);
+  CHECK(test::says<core::reason::ExploreDown>(down));
+  CHECK(test::number_in(down, "efficiency") == Approx(-0.1));
 
   SECTION("it goes back up if the workers between pay") {
     world.at(1).measured(1, 120);
     CHECK(sizes(world) == std::vector<int>{1, 2});
-    const core::Reason up = told(world, 2, ReasonCode::kPriceGrow);
-    CHECK(up.code == ReasonCode::kEfficientUp);
-    CHECK(up.number("efficiency") == Approx(80.0 / 120));
+    const core::Reason up = told(world, 2, RestsOn::kNoPrice);
+    CHECK(test::says<core::reason::EfficientUp>(up));
+    CHECK(test::number_in(up, "efficiency") == Approx(80.0 / 120));
     world.at(2);
     CHECK(sizes(world) == std::vector<int>{1, 2});
-    const core::Reason kept = told(world, 2, ReasonCode::kAtMax);
-    CHECK(kept.code == ReasonCode::kEfficiencySettled);
-    CHECK(kept.number("next") == 3);
-    CHECK(kept.number("efficiency") == Approx(-0.1));
+    const core::Reason kept = told(world, 2, RestsOn::kSizes);
+    CHECK(test::says<core::reason::EfficiencySettled>(kept));
+    CHECK(test::number_in(kept, "next") == 3);
+    CHECK(test::number_in(kept, "efficiency") == Approx(-0.1));
   }
   SECTION("it stays there if they do not") {
     world.at(1).measured(1, 195);
     CHECK(sizes(world) == std::vector<int>{1});
-    CHECK(told(world, 1, ReasonCode::kAtMax).number("next") == 2);
+    CHECK(test::number_in(told(world, 1, RestsOn::kSizes), "next") == 2);
   }
   SECTION("it does not look if the two stalls take longer than that could bring") {
     world.job.spec.work_samples = 200;
@@ -132,18 +132,18 @@ TEST_CASE("where the first step up does not pay, half the size is measured befor
 TEST_CASE("while a slot costs something, its price is what is told") {
   JobWorld world({1, 2, 4});
   world.at(1).measured(1, 100);
-  CHECK(told(world, 2, ReasonCode::kPriceGrow).code == ReasonCode::kExploreUp);
-  CHECK(told(world, 2, ReasonCode::kPriceGrow, 0.5).code == ReasonCode::kPriceGrow);
-  CHECK(told(world, 1, ReasonCode::kPriceHold).code == ReasonCode::kPriceHold);
+  CHECK(test::says<core::reason::ExploreUp>(told(world, 2, RestsOn::kNoPrice)));
+  CHECK(test::says<core::reason::PriceHold>(told(world, 2, RestsOn::kPrice)));
+  CHECK(test::says<core::reason::PriceHold>(told(world, 1, RestsOn::kElse)));
 }
 
 TEST_CASE("a size is measured for as long as its user asks before anything is concluded from it") {
   JobWorld world({1, 2, 4});
   world.at(1).measured(1, 100, 7);
-  const core::Reason reason = told(world, 1, ReasonCode::kAtMax);
-  CHECK(reason.code == ReasonCode::kMeasuring);
-  CHECK(reason.number("steps") == 7);
-  CHECK(reason.number("of") == 20);
+  const core::Reason reason = told(world, 1, RestsOn::kSizes);
+  CHECK(test::says<core::reason::Measuring>(reason));
+  CHECK(test::number_in(reason, "steps") == 7);
+  CHECK(test::number_in(reason, "of") == 20);
 }
 
 }  // namespace tidepool::policies::cluster

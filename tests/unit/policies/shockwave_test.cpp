@@ -5,6 +5,7 @@
 
 #include "studies/baselines/shockwave.hpp"
 #include "tests/support/allocation_views.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -139,7 +140,7 @@ TEST_CASE("shockwave: who is furthest behind his fair end runs first") {
   view.jobs[1].steps_left = 10;  // 80 s: after 600 s of waiting it is behind a fair end of 160 s, the other is not
   const Allocation allocation = decide(Shockwave(), view);
   CHECK(sizes_of(allocation) == std::vector{0, 1});
-  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kTurnWait);
+  CHECK(test::says<core::reason::TurnWait>(allocation.grants[0].reason));
 }
 
 TEST_CASE("shockwave: a job of unknown length counts as being half done, one that never fits is told so") {
@@ -149,7 +150,7 @@ TEST_CASE("shockwave: a job of unknown length counts as being half done, one tha
   view.jobs[1].size_wanted = 4;
   const Allocation allocation = decide(Shockwave(), view);
   CHECK(sizes_of(allocation) == std::vector{1, 0});
-  CHECK(allocation.grants[1].reason.code == core::ReasonCode::kNeverFits);
+  CHECK(test::says<core::reason::NeverFits>(allocation.grants[1].reason));
 }
 
 TEST_CASE("a program over whole numbers is solved exactly, or said to have no answer") {

@@ -2,11 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "policies/tidal/reasons.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
-
-using core::ReasonCode;
 
 // A slot is worth 1 up to one, 3 up to two, 1/2 up to four, 1 up to eight.
 const Curve kCurve{{0, 0}, {1, 1}, {2, 4}, {4, 5}, {8, 9}};
@@ -17,22 +16,22 @@ const Terms kTerms{.price = 2.5, .free = 1, .rival = {}};
 TEST_CASE("who waits is told of the size whose slots are worth most each, and what that is") {
   cluster::JobRow job;
   job.size_max = 8;
-  const core::Reason why = reason_for(job, kCurve, 0, kTerms);
-  CHECK(why.code == ReasonCode::kPriceWait);
-  CHECK(why.number("needed") == 2);
-  CHECK(why.number("worth") == 2);
-  CHECK(why.number("price") == 2.5);
-  CHECK(why.number("free") == 1);
+  const core::Reason why = reason_for(job, kCurve, 0, kTerms).reason;
+  CHECK(test::says<core::reason::PriceWait>(why));
+  CHECK(test::number_in(why, "needed") == 2);
+  CHECK(test::number_in(why, "worth") == 2);
+  CHECK(test::number_in(why, "price") == 2.5);
+  CHECK(test::number_in(why, "free") == 1);
 }
 
 TEST_CASE("who holds slots is told of the larger size whose slots more are worth most each") {
   cluster::JobRow job;
   job.size_max = 8;
   job.placement = {{.node = 0, .slots = 2}};
-  const core::Reason why = reason_for(job, kCurve, 2, kTerms);
-  CHECK(why.code == ReasonCode::kPriceHold);
-  CHECK(why.number("next") == 8);
-  CHECK(why.number("worth") == Approx(5.0 / 6));
+  const core::Reason why = reason_for(job, kCurve, 2, kTerms).reason;
+  CHECK(test::says<core::reason::PriceHold>(why));
+  CHECK(test::number_in(why, "next") == 8);
+  CHECK(test::number_in(why, "worth") == Approx(5.0 / 6));
 }
 
 TEST_CASE("of the sizes that lost the least one and the next on either side are told, best first") {

@@ -7,6 +7,7 @@
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/tidal/node_room.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -298,7 +299,7 @@ TEST_CASE("a job keeps its size when a change costs more than it brings before t
   view.jobs[0].transition = Duration::seconds(200);  // 2 x 350 against 4 x 150
   const Allocation stays = decide(view);
   CHECK(sizes_of(stays) == std::vector<int>{2});
-  CHECK(stays.grants[0].reason.code == core::ReasonCode::kPriceHold);
+  CHECK(test::says<core::reason::PriceHold>(stays.grants[0].reason));
   view.jobs[0].transition = Duration::seconds(30);
   view.jobs[0].useful_left = 60;  // 30 s as it is, 30 + 15 s with twice as many
   CHECK(sizes_of(decide(view)) == std::vector<int>{2});
@@ -378,25 +379,26 @@ TEST_CASE("reasons tell what a slot is worth and costs, what lost, and who holds
   const Allocation allocation = decide(view);
   REQUIRE(sizes_of(allocation) == std::vector<int>{2, 0, 0});
   const core::Reason& started = allocation.grants[0].reason;
-  CHECK(started.code == core::ReasonCode::kStarted);
-  CHECK(started.number("worth") > started.number("price"));
-  CHECK(started.number("price") > 0);
-  CHECK(allocation.grants[0].score == Approx(2 * (started.number("worth") - started.number("price"))));
+  CHECK(test::says<core::reason::Started>(started));
+  CHECK(test::number_in(started, "worth") > test::number_in(started, "price"));
+  CHECK(test::number_in(started, "price") > 0);
+  CHECK(allocation.grants[0].score ==
+        Approx(2 * (test::number_in(started, "worth") - test::number_in(started, "price"))));
   CHECK(allocation.grants[0].score >= allocation.grants[0].lost[0].score);
   REQUIRE(allocation.grants[0].lost.size() == 2);  // one slot, and none
   CHECK(allocation.grants[0].lost[0].size == 1);
   CHECK(allocation.grants[0].lost[1].size == 0);
   CHECK(allocation.grants[0].lost[1].score == 0);
   const core::Reason& first_in_line = allocation.grants[1].reason;
-  CHECK(first_in_line.code == core::ReasonCode::kWaitingForSlots);
-  CHECK(first_in_line.number("needed") == 1);
-  CHECK(first_in_line.number("worth") == first_in_line.number("price"));
+  CHECK(test::says<core::reason::WaitingForSlots>(first_in_line));
+  CHECK(test::number_in(first_in_line, "needed") == 1);
+  CHECK(test::number_in(first_in_line, "worth") == test::number_in(first_in_line, "price"));
   const core::Reason& outbid = allocation.grants[2].reason;
-  CHECK(outbid.code == core::ReasonCode::kPriceWait);
-  CHECK(outbid.number("worth") > 0);
-  CHECK(outbid.number("worth") < outbid.number("price"));
-  CHECK(outbid.number("rival") == double(view.jobs[0].id.number()));
-  CHECK(outbid.number("rival_worth") >= outbid.number("price"));
+  CHECK(test::says<core::reason::PriceWait>(outbid));
+  CHECK(test::number_in(outbid, "worth") > 0);
+  CHECK(test::number_in(outbid, "worth") < test::number_in(outbid, "price"));
+  CHECK(test::number_in(outbid, "rival") == double(view.jobs[0].id.number()));
+  CHECK(test::number_in(outbid, "rival_worth") >= test::number_in(outbid, "price"));
 }
 
 TEST_CASE("a node's room: best fit, whole nodes first, whole workers only") {

@@ -12,6 +12,7 @@
 #include "policies/tidal/type_market.hpp"
 #include "studies/baselines/elasticflow.hpp"
 #include "tests/support/allocation_views.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -174,7 +175,7 @@ TEST_CASE("a newcomer who would make somebody late is declined; of several, the 
   std::vector<bool> declined;
   for (const cluster::Grant& grant : allocation.grants) declined.push_back(grant.declined);
   CHECK(declined == std::vector<bool>{true, false, false, true});
-  CHECK(allocation.grants[0].reason.code == core::ReasonCode::kDeadlineLost);
+  CHECK(test::says<core::reason::DeadlineLost>(allocation.grants[0].reason));
   // All or none, as ElasticFlow has it, would have declined all four.
   for (const cluster::Grant& grant : test::decide(cluster::ElasticFlow(), view).grants) CHECK(grant.declined);
 }

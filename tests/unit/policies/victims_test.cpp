@@ -26,7 +26,7 @@ class SizesInOrder final : public AllocationPolicy {
       const auto size = said_->sizes.find(job.id);
       Grant grant;
       grant.size = size == said_->sizes.end() ? 0 : size->second;
-      grant.reason = {core::ReasonCode::kStarted, {{"size", static_cast<double>(grant.size)}}};
+      grant.reason = core::reason::Started{{.size = grant.size}};
       allocation.grants.push_back(grant);
     }
     for (const JobId id : said_->order) {

@@ -8,6 +8,7 @@
 #include "core/explain/explain.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -115,13 +116,13 @@ TEST_CASE("while a policy file decides, a new job waits until it has been asked,
   REQUIRE(world.engine.question(world.now));
   const JobId job = world.submit(4);
   CHECK(world.size(job) == 0);
-  CHECK(world.state().find_job(job)->verdict.reason.code == core::ReasonCode::kAwaitsPolicy);
+  CHECK(test::says<core::reason::AwaitsPolicy>(world.state().find_job(job)->verdict.reason));
   world.learn(core::PolicyAnswered{world.round({{before, 2}, {job, 3}})});
   CHECK(world.size(job) == 3);
   CHECK(world.state().plan.policy == "first@aaaaaaaaaaaa");
   CHECK_FALSE(world.engine.question(world.now));
   const core::Reason& why = world.state().find_job(job)->verdict.reason;
-  CHECK(why.word == "Said");
+  CHECK(core::word_of(why) == "Said");
   CHECK(core::sentence(why) == "started with 3 workers: its policy says Said (most 3)");
 }
 
@@ -247,7 +248,7 @@ TEST_CASE("a file that only orders leaves sizes to the default policy, and one t
   world.learn(core::PolicyAnswered{answer});
   CHECK(world.size(one) + world.size(two) == 8);  // all there is, not what their users want
   CHECK(world.state().find_job(two)->allotted->allotment.place == 0);
-  CHECK(world.state().find_job(two)->allotted->allotment.reason.word.empty());
+  CHECK(core::word_of(world.state().find_job(two)->allotted->allotment.reason).empty());
   const JobId three = world.submit(2);
   answer = world.round({{one, 0}, {two, 0}, {three, 0}});
   for (core::PolicyWish& wish : answer.wishes) {

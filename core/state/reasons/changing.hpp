@@ -1,0 +1,99 @@
+// Why a job starts, grows or shrinks.
+#pragma once
+
+#include "core/state/reasons/parts.hpp"
+
+namespace tidepool::core::reason {
+
+struct Started : OfSize {
+  std::optional<Market> market = {};
+  Judgement by = {};
+  static constexpr Traits kTraits{"Started", ReasonCategory::kStarting};
+  bool operator==(const Started&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfSize::fields(self, at), at("market", self.market), at("by", self.by);
+  }
+};
+struct Resumed : OfSize {
+  static constexpr Traits kTraits{"Resumed", ReasonCategory::kStarting};
+};
+// Without the state that lies on a node without room.
+struct ResumedElsewhere : OfSize {
+  NodeId node = {};
+  std::int64_t step = 0;
+  Duration redo = {};
+  static constexpr Traits kTraits{"ResumedElsewhere", ReasonCategory::kStarting};
+  bool operator==(const ResumedElsewhere&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfSize::fields(self, at), at("node", self.node), at("step", self.step), at("redo_s", self.redo);
+  }
+};
+
+// Shapes of changes.
+struct ByEfficiency : Change {
+  Efficiency by = {};
+  bool operator==(const ByEfficiency&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("by", self.by); }
+};
+struct ByUtility : Change {
+  Utility by = {};
+  bool operator==(const ByUtility&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("by", self.by); }
+};
+struct ByPrice : Change {
+  Market market = {};  // what each slot added or given up is worth to it
+  bool operator==(const ByPrice&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("market", self.market); }
+};
+struct ByJudgement : Change {
+  Judgement by = {};
+  bool operator==(const ByJudgement&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("by", self.by); }
+};
+
+// Only one size has been measured.
+struct ExploreUp : Change {
+  static constexpr Traits kTraits{"ExploreUp", ReasonCategory::kGrowing};
+};
+struct ExploreDown : ByEfficiency {
+  static constexpr Traits kTraits{"ExploreDown", ReasonCategory::kShrinking};
+};
+struct EfficientUp : ByEfficiency {
+  static constexpr Traits kTraits{"EfficientUp", ReasonCategory::kGrowing};
+};
+struct InefficientDown : ByEfficiency {
+  static constexpr Traits kTraits{"InefficientDown", ReasonCategory::kShrinking};
+};
+struct UtilityUp : ByUtility {
+  static constexpr Traits kTraits{"UtilityUp", ReasonCategory::kGrowing};
+};
+struct UtilityDown : ByUtility {
+  static constexpr Traits kTraits{"UtilityDown", ReasonCategory::kShrinking};
+};
+struct GatherEvidence : Change {
+  std::optional<std::int64_t> steps = {};
+  static constexpr Traits kTraits{"GatherEvidence", ReasonCategory::kResizing};
+  bool operator==(const GatherEvidence&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), at("steps", self.steps); }
+};
+struct PriceGrow : ByPrice {
+  static constexpr Traits kTraits{"PriceGrow", ReasonCategory::kGrowing};
+};
+struct PriceShrink : ByPrice {
+  static constexpr Traits kTraits{"PriceShrink", ReasonCategory::kShrinking};
+};
+struct MeritGrow : ByJudgement {
+  static constexpr Traits kTraits{"MeritGrow", ReasonCategory::kGrowing};
+};
+struct MeritShrink : ByJudgement {
+  static constexpr Traits kTraits{"MeritShrink", ReasonCategory::kShrinking};
+};
+struct ResizedByUser : Change {
+  static constexpr Traits kTraits{"ResizedByUser", ReasonCategory::kResizing};
+};
+// To the size that the policy holds, after a loss or a cleared wish.
+struct BackToSize : Change {
+  static constexpr Traits kTraits{"BackToSize", ReasonCategory::kResizing};
+};
+
+}  // namespace tidepool::core::reason

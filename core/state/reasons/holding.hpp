@@ -1,0 +1,153 @@
+// Why a size is held.
+#pragma once
+
+#include "core/state/reasons/parts.hpp"
+
+namespace tidepool::core::reason {
+
+// Not enough steps at this size yet.
+struct Measuring {
+  std::optional<std::int64_t> steps = {};  // none = nothing has been said of the job so far
+  std::optional<std::int64_t> of = {};
+  static constexpr Traits kTraits{"Measuring", ReasonCategory::kHolding};
+  bool operator==(const Measuring&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps), at("of", self.of, kIdentity); }
+};
+
+struct Cooldown : Left {
+  static constexpr Traits kTraits{"Cooldown", ReasonCategory::kHolding};
+};
+struct MinRuntime : Left {
+  static constexpr Traits kTraits{"MinRuntime", ReasonCategory::kHolding};
+};
+// It ends sooner than it could be started again.
+struct EndsSoon : Left {
+  static constexpr Traits kTraits{"EndsSoon", ReasonCategory::kHolding};
+};
+
+struct TransitionInProgress : Change {
+  static constexpr Traits kTraits{"TransitionInProgress", ReasonCategory::kHolding};
+};
+struct FixedSize : OfSize {
+  static constexpr Traits kTraits{"FixedSize", ReasonCategory::kHolding};
+};
+struct PinnedByUser : OfSize {
+  static constexpr Traits kTraits{"PinnedByUser", ReasonCategory::kHolding};
+};
+struct AtMax : OfSize {
+  static constexpr Traits kTraits{"AtMax", ReasonCategory::kHolding};
+};
+struct AtMin : OfSize {
+  static constexpr Traits kTraits{"AtMin", ReasonCategory::kHolding};
+};
+// Its policy gives it nothing, and no other job needs its slots.
+struct Unclaimed : OfSize {
+  static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};
+};
+// Its program reports no steps, so there is nothing to judge sizes by.
+struct NoMeasurements : OfSize {
+  static constexpr Traits kTraits{"NoMeasurements", ReasonCategory::kHolding};
+};
+
+// The shape of a size with the next one.
+struct WithNext {
+  int size = 0;
+  int next = 0;
+  bool operator==(const WithNext&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("size", self.size, kIdentity | kSize), at("next", self.next, kIdentity | kSize);
+  }
+};
+
+// The next size is not worth it.
+struct EfficiencySettled : WithNext {
+  Efficiency by = {};
+  static constexpr Traits kTraits{"EfficiencySettled", ReasonCategory::kHolding};
+  bool operator==(const EfficiencySettled&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("by", self.by); }
+};
+struct UtilitySettled : WithNext {
+  Utility by = {};
+  static constexpr Traits kTraits{"UtilitySettled", ReasonCategory::kHolding};
+  bool operator==(const UtilitySettled&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("by", self.by); }
+};
+
+struct NoSlotsToGrow {
+  int wanted = 0;
+  int free = 0;
+  bool queue = false;  // jobs in the queue come first
+  static constexpr Traits kTraits{"NoSlotsToGrow", ReasonCategory::kHolding, Blocks::kForLackOfSlots};
+  bool operator==(const NoSlotsToGrow&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("wanted", self.wanted), at("free", self.free), at("queue", self.queue);
+  }
+};
+
+struct PriceCap {
+  Money cap;    // an hour
+  Money price;  // of the next size
+  static constexpr Traits kTraits{"PriceCap", ReasonCategory::kHolding};
+  bool operator==(const PriceCap&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("cap", self.cap), at("price", self.price); }
+};
+
+// Fewer than one sample a worker.
+struct BatchTooSmall {
+  int size = 0;
+  std::int64_t global = 0;
+  static constexpr Traits kTraits{"BatchTooSmall", ReasonCategory::kHolding};
+  bool operator==(const BatchTooSmall&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("size", self.size, kIdentity | kSize), at("global", self.global);
+  }
+};
+
+// The change costs more time than it would bring. Estimates, which may be beyond any Duration.
+struct TransitionTooDear : Change {
+  double gain_s = 0;
+  double stall_s = 0;
+  static constexpr Traits kTraits{"TransitionTooDear", ReasonCategory::kHolding};
+  bool operator==(const TransitionTooDear&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    Change::fields(self, at), at("gain_s", self.gain_s), at("stall_s", self.stall_s);
+  }
+};
+
+struct PriceHold : WithNext {  // next: 0 = its size may not change yet
+  std::optional<Market> market = {};
+  static constexpr Traits kTraits{"PriceHold", ReasonCategory::kHolding};
+  bool operator==(const PriceHold&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
+};
+
+// What the next size brings by its policy's measure is not enough, or too few slots are free.
+struct MeritHold {
+  int size = 0;
+  std::optional<int> next = {};
+  std::optional<int> free = {};
+  Judgement by = {};
+  static constexpr Traits kTraits{"MeritHold", ReasonCategory::kHolding};
+  bool operator==(const MeritHold&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    WithNext::fields(self, at), at("free", self.free), at("by", self.by);
+  }
+};
+
+// It is to have more, and no nodes have so many slots together.
+struct NoRoomTogether : WithNext {
+  std::optional<Market> market = {};
+  static constexpr Traits kTraits{"NoRoomTogether", ReasonCategory::kHolding};
+  bool operator==(const NoRoomTogether&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
+};
+
+// It comes before others by the measure of its policy.
+struct TurnHold : OfSize {
+  Judgement by = {};
+  static constexpr Traits kTraits{"TurnHold", ReasonCategory::kHolding};
+  bool operator==(const TurnHold&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { OfSize::fields(self, at), at("by", self.by); }
+};
+
+}  // namespace tidepool::core::reason

@@ -1,0 +1,157 @@
+// Why a job waits, and what a policy file says of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/state/reasons/parts.hpp"
+
+namespace tidepool::core {
+
+// A number that a policy file tells, under a name of its own.
+struct ReasonNumber {
+  std::string name;
+  double value = 0;
+  bool operator==(const ReasonNumber&) const = default;
+};
+
+namespace reason {
+
+// Of a job that asks for a type of slots: what keeps it from them (type_moves.hpp).
+struct TypeWait {
+  bool typed = true;  // always: the API tells by it that the wait is for a type
+  int movers = 0;     // workers that may be elsewhere and would have to move
+  double cost_s = 0;  // of all of them, in slot-seconds
+  JobId holder = {};  // which job holds most slots of these types; none = no job does
+  int looks = 0;      // how often its waiting has doubled
+  bool operator==(const TypeWait&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("typed", self.typed), at("movers", self.movers), at("cost_s", self.cost_s);
+    at("holder", self.holder), at("looks", self.looks, kIdentity);
+  }
+};
+
+struct WaitingForSlots {
+  int needed = 0;
+  int free = 0;
+  std::optional<Market> market = {};
+  std::optional<TypeWait> type = {};
+  static constexpr Traits kTraits{"WaitingForSlots", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const WaitingForSlots&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("market", self.market), at("type", self.type);
+  }
+};
+
+// It needs more than the whole cluster has.
+struct NeverFits {
+  int needed = 0;
+  int cluster = 0;
+  bool typed = false;  // of slots of the types that it asks for
+  static constexpr Traits kTraits{"NeverFits", ReasonCategory::kWaiting};
+  bool operator==(const NeverFits&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("cluster", self.cluster), at("typed", self.typed);
+  }
+};
+
+struct BehindOlderJob {
+  int ahead = 0;  // jobs
+  int needed = 0;
+  int free = 0;
+  static constexpr Traits kTraits{"BehindOlderJob", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const BehindOlderJob&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("ahead", self.ahead), at("needed", self.needed), at("free", self.free);
+  }
+};
+
+struct SuspendedByUser : Bare {
+  static constexpr Traits kTraits{"SuspendedByUser", ReasonCategory::kWaiting};
+};
+struct NoNodes : Bare {
+  static constexpr Traits kTraits{"NoNodes", ReasonCategory::kWaiting};
+};
+// The policy's answer was dropped before it named the job.
+struct PolicyFailed : Bare {
+  static constexpr Traits kTraits{"PolicyFailed", ReasonCategory::kWaiting};
+};
+
+// Its newest state lies on a node without room.
+struct WaitsForState {
+  std::int64_t step = 0;
+  NodeId node;
+  Duration left;  // so long it waits at most
+  Duration redo;  // training that would be done again elsewhere
+  static constexpr Traits kTraits{"WaitsForState", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const WaitsForState&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("step", self.step), at("node", self.node), at("seconds_left", self.left), at("redo_s", self.redo);
+  }
+};
+
+struct PriceWait {
+  int needed = 0;
+  std::optional<int> free = {};
+  Market market = {};
+  static constexpr Traits kTraits{"PriceWait", ReasonCategory::kWaiting};
+  bool operator==(const PriceWait&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("market", self.market);
+  }
+};
+
+struct MeritWait {
+  int needed = 0;
+  std::optional<int> free = {};
+  Judgement by = {};
+  static constexpr Traits kTraits{"MeritWait", ReasonCategory::kWaiting};
+  bool operator==(const MeritWait&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("by", self.by);
+  }
+};
+
+// It cannot end by its deadline, but so many seconds later.
+struct DeadlineLost {
+  int needed = 0;
+  std::optional<double> late_s = {};        // beside what others were promised; 0 = in time, -1 = not known
+  std::optional<double> alone_late_s = {};  // with all slots
+  static constexpr Traits kTraits{"DeadlineLost", ReasonCategory::kWaiting};
+  bool operator==(const DeadlineLost&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("late_s", self.late_s), at("alone_late_s", self.alone_late_s);
+  }
+};
+
+// Others come first by the measure of its policy.
+struct TurnWait {
+  int needed = 0;
+  int free = 0;
+  std::optional<int> ahead = {};  // jobs that take their turns before it
+  Judgement by = {};
+  static constexpr Traits kTraits{"TurnWait", ReasonCategory::kWaiting};
+  bool operator==(const TurnWait&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("ahead", self.ahead), at("by", self.by);
+  }
+};
+
+// The policy file has not been asked about it yet, or its answer is on its way.
+struct AwaitsPolicy : OfSize {
+  static constexpr Traits kTraits{"AwaitsPolicy", ReasonCategory::kPolicy};
+};
+
+// What a policy file says, in a word and numbers of its own.
+struct PolicyWord {
+  int from = 0;
+  int to = 0;
+  std::string word = {};  // letters and digits
+  std::vector<ReasonNumber> numbers = {};
+  static constexpr Traits kTraits{"PolicyWord", ReasonCategory::kPolicy};
+  bool operator==(const PolicyWord&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at); }
+};
+
+}  // namespace reason
+}  // namespace tidepool::core

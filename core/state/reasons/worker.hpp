@@ -1,0 +1,195 @@
+// What becomes of one worker or happened to it, and why a job ended.
+#pragma once
+
+#include "core/state/reasons/parts.hpp"
+#include "core/state/reasons/straggler_cause.hpp"
+
+namespace tidepool::core::reason {
+
+// What is told of every slow worker, as it was then (straggler_planner.hpp).
+struct SlowWorker {
+  WorkerId worker = {};
+  double score = 0;      // its speed against the others'
+  double threshold = 0;  // below which it is slow
+  double waited_s = 0;   // what waiting for it has cost, in slot-seconds
+  double cost_s = 0;     // of the next action, in slot-seconds; 0 = none is possible
+  Follows follows = Follows::kUnknown;
+  int node_peers = 0;  // other workers on its node
+  int node_slow = 0;   // those of them that are slow
+  NodeId node = {};
+  double node_speed = 0;  // against what may be expected; 0 = not measured
+  bool operator==(const SlowWorker&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("worker", self.worker, kIdentity), at("score", self.score), at("threshold", self.threshold);
+    at("waited_s", self.waited_s), at("cost_s", self.cost_s), at("follows", self.follows);
+    at("node_peers", self.node_peers), at("node_slow", self.node_slow);
+    at("node", self.node), at("node_speed", self.node_speed);
+  }
+};
+
+// Waiting for it has cost less so far than an action would.
+struct StragglerWatched : SlowWorker {
+  std::optional<bool> by_share = {};  // whether a smaller share is what comes next
+  static constexpr Traits kTraits{"StragglerWatched", ReasonCategory::kHolding};
+  bool operator==(const StragglerWatched&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("by_share", self.by_share); }
+};
+// It is slow for no fault of its own or its node's: no action is of use.
+struct StragglerInData : SlowWorker {
+  static constexpr Traits kTraits{"StragglerInData", ReasonCategory::kHolding};
+};
+// It has a smaller share of each step, and no better is to be had.
+struct StragglerEased : SlowWorker {
+  double share = 0;  // of a full one
+  static constexpr Traits kTraits{"StragglerEased", ReasonCategory::kHolding};
+  bool operator==(const StragglerEased&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { SlowWorker::fields(self, at), at("share", self.share); }
+};
+// It gets a smaller share of each step.
+struct StragglerRebalanced : SlowWorker {
+  double share = 0;
+  double was = 0;
+  static constexpr Traits kTraits{"StragglerRebalanced", ReasonCategory::kWorker};
+  bool operator==(const StragglerRebalanced&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    SlowWorker::fields(self, at), at("share", self.share), at("was", self.was);
+  }
+};
+struct StragglerReplaced : SlowWorker {
+  static constexpr Traits kTraits{"StragglerReplaced", ReasonCategory::kWorker};
+};
+// Given up: no slot is free, and the others are faster without it.
+struct StragglerShrunk : SlowWorker {
+  static constexpr Traits kTraits{"StragglerShrunk", ReasonCategory::kWorker};
+};
+// It should be replaced, and no slot is free.
+struct StragglerNoSpare : SlowWorker {
+  static constexpr Traits kTraits{"StragglerNoSpare", ReasonCategory::kWorker, Blocks::kForLackOfSlots};
+};
+
+// The shape of what is about one worker.
+struct OfWorker {
+  WorkerId worker = {};
+  bool operator==(const OfWorker&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("worker", self.worker, kIdentity); }
+};
+
+// It is faster again, and so its share larger.
+struct SharesRegained : OfWorker {
+  double share = 0;
+  double was = 0;
+  static constexpr Traits kTraits{"SharesRegained", ReasonCategory::kWorker};
+  bool operator==(const SharesRegained&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("share", self.share), at("was", self.was);
+  }
+};
+struct WorkerLost : OfWorker {
+  int survivors = 0;
+  static constexpr Traits kTraits{"WorkerLost", ReasonCategory::kWorker};
+  bool operator==(const WorkerLost&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("survivors", self.survivors); }
+};
+// Its program ended badly; all of them are started anew.
+struct ProgramFailed : OfWorker {
+  int size = 0;
+  int restarts = 0;
+  int limit = 0;
+  static constexpr Traits kTraits{"ProgramFailed", ReasonCategory::kWorker};
+  bool operator==(const ProgramFailed&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("size", self.size, kIdentity);
+    at("restarts", self.restarts), at("limit", self.limit);
+  }
+};
+struct BelowMinimum {
+  int survivors = 0;
+  int min = 0;
+  static constexpr Traits kTraits{"BelowMinimum", ReasonCategory::kWorker};
+  bool operator==(const BelowMinimum&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("survivors", self.survivors), at("min", self.min); }
+};
+// Not ready in time.
+struct StartTimeout : OfWorker {
+  Duration lasted = {};
+  static constexpr Traits kTraits{"StartTimeout", ReasonCategory::kWorker};
+  bool operator==(const StartTimeout&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("seconds", self.lasted); }
+};
+// No longer in the job's generation, still running.
+struct LeftBehind : OfWorker {
+  static constexpr Traits kTraits{"LeftBehind", ReasonCategory::kWorker};
+};
+struct WorkerStuck : OfWorker {
+  std::int64_t step = 0;
+  Duration lasted = {};
+  static constexpr Traits kTraits{"WorkerStuck", ReasonCategory::kWorker};
+  bool operator==(const WorkerStuck&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("step", self.step), at("seconds", self.lasted);
+  }
+};
+// It did not answer in a switch, or was the last to join one that hung.
+struct SwitchTimeout : OfWorker {
+  std::int64_t generation = 0;
+  Duration lasted = {};
+  static constexpr Traits kTraits{"SwitchTimeout", ReasonCategory::kWorker};
+  bool operator==(const SwitchTimeout&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("generation", self.generation), at("seconds", self.lasted);
+  }
+};
+// It did not save its state within its grace; so many steps are lost.
+struct ParkTimeout : OfWorker {
+  Duration grace = {};
+  std::int64_t steps = 0;
+  static constexpr Traits kTraits{"ParkTimeout", ReasonCategory::kWorker};
+  bool operator==(const ParkTimeout&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("seconds", self.grace), at("steps", self.steps);
+  }
+};
+struct Preempted {
+  JobId for_job = {};  // none = for no job in particular
+  static constexpr Traits kTraits{"Preempted", ReasonCategory::kWorker};
+  bool operator==(const Preempted&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("for_job", self.for_job); }
+};
+// Another job waits for the type of its slot, and this one takes others, too.
+struct MovedForType : OfWorker {
+  JobId for_job = {};
+  Duration waited = {};
+  double cost_s = 0;  // of all moves for that job, in slot-seconds
+  static constexpr Traits kTraits{"MovedForType", ReasonCategory::kWorker};
+  bool operator==(const MovedForType&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("for_job", self.for_job);
+    at("waited_s", self.waited), at("cost_s", self.cost_s);
+  }
+};
+
+// Why a job ended.
+struct Finished {
+  std::int64_t steps = 0;
+  static constexpr Traits kTraits{"Finished", ReasonCategory::kEnding};
+  bool operator==(const Finished&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps); }
+};
+struct CancelledByUser : Bare {
+  static constexpr Traits kTraits{"CancelledByUser", ReasonCategory::kEnding};
+};
+struct WorkersFailed {
+  int restarts = 0;
+  int limit = 0;
+  static constexpr Traits kTraits{"WorkersFailed", ReasonCategory::kEnding};
+  bool operator==(const WorkersFailed&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("restarts", self.restarts), at("limit", self.limit); }
+};
+struct MaxDuration {
+  Duration limit = {};
+  static constexpr Traits kTraits{"MaxDuration", ReasonCategory::kEnding};
+  bool operator==(const MaxDuration&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("limit_s", self.limit); }
+};
+
+}  // namespace tidepool::core::reason
