@@ -5,7 +5,7 @@ namespace tidepool::ctl {
 std::string policy_yaml_template(const std::string& name) {
   return "name: " + name + R"(
 about: no job gets more slots than params.most
-api: 1
+api: 2
 params:
   most: {default: 4, min: 1, about: slots that one job may hold}
 )";

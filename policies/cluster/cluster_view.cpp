@@ -53,4 +53,19 @@ int View::slots_per_node() const {
   return most;
 }
 
+double View::price_per_hour(const Placement& placement) const {
+  double sum = 0;
+  for (const Share& share : placement) sum += share.slots * nodes[static_cast<std::size_t>(share.node)].price_per_hour;
+  return sum;
+}
+
+std::map<std::string_view, int> View::types_held(const Placement& placement) const {
+  std::map<std::string_view, int> held;
+  for (const Share& share : placement) {
+    const std::string& type = nodes[static_cast<std::size_t>(share.node)].slot_type;
+    if (!type.empty()) held[type] += share.slots;
+  }
+  return held;
+}
+
 }  // namespace tidepool::policies::cluster

@@ -3,9 +3,11 @@
 // simulator. Everything it must remember from round to round is in `JobRow::mark`, which its caller stores.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -61,8 +63,10 @@ struct SlotType {
 
 struct NodeRow {
   NodeId id;
-  int slots = 0;  // all of them, whoever holds them
-  int type = 0;   // of its slots: index into View::types
+  int slots = 0;               // all of them, whoever holds them
+  int type = 0;                // of its slots: index into View::types
+  std::string slot_type = {};  // what job files call its slots; empty = not known
+  double price_per_hour = 0;   // of one slot; 0 = not known
 };
 
 // How long a job stands still when it changes, by what changes: measured on the job, or a stated guess.
@@ -78,6 +82,7 @@ struct TransitionCosts {
 
 struct JobRow {
   JobId id;
+  std::string tenant = "default";
   Instant submitted;
   double weight = 1;
   Placement placement;
@@ -92,11 +97,14 @@ struct JobRow {
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
   std::optional<std::vector<int>> nodes;  // indices of View::nodes that it may be on; none = all
-  int slots_per_worker = 1;               // a worker's slots are on one node; sizes and shares are multiples of it
-  int priority = 0;                       // higher goes first; `weight` already counts it in
-  bool preemptible = true;                // else it keeps size_min once it has started
-  int pinned = 0;                         // the size that its user insists on; 0 = none
-  bool frozen = false;                    // its size must not change now
+  // It may be on slots of these types only (NodeRow::slot_type); empty = any. `nodes` has been narrowed to them
+  // already.
+  std::vector<std::string> types_asked = {};
+  int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
+  int priority = 0;          // higher goes first; `weight` already counts it in
+  bool preemptible = true;   // else it keeps size_min once it has started
+  int pinned = 0;            // the size that its user insists on; 0 = none
+  bool frozen = false;       // its size must not change now
   TransitionCosts costs;
   std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
   double steps_done = 0;              // at the declared batch
@@ -121,7 +129,7 @@ struct View {
   Instant now;
   std::vector<NodeRow> nodes;   // by id
   std::vector<JobRow> jobs;     // by submission, then id
-  std::vector<SlotType> types;  // the fastest first; empty = all slots are alike
+  std::vector<SlotType> types;  // whose speeds are told apart, the fastest first; empty = all slots count alike
   Mark mark;                    // the policy's own note on the cluster
   // What each job that has ended took, in any order: there are ever more of them, so whoever made the view keeps them.
   std::span<const double> ended_slot_seconds;
@@ -130,6 +138,10 @@ struct View {
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;
   [[nodiscard]] int slots_per_node() const;  // of the largest node; 1 where there is none
+  // What these slots cost together for an hour; slots without a price count as free.
+  [[nodiscard]] double price_per_hour(const Placement& placement) const;
+  // How many slots of each type a placement has, by name; slots of unknown type are left out.
+  [[nodiscard]] std::map<std::string_view, int> types_held(const Placement& placement) const;
 };
 
 }  // namespace tidepool::policies::cluster

@@ -218,6 +218,8 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   const int each = job.spec.gpus_per_worker;
   JobRow row;
   row.id = job.id;
+  row.tenant = job.spec.tenant;
+  row.types_asked = job.spec.slot_types;
   row.submitted = job.submitted_at;
   row.priority = job.spec.priority;
   row.weight = std::ldexp(1.0, std::clamp(job.spec.priority, -kPriorityMost, kPriorityMost));
@@ -249,7 +251,10 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   view.ended_slot_seconds = ended_;
   for (const NodeId id : nodes_) {
     const core::Node& node = *state.find_node(id);
-    view.nodes.push_back({.id = id, .slots = node.cordoned ? 0 : static_cast<int>(node.owners.size())});
+    view.nodes.push_back({.id = id,
+                          .slots = node.cordoned ? 0 : static_cast<int>(node.owners.size()),
+                          .slot_type = node.slot_type,
+                          .price_per_hour = node.price_per_slot_hour.to_units()});
   }
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;

@@ -8,7 +8,8 @@
 // with one size. Attained service is as of the job's newest fact, so that it follows from the state. Where its
 // user declares no work, a job that was measured is expected to take what jobs as fast took (kin_of_jobs.hpp). A job of
 // which nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight 2^p. All
-// slots are taken to be alike, but a job that asks for a type of slot has no size beyond what there is of it.
+// slots count as equally fast (the types and prices of nodes are there to be read), but a job that asks for a type of
+// slot has no size beyond what there is of it.
 #pragma once
 
 #include <optional>

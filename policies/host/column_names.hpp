@@ -11,6 +11,8 @@ enum class ColumnKind {
   kNumber,
   kOptional,  // NaN = not declared; false in Lua
   kBoolean,   // 0 or 1
+  kTenant,    // an index into the names of tenants; the name in Lua
+  kSlotType,  // an index into the names of slot types, NaN = not known; the name or false in Lua
 };
 
 struct Column {
@@ -32,13 +34,14 @@ inline constexpr std::array<Column, TIDEPOOL_JOB_COLUMNS> kJobColumns{{
     {"priority", ColumnKind::kNumber},     {"preemptible", ColumnKind::kBoolean},
     {"pinned", ColumnKind::kNumber},       {"frozen", ColumnKind::kBoolean},
     {"deadline", ColumnKind::kOptional},   {"useful_expected", ColumnKind::kOptional},
-    {"steps_done", ColumnKind::kNumber},
+    {"steps_done", ColumnKind::kNumber},   {"tenant", ColumnKind::kTenant},
+    {"price", ColumnKind::kNumber},
 }};
 
 inline constexpr std::array<Column, TIDEPOOL_NODE_COLUMNS> kNodeColumns{{
     {"node_id", ColumnKind::kNumber},
     {"node_slots", ColumnKind::kNumber},
-    {"node_type", ColumnKind::kNumber},
+    {"node_type", ColumnKind::kSlotType},
     {"node_price", ColumnKind::kNumber},
 }};
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
@@ -27,7 +28,57 @@ double cost_of(const cluster::JobRow& job, Duration of_kind) {
   return (of_kind > Duration() ? of_kind : job.transition).to_seconds();
 }
 
-std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::JobRow& job) {
+// The names of what rows count from 0: each once, in order.
+class Names {
+ public:
+  void add(std::string_view name) {
+    if (!name.empty()) at_.try_emplace(std::string(name), 0);
+  }
+  void number() {
+    std::uint32_t next = 0;
+    for (auto& [name, index] : at_) index = next++;
+  }
+  // Requires: the name was added.
+  [[nodiscard]] std::uint32_t at(std::string_view name) const { return at_.find(name)->second; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(at_.size()); }
+  void write(tidepool_name* into) const {
+    for (const auto& [name, index] : at_) {
+      into[index] = {};
+      name.copy(into[index].text, sizeof into[index].text - 1);
+    }
+  }
+
+ private:
+  std::map<std::string, std::uint32_t, std::less<>> at_;
+};
+
+// Which types each job asks for and holds, as ranges of one list each.
+struct Types {
+  explicit Types(const cluster::View& view) {
+    for (const cluster::NodeRow& node : view.nodes) types.add(node.slot_type);
+    for (const cluster::JobRow& job : view.jobs) {
+      tenants.add(job.tenant);
+      for (const std::string& type : job.types_asked) types.add(type);
+    }
+    tenants.number();
+    types.number();
+    for (const cluster::JobRow& job : view.jobs) {
+      for (const std::string& type : job.types_asked) asked.push_back(types.at(type));
+      for (const auto& [type, slots] : view.types_held(job.placement)) {
+        held.push_back(types.at(type));
+        held_slots.push_back(static_cast<std::uint32_t>(slots));
+      }
+      first_asked.push_back(static_cast<std::uint32_t>(asked.size()));
+      first_held.push_back(static_cast<std::uint32_t>(held.size()));
+    }
+  }
+
+  Names tenants, types;
+  std::vector<std::uint32_t> first_asked{0}, asked, first_held{0}, held, held_slots;
+};
+
+std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::View& view, const cluster::JobRow& job,
+                                                  const Types& types) {
   std::array<double, TIDEPOOL_JOB_COLUMNS> cells{};
   cells[TIDEPOOL_JOB_ID] = static_cast<double>(job.id.number());
   cells[TIDEPOOL_JOB_SUBMITTED] = seconds(job.submitted);
@@ -56,6 +107,8 @@ std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::JobRow& job) {
   cells[TIDEPOOL_JOB_DEADLINE] = job.deadline ? seconds(*job.deadline) : or_nan(std::nullopt);
   cells[TIDEPOOL_JOB_EXPECTED] = or_nan(job.useful_expected);
   cells[TIDEPOOL_JOB_STEPS_DONE] = job.steps_done;
+  cells[TIDEPOOL_JOB_TENANT] = job.tenant.empty() ? or_nan(std::nullopt) : types.tenants.at(job.tenant);
+  cells[TIDEPOOL_JOB_PRICE] = view.price_per_hour(job.placement);
   return cells;
 }
 
@@ -72,6 +125,12 @@ class Room {
     if (bytes > kFactsBytes - used_) return nullptr;
     used_ += bytes;
     return reinterpret_cast<T*>(region_ + offset);
+  }
+  template <class T>
+  bool copy(const std::vector<T>& values, std::uint64_t& offset) {
+    T* const into = array<T>(values.size(), offset);
+    if (into != nullptr) std::copy(values.begin(), values.end(), into);
+    return into != nullptr;
   }
 
  private:
@@ -152,6 +211,7 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
                                                   "built-in policy"};
   if (view.jobs.size() > kFactsBytes / 256 || params.size() > kParamsMax) return full;
   const Options options = options_of(view);
+  const Types types(view);
   const auto jobs = static_cast<std::uint32_t>(view.jobs.size());
   const auto nodes = static_cast<std::uint32_t>(view.nodes.size());
   FactsHeader header{.abi = TIDEPOOL_POLICY_ABI,
@@ -163,34 +223,39 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
                      .slots = static_cast<std::uint32_t>(view.slots()),
                      .slots_per_node = static_cast<std::uint32_t>(view.slots_per_node()),
                      .options = static_cast<std::uint32_t>(options.size.size()),
-                     .params = static_cast<std::uint32_t>(params.size())};
+                     .params = static_cast<std::uint32_t>(params.size()),
+                     .tenants = types.tenants.size(),
+                     .types = types.types.size(),
+                     .asked = static_cast<std::uint32_t>(types.asked.size()),
+                     .held = static_cast<std::uint32_t>(types.held.size())};
   Room room(region);
   auto* matrix = room.array<double>(std::uint64_t{jobs} * TIDEPOOL_JOB_COLUMNS, header.job_matrix);
   auto* node_matrix = room.array<double>(std::uint64_t{nodes} * TIDEPOOL_NODE_COLUMNS, header.node_matrix);
-  auto* first = room.array<std::uint32_t>(std::uint64_t{jobs} + 1, header.first_option);
-  auto* size = room.array<double>(header.options, header.option_size);
-  auto* goodput = room.array<double>(header.options, header.option_goodput);
-  auto* step_seconds = room.array<double>(header.options, header.option_step_seconds);
-  auto* records = room.array<ParamRecord>(header.params, header.param_records);
-  if (records == nullptr || step_seconds == nullptr || goodput == nullptr || size == nullptr || first == nullptr ||
-      node_matrix == nullptr || matrix == nullptr) {
-    return full;
-  }
+  if (matrix == nullptr || node_matrix == nullptr) return full;
   for (std::uint32_t row = 0; row < jobs; ++row) {
-    const auto cells = cells_of(view.jobs[row]);
+    const auto cells = cells_of(view, view.jobs[row], types);
     for (std::size_t column = 0; column < cells.size(); ++column) matrix[column * jobs + row] = cells[column];
   }
   for (std::uint32_t row = 0; row < nodes; ++row) {
-    node_matrix[TIDEPOOL_NODE_ID * nodes + row] = static_cast<double>(view.nodes[row].id.number());
-    node_matrix[TIDEPOOL_NODE_SLOTS * nodes + row] = view.nodes[row].slots;
-    const auto type = static_cast<std::size_t>(view.nodes[row].type);
-    node_matrix[TIDEPOOL_NODE_TYPE * nodes + row] = view.nodes[row].type;
-    node_matrix[TIDEPOOL_NODE_PRICE * nodes + row] = type < view.types.size() ? view.types[type].price_per_hour : 0;
+    const cluster::NodeRow& node = view.nodes[row];
+    node_matrix[TIDEPOOL_NODE_ID * nodes + row] = static_cast<double>(node.id.number());
+    node_matrix[TIDEPOOL_NODE_SLOTS * nodes + row] = node.slots;
+    node_matrix[TIDEPOOL_NODE_TYPE * nodes + row] =
+        node.slot_type.empty() ? or_nan(std::nullopt) : types.types.at(node.slot_type);
+    node_matrix[TIDEPOOL_NODE_PRICE * nodes + row] = node.price_per_hour;
   }
-  std::copy(options.first.begin(), options.first.end(), first);
-  std::copy(options.size.begin(), options.size.end(), size);
-  std::copy(options.goodput.begin(), options.goodput.end(), goodput);
-  std::copy(options.step_seconds.begin(), options.step_seconds.end(), step_seconds);
+  const bool fits = room.copy(options.first, header.first_option) && room.copy(options.size, header.option_size) &&
+                    room.copy(options.goodput, header.option_goodput) &&
+                    room.copy(options.step_seconds, header.option_step_seconds) &&
+                    room.copy(types.first_asked, header.first_asked) && room.copy(types.asked, header.asked_types) &&
+                    room.copy(types.first_held, header.first_held) && room.copy(types.held, header.held_types) &&
+                    room.copy(types.held_slots, header.held_slots);
+  auto* tenant_names = room.array<tidepool_name>(header.tenants, header.tenant_names);
+  auto* type_names = room.array<tidepool_name>(header.types, header.type_names);
+  auto* records = room.array<ParamRecord>(header.params, header.param_records);
+  if (!fits || tenant_names == nullptr || type_names == nullptr || records == nullptr) return full;
+  types.tenants.write(tenant_names);
+  types.types.write(type_names);
   std::transform(params.begin(), params.end(), records, record_of);
   std::memcpy(region, &header, sizeof header);
   return ok_status();

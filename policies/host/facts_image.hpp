@@ -1,5 +1,5 @@
 // Writes a cluster view into the memory that the policy host reads: rows become columns, speed models become a table of
-// options. Pure. Job names, tenants' names and tokens are not among the facts.
+// options. Pure. Names of tenants and of slot types are among the facts; names of jobs, tokens and addresses are not.
 #pragma once
 
 #include <span>

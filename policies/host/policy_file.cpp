@@ -26,6 +26,11 @@ constexpr std::int64_t kMemoryMibMax = 1'024;
 constexpr Duration kWallMax = Duration::seconds(10);
 constexpr std::int64_t kMib = 1 << 20;
 
+constexpr const char* kOldVersion =
+    "is 1, and this is version 2: write \"api: 2\" in this line of policy.yaml. view.node_type has names now, such as "
+    "\"h100\", where it had numbers; view.tenant, view.price, view.types_asked and view.types_held are new "
+    "(docs/policies.md, \"From version 1 to 2\")";
+
 bool is_name(std::string_view name, std::size_t bytes_max) {
   return !name.empty() && name.size() <= bytes_max && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -175,7 +180,9 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
     in.fail("name", "Invalid", "must be small letters, digits, _ and -, at most 63, and begin with a letter");
   }
   manifest.about = in.text("about", "");
-  (void)in.integer("api", TIDEPOOL_POLICY_ABI, {.low = TIDEPOOL_POLICY_ABI, .high = TIDEPOOL_POLICY_ABI});
+  if (in.integer("api", TIDEPOOL_POLICY_ABI, {.low = 1, .high = TIDEPOOL_POLICY_ABI}) != TIDEPOOL_POLICY_ABI) {
+    in.fail("api", "OutOfRange", kOldVersion);
+  }
   const std::string engine = in.text("engine", "lua");
   if (engine != "lua" && engine != "native") in.fail("engine", "Invalid", "must be lua or native");
   manifest.engine = engine == "native" ? EngineKind::kNative : EngineKind::kLua;

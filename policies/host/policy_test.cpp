@@ -49,6 +49,40 @@ std::map<int, double> read_goodput(ObjectReader& in, int size_max) {
   return goodput;
 }
 
+// A list of names, such as [h100, a100].
+std::vector<std::string> read_names(ObjectReader& in, const char* name) {
+  const json& list = in.raw(name);
+  std::vector<std::string> names;
+  bool right = list.is_null() || list.is_array();
+  for (const json& entry : list.is_array() ? list : json::array()) {
+    right = right && entry.is_string() && !entry.get<std::string>().empty();
+    if (right) names.push_back(entry.get<std::string>());
+  }
+  if (!right) in.fail(name, "WrongType", "must be a list of names, such as [h100, a100]");
+  return names;
+}
+
+// What a slot of each type costs an hour.
+std::map<std::string, double> read_prices(ObjectReader& in, const std::vector<std::string>& types) {
+  const json& table = in.raw("prices");
+  std::map<std::string, double> prices;
+  if (table.is_null()) return prices;
+  if (!table.is_object()) {
+    in.fail("prices", "WrongType", "must be a table of slot types and prices, such as {h100: 4, a100: 2.5}");
+    return prices;
+  }
+  for (const auto& [type, price] : table.items()) {
+    if (std::find(types.begin(), types.end(), type) == types.end()) {
+      in.fail("prices", "Invalid", "names the slot type \"" + type + "\", which is not among the types of the cluster");
+    } else if (!price.is_number() || price.get<double>() < 0) {
+      in.fail("prices", "Invalid", "must be numbers that are not below 0");
+    } else {
+      prices[type] = price.get<double>();
+    }
+  }
+  return prices;
+}
+
 // Fills nodes in order; a test that needs another placement needs another cluster.
 cluster::Placement place(int size, const std::vector<cluster::NodeRow>& nodes, std::vector<int>& used) {
   cluster::Placement placement;
@@ -93,9 +127,17 @@ class TestReader {
     const auto nodes = in.integer("nodes", 2, {.low = 1, .high = 10'000});
     const auto slots = static_cast<int>(in.integer("slots_per_node", 4, {.low = 1, .high = 1'024}));
     test_.view.now = Instant() + read_time(in, "now", "1h");
+    const auto types = read_names(in, "types");
+    const auto prices = read_prices(in, types);
     in.finish();
     for (std::int64_t i = 1; i <= nodes; ++i) {
-      test_.view.nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(i)), .slots = slots});
+      cluster::NodeRow& node = test_.view.nodes.emplace_back();
+      node.id = NodeId(static_cast<std::uint64_t>(i));
+      node.slots = slots;
+      // One type for all nodes, or one for each, in order; the last one holds for the rest.
+      if (!types.empty()) node.slot_type = types[std::min(static_cast<std::size_t>(i) - 1, types.size() - 1)];
+      const auto price = prices.find(node.slot_type);
+      if (price != prices.end()) node.price_per_hour = price->second;
     }
     used_.resize(test_.view.nodes.size());
   }
@@ -110,6 +152,9 @@ class TestReader {
     test_.jobs.push_back(std::move(name));
     row.id = JobId(test_.jobs.size());
     row.submitted = Instant() + read_time(in, "submitted", "0s");
+    row.tenant = in.text("tenant", "default");
+    row.types_asked = read_names(in, "types_asked");
+    if (!row.types_asked.empty()) row.nodes = nodes_of(row.types_asked);
     row.weight = in.number("weight", 1, 0, kLargest);
     row.size_wanted = static_cast<int>(in.integer("wanted", 1, {.low = 1, .high = kSizeMax}));
     row.size_max = static_cast<int>(in.integer("max", row.size_wanted, {.low = row.size_wanted, .high = kSizeMax}));
@@ -139,6 +184,15 @@ class TestReader {
     row.speed = test_.speeds.emplace_back(std::make_unique<StatedSpeed>(read_goodput(in, row.size_max))).get();
     in.finish();
     test_.view.jobs.push_back(std::move(row));
+  }
+
+  [[nodiscard]] std::vector<int> nodes_of(const std::vector<std::string>& types) const {
+    std::vector<int> nodes;
+    for (std::size_t node = 0; node < test_.view.nodes.size(); ++node) {
+      const bool is_one = std::find(types.begin(), types.end(), test_.view.nodes[node].slot_type) != types.end();
+      if (is_one) nodes.push_back(static_cast<int>(node));
+    }
+    return nodes;
   }
 
   // A table of job names and values that `take` reads; false from it = the wrong type.

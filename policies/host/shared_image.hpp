@@ -61,6 +61,10 @@ struct FactsHeader {
   std::uint32_t slots_per_node;
   std::uint32_t options;
   std::uint32_t params;
+  std::uint32_t tenants;
+  std::uint32_t types;
+  std::uint32_t asked;
+  std::uint32_t held;
   std::uint64_t job_matrix;    // double[job_columns][jobs]
   std::uint64_t node_matrix;   // double[TIDEPOOL_NODE_COLUMNS][nodes]
   std::uint64_t first_option;  // uint32[jobs + 1]
@@ -68,6 +72,13 @@ struct FactsHeader {
   std::uint64_t option_goodput;
   std::uint64_t option_step_seconds;
   std::uint64_t param_records;  // ParamRecord[params]
+  std::uint64_t tenant_names;   // tidepool_name[tenants]
+  std::uint64_t type_names;     // tidepool_name[types]
+  std::uint64_t first_asked;    // uint32[jobs + 1]
+  std::uint64_t asked_types;    // uint32[asked]
+  std::uint64_t first_held;     // uint32[jobs + 1]
+  std::uint64_t held_types;     // uint32[held], and so the next one
+  std::uint64_t held_slots;
 };
 
 struct NumberRecord {

@@ -3,10 +3,10 @@
  * are valid during one call. The library runs in the sandboxed policy host: no files, no sockets, no threads, no
  * processes, and a bounded time for each round. Whatever it answers is advice; the daemon checks it.
  *
- *   const tidepool_policy* tidepool_policy_v1(uint32_t host_abi);
+ *   const tidepool_policy* tidepool_policy_v2(uint32_t host_abi);
  *
  * returns a description that stays valid for ever, or NULL if it cannot work with this host. docs/policies.md has a
- * worked example.
+ * worked example, and what to change in a policy of version 1.
  */
 #ifndef TIDEPOOL_POLICY_H
 #define TIDEPOOL_POLICY_H
@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-#define TIDEPOOL_POLICY_ABI 1u
-#define TIDEPOOL_POLICY_ENTRY "tidepool_policy_v1"
+#define TIDEPOOL_POLICY_ABI 2u
+#define TIDEPOOL_POLICY_ENTRY "tidepool_policy_v2"
 
 /* What is known of each job: view->job[COLUMN][row]. Times are seconds on the daemon's own time line. A column is only
  * ever added at the end. NAN = not declared, where the comment says so. */
@@ -50,19 +50,27 @@ typedef enum tidepool_job_column {
   TIDEPOOL_JOB_DEADLINE,     /* when it should have ended; NAN = no deadline */
   TIDEPOOL_JOB_EXPECTED,     /* useful steps left, as ended jobs of its kind let expect; NAN = none has ended */
   TIDEPOOL_JOB_STEPS_DONE,   /* at the declared batch */
+  TIDEPOOL_JOB_TENANT,       /* its tenant: view->tenant_name[...] */
+  TIDEPOOL_JOB_PRICE,        /* of the slots that it holds now, for an hour */
   TIDEPOOL_JOB_COLUMNS
 } tidepool_job_column;
 
 typedef enum tidepool_node_column {
   TIDEPOOL_NODE_ID = 0,
   TIDEPOOL_NODE_SLOTS, /* all of them, whoever holds them */
-  TIDEPOOL_NODE_TYPE,  /* of its slots; the fastest is 0, and so are all where slots are alike */
+  TIDEPOOL_NODE_TYPE,  /* of its slots: view->type_name[...]; NAN = not known */
   TIDEPOOL_NODE_PRICE, /* of one slot for an hour; 0 = not known */
   TIDEPOOL_NODE_COLUMNS
 } tidepool_node_column;
 
+/* Ends with a 0 byte. */
+typedef struct tidepool_name {
+  char text[256];
+} tidepool_name;
+
 /* One round's facts. The sizes a job may take, and what is expected of each, are its options:
- *   for (k = view->first_option[i]; k < view->first_option[i + 1]; ++k) view->option_size[k] ... */
+ *   for (k = view->first_option[i]; k < view->first_option[i + 1]; ++k) view->option_size[k] ...
+ * and so are the types of slot that it asks for, and those that it holds. */
 typedef struct tidepool_view {
   uint32_t abi;
   uint32_t size;
@@ -77,6 +85,15 @@ typedef struct tidepool_view {
   const double* option_size;         /* ascending within a job */
   const double* option_goodput;      /* useful steps a second; 0 = cannot run so */
   const double* option_step_seconds; /* INFINITY = cannot run so */
+  uint32_t tenants;
+  uint32_t types;                   /* of slot: those of the nodes and those that jobs ask for */
+  const tidepool_name* tenant_name; /* by name */
+  const tidepool_name* type_name;   /* by name */
+  const uint32_t* first_asked;      /* a job that asks for no type may be on any */
+  const uint32_t* asked_type;       /* index into type_name */
+  const uint32_t* first_held;
+  const uint32_t* held_type;  /* index into type_name, each at most once for a job */
+  const uint32_t* held_slots; /* so many of this type */
 } tidepool_view;
 
 typedef struct tidepool_number {

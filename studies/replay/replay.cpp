@@ -12,7 +12,10 @@ namespace cluster = policies::cluster;
 std::vector<cluster::NodeRow> nodes_of(const ClusterShape& shape) {
   std::vector<cluster::NodeRow> nodes;
   for (int node = 1; node <= shape.nodes; ++node) {
-    nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(node)), .slots = shape.slots_per_node});
+    nodes.push_back({.id = NodeId(static_cast<std::uint64_t>(node)),
+                     .slots = shape.slots_per_node,
+                     .slot_type = shape.slot_type,
+                     .price_per_hour = shape.price_per_slot_hour.to_units()});
   }
   return nodes;
 }

@@ -24,8 +24,11 @@ std::vector<policies::cluster::NodeRow> TypedCluster::nodes() const {
   std::vector<policies::cluster::NodeRow> rows;
   for (std::size_t type = 0; type < parts.size(); ++type) {
     for (int node = 0; node < parts[type].shape.nodes; ++node) {
-      rows.push_back(
-          {.id = NodeId(rows.size() + 1), .slots = parts[type].shape.slots_per_node, .type = static_cast<int>(type)});
+      rows.push_back({.id = NodeId(rows.size() + 1),
+                      .slots = parts[type].shape.slots_per_node,
+                      .type = static_cast<int>(type),
+                      .slot_type = parts[type].type,
+                      .price_per_hour = parts[type].price_per_hour});
     }
   }
   return rows;

@@ -1,4 +1,5 @@
--- cost_cap: the cluster never costs more than params.per_hour. While the money lasts every job gets one slot, the
+-- cost_cap: the cluster never costs more than params.per_hour, wherever its jobs are: each slot counts as much as the
+-- dearest one. While the money lasts every job gets one slot, the
 -- oldest first; then jobs grow towards the size they want, the one that gains most from its next slots first.
 local P = {}
 
@@ -9,8 +10,17 @@ local function next_size(view, i, size)
   end
 end
 
+-- Of the dearest slot; params.price where no node says what it costs.
+local function slot_price(view, params)
+  local most = 0
+  for node = 1, view.nodes do
+    most = math.max(most, view.node_price[node])
+  end
+  return most > 0 and most or params.price
+end
+
 function P.size(view, params)
-  local left = math.min(math.floor(params.per_hour / params.price), view.slots)
+  local left = math.min(math.floor(params.per_hour / slot_price(view, params)), view.slots)
   local sizes = {}
   for i = 1, view.n do
     local first = next_size(view, i, 0) or 0

@@ -32,6 +32,6 @@ const tidepool_policy kPolicy{.abi = TIDEPOOL_POLICY_ABI,
 
 }  // namespace
 
-extern "C" const tidepool_policy* tidepool_policy_v1(std::uint32_t host_abi) {
+extern "C" const tidepool_policy* tidepool_policy_v2(std::uint32_t host_abi) {
   return host_abi == TIDEPOOL_POLICY_ABI ? &kPolicy : nullptr;
 }

@@ -13,6 +13,37 @@ const T* array_at(const std::byte* region, std::uint64_t offset, std::uint64_t c
   return inside ? reinterpret_cast<const T*>(region + offset) : nullptr;
 }
 
+// What each job has any number of: `first` has jobs + 1 entries that never fall and end within `count`.
+bool is_index(const std::uint32_t* first, std::uint64_t jobs, std::uint64_t count) {
+  return first != nullptr && std::is_sorted(first, first + jobs + 1) && first[jobs] <= count;
+}
+
+bool are_below(const std::uint32_t* values, std::uint64_t count, std::uint32_t limit) {
+  return values != nullptr && std::all_of(values, values + count, [&](std::uint32_t value) { return value < limit; });
+}
+
+bool all_end(const tidepool_name* names, std::uint64_t count) {
+  return names != nullptr &&
+         std::all_of(names, names + count, [](const auto& name) { return name.text[sizeof name.text - 1] == '\0'; });
+}
+
+// The names of tenants and slot types, and which types each job asks for and holds.
+bool read_types(const std::byte* bytes, const FactsHeader& header, tidepool_view& view) {
+  view.tenants = header.tenants;
+  view.types = header.types;
+  view.tenant_name = array_at<tidepool_name>(bytes, header.tenant_names, header.tenants);
+  view.type_name = array_at<tidepool_name>(bytes, header.type_names, header.types);
+  view.first_asked = array_at<std::uint32_t>(bytes, header.first_asked, std::uint64_t{header.jobs} + 1);
+  view.asked_type = array_at<std::uint32_t>(bytes, header.asked_types, header.asked);
+  view.first_held = array_at<std::uint32_t>(bytes, header.first_held, std::uint64_t{header.jobs} + 1);
+  view.held_type = array_at<std::uint32_t>(bytes, header.held_types, header.held);
+  view.held_slots = array_at<std::uint32_t>(bytes, header.held_slots, header.held);
+  return all_end(view.tenant_name, view.tenants) && all_end(view.type_name, view.types) &&
+         is_index(view.first_asked, view.jobs, header.asked) && is_index(view.first_held, view.jobs, header.held) &&
+         are_below(view.asked_type, header.asked, view.types) && are_below(view.held_type, header.held, view.types) &&
+         view.held_slots != nullptr;
+}
+
 }  // namespace
 
 bool Facts::read(const void* region) {
@@ -39,10 +70,10 @@ bool Facts::read(const void* region) {
           .option_size = array_at<double>(bytes, header.option_size, header.options),
           .option_goodput = array_at<double>(bytes, header.option_goodput, header.options),
           .option_step_seconds = array_at<double>(bytes, header.option_step_seconds, header.options)};
-  const bool whole = matrix != nullptr && node_matrix != nullptr && first != nullptr && records != nullptr &&
-                     view.option_size != nullptr && view.option_goodput != nullptr &&
-                     view.option_step_seconds != nullptr && header.params <= kParamsMax;
-  if (!whole || !std::is_sorted(first, first + jobs + 1) || first[jobs] > header.options) return false;
+  const bool whole = matrix != nullptr && node_matrix != nullptr && records != nullptr && view.option_size != nullptr &&
+                     view.option_goodput != nullptr && view.option_step_seconds != nullptr &&
+                     header.params <= kParamsMax;
+  if (!whole || !is_index(first, jobs, header.options) || !read_types(bytes, header, view)) return false;
   for (std::size_t column = 0; column < job.size(); ++column) job[column] = matrix + column * jobs;
   for (std::size_t column = 0; column < node.size(); ++column) node[column] = node_matrix + column * nodes;
   params = {records, header.params};

@@ -12,8 +12,21 @@ namespace {
 
 const char kRoundKey = 0;  // its address is the key
 
+void push_name(lua_State* state, const tidepool_name* names, std::uint32_t count, double index) {
+  if (index >= 0 && index < count) {
+    lua_pushstring(state, names[static_cast<std::uint32_t>(index)].text);
+  } else {
+    lua_pushboolean(state, 0);
+  }
+}
+
 void push_cell(lua_State* state, double value, ColumnKind kind) {
-  if (kind == ColumnKind::kBoolean) {
+  const tidepool_view& view = round_of(state).facts->view;
+  if (kind == ColumnKind::kTenant) {
+    push_name(state, view.tenant_name, view.tenants, value);
+  } else if (kind == ColumnKind::kSlotType) {
+    push_name(state, view.type_name, view.types, value);
+  } else if (kind == ColumnKind::kBoolean) {
     lua_pushboolean(state, value != 0 ? 1 : 0);
   } else if (kind == ColumnKind::kOptional && std::isnan(value)) {
     lua_pushboolean(state, 0);
@@ -41,6 +54,39 @@ void push_sizes(lua_State* state, const tidepool_view& view) {
     lua_rawseti(state, -2, row + 1);
   }
 }
+
+// view.types_asked[i]: the names of the types of slot that job i asks for, none if it may be on any.
+void push_types_asked(lua_State* state, const tidepool_view& view) {
+  lua_createtable(state, static_cast<int>(view.jobs), 0);
+  for (std::uint32_t row = 0; row < view.jobs; ++row) {
+    lua_newtable(state);
+    for (std::uint32_t at = view.first_asked[row]; at < view.first_asked[row + 1]; ++at) {
+      lua_pushstring(state, view.type_name[view.asked_type[at]].text);
+      lua_rawseti(state, -2, lua_Integer{at} - view.first_asked[row] + 1);
+    }
+    lua_rawseti(state, -2, row + 1);
+  }
+}
+
+// view.types_held[i]: how many slots of which type job i holds, by name.
+void push_types_held(lua_State* state, const tidepool_view& view) {
+  lua_createtable(state, static_cast<int>(view.jobs), 0);
+  for (std::uint32_t row = 0; row < view.jobs; ++row) {
+    lua_newtable(state);
+    for (std::uint32_t at = view.first_held[row]; at < view.first_held[row + 1]; ++at) {
+      lua_pushinteger(state, view.held_slots[at]);
+      lua_setfield(state, -2, view.type_name[view.held_type[at]].text);
+    }
+    lua_rawseti(state, -2, row + 1);
+  }
+}
+
+struct RaggedColumn {
+  const char* name;
+  void (*push)(lua_State* state, const tidepool_view& view);
+};
+constexpr RaggedColumn kRaggedColumns[] = {
+    {"sizes", push_sizes}, {"types_asked", push_types_asked}, {"types_held", push_types_held}};
 
 // The row that argument `index` names, counted from 0; raises if there is none.
 std::uint32_t check_row(lua_State* state, int index) {
@@ -99,8 +145,12 @@ int view_column(lua_State* state) {
   const tidepool_view& view = round_of(state).facts->view;
   luaL_checktype(state, 1, LUA_TTABLE);
   const std::string_view name = luaL_checkstring(state, 2);
-  bool found = name == "sizes";
-  if (found) push_sizes(state, view);
+  bool found = false;
+  for (const RaggedColumn& column : kRaggedColumns) {
+    if (name != column.name) continue;
+    found = true;
+    column.push(state, view);
+  }
   for (std::size_t column = 0; !found && column < kJobColumns.size(); ++column) {
     found = name == kJobColumns[column].name;
     if (found) {

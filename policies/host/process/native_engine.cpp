@@ -9,6 +9,15 @@
 namespace tidepool::policies::host::process {
 namespace {
 
+constexpr const char* kVersion1 =
+    "it is a policy of version 1, and this is version 2: rename its function tidepool_policy_v1 to "
+    "tidepool_policy_v2 and build it anew with this tidepool_policy.h; TIDEPOOL_NODE_TYPE is an index into "
+    "view->type_name now, and TIDEPOOL_JOB_TENANT, TIDEPOOL_JOB_PRICE and the types of slot that jobs ask for and hold "
+    "are new (docs/policies.md, \"From version 1 to 2\")";
+constexpr const char* kOtherVersion =
+    "its description is not of version 2: build it anew with this tidepool_policy.h, with .abi = TIDEPOOL_POLICY_ABI "
+    "and .size = sizeof(tidepool_policy) (docs/policies.md, \"From version 1 to 2\")";
+
 // What the callbacks of one round work on.
 struct Round {
   const Facts& facts;
@@ -56,18 +65,20 @@ class NativeEngine final : public PolicyEngine {
       return;
     }
     entry_ = reinterpret_cast<tidepool_policy_entry>(dlsym(library, TIDEPOOL_POLICY_ENTRY));
-    if (entry_ == nullptr) copy_text("it has no function " TIDEPOOL_POLICY_ENTRY, refused_, sizeof refused_);
+    if (entry_ != nullptr) return;
+    is_old_ = dlsym(library, "tidepool_policy_v1") != nullptr;
+    copy_text(is_old_ ? kVersion1 : "it has no function " TIDEPOOL_POLICY_ENTRY, refused_, sizeof refused_);
   }
 
   bool load(AnswersHeader& header, std::uint32_t& hooks) override {
     if (entry_ == nullptr) {
-      write_failure(header, {.code = "policy.wrong_shape"}, refused_);
+      write_failure(header, {.code = is_old_ ? "policy.wrong_abi" : "policy.wrong_shape"}, refused_);
       return false;
     }
     policy_ = entry_(TIDEPOOL_POLICY_ABI);
     if (policy_ == nullptr || policy_->abi != TIDEPOOL_POLICY_ABI || policy_->size < sizeof(tidepool_policy)) {
       policy_ = nullptr;
-      write_failure(header, {.code = "policy.wrong_abi"}, "it was built for another version of tidepool_policy.h");
+      write_failure(header, {.code = "policy.wrong_abi"}, kOtherVersion);
       return false;
     }
     hooks = (policy_->admit != nullptr ? kAdmit : 0U) | (policy_->order != nullptr ? kOrder : 0U) |
@@ -113,6 +124,7 @@ class NativeEngine final : public PolicyEngine {
  private:
   tidepool_policy_entry entry_ = nullptr;
   const tidepool_policy* policy_ = nullptr;
+  bool is_old_ = false;  // a library of version 1
   char refused_[kMessageBytes] = "";
 };
 

@@ -38,9 +38,12 @@ Result<policies::host::PolicyFile> file_of(const PolicyVersion& version) {
   policies::host::PolicyFile file{.manifest = policies::host::read_manifest(*manifest, version.name, errors),
                                   .source = version.source,
                                   .tests = {}};
-  if (!errors.empty() || version_of(file) != version.version) {
-    return io_error("the stored version " + version.version.substr(0, 12) + " of " + version.name +
-                    " does not have its own hash; upload it again");
+  const std::string what = "the stored version " + version.version.substr(0, 12) + " of " + version.name;
+  if (!errors.empty()) {
+    return invalid_argument(what + " is refused: " + errors.front().message + "; then store it again");
+  }
+  if (version_of(file) != version.version) {
+    return io_error(what + " does not have its own hash; upload it again");
   }
   return file;
 }

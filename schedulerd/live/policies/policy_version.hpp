@@ -40,7 +40,8 @@ struct PolicyVersion {
 // Of a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
 [[nodiscard]] PolicyVersion policy_at(const Row& row);
 
-// Requires: a stored version. An error says that it was damaged.
+// Requires: a stored version. An error says that it was damaged, or that it was written for an older interface and what
+// to change in it.
 [[nodiscard]] Result<policies::host::PolicyFile> file_of(const PolicyVersion& version);
 [[nodiscard]] PolicyVersion version_from(const policies::host::PolicyFile& file, const nlohmann::json& tests);
 

@@ -203,12 +203,34 @@ class PoliciesInDaemon(unittest.TestCase):
         self.wait_size(cluster, cluster.submit(job("wide")), 4)
         folder = self.folder() / "nan"
         folder.mkdir()
-        (folder / "policy.yaml").write_text("name: nan\nabout: x\napi: 1\n")
+        (folder / "policy.yaml").write_text("name: nan\nabout: x\napi: 2\n")
         (folder / "policy.lua").write_text(lua(HOSTILE["policy.invalid_number"]))
         text = self.schedctl(cluster, "policy", "diff", folder, code=1)
         self.assertRegex(text, r"\n\d+ rounds? failed with policy.invalid_number\nthe last: policy.invalid_number")
         (folder / "policy.lua").write_text("return {size = ")
         self.schedctl(cluster, "policy", "diff", folder, code=3)
+
+    def test_a_policy_sees_the_tenant_of_a_job_and_the_types_and_prices_of_nodes(self):
+        cluster = self.start("--policy", "fixed")
+        names = {"gold": 3, "research/vision": 1}
+        jobs = {tenant: cluster.submit({**job("trains", wanted=2), "tenant": tenant}) for tenant in names}
+        folder = self.folder() / "by_tenant"
+        folder.mkdir()
+        (folder / "policy.yaml").write_text("name: by_tenant\nabout: x\napi: 2\n")
+        (folder / "policy.lua").write_text(lua("""
+  local s = {}
+  assert(view.node_type[1] == "cpu" and view.node_price[1] == 1)
+  for i = 1, view.n do
+    s[i] = view.tenant[i] == "gold" and 3 or 1
+    if view.size[i] > 0 then
+      assert(view.price[i] == view.size[i] and view.types_held[i].cpu == view.size[i])
+    end
+  end
+  return s"""))
+        self.schedctl(cluster, "policy", "activate", folder)
+        for tenant, size in names.items():
+            self.wait_size(cluster, jobs[tenant], size)
+        self.assertEqual(cluster.events("policy.error"), [])
 
     def test_native_policies_are_refused_without_the_flag_and_say_so(self):
         cluster = self.start()

@@ -40,6 +40,6 @@ int act() {
 
 }  // namespace
 
-extern "C" const tidepool_policy* tidepool_policy_v1(std::uint32_t) {
+extern "C" const tidepool_policy* tidepool_policy_v2(std::uint32_t) {
   return nullptr;
 }

@@ -97,6 +97,6 @@ const tidepool_policy kPolicy{.abi = TIDEPOOL_POLICY_ABI,
 
 }  // namespace
 
-extern "C" const tidepool_policy* tidepool_policy_v1(std::uint32_t) {
+extern "C" const tidepool_policy* tidepool_policy_v2(std::uint32_t) {
   return &kPolicy;
 }

@@ -64,6 +64,24 @@ class PolicyCommands(unittest.TestCase):
         self.assertIn("nothing here rents nodes or gives them back", result.stderr)
         self.assertIn("leave the hook out", result.stderr)
 
+    def test_a_file_of_version_1_is_refused_with_what_to_change(self):
+        folder = self.folder / "old"
+        self.assertEqual(schedctl("policy", "new", folder).returncode, 0)
+        manifest = folder / "policy.yaml"
+        manifest.write_text(manifest.read_text().replace("api: 2", "api: 1"))
+        refused = schedctl("policy", "validate", folder)
+        self.assertEqual(refused.returncode, 2)
+        for what in ('policy.yaml', 'write "api: 2"', "view.tenant", "docs/policies.md"):
+            self.assertIn(what, refused.stderr)
+
+    def test_a_native_file_of_version_1_is_refused_with_what_to_change(self):
+        folder = self.folder / "old"
+        shutil.copytree(EXAMPLES / "even_split", folder, ignore=shutil.ignore_patterns("*.so"))
+        shutil.copy(NATIVE / "old_policy_1.so", folder / "policy.so")
+        refused = schedctl("policy", "validate", folder)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("rename its function tidepool_policy_v1 to tidepool_policy_v2", refused.stderr)
+
     def test_the_version_follows_text_and_parameters(self):
         def version(path):
             result = schedctl("-o", "json", "policy", "validate", path)

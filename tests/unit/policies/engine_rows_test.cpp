@@ -247,6 +247,26 @@ TEST_CASE("a job that was cancelled or has failed does not count as ended; it te
   }
 }
 
+TEST_CASE("rows say whose a job is and which types it asks for, nodes their type and price") {
+  Pool pool;
+  core::Node& node = pool.state().nodes.at(NodeId(1));
+  node.slot_type = "h100";
+  node.price_per_slot_hour = Money::micros(2'500'000);
+  core::Job& job = pool.at(1, 100, 1'000);
+  job.spec.tenant = "research/vision";
+  job.spec.slot_types = {"h100", "h200"};
+  const std::function<core::PlanPart(const core::Job&)> part = [](const core::Job&) { return core::PlanPart::kSized; };
+  EngineRows rows;
+  (void)rows.follow(pool.state(), JobId(1));
+  const IdSet<JobId> jobs{JobId(1)};
+  const View view = rows.rows({{pool.state(), pool.now()}, jobs, jobs, part, 1}).view;
+  CHECK(view.nodes.at(0).slot_type == "h100");
+  CHECK(view.nodes.at(0).price_per_hour == 2.5);
+  CHECK(view.jobs.at(0).tenant == "research/vision");
+  CHECK(view.jobs.at(0).types_asked == job.spec.slot_types);
+  CHECK(view.types.empty());  // all count as equally fast
+}
+
 TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
   Pool pool;
   for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);

@@ -60,7 +60,7 @@ TEST_CASE("hooks are named as policy.yaml names them") {
 
 TEST_CASE("each wrong field is found") {
   CHECK(finding_of({{"name", "Upper"}}).find("/name") == 0);
-  CHECK(finding_of({{"api", 2}}).find("/api") == 0);
+  CHECK(finding_of({{"api", 3}}).find("/api") == 0);
   CHECK(finding_of({{"hooks", {"sizes"}}}).find("/hooks") == 0);
   CHECK(finding_of({{"hooks", "size"}}).find("/hooks") == 0);
   for (const json& choices : {json(5), json({"a", 5})}) {
@@ -72,6 +72,17 @@ TEST_CASE("each wrong field is found") {
   CHECK(finding_of({{"params", {{"Cap", {{"default", 1}}}}}}).find("/params/Cap") == 0);
   CHECK(finding_of({{"params", {{"cap", json::object()}}}}).find("/params/cap/default") == 0);
   CHECK(finding_of({{"parms", json::object()}}).find("params") != std::string::npos);
+}
+
+TEST_CASE("a manifest of version 1 is refused with the line to edit, the new columns and the page that tells of them") {
+  const std::string finding = finding_of({{"name", "old"}, {"api", 1}});
+  CHECK(finding.find("/api: api is 1") == 0);
+  for (const char* what : {"write \"api: 2\" in this line of policy.yaml", "view.node_type", "view.tenant",
+                           "view.price", "view.types_asked", "view.types_held", "docs/policies.md"}) {
+    CAPTURE(what);
+    CHECK(finding.find(what) != std::string::npos);
+  }
+  CHECK(to_json(manifest_of({{"api", 2}}))["api"] == 2);
 }
 
 TEST_CASE("parameters have the type of their default and stay in their range") {

@@ -36,6 +36,34 @@ TEST_CASE("a test's cluster and jobs become rows; what a job holds fills nodes i
   CHECK(view.jobs[1].speed->goodput({1, 1}) == 1);
 }
 
+TEST_CASE("a test states tenants, the types of its nodes, their prices, and which types jobs ask for") {
+  json test = small_test();
+  test["cluster"]["types"] = {"h100", "a100"};
+  test["cluster"]["nodes"] = 3;
+  test["cluster"]["prices"] = {{"h100", 4}, {"a100", 2.5}};
+  test["jobs"][0]["tenant"] = "gold";
+  test["jobs"][1]["types_asked"] = {"a100"};
+  std::vector<FieldError> errors;
+  const auto tests = read_tests(json::array({test}), errors);
+  REQUIRE(errors.empty());
+  const cluster::View& view = tests[0].view;
+  CHECK(view.nodes[0].slot_type == "h100");
+  CHECK(view.nodes[2].slot_type == "a100");  // the last type holds for the nodes that are left
+  CHECK(view.nodes[2].price_per_hour == 2.5);
+  CHECK(view.jobs[0].tenant == "gold");
+  CHECK(view.jobs[1].tenant == "default");
+  CHECK(view.jobs[1].nodes == std::vector{1, 2});
+  CHECK(view.price_per_hour(view.jobs[0].placement) == 4 * 4 + 2 * 2.5);
+  CHECK(view.types_held(view.jobs[0].placement) == std::map<std::string_view, int>{{"a100", 2}, {"h100", 4}});
+  test["cluster"]["prices"] = {{"v100", 4}};
+  CHECK(finding_of(test) == "/0/cluster/prices");
+  test["cluster"]["prices"] = {{"h100", "dear"}};
+  CHECK(finding_of(test) == "/0/cluster/prices");
+  test["cluster"].erase("prices");
+  test["jobs"][1]["types_asked"] = "a100";
+  CHECK(finding_of(test) == "/0/jobs/1/types_asked");
+}
+
 TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
   const StatedSpeed speed({{1, 1}, {4, 2.5}});
   CHECK(speed.goodput({1, 2}) == Approx(1.5));
