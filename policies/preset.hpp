@@ -1,9 +1,10 @@
-// One row of a table of policies that size the whole cluster at once: such a policy joined with a place stage.
+// One row of a table of policies: as an engine runs it, and as replays do, which join it with a place stage.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
+#include "core/decide/policy.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "policies/place/place.hpp"
 
@@ -26,16 +27,21 @@ enum class Live {
 
 struct AllocationPreset {
   std::string_view name;
-  std::string_view summary;  // one line
-  std::string_view source;   // where the rule was published
-  std::unique_ptr<const AllocationPolicy> (*policy)();
-  std::unique_ptr<const PlaceStage> (*place)();
+  std::string_view summary;                             // one line
+  std::string_view source;                              // where the rule was published
+  std::unique_ptr<const AllocationPolicy> (*policy)();  // null: it needs an engine's records, so no replay runs it
+  std::unique_ptr<const PlaceStage> (*place)();         // null likewise
   Knowledge knowledge;
   Live live = Live::kNo;
+  // As an engine runs it; null: by `policy`, asked about all jobs each time (cluster/whole_cluster_policy.hpp).
+  std::unique_ptr<const core::Policy> (*in_engine)(std::string_view name) = nullptr;
 };
 
 [[nodiscard]] constexpr bool runs_live(const AllocationPreset& preset) {
   return preset.live != Live::kNo;
+}
+[[nodiscard]] constexpr bool is_replayed(const AllocationPreset& preset) {
+  return preset.policy != nullptr;
 }
 
 }  // namespace tidepool::policies::cluster

@@ -1,5 +1,5 @@
-// THE tables of policies that a daemon can run. A new policy is one file and one line in one of them; nothing else
-// lists them. Baselines that only reproduce published results have a table of their own in studies/.
+// THE table of policies that a daemon can run. A new policy is one file and one line here; nothing else lists them.
+// Baselines that only reproduce published results have a table of their own in studies/.
 #pragma once
 
 #include <array>
@@ -17,40 +17,24 @@
 #include "policies/cluster/plain_queues.hpp"
 #include "policies/cluster/tiresias.hpp"
 #include "policies/make_part.hpp"
-#include "policies/order/fifo.hpp"
 #include "policies/place/most_free.hpp"
 #include "policies/place/pack.hpp"
 #include "policies/preset.hpp"
 #include "policies/size/autoscaling_engine.hpp"
 #include "policies/size/fixed_size.hpp"
 #include "policies/tidal/tidal.hpp"
+#include "policies/tidal/tide_planner.hpp"
 
 namespace tidepool::policies {
 
-// A policy that sizes one job at a time: one order, one size rule, and whether the queue is strict.
-struct Preset {
-  std::string_view name;
-  std::string_view summary;  // one line
-  std::string_view source;   // where the rule was published
-  std::unique_ptr<const OrderStage> (*order)();
-  std::unique_ptr<const SizeStage> (*size)();
-  bool strict_order;
-};
-
-inline constexpr std::array kPresets{
-    Preset{"autoscaling_engine", "grows a job while each added worker still pays; later jobs may pass one that waits",
-           "Or, Zhang, Freedman: Resource Elasticity in Distributed Deep Learning, MLSys 2020",
-           make_part<OrderStage, Fifo>, make_part<SizeStage, AutoscalingEngine>, false},
-    Preset{"fixed", "every job at its preferred size; later jobs may pass one that waits", "baseline",
-           make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, false},
-    Preset{"fifo", "every job at its preferred size, strictly in order of arrival within a priority", "baseline",
-           make_part<OrderStage, Fifo>, make_part<SizeStage, FixedSize>, true},
-};
-
-// Policies that size the whole cluster at once.
-inline constexpr std::array kClusterPresets = [] {
+inline constexpr std::array kPolicies = [] {
   using namespace cluster;
+  using core::LineRule;
   return std::array{
+      AllocationPreset{
+          "autoscaling_engine", "grows a job while each added worker still pays; later jobs may pass one that waits",
+          "Or, Zhang, Freedman: Resource Elasticity in Distributed Deep Learning, MLSys 2020", nullptr, nullptr,
+          Knowledge::kLearntByJob, Live::kByMeasuredSpeed, make_rule<AutoscalingEngine, LineRule::kPassed>},
       AllocationPreset{"cluster_autoscaling", "the next workers go to the job whose scale condition is best",
                        "Or, Zhang, Freedman: Resource Elasticity, MLSys 2020, for all jobs at once",
                        make_part<AllocationPolicy, ClusterAutoscaling>, make_part<PlaceStage, Pack>,
@@ -58,15 +42,18 @@ inline constexpr std::array kClusterPresets = [] {
       AllocationPreset{"elastic_tiresias", "tiresias that shrinks the second queue and spends what is left over",
                        "Wu et al.: EDL, TPDS 2022", make_part<AllocationPolicy, ElasticTiresias>,
                        make_part<PlaceStage, MostFree>, Knowledge::kOracle, Live::kByMeasuredSpeed},
-      AllocationPreset{"fifo", "strictly in order of arrival, every job at the size its user wants", "baseline",
-                       make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
-                       Live::kNeedsNoSpeed},
+      AllocationPreset{"fifo", "every job at its preferred size, strictly in order of arrival within a priority",
+                       "baseline", make_part<AllocationPolicy, StrictFifo>, make_part<PlaceStage, MostFree>,
+                       Knowledge::kOracle, Live::kNeedsNoSpeed, make_rule<FixedSize, LineRule::kStrict>},
+      AllocationPreset{"fixed", "every job at its preferred size; later jobs may pass one that waits", "baseline",
+                       nullptr, nullptr, Knowledge::kOracle, Live::kNeedsNoSpeed,
+                       make_rule<FixedSize, LineRule::kPassed>},
       AllocationPreset{"las", "least attained service first, every job at the size its user wants", "baseline",
                        make_part<AllocationPolicy, LeastAttained>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
                        Live::kNeedsNoSpeed},
       AllocationPreset{"tidal", "one price per slot; each job takes the size that is worth most to it", "Tidepool",
                        make_part<AllocationPolicy, tidal::Tidal>, make_part<PlaceStage, Pack>, Knowledge::kLearnt,
-                       Live::kByMeasuredSpeed},
+                       Live::kByMeasuredSpeed, tidal::make_tidal},
       AllocationPreset{"tiresias", "two queues by attained service, every job at the size its user wants",
                        "Gu et al.: Tiresias, NSDI 2019; as in Qiao et al., OSDI 2021",
                        make_part<AllocationPolicy, Tiresias>, make_part<PlaceStage, MostFree>, Knowledge::kOracle,
@@ -75,7 +62,7 @@ inline constexpr std::array kClusterPresets = [] {
 
 inline constexpr std::string_view kDefaultPreset = "tidal";
 
-// What a daemon can run, by name. A name in both tables means the policy that sizes one job at a time.
+// What a daemon can run, by name.
 struct KnownPolicy {
   std::string name;
   std::string summary;

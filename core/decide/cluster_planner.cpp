@@ -9,7 +9,6 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_grounds.hpp"
-#include "core/decide/queue_planner.hpp"
 #include "core/state/job_state.hpp"
 
 namespace tidepool::core {
@@ -22,9 +21,8 @@ bool may_be_given(const Job& job, int size) {
   return job.pinned_size == 0 || size == job.pinned_size || (waits && size < job.pinned_size);
 }
 
-PlanPart part_of(const DecisionDraft& draft, const Job& job) {
-  if (!counts(job, draft.now()) || draft.ends(job.id)) return PlanPart::kNone;
-  return draft.follows_plan(job) ? PlanPart::kSized : PlanPart::kOwnWay;
+bool goes_on(const DecisionDraft& draft, const Job& job) {
+  return counts(job, draft.now()) && !draft.ends(job.id);
 }
 
 Error wrong(const std::string& what) {
@@ -49,7 +47,7 @@ Allotment standing(const Job& job) {
 Status check_named(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
   for (const auto& [id, allotment] : answer.allotments) {
     const Job* job = draft.state().find_job(id);
-    if (!scope.candidates.contains(id) || part_of(draft, *job) == PlanPart::kNone) {
+    if (!scope.candidates.contains(id) || !goes_on(draft, *job)) {
       return wrong("the plan sizes " + id.text() + ", which is not asked");
     }
     if (!may_be_given(*job, allotment.size)) {
@@ -88,7 +86,7 @@ Result<std::vector<AllotmentChange>> changes_by(const DecisionDraft& draft, cons
   std::vector<AllotmentChange> changes;
   for (const JobId id : whom_it_concerns(scope, answer)) {
     const Job& job = *draft.state().find_job(id);
-    if (part_of(draft, job) == PlanPart::kNone) {
+    if (!goes_on(draft, job)) {
       if (job.allotted) changes.push_back({.job = id, .now = std::nullopt});
       continue;
     }
@@ -109,7 +107,7 @@ std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, 
   std::vector<AllotmentChange> changes;
   for (const JobId id : scope.candidates) {
     const Job& job = *draft.state().find_job(id);
-    if (part_of(draft, job) != PlanPart::kNone) {
+    if (goes_on(draft, job)) {
       add_news(job, standing(job), draft.now(), changes);
     } else if (job.allotted) {
       changes.push_back({.job = id, .now = std::nullopt});
@@ -120,10 +118,11 @@ std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, 
 
 }  // namespace
 
-IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope) {
-  const std::function<PlanPart(const Job&)> part = [&](const Job& job) { return part_of(draft, job); };
-  Result<PlanAnswer> answer =
-      planner.plan({draft.view(), scope.candidates, scope.looked_at, part, scope.nodes}, draft.budget());
+IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope) {
+  const std::function<bool(const Job&)> counted = [&](const Job& job) { return goes_on(draft, job); };
+  const std::function<bool(const Job&)> has_own_policy = [&](const Job& job) { return !draft.follows_plan(job); };
+  Result<PlanAnswer> answer = planner.plan(
+      {draft.view(), scope.candidates, scope.looked_at, counted, has_own_policy, scope.nodes}, draft.budget());
   auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<AllotmentChange>>(answer.error());
   Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
   if (changes) {

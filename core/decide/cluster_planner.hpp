@@ -18,7 +18,7 @@ struct PlanScope {
 
 // Plans for those candidates that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan into
 // the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
-[[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, ClusterPlanner& planner, const PlanScope& scope);
+[[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope);
 
 // What is new in a plan for a job: nothing, so that it is no change; what is said of it; or what it is to have, or what
 // that rests on. Scores and sizes that lost are not looked at.

@@ -33,18 +33,6 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 
 }  // namespace
 
-Wished wished(const Allotment& allotment) {
-  return {.size = allotment.size, .reason = allotment.reason, .lost = allotment.lost, .score = allotment.score};
-}
-
-Wished wished(const SizeWish& wish) {
-  return {.size = wish.size, .reason = wish.reason, .lost = wish.lost, .score = wish.score};
-}
-
-Weighed weighed(const Wished& wish) {
-  return {Alternative{wish.size, wish.score, wish.reason}, wish.lost};
-}
-
 DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now)
     : state_(state),
       parts_(parts),
@@ -56,20 +44,24 @@ DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts
   decision_.policy = parts_.name_in_charge(state_);
 }
 
-const Policy& DecisionDraft::policy_of(const Job& job) const {
+const JobRule* DecisionDraft::rule_of(const Job& job) const {
   // No choice: a policy file may decide in its place. Nearly every job says so, so it is not looked up.
-  if (job.spec.scaling.policy == "default") return in_charge_;
+  if (job.spec.scaling.policy == "default") return in_charge_.rule();
   const auto found = parts_.policies.find(job.spec.scaling.policy);
-  const bool chooses = found != parts_.policies.end() && !found->second->plans_cluster();
-  return chooses ? *found->second : in_charge_;
+  const JobRule* own = found == parts_.policies.end() ? nullptr : found->second->rule();
+  return own != nullptr ? own : in_charge_.rule();
 }
 
-bool DecisionDraft::follows_plan(const Job& job) const {
-  return default_policy().plans_cluster() && &policy_of(job) == &default_policy();
+Allotment DecisionDraft::unplanned_target(const Job& job) {
+  if (job.pinned_size > 0) return pinned_target(job);
+  if (const JobRule* rule = rule_of(job)) return rule->target(view(), job, budget_);
+  const int held = job.size();
+  if (held == 0) return {.reason = reason::PolicyFailed{}, .lost = {}, .mark = {}};
+  return {.size = held, .reason = reason::FixedSize{{.size = held}}, .lost = {}, .mark = {}};
 }
 
 const Allotment* DecisionDraft::allotment_of(const Job& job) const {
-  if (!default_policy().plans_cluster()) return nullptr;
+  if (in_charge_.rule() != nullptr) return nullptr;
   if (decision_.replan) {
     const auto& changes = decision_.replan->changes;
     const auto found = std::lower_bound(changes.begin(), changes.end(), job.id,
@@ -83,10 +75,10 @@ void DecisionDraft::set_replan(Replan replan) {
   decision_.replan = std::move(replan);
 }
 
-void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed) {
+void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, const Allotment* target) {
   const Blocked blocked{.straggler = straggler_of(intent)};
   carry_out(std::move(intent), reason);
-  find(job, reason, std::move(weighed), blocked);
+  find(job, reason, target, blocked);
 }
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
@@ -120,10 +112,17 @@ bool DecisionDraft::is_said(const Job& job, const Reason& reason, const Blocked&
   return job.verdict.job && job.verdict.blocked == blocked && says_the_same(job.verdict.reason, reason);
 }
 
-void DecisionDraft::find(const Job& job, const Reason& reason, Weighed weighed, const Blocked& blocked) {
+void DecisionDraft::find(const Job& job, const Reason& reason, const Allotment* target, const Blocked& blocked) {
   if (is_said(job, reason, blocked)) return;
-  if (weighed.lost.size() > kAlternativesMax) weighed.lost.resize(kAlternativesMax);
-  decision_.verdicts.push_back({job.id, reason, std::move(weighed.lost), std::move(weighed.chosen), blocked});
+  Verdict& verdict = decision_.verdicts.emplace_back();
+  verdict.job = job.id;
+  verdict.reason = reason;
+  verdict.blocked = blocked;
+  if (target == nullptr) return;
+  verdict.chosen = Alternative{target->size, target->score, target->reason};
+  const auto lost = target->lost.begin();
+  const std::size_t count = std::min(kAlternativesMax, target->lost.size());
+  verdict.lost.assign(lost, lost + static_cast<std::ptrdiff_t>(count));
 }
 
 FreeSlots& DecisionDraft::free_slots() {

@@ -20,24 +20,6 @@ struct Finding {
   Blocked blocked = {};
 };
 
-// What a policy has weighed for one job.
-struct Weighed {
-  std::optional<Alternative> chosen;  // what it wants
-  std::vector<Alternative> lost;      // best first
-};
-
-// The size that a plan or a policy asks for. What it weighed stays where it lies: most jobs are to stay as they are,
-// and for them none of it is told.
-struct Wished {
-  int size = 0;
-  const Reason& reason;
-  const std::vector<Alternative>& lost;  // best first
-  double score = 0;                      // of this size, as those of the sizes that lost
-};
-[[nodiscard]] Wished wished(const Allotment& allotment);
-[[nodiscard]] Wished wished(const SizeWish& wish);
-[[nodiscard]] Weighed weighed(const Wished& wish);
-
 class DecisionDraft {
  public:
   DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now);
@@ -48,19 +30,21 @@ class DecisionDraft {
   [[nodiscard]] const EngineParts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
   [[nodiscard]] const Policy& default_policy() const { return in_charge_; }
-  // The policy that the job asked for, or the default one if it is not known here. A policy for the whole cluster plans
-  // for it or not at all, so one that is not the default is no choice of a job's.
-  [[nodiscard]] const Policy& policy_of(const Job& job) const;
-  // The default policy plans for the whole cluster and sizes the job; jobs that follow a policy of their own are fixed
-  // claims to it.
-  [[nodiscard]] bool follows_plan(const Job& job) const;
+  // The rule that sizes the job: that of its pinned policy, else that of the default one; null if the plan does. A
+  // policy that plans counts with every job or is not in charge, so it is no choice of a job's.
+  [[nodiscard]] const JobRule* rule_of(const Job& job) const;
+  [[nodiscard]] bool follows_plan(const Job& job) const { return rule_of(job) == nullptr; }
   // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
   // default policy makes none.
   [[nodiscard]] const Allotment* allotment_of(const Job& job) const;
+  // What a job should have that no plan sizes: what its user has pinned, or what its rule says, which is asked each
+  // time. One that follows a plan which does not count with it keeps what it has.
+  [[nodiscard]] Allotment unplanned_target(const Job& job);
   void set_replan(Replan replan);
 
-  // An intent that says something new about its job is also its verdict.
-  void conclude(const Job& job, Intent intent, const Reason& reason, Weighed weighed = {});
+  // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
+  // told with the verdict; null = nothing.
+  void conclude(const Job& job, Intent intent, const Reason& reason, const Allotment* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // Ends a worker; a second stop of the same worker adds nothing.
@@ -68,9 +52,9 @@ class DecisionDraft {
   // The newest verdict on the job says the same already. The first one is always news.
   [[nodiscard]] static bool is_said(const Job& job, const Reason& reason, const Blocked& blocked = {});
   // What was found about the job without an intent; kept only if it is news.
-  void find(const Job& job, const Reason& reason, Weighed weighed = {}, const Blocked& blocked = {});
-  void find(const Job& job, const Finding& found, Weighed weighed = {}) {
-    find(job, found.reason, std::move(weighed), found.blocked);
+  void find(const Job& job, const Reason& reason, const Allotment* target = nullptr, const Blocked& blocked = {});
+  void find(const Job& job, const Finding& found, const Allotment* target = nullptr) {
+    find(job, found.reason, target, found.blocked);
   }
 
   // No intent and no new plan, so far.

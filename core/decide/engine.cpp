@@ -13,9 +13,9 @@
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/plan_grounds.hpp"
 #include "core/decide/plan_validator.hpp"
-#include "core/decide/queue_planner.hpp"
-#include "core/decide/settlement.hpp"
+#include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
+#include "core/decide/slot_reservations.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/waiting_line.hpp"
@@ -51,7 +51,7 @@ struct Engine::Impl {
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state, and nobody has taken them yet
   Touched unseen;                                 // changed since the last accept
   IdSet<JobId> pending;                           // jobs that wait
-  std::optional<WaitingLine> line;                // they in order, where each job's place follows from it alone
+  std::optional<WaitingLine> line;                // they in order, where the default policy is a rule
   bool nodes_changed = false;                     // since the last accept
   IdSet<JobId> claiming;                          // those of them that slots would help
   IdSet<JobId> held_back;                         // running jobs that free slots would let change
@@ -60,19 +60,20 @@ struct Engine::Impl {
   std::set<std::pair<Instant, JobId>> due;
   IdTable<JobId, Instant> due_of;
 
-  // Of a default policy that plans for the whole cluster; without one all three stay empty.
-  std::unique_ptr<ClusterPlanner> planner;
+  // Of a default policy that plans; of a rule they stay empty.
+  std::unique_ptr<Planner> planner;
   IdSet<JobId> counted;        // jobs that a plan may count with, and those that the newest one does
   IdSet<JobId> off_plan;       // of them, those that do not have what it gives them
-  IdSet<JobId> giving;         // jobs whose slots, or some of them, are on their way to being free
+  IdSet<JobId> releasing;      // jobs whose slots, or some of them, are on their way to being free
   std::uint64_t nodes = 0;     // digest of the nodes that a plan may count with
   IdSet<JobId> news;           // of a policy file: those whose grounds have changed since, so that it must be asked
   std::string planned_by;      // whose planner it is
   IdSet<JobId> slow_off_plan;  // of those off the plan: what other jobs report of their nodes may change their lot
 
-  // What the newest settlement has left, while another one would find the same and change nothing. Invariant: none of
-  // what a settlement looks at has changed since, which are the jobs off the plan or giving slots, free slots, nodes
-  // and the plan; whatever touches one of these calls disturb(). A decision from scratch neither reads nor writes it.
+  // What the newest reconciliation has left, while another one would find the same and change nothing. Invariant: none
+  // of what a settlement looks at has changed since, which are the jobs off the plan or releasing slots, free slots,
+  // nodes and the plan; whatever touches one of these calls disturb(). A decision from scratch neither reads nor writes
+  // it.
   struct Rest {
     bool queue_waits = false;
     int reserved = 0;
@@ -85,14 +86,14 @@ struct Engine::Impl {
   // Everything anew for who decides now.
   void follow_policy() {
     planned_by = parts.name_in_charge(state);
-    planner = default_policy().plans_cluster() ? default_policy().planner() : nullptr;
-    TP_CHECK(!default_policy().plans_cluster() || planner, "a policy that plans for the whole cluster has a planner");
+    planner = default_policy().planner();
+    TP_CHECK((planner == nullptr) == (default_policy().rule() != nullptr), "a policy is a rule or has a planner");
     line.reset();
-    if (!planner && default_policy().rank(Job{})) line.emplace(default_policy().strict_order());
+    if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
     nodes_changed = true;
     counted.clear();
     off_plan.clear();
-    giving.clear();
+    releasing.clear();
     nodes = digest_of_nodes(state);
     news.clear();
     unseen.capacity = true;
@@ -105,7 +106,7 @@ struct Engine::Impl {
     if (planner) follow_ended(*planner);
   }
 
-  void follow_ended(ClusterPlanner& follower) const {
+  void follow_ended(Planner& follower) const {
     for (const auto& [id, job] : state.ended) follower.follow(state, id);
   }
 
@@ -113,9 +114,9 @@ struct Engine::Impl {
   void forget(StateChange::Left left, IdSet<JobId>& looked_at) {
     for (auto& job : left.jobs) {
       const JobId id = job->id;
-      if (off_plan.contains(id) || giving.contains(id)) disturb();
-      for (IdSet<JobId>* each : {&pending, &claiming, &held_back, &asking, &typed_waiting, &counted, &off_plan, &giving,
-                                 &news, &slow_off_plan, &unseen.jobs, &looked_at}) {
+      if (off_plan.contains(id) || releasing.contains(id)) disturb();
+      for (IdSet<JobId>* each : {&pending, &claiming, &held_back, &asking, &typed_waiting, &counted, &off_plan,
+                                 &releasing, &news, &slow_off_plan, &unseen.jobs, &looked_at}) {
         each->erase(id);
       }
       if (line) line->leave(id);
@@ -143,20 +144,20 @@ struct Engine::Impl {
   void index(JobId id, Seen seen) {
     const Job& job = *state.find_job(id);
     put(pending, id, job.state == JobState::kPending);
-    if (line) line->follow(job, *default_policy().rank(job), seen.decided);
+    if (line) line->follow(job, default_policy().rule()->rank(job), seen.decided);
     put(claiming, id, claims_free_slots(job));
     put(held_back, id, waits_for_capacity(job));
     const bool asks = !job.spec.slot_types.empty() && !is_final(job.state);
     put(asking, id, asks);
     put(typed_waiting, id, asks && job.state == JobState::kPending);
     if (planner) {
-      if (off_plan.contains(id) || giving.contains(id)) disturb();
+      if (off_plan.contains(id) || releasing.contains(id)) disturb();
       put(counted, id, job.allotted || counts(job, seen.until));
-      put(giving, id, gives_slots(state, job));
+      put(releasing, id, releases_slots(state, job));
       const bool is_off = job.allotted && is_off_plan(job, job.allotted->allotment);
       put(off_plan, id, is_off);
       put(slow_off_plan, id, is_off && job.verdict.blocked.straggler);
-      if (is_off || giving.contains(id)) disturb();
+      if (is_off || releasing.contains(id)) disturb();
       put(news, id, parts.file_decides(state) && grounds_have_changed(job, seen.until));
       planner->follow(state, id);
     }
@@ -189,7 +190,7 @@ struct Engine::Impl {
     IdSet<JobId> jobs;
     bool queue = false;                 // free slots, or who waits for them, have changed
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
-    ClusterPlanner* planner = nullptr;  // null = the default policy sizes one job at a time
+    Planner* planner = nullptr;         // null = the default policy is a rule
     bool kept = false;                  // what is kept between decisions may be used; else from scratch
     StageTimes* times = nullptr;        // null = nobody wants to know
 
@@ -211,14 +212,14 @@ struct Engine::Impl {
       more = off_plan;
       more.insert(changed);
     }
-    scope.begin(Stage::kSettle);
+    scope.begin(Stage::kReconcile);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       if (job.state != JobState::kPending) continue;
       const Allotment* allotment = draft.allotment_of(job);
       const bool holds_nothing = allotment != nullptr && allotment->size == 0;
       if (holds_nothing && !DecisionDraft::is_said(job, allotment->reason)) {
-        draft.find(job, allotment->reason, weighed(wished(*allotment)));
+        draft.find(job, allotment->reason, allotment);
       }
       if (allotment == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
     }
@@ -228,16 +229,16 @@ struct Engine::Impl {
       draft.reserve(rest->reserved);
       return {};
     }
-    IdSet<JobId> dealt_with = settle(draft, {.off_plan = more.empty() ? off_plan : more, .giving = giving});
+    IdSet<JobId> dealt_with = reconcile(draft, OffPlan{.jobs = more.empty() ? off_plan : more, .releasing = releasing});
     if (scope.kept && draft.changes_nothing()) rest = Rest{draft.queue_waits(), draft.reserved()};
     return dealt_with;
   }
 
-  // Nothing that is looked at now has a part in a settlement.
+  // Nothing that is looked at now has a part in a reconciliation.
   [[nodiscard]] bool leaves_at_rest(const IdSet<JobId>& jobs) const {
     if (!slow_off_plan.empty() || !typed_waiting.empty()) return false;
     return std::none_of(jobs.begin(), jobs.end(),
-                        [&](JobId id) { return off_plan.contains(id) || giving.contains(id); });
+                        [&](JobId id) { return off_plan.contains(id) || releasing.contains(id); });
   }
   [[nodiscard]] Decision decide(Scope scope, Instant now) const {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
@@ -260,12 +261,8 @@ struct Engine::Impl {
     if (scope.planner != nullptr) {
       dealt_with = follow_plan(draft, scope, rests);
     } else if (scope.queue) {
-      scope.begin(Stage::kQueue);
-      if (scope.line != nullptr) {
-        plan_queue(draft, *scope.line);
-      } else {
-        plan_queue(draft, pending);
-      }
+      scope.begin(Stage::kReconcile);
+      reconcile(draft, InLine{.pending = pending, .line = scope.line});
     }
     scope.begin(Stage::kSize);
     std::vector<JobId> sized(jobs.begin(), jobs.end());
@@ -331,7 +328,7 @@ Decision Engine::decide(Instant now, StageTimes* times) const {
 }
 
 Decision Engine::decide_anew(Instant now) const {
-  const std::unique_ptr<ClusterPlanner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
+  const std::unique_ptr<Planner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
   const bool sees_nodes = !planner || impl_->nodes == digest_of_nodes(impl_->state);
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
   IdSet<JobId> jobs;

@@ -1,10 +1,17 @@
-// What a policy is to the engine: pure code that ranks jobs and says which size each should have and
-// why. It keeps no memory and never sees a clock: the same view gives the same answer. The engine
-// alone enforces gang minimum, allowed sizes, free slots, cooldown, grace and rate limits.
+// What a policy is to the engine: pure code that says, of every job that runs or waits, which size it should have and
+// why: its target. It keeps no memory and never sees a clock: the same view gives the same targets. The reconciler
+// (reconciler.hpp) carries targets out; it alone enforces gang minimum, allowed sizes, free slots, cooldown and grace.
 //
-// A policy either sizes one job at a time (order and size, asked whenever a job is looked at), or plans for the whole
-// cluster: then the engine keeps its plan in the state and follows it, job by job, until the plan's grounds change
-// (plan_grounds.hpp).
+//   targets = plan(view, budget)
+//
+// A plan made from scratch costs what there is. So that an event costs what it changes, every policy has one of two
+// incremental forms, which lead to the same targets:
+//   JobRule   where each job's target follows from that job alone. Nothing is kept: the engine asks about the jobs that
+//             it looks at. A job may name such a policy as its own in scaling.policy (pinned policy).
+//   Planner   where targets depend on each other. It may keep what follows from the state; its targets are part of the
+//             state and stand until what they rest on changes (plan_grounds.hpp).
+// To a Planner a job that follows a pinned policy, or whose user has pinned its size, is a fixed claim: the plan counts
+// with its slots and gives them to nobody else, and the rule, or the user, sizes it.
 #pragma once
 
 #include <compare>
@@ -13,7 +20,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/id_set.hpp"
@@ -32,38 +41,41 @@ namespace tidepool::core {
 struct ClusterView {
   const ClusterState& state;
   Instant now;
-  const IdSet<JobId>* pending = nullptr;  // the jobs that wait, if the caller has them at hand; else look
 };
 
-// A place in the queue that follows from the job alone: the lower one starts first, equals go by their ids.
+// A place in line: the lower one starts first, equals go by their ids.
 struct QueueRank {
   std::int64_t number = 0;  // such as the priority, negated
   Instant since;
   auto operator<=>(const QueueRank&) const = default;
 };
 
-// The size a job should have; 0 = should hold nothing now.
-struct SizeWish {
-  JobId job;
-  int size = 0;
-  Reason reason;
-  std::vector<Alternative> lost;
-  double score = 0;  // of this size, as those of the sizes that lost
+// What a job in line that finds no room means for those behind it.
+enum class LineRule {
+  kReserves,  // what is free, or comes free, is kept for it
+  kPassed,    // they may pass it
+  kStrict,    // they wait behind it
 };
 
-// How a plan for the whole cluster counts with a job.
-enum class PlanPart {
-  kNone,    // not at all: it has ended, is suspended, or will be
-  kSized,   // it runs or waits, and is to be given a size
-  kOwnWay,  // likewise, but it follows a policy of its own: a fixed claim
+class JobRule {
+ public:
+  virtual ~JobRule() = default;
+  // Of a job that waits, or runs. Its size at start while it holds nothing.
+  [[nodiscard]] virtual Allotment target(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
+  // Where it stands while it waits. Follows from neither time nor other jobs, so that the engine can keep the line in
+  // order (waiting_line.hpp). Here: by priority, then by submission.
+  [[nodiscard]] virtual QueueRank rank(const Job& job) const;
 };
 
 struct PlanRequest {
   ClusterView view;
-  const IdSet<JobId>& jobs;                            // whoever any plan may count with, running or waiting
-  const IdSet<JobId>& looked_at;                       // whose facts have changed or whose time has come; others, too
-  const std::function<PlanPart(const Job&)>& part_of;  // valid during the call
-  std::uint64_t nodes = 0;                             // digest of the nodes that a plan may count with
+  const IdSet<JobId>& jobs;       // whoever any plan may count with, running or waiting
+  const IdSet<JobId>& looked_at;  // whose facts have changed or whose time has come; others, too
+  // Both valid during the call. The plan counts with the job: it runs or waits, and goes on doing so.
+  const std::function<bool(const Job&)>& counts;
+  // It follows a pinned policy.
+  const std::function<bool(const Job&)>& has_own_policy;
+  std::uint64_t nodes = 0;  // digest of the nodes that a plan may count with
 };
 struct PlanAnswer {
   IdTable<JobId, Allotment> allotments;
@@ -73,12 +85,12 @@ struct PlanAnswer {
   std::optional<Instant> wake;
 };
 
-// A policy for the whole cluster at work. It may keep what follows from the state, so that a plan costs what has
-// changed; two planners that have followed the same jobs to the same state lead to the same plan, whatever they
-// followed before. The engine owns it; a restart makes a new one.
-class ClusterPlanner {
+// A policy at work whose targets depend on each other. It may keep what follows from the state, so that a plan costs
+// what has changed; two planners that have followed the same jobs to the same state lead to the same plan, whatever
+// they followed before. The engine owns it; a restart makes a new one.
+class Planner {
  public:
-  virtual ~ClusterPlanner() = default;
+  virtual ~Planner() = default;
   // The job is new, has changed or has ended. Called for every job that changes; for one that has left the state, too,
   // of whom ClusterState::ended holds what is remembered, or nothing any more.
   virtual void follow(const ClusterState& state, JobId job) = 0;
@@ -93,25 +105,34 @@ class Policy {
   virtual ~Policy() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // The jobs that wait, in the order in which they should start. Every pending job appears once.
-  [[nodiscard]] virtual std::vector<JobId> order(const ClusterView& view, StepBudget& budget) const = 0;
+  // Exactly one of the two is there.
+  [[nodiscard]] virtual const JobRule* rule() const { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Planner> planner() const { return nullptr; }
 
-  // What order() sorts by, where that follows from each job alone and neither from time nor from other jobs: the engine
-  // then keeps the queue in order and looks only at jobs that an event can help (waiting_line.hpp). None: order() is
-  // asked each time. Either for all jobs or for none.
-  [[nodiscard]] virtual std::optional<QueueRank> rank(const Job& /*job*/) const { return std::nullopt; }
+  // Targets of a Planner come with the order in which slots are handed out, and are reserved for in it.
+  [[nodiscard]] virtual LineRule line_rule() const { return LineRule::kReserves; }
 
-  // Whether a job that does not fit keeps the ones behind it waiting (strict queue).
-  [[nodiscard]] virtual bool strict_order() const = 0;
-
-  // The size that `job` should have. Called for waiting jobs (their start size) and running ones.
-  [[nodiscard]] virtual SizeWish size(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
-
-  // False for a policy that sizes one job at a time. Of one that plans for the whole cluster, order() is not asked, and
-  // size() only about jobs that its plan does not name.
-  [[nodiscard]] virtual bool plans_cluster() const { return false; }
-  // Not null if it plans for the whole cluster.
-  [[nodiscard]] virtual std::unique_ptr<ClusterPlanner> planner() const { return nullptr; }
+  // From scratch, for all jobs of the request: what the incremental forms must equal.
+  [[nodiscard]] Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) const;
 };
+
+// A rule as a policy.
+class RulePolicy : public Policy {
+ public:
+  RulePolicy(std::string name, std::unique_ptr<const JobRule> rule, LineRule line_rule)
+      : name_(std::move(name)), rule_(std::move(rule)), line_rule_(line_rule) {}
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] const JobRule* rule() const override { return rule_.get(); }
+  [[nodiscard]] LineRule line_rule() const override { return line_rule_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<const JobRule> rule_;  // never null
+  LineRule line_rule_;
+};
+
+// What a size that its user has pinned is as a target, whatever the policy.
+[[nodiscard]] Allotment pinned_target(const Job& job);
 
 }  // namespace tidepool::core

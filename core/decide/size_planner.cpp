@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/decide/queue_planner.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/words/retelling.hpp"
@@ -35,37 +35,32 @@ GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers)
   return request;
 }
 
-struct Wish {
-  int size = 0;                   // allowed; 0 = should hold nothing
-  const Wished* asked = nullptr;  // null = its user has pinned that size
-};
-
-Wish wish_of(const Job& job, const Wished& asked) {
-  if (job.pinned_size > 0) return {.size = job.pinned_size};
-  if (asked.size == 0) return {.size = 0, .asked = &asked};
-  // A failure may have left a size between the allowed ones; it is kept unless the wish points elsewhere.
+// The allowed size that its target, or its user, means; 0 = should hold nothing.
+int goal_of(const Job& job, const Allotment& target) {
+  if (job.pinned_size > 0 || target.size == 0) return job.pinned_size;
+  // A failure may have left a size between the allowed ones; it is kept unless the target points elsewhere.
   const int size = job.size();
-  int allowed = asked.size == size ? size : allowed_size(job, asked.size);
-  if (asked.size > size) allowed = std::max(allowed, size);
-  return {.size = allowed, .asked = &asked};
+  const int allowed = target.size == size ? size : allowed_size(job, target.size);
+  return target.size > size ? std::max(allowed, size) : allowed;
 }
 
-Weighed weighed(const Wish& wish) {
-  return wish.asked == nullptr ? Weighed{} : weighed(*wish.asked);
+// What is told of a policy's weighing: nothing of a size that the user has pinned.
+const Allotment* told_of(const Job& job, const Allotment& target) {
+  return job.pinned_size > 0 ? nullptr : &target;
 }
 
-Reason reason_to_change(const Job& job, const Wish& wish, int to) {
-  if (wish.asked != nullptr) return reason_of_change(wish.asked->reason, job.size(), to);
+Reason reason_to_change(const Job& job, const Allotment& target, int to) {
+  if (job.pinned_size == 0) return reason_of_change(target.reason, job.size(), to);
   return reason::ResizedByUser{{.from = job.size(), .to = to}};
 }
 
-Reason reason_to_keep(const Job& job, const Wish& wish) {
-  if (wish.asked == nullptr) return reason::PinnedByUser{{.size = wish.size}};
+Reason reason_to_keep(const Job& job, const Allotment& target) {
+  if (job.pinned_size > 0) return reason::PinnedByUser{{.size = job.pinned_size}};
   const int size = job.size();
-  // A wish that the job's sizes cut back to where it stands is no reason to move.
-  const bool cut_back = wish.asked->size > 0 && wish.size == size && wish.asked->size != size;
-  if (!cut_back) return wish.asked->reason;
-  if (wish.asked->size > size) return reason::AtMax{{.size = size}};
+  // A target that the job's sizes cut back to where it stands is no reason to move.
+  const bool cut_back = target.size > 0 && goal_of(job, target) == size && target.size != size;
+  if (!cut_back) return target.reason;
+  if (target.size > size) return reason::AtMax{{.size = size}};
   return reason::AtMin{{.size = size}};
 }
 
@@ -88,16 +83,16 @@ bool all_reserved(DecisionDraft& draft, const Job& job) {
 }
 
 struct Growth {
-  std::optional<int> to;         // the largest size towards the wish that is allowed now, whatever slots are free
+  std::optional<int> to;         // the largest size towards the goal that is allowed now, whatever slots are free
   std::optional<Reason> barred;  // why there is none
 };
 
-Growth growth_of(DecisionDraft& draft, const Job& job, int wish) {
+Growth growth_of(DecisionDraft& draft, const Job& job, int goal) {
   if (auto reason = cooling_down(draft, job)) return {{}, std::move(reason)};
   if (auto reason = after_straggler(draft, job)) return {{}, std::move(reason)};
-  std::optional<int> to = larger_size(job, std::min<std::int64_t>(wish, job.spec.batch.global));
+  std::optional<int> to = larger_size(job, std::min<std::int64_t>(goal, job.spec.batch.global));
   if (!to) {
-    return {{}, reason::BatchTooSmall{.size = wish, .global = job.spec.batch.global}};
+    return {{}, reason::BatchTooSmall{.size = goal, .global = job.spec.batch.global}};
   }
   std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
   while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);
@@ -110,8 +105,8 @@ Finding no_slots_to_grow(const reason::NoSlotsToGrow& why) {
 
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
-std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wish) {
-  Growth growth = growth_of(draft, job, wish.size);
+std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Allotment& target) {
+  Growth growth = growth_of(draft, job, goal_of(job, target));
   if (growth.barred) return Finding{*std::move(growth.barred)};
   std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
@@ -121,33 +116,50 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Wish& wi
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
     if (!gang) continue;
-    const Reason reason = reason_to_change(job, wish, *to);  // as far as slots and price allow
-    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, weighed(wish));
+    const Reason reason = reason_to_change(job, target, *to);  // as far as slots and price allow
+    draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, told_of(job, target));
     return std::nullopt;
   }
   return no_slots_to_grow({.wanted = wanted, .free = free});
 }
 
-std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Wish& wish) {
+std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Allotment& target) {
+  const int goal = goal_of(job, target);
   if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
   const bool by_policy = job.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
-  std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - wish.size);
+  std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - goal);
   std::vector<WorkerId> members = job.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
-  const Reason reason = reason_to_change(job, wish, wish.size);
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason, weighed(wish));
+  const Reason reason = reason_to_change(job, target, goal);
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason, told_of(job, target));
   // Nobody has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
   return std::nullopt;
 }
 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
-std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Wish& wish) {
+std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Allotment& target) {
   if (auto reason = preemption_barred(draft, job)) return Finding{*std::move(reason)};
-  preempt(draft, job, reason_of_preemption(wish.asked->reason), weighed(wish));
+  preempt(draft, job, reason_of_preemption(target.reason), &target);
   return std::nullopt;
+}
+
+// What is done about a slow worker of the job; nothing if the job cannot change, or all is done for it.
+std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job& job) {
+  if (!can_change(draft, job) || draft.resizes(job.id)) return std::nullopt;
+  StragglerPlan plan = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
+  return plan.acted ? std::nullopt : std::optional(std::move(plan));
+}
+
+// It keeps its members: its shares may change, and what holds it is told.
+void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& straggler, Finding held,
+               const Allotment* target) {
+  if (straggler.shares_ordered) return;
+  if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
+  if (straggler.reason) held = {*straggler.reason, {.straggler = straggler.straggler}};
+  draft.find(job, held, target);
 }
 
 }  // namespace
@@ -170,37 +182,44 @@ std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& j
   return reason::MinRuntime{{.left = *left}};
 }
 
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed weighed) {
-  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, std::move(weighed));
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Allotment* target) {
+  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, target);
 }
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
-  const Allotment* allotment = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
-  if (allotment != nullptr) return plan_size(draft, job, wished(*allotment));
-  SizeWish wish{job.id, job.pinned_size, {}, {}};
-  if (job.pinned_size == 0) wish = draft.policy_of(job).size(draft.view(), job, draft.budget());
-  plan_size(draft, job, wished(wish));
+  const Allotment* planned = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
+  if (planned != nullptr) {
+    plan_size(draft, job, *planned);
+  } else {
+    plan_size(draft, job, draft.unplanned_target(job));
+  }
 }
 
-void plan_size(DecisionDraft& draft, const Job& job, const Wished& asked) {
-  if (!can_change(draft, job) || draft.resizes(job.id)) return;
-  const StragglerPlan straggler = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
-  if (straggler.acted) return;
-  const Wish wish = wish_of(job, asked);
-  std::optional<Finding> held = Finding{reason_to_keep(job, wish)};
-  if (wish.size == 0) {
-    held = give_up_all(draft, job, wish);
-  } else if (wish.size > job.size()) {
-    held = straggler.needs_slot ? held : grow(draft, job, wish);
-  } else if (wish.size < job.size()) {
-    held = shrink(draft, job, wish);
+void plan_size(DecisionDraft& draft, const Job& job, const Allotment& target) {
+  const auto straggler = look_for_straggler(draft, job);
+  if (!straggler) return;
+  const int goal = goal_of(job, target);
+  std::optional<Finding> held = Finding{reason_to_keep(job, target)};
+  if (goal == 0) {
+    held = give_up_all(draft, job, target);
+  } else if (goal > job.size()) {
+    held = straggler->needs_slot ? held : grow(draft, job, target);
+  } else if (goal < job.size()) {
+    held = shrink(draft, job, target);
   }
-  if (!held) return;
-  if (straggler.shares_ordered) return;
-  if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
-  if (straggler.reason) held = {*straggler.reason, {.straggler = straggler.straggler}};
-  if (!DecisionDraft::is_said(job, held->reason, held->blocked)) draft.find(job, *held, weighed(wish));
+  if (held) tell_kept(draft, job, *straggler, *std::move(held), told_of(job, target));
+}
+
+void keep_size(DecisionDraft& draft, const Job& job, const Allotment& target, const Reason& why) {
+  const auto straggler = look_for_straggler(draft, job);
+  if (!straggler) return;
+  const bool is_news = straggler->rebalance || straggler->reason || !DecisionDraft::is_said(job, why);
+  if (!is_news) return;
+  Allotment kept = target;
+  kept.size = job.size();
+  kept.reason = why;
+  tell_kept(draft, job, *straggler, Finding{why}, &kept);
 }
 
 bool waits_for_capacity(const Job& job) {

@@ -1,16 +1,17 @@
-// The size of one running job: a straggler is replaced first; then the job follows its wish (the
-// user's, or the policy's) as far as cooldown, minimum run time, free slots, price cap and batch allow.
+// The size of one running job: a straggler is replaced first; then the job goes towards its target (its user's, or its
+// policy's) as far as cooldown, minimum run time, free slots, price cap and batch allow.
 #pragma once
 
 #include "core/decide/decision_draft.hpp"
 
 namespace tidepool::core {
 
-// Does nothing for a job that is not running or has a change of membership under way. The wish is what the plan for the
-// whole cluster gives the job, else what its policy says.
+// Does nothing for a job that is not running or has a change of membership under way.
 void plan_size(DecisionDraft& draft, const Job& job);
-// The same for a given wish, which a size pinned by the user goes before.
-void plan_size(DecisionDraft& draft, const Job& job, const Wished& wish);
+// The same for a given target, which a size pinned by the user goes before.
+void plan_size(DecisionDraft& draft, const Job& job, const Allotment& target);
+// Leaves the job, whose target is another size, at the one that it has, and says why.
+void keep_size(DecisionDraft& draft, const Job& job, const Allotment& target, const Reason& why);
 
 // The job runs, has no change of membership under way, and is to go on.
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
@@ -19,7 +20,7 @@ void plan_size(DecisionDraft& draft, const Job& job, const Wished& wish);
 // What keeps a job that can change from being preempted.
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
 // Takes all slots from a job that can change and whose preemption is not barred.
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, Weighed weighed);
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Allotment* target);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);

@@ -14,14 +14,12 @@ namespace tidepool::core {
 
 enum class Stage {
   kTransitions,  // changes of membership under way go on, the dead are dealt with
-  kPlan,         // a policy for the whole cluster orders and sizes all jobs
-  kSettle,       // who starts by that plan, who waits, and who gives up slots for whom
-  kQueue,        // or: the order of those that wait, and who of them starts
+  kPlan,         // targets of all jobs, where they depend on each other
+  kReconcile,    // which jobs start by their targets, which wait, and which give up slots for others
   kSize,         // running jobs change size or stay, job by job
   kValidate,     // the decision is held against the laws
 };
-inline constexpr std::array<std::string_view, 6> kStageNames{"transitions", "plan", "settle",
-                                                             "queue",       "size", "validate"};
+inline constexpr std::array<std::string_view, 5> kStageNames{"transitions", "plan", "reconcile", "size", "validate"};
 
 class StageTimes {
  public:

@@ -1,5 +1,8 @@
 #include "core/state/job_state.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/check.hpp"
 
 namespace tidepool::core {
@@ -53,6 +56,12 @@ void become(Job& job, JobState to) {
 
 bool is_active(JobState state) {
   return state == S::kStarting || state == S::kRunning || state == S::kResizing;
+}
+
+int allowed_size(const Job& job, int most) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), most);
+  return above == sizes.begin() ? sizes.front() : *std::prev(above);
 }
 
 }  // namespace tidepool::core

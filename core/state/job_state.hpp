@@ -13,4 +13,7 @@ void become(Job& job, JobState to);
 // The program's workers are booting, stepping or changing size.
 [[nodiscard]] bool is_active(JobState state);
 
+// The largest size of the job that is not above `most`, or its smallest one.
+[[nodiscard]] int allowed_size(const Job& job, int most);
+
 }  // namespace tidepool::core

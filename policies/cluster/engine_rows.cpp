@@ -7,9 +7,9 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_grounds.hpp"
-#include "core/decide/queue_planner.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/change_costs.hpp"
+#include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
 #include "policies/cluster/reach.hpp"
@@ -64,8 +64,8 @@ void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
 
 }  // namespace
 
-bool is_claim(const core::Job& job, bool own_way) {
-  return holds_slots(job) && (job.pinned_size > 0 || own_way);
+bool is_claim(const core::Job& job, bool has_own_policy) {
+  return holds_slots(job) && (job.pinned_size > 0 || has_own_policy);
 }
 
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
@@ -161,7 +161,7 @@ const Placement& EngineRows::placement(const core::ClusterState& state, const co
 std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms) {
   SizeLadder ladder = ladder_of(state, job);
   if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
-  if (!terms.own_way && may_be_resized(job)) {
+  if (!terms.has_own_policy && may_be_resized(job)) {
     if (style_ == RowStyle::kAllSizes) return {ladder.sizes.begin(), ladder.sizes.end()};
     return Reach(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
@@ -186,7 +186,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   while (row.nodes && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
-  row.grows_later = !terms.own_way && may_be_resized(job) && job.spec.elastic.sizes.size() > 1;
+  row.grows_later = !terms.has_own_policy && may_be_resized(job) && job.spec.elastic.sizes.size() > 1;
   if (row.pinned > 0) row.pinned = row.size_max;  // or as much of it as there is
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
@@ -260,13 +260,12 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
   std::vector<std::tuple<Instant, JobId>> order;
-  IdSet<JobId> own_ways;
+  IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
     const core::Job& job = *state.find_job(id);
-    const core::PlanPart part = request.part_of(job);
-    if (part == core::PlanPart::kNone) continue;
-    const bool own_way = part == core::PlanPart::kOwnWay;
-    if (own_way) own_ways.insert(id);
+    if (!request.counts(job)) continue;
+    const bool has_own_policy = request.has_own_policy(job);
+    if (has_own_policy) own_policies.insert(id);
     const Placement& held = placement(state, job);
     for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.
@@ -281,7 +280,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
         continue;
       }
     }
-    if (!is_claim(job, own_way)) {
+    if (!is_claim(job, has_own_policy)) {
       order.emplace_back(job.submitted_at, id);
       continue;
     }
@@ -295,7 +294,8 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const int room = view.slots();
   view.jobs.reserve(order.size());
   for (const auto& [submitted, id] : order) {
-    view.jobs.push_back(row(request.view, *state.find_job(id), {.own_way = own_ways.contains(id), .room = room}));
+    view.jobs.push_back(
+        row(request.view, *state.find_job(id), {.has_own_policy = own_policies.contains(id), .room = room}));
   }
   return rows;
 }

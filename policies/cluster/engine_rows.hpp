@@ -3,7 +3,7 @@
 // and the time alone, whatever was followed before.
 //
 // Rules. Sizes are in slots. A row's placement is what the job will hold when nobody decides anything more: leavers are
-// left out, newcomers counted in. Slots of jobs that are fixed claims (they follow a policy of their own, or their user
+// left out, newcomers counted in. Slots of jobs that are fixed claims (they follow a pinned policy, or their user
 // has pinned their size) are taken off their nodes and the jobs left out while they run; while they wait they are rows
 // with one size. Attained service is as of the job's newest fact, so that it follows from the state. Where its
 // user declares no work, a job that was measured is expected to take what jobs as fast took (kin_of_jobs.hpp). A job of
@@ -49,8 +49,8 @@ class EngineRows {
 
   // One by one, for a planner that keeps the rest itself. Valid until the job is followed again or the nodes change.
   struct Terms {
-    bool own_way = false;  // it follows a policy of its own
-    int room = 0;          // slots that all rows may have together: nobody wants more than there is
+    bool has_own_policy = false;
+    int room = 0;  // slots that all rows may have together: nobody wants more than there is
   };
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
@@ -84,6 +84,6 @@ class EngineRows {
 };
 
 // A job that runs as a fixed claim: the view leaves it out, and its slots.
-[[nodiscard]] bool is_claim(const core::Job& job, bool own_way);
+[[nodiscard]] bool is_claim(const core::Job& job, bool has_own_policy);
 
 }  // namespace tidepool::policies::cluster

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "core/decide/queue_planner.hpp"
+#include "core/state/job_state.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/reach.hpp"
 #include "policies/cluster/type_shares.hpp"
-#include "policies/order/fifo.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -108,7 +107,7 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   return answer;
 }
 
-std::unique_ptr<core::ClusterPlanner> planner_of(std::shared_ptr<const AllocationPolicy> policy, RowStyle style) {
+std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy, RowStyle style) {
   return std::make_unique<Planner>(std::move(policy), style);
 }
 
@@ -125,18 +124,8 @@ WholeClusterPolicy::WholeClusterPolicy(std::string name, std::shared_ptr<const A
   TP_CHECK(policy_ != nullptr, "a policy for the whole cluster has its rule");
 }
 
-std::unique_ptr<core::ClusterPlanner> WholeClusterPolicy::planner() const {
+std::unique_ptr<core::Planner> WholeClusterPolicy::planner() const {
   return planner_of(policy_);
-}
-
-std::vector<JobId> WholeClusterPolicy::order(const core::ClusterView& view, core::StepBudget& budget) const {
-  return Fifo().order(view, budget);
-}
-
-core::SizeWish WholeClusterPolicy::size(const core::ClusterView&, const core::Job& job, core::StepBudget&) const {
-  const int held = job.size();
-  if (held == 0) return {job.id, 0, core::reason::PolicyFailed{}, {}};
-  return {job.id, held, core::reason::FixedSize{{.size = held}}, {}};
 }
 
 }  // namespace tidepool::policies::cluster

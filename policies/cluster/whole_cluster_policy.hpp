@@ -1,9 +1,9 @@
 // A policy for the whole cluster as the engine sees it: the same AllocationPolicy that a replay runs, fed with rows
 // made of the engine's records. Where the workers go is the engine's business; a policy's own placements are not used.
 //
-// A job that names another policy in scaling.policy, one that sizes single jobs, goes its own way: it is a fixed claim
-// here. It starts at its preferred size when the plan gives it that, is never preempted or resized by the plan, and
-// grows only while nobody in the plan waits for slots. A size pinned by the user is such a claim, too.
+// A job that names another policy in scaling.policy, one that is a rule for single jobs (core::JobRule), is a fixed
+// claim here. It starts at its preferred size when the plan gives it that, is never preempted or resized by the plan,
+// and grows only while no job in the plan waits for slots. A size pinned by the user is such a claim, too.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace tidepool::policies::cluster {
 //
 // A job that the policy declines, because its deadline cannot be kept, is asked about again as one without a deadline:
 // best effort. It says so while it waits. Declined for now only: the next plan asks about the deadline anew.
-class RowPlanner : public core::ClusterPlanner {
+class RowPlanner : public core::Planner {
  public:
   explicit RowPlanner(RowStyle style = RowStyle::kAllSizes) : style_(style), rows_(style) {}
   void follow(const core::ClusterState&, JobId job) final { followed_.insert(job); }
@@ -37,8 +37,8 @@ class RowPlanner : public core::ClusterPlanner {
 };
 
 // Asks the policy about all jobs each time.
-[[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner_of(std::shared_ptr<const AllocationPolicy> policy,
-                                                               RowStyle style = RowStyle::kAllSizes);
+[[nodiscard]] std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy> policy,
+                                                        RowStyle style = RowStyle::kAllSizes);
 
 // What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish
 // or its own policy.
@@ -49,14 +49,7 @@ class WholeClusterPolicy : public core::Policy {
   WholeClusterPolicy(std::string name, std::shared_ptr<const AllocationPolicy> policy);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] bool plans_cluster() const override { return true; }
-  [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner() const override;
-
-  // Of jobs that no plan names: they wait, or keep what they hold.
-  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override;
-  [[nodiscard]] bool strict_order() const override { return false; }
-  [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
-                                    core::StepBudget& budget) const override;
+  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override;
 
  private:
   std::string name_;

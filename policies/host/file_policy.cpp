@@ -89,7 +89,7 @@ class Planner final : public cluster::RowPlanner {
 FilePolicy::FilePolicy(std::shared_ptr<const cluster::AllocationPolicy> fallback)
     : WholeClusterPolicy("policy file", fallback), fallback_(std::move(fallback)) {}
 
-std::unique_ptr<core::ClusterPlanner> FilePolicy::planner() const {
+std::unique_ptr<core::Planner> FilePolicy::planner() const {
   return std::make_unique<Planner>(fallback_);
 }
 

@@ -18,7 +18,7 @@ class FilePolicy final : public cluster::WholeClusterPolicy {
  public:
   explicit FilePolicy(std::shared_ptr<const cluster::AllocationPolicy> fallback);
 
-  [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner() const override;
+  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override;
 
  private:
   std::shared_ptr<const cluster::AllocationPolicy> fallback_;

@@ -18,16 +18,16 @@ class Setting {
       const core::Job& job = *state_.find_job(id);
       if (!core::counts(job, now_)) continue;
       jobs_.insert(id);
-      if (!draft_.follows_plan(job)) own_ways_.insert(id);
+      if (!draft_.follows_plan(job)) own_policies_.insert(id);
     }
   }
 
-  Setting(const Setting&) = delete;  // part_of_ points into it
+  Setting(const Setting&) = delete;  // the two functions point into it
   Setting& operator=(const Setting&) = delete;
 
   [[nodiscard]] core::ClusterState& state() { return state_; }
-  [[nodiscard]] core::PlanRequest request() const { return {{state_, now_}, jobs_, jobs_, part_of_}; }
-  [[nodiscard]] const IdSet<JobId>& own_ways() const { return own_ways_; }
+  [[nodiscard]] core::PlanRequest request() const { return {{state_, now_}, jobs_, jobs_, counts_, has_own_policy_}; }
+  [[nodiscard]] const IdSet<JobId>& own_policies() const { return own_policies_; }
 
  private:
   static core::ClusterState in_charge(const RoundAsked& asked) {
@@ -40,10 +40,10 @@ class Setting {
   Instant now_;
   core::DecisionDraft draft_;
   IdSet<JobId> jobs_;
-  IdSet<JobId> own_ways_;
-  std::function<core::PlanPart(const core::Job&)> part_of_ = [this](const core::Job& job) {
-    if (!jobs_.contains(job.id)) return core::PlanPart::kNone;
-    return own_ways_.contains(job.id) ? core::PlanPart::kOwnWay : core::PlanPart::kSized;
+  IdSet<JobId> own_policies_;
+  std::function<bool(const core::Job&)> counts_ = [this](const core::Job& job) { return jobs_.contains(job.id); };
+  std::function<bool(const core::Job&)> has_own_policy_ = [this](const core::Job& job) {
+    return own_policies_.contains(job.id);
   };
 };
 
@@ -124,7 +124,7 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
 RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundAsked& asked) {
   RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
   if (!round.fault.empty()) return comparison;
-  const bool planned = parts_.in_charge(asked.state).plans_cluster();
+  const bool planned = parts_.in_charge(asked.state).rule() == nullptr;
   const FollowedJobs::News news = compared_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
   setting.state().desk.answer = round;
@@ -139,7 +139,7 @@ RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundA
   }
   for (const auto& [id, allotment] : plan->allotments) {
     const core::Job& job = *setting.state().find_job(id);
-    if (setting.own_ways().contains(id) || job.pinned_size > 0) continue;  // nobody's but its own
+    if (setting.own_policies().contains(id) || job.pinned_size > 0) continue;  // nobody's but its own
     const int live = live_size(job, planned);
     const int slots = job.spec.gpus_per_worker;
     ++comparison.jobs;

@@ -77,7 +77,7 @@ class FileRounds {
   // Questions and comparisons may be of different states.
   FollowedJobs asked_of_, compared_;
   cluster::EngineRows rows_;
-  std::unique_ptr<core::ClusterPlanner> planner_;  // the file's; made with the first comparison
+  std::unique_ptr<core::Planner> planner_;  // the file's; made with the first comparison
 };
 
 }  // namespace tidepool::policies::host

@@ -16,7 +16,7 @@ using core::Reason;
 namespace reason = core::reason;
 
 // Where a job should go, and whether that is a trial: a visit to learn, which may have to be taken back.
-struct Target {
+struct Move {
   int size = 0;
   Reason reason;
   bool trial = false;
@@ -28,13 +28,13 @@ class Judgement {
   Judgement(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
       : job_(job), ladder_(ladder), evidence_(view, job, ladder), present_(job.size()) {}
 
-  [[nodiscard]] core::SizeWish wish() const {
-    Target target = weigh_transition(choose());
-    return {.job = job_.id, .size = target.size, .reason = std::move(target.reason), .lost = lost_to(target.size)};
+  [[nodiscard]] core::Allotment target() const {
+    Move move = weigh_transition(choose());
+    return {.size = move.size, .reason = std::move(move.reason), .lost = lost_to(move.size), .mark = {}};
   }
 
  private:
-  [[nodiscard]] Target choose() const {
+  [[nodiscard]] Move choose() const {
     const auto& sizes = evidence_.sizes();
     if (evidence_.find(present_) == nullptr) {
       return hold(reason::Measuring{.steps = 0, .of = job_.spec.scaling.every_steps});
@@ -55,7 +55,7 @@ class Judgement {
     return before(*failure);
   }
 
-  [[nodiscard]] Target from_one_size() const {
+  [[nodiscard]] Move from_one_size() const {
     const int spawn = job_.spec.scaling.spawn_size;
     if (const auto larger = ladder_.up(present_, spawn)) {
       return trial(*larger, reason::ExploreUp{to(*larger)});
@@ -65,7 +65,7 @@ class Judgement {
   }
 
   // Rule 5 without a failure: the largest size there is.
-  [[nodiscard]] Target at_the_top(int largest) const {
+  [[nodiscard]] Move at_the_top(int largest) const {
     if (present_ != largest) {
       return {.size = largest, .reason = evidence_.grows(to(largest), *evidence_.into(largest))};
     }
@@ -75,7 +75,7 @@ class Judgement {
   }
 
   // Rule 5 with a failure.
-  [[nodiscard]] Target before(const PairVerdict& failure) const {
+  [[nodiscard]] Move before(const PairVerdict& failure) const {
     const std::int64_t wanted = std::min(AutoscalingEngine::kEvidenceStepsMax,
                                          AutoscalingEngine::kEvidenceRounds * job_.spec.scaling.every_steps);
     const std::int64_t have = evidence_.find(failure.large)->steps;
@@ -90,7 +90,7 @@ class Judgement {
   }
 
   // A change costs a stall; a trial may cost a second one.
-  [[nodiscard]] Target weigh_transition(Target target) const {
+  [[nodiscard]] Move weigh_transition(Move target) const {
     if (target.size == present_) return target;
     const double there = evidence_.stall_seconds(present_, target.size);
     const double stall = target.trial ? there + evidence_.stall_seconds(target.size, present_) : there;
@@ -101,8 +101,8 @@ class Judgement {
     return hold(reason::TransitionTooDear{to(target.size), gain, stall});
   }
 
-  [[nodiscard]] Target hold(Reason why) const { return {.size = present_, .reason = std::move(why)}; }
-  [[nodiscard]] static Target trial(int size, Reason reason) {
+  [[nodiscard]] Move hold(Reason why) const { return {.size = present_, .reason = std::move(why)}; }
+  [[nodiscard]] static Move trial(int size, Reason reason) {
     return {.size = size, .reason = std::move(reason), .trial = true};
   }
 
@@ -142,36 +142,36 @@ class Judgement {
 
 }  // namespace
 
-core::SizeWish AutoscalingEngine::size(const core::ClusterView& view, const core::Job& job,
-                                       core::StepBudget& budget) const {
+core::Allotment AutoscalingEngine::target(const core::ClusterView& view, const core::Job& job,
+                                          core::StepBudget& budget) const {
   budget.spend(1 + static_cast<std::int64_t>(job.sizes.size()));
   const SizeLadder ladder = ladder_of(view.state, job);
-  const auto wish = [&](int size, Reason reason) {
-    return core::SizeWish{.job = job.id, .size = size, .reason = std::move(reason)};
+  const auto to = [](int size, Reason reason) {
+    return core::Allotment{.size = size, .reason = std::move(reason), .lost = {}, .mark = {}};
   };
-  if (ladder.sizes.empty()) return wish(0, ladder.cut);
+  if (ladder.sizes.empty()) return to(0, ladder.cut);
   const int present = job.size();
   if (present == 0) {
     const int start = ladder.start_size(job.spec.elastic.preferred);
-    return wish(start, reason::Started{{.size = start}});
+    return to(start, reason::Started{{.size = start}});
   }
   if (present > ladder.sizes.back()) {
     const Reason at_max = reason::AtMax{{.size = ladder.sizes.back()}};
-    return wish(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
+    return to(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
   }
   if (job.spec.resize == core::ResizeMode::kRestart && job.sizes.empty()) {
     const int keep = ladder.start_size(job.spec.elastic.preferred);
-    return wish(keep, reason::NoMeasurements{{.size = keep}});
+    return to(keep, reason::NoMeasurements{{.size = keep}});
   }
   if (!ladder.has(present)) {
     const int next = *ladder.up(present, 1);
-    return wish(next, reason::GatherEvidence{{.from = present, .to = next}, 0});
+    return to(next, reason::GatherEvidence{{.from = present, .to = next}, 0});
   }
   const std::int64_t every = job.spec.scaling.every_steps;
   if (job.steps_since_switch < every) {
-    return wish(present, reason::Measuring{.steps = job.steps_since_switch, .of = every});
+    return to(present, reason::Measuring{.steps = job.steps_since_switch, .of = every});
   }
-  return Judgement(view, job, ladder).wish();
+  return Judgement(view, job, ladder).target();
 }
 
 }  // namespace tidepool::policies

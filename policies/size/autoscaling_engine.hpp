@@ -25,18 +25,18 @@
 // A job that was resized by failure to a size it may not have goes to the next allowed one.
 #pragma once
 
-#include "policies/size/size.hpp"
+#include "core/decide/policy.hpp"
 
 namespace tidepool::policies {
 
-class AutoscalingEngine final : public SizeStage {
+class AutoscalingEngine final : public core::JobRule {
  public:
   static constexpr std::int64_t kEvidenceStepsMax = 100;
   static constexpr std::int64_t kEvidenceRounds = 5;
 
   // Alternatives' scores: by how much they lost (negative), in efficiency or in currency units.
-  [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
-                                    core::StepBudget& budget) const override;
+  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const override;
 };
 
 }  // namespace tidepool::policies

@@ -4,12 +4,12 @@
 
 namespace tidepool::policies {
 
-core::SizeWish FixedSize::size(const core::ClusterView& view, const core::Job& job, core::StepBudget& budget) const {
+core::Allotment FixedSize::target(const core::ClusterView& view, const core::Job& job, core::StepBudget& budget) const {
   budget.spend();
   const SizeLadder ladder = ladder_of(view.state, job);
-  if (ladder.sizes.empty()) return {.job = job.id, .size = 0, .reason = ladder.cut};
+  if (ladder.sizes.empty()) return {.reason = ladder.cut, .lost = {}, .mark = {}};
   const int size = ladder.start_size(job.spec.elastic.preferred);
-  return {.job = job.id, .size = size, .reason = core::reason::FixedSize{{.size = size}}};
+  return {.size = size, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}, .mark = {}};
 }
 
 }  // namespace tidepool::policies

@@ -2,14 +2,14 @@
 // Its only change of size is back to the preferred one after workers were lost.
 #pragma once
 
-#include "policies/size/size.hpp"
+#include "core/decide/policy.hpp"
 
 namespace tidepool::policies {
 
-class FixedSize final : public SizeStage {
+class FixedSize final : public core::JobRule {
  public:
-  [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
-                                    core::StepBudget& budget) const override;
+  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const override;
 };
 
 }  // namespace tidepool::policies

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_grounds.hpp"
-#include "core/decide/queue_planner.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
 #include "core/words/retelling.hpp"
@@ -20,7 +20,6 @@ namespace {
 
 using cluster::JobRow;
 using cluster::Share;
-using core::PlanPart;
 
 constexpr std::size_t kAlternativesMax = 4;
 constexpr std::int64_t kStepsMost = 50'000'000;  // of one settlement
@@ -36,6 +35,13 @@ double worth_of_slot(const Market& market, JobId job) {
   const Choice& least = market.curve(job).front();
   return choice.size > least.size ? (choice.worth - least.worth) / (choice.size - least.size) : 0;
 }
+
+class TidalPolicy final : public cluster::WholeClusterPolicy {
+ public:
+  explicit TidalPolicy(std::string_view name)
+      : WholeClusterPolicy(std::string(name), std::make_shared<const Tidal>()) {}
+  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override { return std::make_unique<TidePlanner>(); }
+};
 
 }  // namespace
 
@@ -186,13 +192,14 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
       continue;
     }
     const core::Job& job = *known;
-    const PlanPart counted = request.part_of(job);
+    const bool counts = request.counts(job);
     const bool fits = this->fits(state, job);
-    const bool sized = counted != PlanPart::kNone && fits && !cluster::is_claim(job, counted == PlanPart::kOwnWay);
+    const bool has_own_policy = counts && request.has_own_policy(job);
+    const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
     if (!sized) tide_->leave(id);
-    if (counted == PlanPart::kNone) continue;
+    if (!counts) continue;
     Part part{.sized = sized,
-              .own_way = counted == PlanPart::kOwnWay,
+              .has_own_policy = has_own_policy,
               .fits = fits,
               .held = rows_.placement(state, job),
               .on_cordoned = 0};
@@ -273,7 +280,8 @@ void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
     const auto part = parts_.find(id);
     if (part == parts_.end() || !part->second.sized) continue;
     const core::Job& job = *request.view.state.find_job(id);
-    JobRow row = rows_.row(request.view, job, {.own_way = part->second.own_way, .room = std::max(0, room())});
+    JobRow row =
+        rows_.row(request.view, job, {.has_own_policy = part->second.has_own_policy, .room = std::max(0, room())});
     const Instant at = read_at(job, row, request.view.now);
     tide_->put(std::move(row), at);
   }
@@ -341,10 +349,8 @@ void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& a
   }
 }
 
-LiveTidal::LiveTidal() : WholeClusterPolicy("tidal", std::make_shared<const Tidal>()) {}
-
-std::unique_ptr<core::ClusterPlanner> LiveTidal::planner() const {
-  return std::make_unique<TidePlanner>();
+std::unique_ptr<const core::Policy> make_tidal(std::string_view name) {
+  return std::make_unique<const TidalPolicy>(name);
 }
 
 }  // namespace tidepool::policies::tidal

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
@@ -23,7 +24,7 @@
 
 namespace tidepool::policies::tidal {
 
-class TidePlanner final : public core::ClusterPlanner {
+class TidePlanner final : public core::Planner {
  public:
   explicit TidePlanner(const Settings& settings = {});
 
@@ -34,8 +35,8 @@ class TidePlanner final : public core::ClusterPlanner {
  private:
   // What a job takes part with, beside its row in the tide.
   struct Part {
-    bool sized = false;       // it bids; else it is a claim that runs
-    bool own_way = false;     // it follows a policy of its own
+    bool sized = false;  // it bids; else it is a claim that runs
+    bool has_own_policy = false;
     bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
     cluster::Placement held;  // what it holds on nodes that are up
     int on_cordoned = 0;      // slots of these on nodes that are cordoned
@@ -65,7 +66,7 @@ class TidePlanner final : public core::ClusterPlanner {
   [[nodiscard]] int given_to(JobId job, int bought) const;
 
   Settings settings_;
-  std::unique_ptr<core::ClusterPlanner> whole_;
+  std::unique_ptr<core::Planner> whole_;
   // Jobs that have not ended and that a market of equal slots cannot serve: they have a deadline, or ask for a type.
   IdSet<JobId> particular_;
 
@@ -95,11 +96,7 @@ class TidePlanner final : public core::ClusterPlanner {
   Jobs unbooked_;         // of whom there may be news that the state does not tell yet
 };
 
-// tidal as an engine runs it.
-class LiveTidal final : public cluster::WholeClusterPolicy {
- public:
-  LiveTidal();
-  [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner() const override;
-};
+// tidal as an engine runs it: its market lives between decisions.
+[[nodiscard]] std::unique_ptr<const core::Policy> make_tidal(std::string_view name);
 
 }  // namespace tidepool::policies::tidal

@@ -64,14 +64,11 @@ nlohmann::ordered_json catalogue() {
   };
   for (const char* part : {"simulators", "policies", "workloads"}) all[part] = nlohmann::ordered_json::array();
   for (const auto& each : sim::kSimulators) add(all["simulators"], each.name, each.summary);
-  for (const auto& preset : policies::kPresets) {
-    add(all["policies"], preset.name, preset.summary)["simulator"] = "live";
+  for (const auto& preset : policies::kPolicies) {
+    if (!is_replayed(preset)) add(all["policies"], preset.name, preset.summary)["simulator"] = "live";
   }
   for (const auto& preset : studies::all_presets()) {
-    const bool live = runs_live(preset) && std::ranges::none_of(policies::kPresets, [&](const auto& other) {
-                        return other.name == preset.name;
-                      });
-    add(all["policies"], preset.name, preset.summary)["simulator"] = live ? "live, replays" : "replays";
+    add(all["policies"], preset.name, preset.summary)["simulator"] = runs_live(preset) ? "live, replays" : "replays";
   }
   add(all["workloads"], "generated[:SEED]", "jobs drawn from a seed: --jobs, --interarrival");
   for (const auto& kind : sim::kRigidKinds) {

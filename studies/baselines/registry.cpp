@@ -1,6 +1,7 @@
 #include "studies/baselines/registry.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "base/word_list.hpp"
@@ -12,7 +13,8 @@ using policies::cluster::AllocationPreset;
 
 const std::vector<AllocationPreset>& all_presets() {
   static const std::vector<AllocationPreset> all = [] {
-    std::vector<AllocationPreset> presets(policies::kClusterPresets.begin(), policies::kClusterPresets.end());
+    std::vector<AllocationPreset> presets;
+    std::ranges::copy_if(policies::kPolicies, std::back_inserter(presets), policies::cluster::is_replayed);
     presets.insert(presets.end(), kBaselines.begin(), kBaselines.end());
     std::ranges::sort(presets, {}, &AllocationPreset::name);
     return presets;

@@ -19,7 +19,7 @@
 namespace tidepool::test {
 
 // Ranks by id and wishes a given size for every job; the engine's own rules do the rest.
-class WishPolicy final : public core::Policy {
+class WishPolicy final : public core::Policy, public core::JobRule {
  public:
   struct Wishes {
     int any = 0;                // for jobs not named below; 0 = their preferred size
@@ -29,24 +29,22 @@ class WishPolicy final : public core::Policy {
   explicit WishPolicy(std::shared_ptr<const Wishes> wishes) : wishes_(std::move(wishes)) {}
 
   [[nodiscard]] std::string_view name() const override { return "wish"; }
-  [[nodiscard]] bool strict_order() const override { return wishes_->strict; }
-  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget&) const override {
-    std::vector<JobId> ids;
-    for (const auto& [id, job] : view.state.jobs) {
-      if (job->state == core::JobState::kPending) ids.push_back(id);
-    }
-    return ids;
+  [[nodiscard]] const core::JobRule* rule() const override { return this; }
+  [[nodiscard]] core::LineRule line_rule() const override {
+    return wishes_->strict ? core::LineRule::kStrict : core::LineRule::kPassed;
   }
-  [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job,
-                                    core::StepBudget& budget) const override {
+  [[nodiscard]] core::QueueRank rank(const core::Job&) const override { return {}; }
+  [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
+                                       core::StepBudget& budget) const override {
     budget.spend();
     const auto named = wishes_->jobs.find(job.id);
     int wish = named != wishes_->jobs.end() ? named->second : wishes_->any;
     if (wish == 0) wish = job.spec.elastic.preferred;
     const core::reason::Change change{.from = job.size(), .to = wish};
-    if (wish > job.size()) return {job.id, wish, core::reason::ExploreUp{change}, {}};
-    if (wish < job.size()) return {job.id, wish, core::reason::ExploreDown{{change}}, {}};
-    return {job.id, wish, core::reason::FixedSize{{.size = wish}}, {}};
+    core::Allotment target{.size = wish, .reason = core::reason::FixedSize{{.size = wish}}, .lost = {}, .mark = {}};
+    if (wish > job.size()) target.reason = core::reason::ExploreUp{change};
+    if (wish < job.size()) target.reason = core::reason::ExploreDown{{change}};
+    return target;
   }
 
  private:

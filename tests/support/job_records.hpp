@@ -49,11 +49,10 @@ struct JobWorld {
     return *this;
   }
 
-  template <class Stage>
-  [[nodiscard]] core::SizeWish ask(const Stage& stage) {
+  [[nodiscard]] core::Allotment ask(const core::JobRule& rule) {
     state.jobs[job.id] = std::make_shared<core::Job>(job);
     core::StepBudget budget(1'000'000);
-    return stage.size(core::ClusterView{.state = state, .now = now}, *state.jobs[job.id], budget);
+    return rule.target(core::ClusterView{.state = state, .now = now}, *state.jobs[job.id], budget);
   }
 };
 

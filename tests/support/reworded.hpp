@@ -57,9 +57,9 @@ inline void reword(core::Decision& decision, const Rewording& words) {
   }
 }
 
-class RewordedPlanner final : public core::ClusterPlanner {
+class RewordedPlanner final : public core::Planner {
  public:
-  RewordedPlanner(std::unique_ptr<core::ClusterPlanner> planner, Rewording words)
+  RewordedPlanner(std::unique_ptr<core::Planner> planner, Rewording words)
       : planner_(std::move(planner)), words_(std::move(words)) {}
 
   void follow(const core::ClusterState& state, JobId job) override { planner_->follow(state, job); }
@@ -72,30 +72,38 @@ class RewordedPlanner final : public core::ClusterPlanner {
   }
 
  private:
-  std::unique_ptr<core::ClusterPlanner> planner_;
+  std::unique_ptr<core::Planner> planner_;
+  Rewording words_;
+};
+
+class RewordedRule final : public core::JobRule {
+ public:
+  RewordedRule(const core::JobRule& rule, Rewording words) : rule_(rule), words_(std::move(words)) {}
+
+  [[nodiscard]] core::QueueRank rank(const core::Job& job) const override { return rule_.rank(job); }
+  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const override {
+    core::Allotment target = rule_.target(view, job, budget);
+    reword(target, job.id, words_);
+    return target;
+  }
+
+ private:
+  const core::JobRule& rule_;
   Rewording words_;
 };
 
 class RewordedPolicy final : public core::Policy {
  public:
   RewordedPolicy(std::shared_ptr<const core::Policy> policy, Rewording words)
-      : policy_(std::move(policy)), words_(std::move(words)) {}
+      : policy_(std::move(policy)), words_(std::move(words)) {
+    if (policy_->rule() != nullptr) rule_.emplace(*policy_->rule(), words_);
+  }
 
   [[nodiscard]] std::string_view name() const override { return policy_->name(); }
-  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override {
-    return policy_->order(view, budget);
-  }
-  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override { return policy_->rank(job); }
-  [[nodiscard]] bool strict_order() const override { return policy_->strict_order(); }
-  [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
-                                    core::StepBudget& budget) const override {
-    core::SizeWish wish = policy_->size(view, job, budget);
-    wish.reason = words_.at(job.id, wish.size);
-    reword(wish.lost, job.id, words_);
-    return wish;
-  }
-  [[nodiscard]] bool plans_cluster() const override { return policy_->plans_cluster(); }
-  [[nodiscard]] std::unique_ptr<core::ClusterPlanner> planner() const override {
+  [[nodiscard]] const core::JobRule* rule() const override { return rule_ ? &*rule_ : nullptr; }
+  [[nodiscard]] core::LineRule line_rule() const override { return policy_->line_rule(); }
+  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override {
     auto planner = policy_->planner();
     return planner ? std::make_unique<RewordedPlanner>(std::move(planner), words_) : nullptr;
   }
@@ -103,6 +111,7 @@ class RewordedPolicy final : public core::Policy {
  private:
   std::shared_ptr<const core::Policy> policy_;
   Rewording words_;
+  std::optional<RewordedRule> rule_;  // of a policy that is a rule
 };
 
 }  // namespace tidepool::test

@@ -17,32 +17,26 @@
 namespace tidepool::test {
 
 // Wishes a size that changes as the job makes progress: a pure function of the job, as policies must be.
-class RestlessPolicy final : public core::Policy {
+class RestlessPolicy final : public core::Policy, public core::JobRule {
  public:
   explicit RestlessPolicy(bool strict) : strict_(strict) {}
   [[nodiscard]] std::string_view name() const override { return "restless"; }
-  [[nodiscard]] bool strict_order() const override { return strict_; }
-  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget&) const override {
-    std::vector<std::pair<int, JobId>> waiting;
-    for (const auto& [id, job] : view.state.jobs) {
-      if (job->state == core::JobState::kPending) waiting.emplace_back(-job->spec.priority, id);
-    }
-    std::sort(waiting.begin(), waiting.end());
-    std::vector<JobId> ids;
-    for (const auto& [rank, id] : waiting) ids.push_back(id);
-    return ids;
+  [[nodiscard]] const core::JobRule* rule() const override { return this; }
+  [[nodiscard]] core::LineRule line_rule() const override {
+    return strict_ ? core::LineRule::kStrict : core::LineRule::kPassed;
   }
-  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override {
-    return core::QueueRank{.number = -job.spec.priority, .since = {}};
+  [[nodiscard]] core::QueueRank rank(const core::Job& job) const override {
+    return {.number = -job.spec.priority, .since = {}};
   }
-  [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
+  [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
+                                       core::StepBudget&) const override {
     Digest digest;
     digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.last_step / 8));
     const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
     int wish = static_cast<int>(digest.value() % span);
     // Whom it never starts, or preempts before a few steps are done, would never end.
     if (job.members.empty() || job.steps_since_switch < 4) wish = std::max(wish, 1);
-    return {job.id, wish, core::reason::Measuring{.steps = 1, .of = 2}, {}};
+    return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
   }
 
  private:

@@ -152,7 +152,10 @@ class Offline(unittest.TestCase):
         catalogue = json.loads(call("sim", "ls", "-o", "json").stdout)
         simulators = [row["name"] for row in catalogue["simulators"]]
         self.assertEqual(simulators, ["elasticflow", "gavel", "live", "pollux", "rigid"])
-        self.assertIn("fifo", [row["name"] for row in catalogue["policies"]])
+        policies = [row["name"] for row in catalogue["policies"]]
+        self.assertEqual(len(policies), len(set(policies)), "each policy is one row")
+        self.assertIn({"name": "fifo", "simulator": "live, replays"},
+                      [{key: row[key] for key in ("name", "simulator")} for row in catalogue["policies"]])
         self.assertIn({"live, replays"}, [{row["simulator"]} for row in catalogue["policies"]])
         shown = call("sim", "ls").stdout
         self.assertTrue(shown.startswith("SIMULATOR"), shown)

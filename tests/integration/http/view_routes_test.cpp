@@ -83,10 +83,10 @@ TEST_CASE("workers, nodes and policies are listed as the document says") {
   CHECK(nodes.at("items").at(0).at("slots").size() == 4);
   CHECK(nodes.at("items").at(0).at("slots").at(0).at("job") == scene.job.text());
   const json policies = scene.get("/v1/policies");
-  CHECK(policies.at("items").size() == 3);
+  CHECK(policies.at("items").size() == 8);
   CHECK(policies.at("items").at(0).at("active") == true);
-  const json page = scene.get("/v1/policies?limit=2");
-  const json rest = scene.get("/v1/policies?limit=2&cursor=" + page.at("next_cursor").get<std::string>());
+  const json page = scene.get("/v1/policies?limit=7");
+  const json rest = scene.get("/v1/policies?limit=7&cursor=" + page.at("next_cursor").get<std::string>());
   CHECK(rest.at("items").size() == 1);
 }
 

@@ -46,8 +46,8 @@ bool is_dear(std::string_view policy) {
 std::vector<std::string> policies_that(bool are_dear) {
   std::vector<std::string> all;
   for (const auto& preset : studies::all_presets()) {
-    const bool composed = preset.name == "fifo";
-    if (policies::cluster::runs_live(preset) && !composed && is_dear(preset.name) == are_dear) {
+    const bool is_rule = preset.name == "fifo";  // it plans nothing
+    if (policies::cluster::runs_live(preset) && !is_rule && is_dear(preset.name) == are_dear) {
       all.emplace_back(preset.name);
     }
   }
@@ -70,7 +70,7 @@ int expected_jobs(const SimulatedWorld& world) {
   int expected = 0;
   for (const auto& [id, job] : world.state().jobs) {
     if (core::is_final(job->state)) continue;
-    const auto row = rows.row({world.state(), world.now()}, *job, {.own_way = false, .room = 8});
+    const auto row = rows.row({world.state(), world.now()}, *job, {.has_own_policy = false, .room = 8});
     expected += row.useful_expected ? 1 : 0;
   }
   return expected;

@@ -160,25 +160,24 @@ class Twins {
 
 // Holds some jobs back, and asks for other sizes more often than jobs can follow: what a job waits for is not always
 // room, and what a running one is told changes with every few steps. A pure function of the job.
-class ReluctantPolicy final : public core::Policy {
+class ReluctantPolicy final : public core::Policy, public core::JobRule {
  public:
   [[nodiscard]] std::string_view name() const override { return "reluctant"; }
-  [[nodiscard]] bool strict_order() const override { return false; }
-  [[nodiscard]] std::vector<JobId> order(const core::ClusterView& view, core::StepBudget& budget) const override {
-    return base_.order(view, budget);
-  }
-  [[nodiscard]] std::optional<core::QueueRank> rank(const core::Job& job) const override { return base_.rank(job); }
-  [[nodiscard]] core::SizeWish size(const core::ClusterView& view, const core::Job& job,
-                                    core::StepBudget& budget) const override {
+  [[nodiscard]] const core::JobRule* rule() const override { return this; }
+  [[nodiscard]] core::LineRule line_rule() const override { return core::LineRule::kPassed; }
+  [[nodiscard]] core::QueueRank rank(const core::Job& job) const override { return base_.rank(job); }
+  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const override {
     const auto turn = static_cast<std::uint64_t>(job.last_step / 3);
     const std::uint64_t draw = Digest().mix(job.id.number()).mix(turn).value();
     const bool waits = job.members.empty();
-    if (waits && job.spec.priority < 0) return {job.id, 0, reason::AwaitsPolicy{}, {}};
-    core::SizeWish wish = base_.size(view, job, budget);
-    if (waits || job.steps_since_switch < 2) return wish;
-    wish.size = draw % 4 == 0 ? 0 : draw % 2 == 0 ? job.spec.elastic.min : job.spec.elastic.max;
-    wish.reason = wish.size == 0 ? core::Reason(reason::Preempted{}) : core::Reason(reason::AtMax{{.size = wish.size}});
-    return wish;
+    if (waits && job.spec.priority < 0) return {.reason = reason::AwaitsPolicy{}, .lost = {}, .mark = {}};
+    core::Allotment target = base_.target(view, job, budget);
+    if (waits || job.steps_since_switch < 2) return target;
+    target.size = draw % 4 == 0 ? 0 : draw % 2 == 0 ? job.spec.elastic.min : job.spec.elastic.max;
+    target.reason =
+        target.size == 0 ? core::Reason(reason::Preempted{}) : core::Reason(reason::AtMax{{.size = target.size}});
+    return target;
   }
 
  private:

@@ -132,14 +132,14 @@ TEST_CASE("After a failure every survivor keeps the state, and the one with the 
 }
 
 TEST_CASE("A policy preempts with notice, but not within the minimum run time and not who may not be preempted") {
-  struct Nothing final : core::Policy {
+  struct Nothing final : core::Policy, core::JobRule {
     [[nodiscard]] std::string_view name() const override { return "nothing"; }
-    [[nodiscard]] bool strict_order() const override { return false; }
-    [[nodiscard]] std::vector<JobId> order(const core::ClusterView&, core::StepBudget&) const override { return {}; }
-    [[nodiscard]] core::SizeWish size(const core::ClusterView&, const core::Job& job,
-                                      core::StepBudget&) const override {
+    [[nodiscard]] const core::JobRule* rule() const override { return this; }
+    [[nodiscard]] core::LineRule line_rule() const override { return core::LineRule::kPassed; }
+    [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
+                                         core::StepBudget&) const override {
       const int wish = job.last_step < 5 ? 1 : 0;
-      return {job.id, wish, core::reason::Measuring{.steps = 1, .of = 2}, {}};
+      return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
     }
   };
   core::Engine engine({{{"default", std::make_shared<Nothing>()}}, {std::make_shared<PlainDetector>()}, {}});

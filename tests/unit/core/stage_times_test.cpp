@@ -24,7 +24,7 @@ TEST_CASE("time counts for the stage that was begun last, until another begins o
   times.end();
   CHECK(times.of(Stage::kPlan) == Duration::micros(8));
   CHECK(times.of(Stage::kSize) == Duration::micros(8));
-  CHECK(times.of(Stage::kSettle) == Duration());
+  CHECK(times.of(Stage::kReconcile) == Duration());
   times.clear();
   CHECK(times.of(Stage::kPlan) == Duration());
 }
@@ -39,10 +39,10 @@ TEST_CASE("a decision tells how long its stages took, and is the same if nobody 
   CHECK(core::to_json(told) == core::to_json(story.engine().decide(story.now())));
   CHECK(names_of(told) == "start");
   CHECK(looks == 4);  // three stages begin, the last one ends
-  for (const Stage gone_through : {Stage::kTransitions, Stage::kQueue, Stage::kSize}) {
+  for (const Stage gone_through : {Stage::kTransitions, Stage::kReconcile, Stage::kSize}) {
     CHECK(times.of(gone_through) == Duration::micros(1));
   }
-  for (const Stage left_out : {Stage::kPlan, Stage::kSettle, Stage::kValidate}) {
+  for (const Stage left_out : {Stage::kPlan, Stage::kValidate}) {
     CHECK(times.of(left_out) == Duration());
   }
 }

@@ -255,11 +255,12 @@ TEST_CASE("rows say whose a job is and which types it asks for, nodes their type
   core::Job& job = pool.at(1, 100, 1'000);
   job.spec.tenant = "research/vision";
   job.spec.slot_types = {"h100", "h200"};
-  const std::function<core::PlanPart(const core::Job&)> part = [](const core::Job&) { return core::PlanPart::kSized; };
+  const std::function<bool(const core::Job&)> counts = [](const core::Job&) { return true; };
+  const std::function<bool(const core::Job&)> has_own_policy = [](const core::Job&) { return false; };
   EngineRows rows;
   (void)rows.follow(pool.state(), JobId(1));
   const IdSet<JobId> jobs{JobId(1)};
-  const View view = rows.rows({{pool.state(), pool.now()}, jobs, jobs, part, 1}).view;
+  const View view = rows.rows({{pool.state(), pool.now()}, jobs, jobs, counts, has_own_policy, 1}).view;
   CHECK(view.nodes.at(0).slot_type == "h100");
   CHECK(view.nodes.at(0).price_per_hour == 2.5);
   CHECK(view.jobs.at(0).tenant == "research/vision");
@@ -288,15 +289,14 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
   for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
   pool.at(1, 100, 1'000).state = core::JobState::kPending;         // preempted, with 390 s left
   pool.at(2, 5'000, 10'000'000).state = core::JobState::kPending;  // 2,000 s or so
-  const std::function<core::PlanPart(const core::Job&)> part = [](const core::Job& job) {
-    return core::is_final(job.state) ? core::PlanPart::kNone : core::PlanPart::kSized;
-  };
+  const std::function<bool(const core::Job&)> counts = [](const core::Job& job) { return !core::is_final(job.state); };
+  const std::function<bool(const core::Job&)> has_own_policy = [](const core::Job&) { return false; };
   // The score of the first job's size.
   const auto score = [&](tidal::TidePlanner& planner, const IdSet<JobId>& followed) {
     for (const JobId id : followed) planner.follow(pool.state(), id);
     core::StepBudget budget(1'000'000);
     const IdSet<JobId> jobs{JobId(1), JobId(2)};
-    auto answer = planner.plan({{pool.state(), pool.now()}, jobs, followed, part, 1}, budget);
+    auto answer = planner.plan({{pool.state(), pool.now()}, jobs, followed, counts, has_own_policy, 1}, budget);
     REQUIRE(answer.ok());
     return answer->allotments.at(JobId(1)).score;
   };

@@ -68,9 +68,9 @@ class Scene {
 const auto kWantsNew = [](core::JobSpec& spec) { spec.slot_types = {"new"}; };
 
 std::vector<std::string> live_policies() {
-  std::vector<std::string> names = {"fifo", "fixed", "autoscaling_engine"};
+  std::vector<std::string> names = {"fixed", "autoscaling_engine"};
   for (const AllocationPreset& preset : studies::all_presets()) {
-    if (runs_live(preset) && preset.name != "fifo") names.emplace_back(preset.name);
+    if (runs_live(preset)) names.emplace_back(preset.name);
   }
   return names;
 }

@@ -1,10 +1,11 @@
 // The small parts of policies: curve fit, utilities, sizes, order, registry.
+#include <functional>
+#include <memory>
 #include <set>
 
 #include <catch2/catch.hpp>
 
 #include "policies/models/usl_curve.hpp"
-#include "policies/order/fifo.hpp"
 #include "policies/registry.hpp"
 #include "policies/size/fixed_size.hpp"
 #include "policies/size/size_limits.hpp"
@@ -110,26 +111,17 @@ TEST_CASE("the price of a slot is the mean over the slots that the job holds") {
   CHECK(price_per_slot_hour(world.state, world.job) == Money::micros(3'000'000));
 }
 
-TEST_CASE("the queue is ordered by priority, then time of submission, then id, and holds pending jobs only") {
-  core::ClusterState state;
-  const auto add = [&](std::uint64_t id, int priority, std::int64_t at, core::JobState job_state) {
-    auto job = std::make_shared<core::Job>();
-    job->id = JobId(id);
-    job->spec.priority = priority;
-    job->submitted_at = Instant::from_micros(at);
-    job->state = job_state;
-    state.jobs[job->id] = job;
+TEST_CASE("jobs wait in line by priority, then time of submission") {
+  const auto rank = [](int priority, std::int64_t at) {
+    core::Job job;
+    job.spec.priority = priority;
+    job.submitted_at = Instant::from_micros(at);
+    return FixedSize().rank(job);
   };
-  using core::JobState;
-  add(1, 0, 30, JobState::kPending);
-  add(2, 0, 20, JobState::kPending);
-  add(3, 5, 90, JobState::kPending);
-  add(4, 9, 10, JobState::kRunning);
-  add(5, 0, 20, JobState::kPending);
-  core::StepBudget budget(100);
-  const auto ids = Fifo().order({.state = state, .now = {}}, budget);
-  CHECK(ids == std::vector<JobId>{JobId(3), JobId(2), JobId(5), JobId(1)});
-  CHECK(budget.used() == 4);
+  CHECK(rank(5, 90) < rank(0, 20));
+  CHECK(rank(0, 20) < rank(0, 30));
+  CHECK(rank(0, 20) == rank(0, 20));
+  CHECK(AutoscalingEngine().rank({}) == FixedSize().rank({}));
 }
 
 TEST_CASE("the fixed size is the preferred one, running or waiting") {
@@ -139,34 +131,40 @@ TEST_CASE("the fixed size is the preferred one, running or waiting") {
   CHECK(test::says<core::reason::FixedSize>(world.ask(FixedSize()).reason));
 }
 
-TEST_CASE("the table gives every policy under its name and the chosen one as the default") {
+TEST_CASE("the table gives every policy once, under its name, and the chosen one as the default") {
   const auto policies = make_policies("fifo");
   REQUIRE(policies.ok());
   std::set<std::string_view> names;
-  for (const Preset& preset : kPresets) {
+  for (const cluster::AllocationPreset& preset : kPolicies) {
+    INFO(preset.name);
     CHECK(names.insert(preset.name).second);
     CHECK(!preset.summary.empty());
     CHECK(policies->at(std::string(preset.name))->name() == preset.name);
-    CHECK(policies->at(std::string(preset.name))->strict_order() == preset.strict_order);
   }
   CHECK(policies->at("default")->name() == "fifo");
   CHECK((*make_policies()).at("default")->name() == kDefaultPreset);
   CHECK(kDefaultPreset == "tidal");
+  CHECK_FALSE(policies->contains("optimus"));  // reads the true profile
 }
 
-TEST_CASE("policies for the whole cluster that need no oracle are known beside those for single jobs") {
+TEST_CASE("every policy has one incremental form: a rule for single jobs, or a planner") {
   const auto policies = make_policies("tidal");
   REQUIRE(policies.ok());
-  CHECK(policies->at("default")->plans_cluster());
-  CHECK_FALSE(policies->at("fixed")->plans_cluster());
-  CHECK_FALSE(policies->at("fifo")->plans_cluster());  // a name in both tables
-  CHECK_FALSE(policies->contains("optimus"));          // reads the true profile
+  for (const auto& [name, policy] : *policies) {
+    INFO(name);
+    CHECK((policy->rule() == nullptr) == (policy->planner() != nullptr));
+  }
+  CHECK(policies->at("default")->planner() != nullptr);
   for (const KnownPolicy& known : known_policies()) {
     INFO(known.name);
     REQUIRE(policies->contains(known.name));
-    CHECK(policies->at(known.name)->plans_cluster() == (known.scope == "cluster"));
+    CHECK((policies->at(known.name)->rule() != nullptr) == (known.scope == "job"));
     CHECK(!known.summary.empty());
   }
+  CHECK(policies->at("fifo")->line_rule() == core::LineRule::kStrict);
+  CHECK(policies->at("fixed")->line_rule() == core::LineRule::kPassed);
+  CHECK(policies->at("autoscaling_engine")->line_rule() == core::LineRule::kPassed);
+  CHECK(policies->at("tidal")->line_rule() == core::LineRule::kReserves);
 }
 
 TEST_CASE("an unknown policy is refused with the names there are") {
@@ -177,15 +175,41 @@ TEST_CASE("an unknown policy is refused with the names there are") {
     CHECK(policies.error().message.find(known.name) != std::string::npos);
 }
 
-TEST_CASE("a size that the user has pinned goes before what the policy would choose") {
+TEST_CASE("a plan from scratch has a target for each job that it counts with, in line, and a pinned size goes first") {
   const auto policies = make_policies();
-  JobWorld world({1, 2, 4});
-  world.job.pinned_size = 4;
-  const auto& policy = *policies->at("autoscaling_engine");
-  const auto resized = world.at(2).measured(2, 100).ask(policy);
-  CHECK(resized.size == 4);
-  CHECK(test::says<core::reason::ResizedByUser>(resized.reason));
-  CHECK(test::says<core::reason::PinnedByUser>(world.at(4).ask(policy).reason));
+  JobWorld world({1, 2, 4}, 2);
+  core::ClusterState state;
+  const auto add = [&](std::uint64_t id, int priority, int pinned, core::JobState job_state) {
+    auto job = std::make_shared<core::Job>(world.job);
+    job->id = JobId(id);
+    job->spec.priority = priority;
+    job->pinned_size = pinned;
+    job->state = job_state;
+    state.jobs[job->id] = job;
+  };
+  add(1, 0, 0, core::JobState::kPending);
+  add(2, 5, 4, core::JobState::kPending);
+  add(3, 0, 0, core::JobState::kSuspended);
+  IdSet<JobId> jobs;
+  for (const auto& [id, job] : state.jobs) jobs.insert(id);
+  const std::function<bool(const core::Job&)> counts = [](const core::Job& job) {
+    return job.state != core::JobState::kSuspended;
+  };
+  const std::function<bool(const core::Job&)> none = [](const core::Job&) { return false; };
+  core::StepBudget budget(1'000);
+  for (const char* name : {"fixed", "autoscaling_engine"}) {
+    const auto plan = policies->at(name)->plan({{state, world.now}, jobs, jobs, counts, none}, budget);
+    REQUIRE(plan.ok());
+    REQUIRE(plan->allotments.size() == 2);
+    CHECK(plan->allotments.at(JobId(1)).size == 2);
+    CHECK(plan->allotments.at(JobId(1)).place == 1);
+    CHECK(plan->allotments.at(JobId(2)).size == 4);
+    CHECK(plan->allotments.at(JobId(2)).place == 0);
+    CHECK(test::says<core::reason::PinnedByUser>(plan->allotments.at(JobId(2)).reason));
+  }
+  core::Job pinned = *state.jobs[JobId(2)];
+  pinned.members = {WorkerId(1), WorkerId(2)};
+  CHECK(test::says<core::reason::ResizedByUser>(core::pinned_target(pinned).reason));
 }
 
 }  // namespace

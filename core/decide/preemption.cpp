@@ -1,0 +1,149 @@
+#include "core/decide/preemption.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "core/decide/size_planner.hpp"
+#include "core/state/job_work.hpp"
+
+namespace tidepool::core {
+
+SlotReservations& Preemption::reservations() {
+  if (!reservations_) reservations_.emplace(draft_, releasing_);
+  return *reservations_;
+}
+
+void Preemption::close(const std::vector<std::string>& slot_types) {
+  if (reservations_) reservations_->close(slot_types);
+}
+
+bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
+  if (victims_.empty()) return false;
+  const SlotReservations before = reservations();
+  std::vector<TargetedJob> chosen;
+  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+    if (!may_be_preempted(*victim->job, claimant)) continue;
+    chosen.push_back(*victim);
+    add_workers(*victim, reservations());
+    if (!reservations().fits(claim)) continue;
+    drop_unneeded(chosen, claim, before);
+    TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
+    for (const TargetedJob& each : chosen) preempt_for(each, claimant);
+    return true;
+  }
+  reservations_.emplace(before);
+  return false;
+}
+
+// By those that hold slots of the job's types, if they are enough; else by workers that move elsewhere.
+TypeRoom Preemption::make_typed_room(const Job& claimant) {
+  TypeRoom room = room_of_type(draft_, claimant, draft_.leavers());
+  if (room.coming) return room;
+  IdSet<WorkerId> leaving = draft_.leavers();
+  std::vector<TargetedJob> chosen;
+  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+    if (!holds_type(*victim->job, claimant.spec.slot_types) || !may_be_preempted(*victim->job, claimant)) continue;
+    chosen.push_back(*victim);
+    leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
+    if (!room_of_type(draft_, claimant, leaving).coming) continue;
+    const auto with = [&](const std::vector<TargetedJob>& victims) {
+      IdSet<WorkerId> leavers = draft_.leavers();
+      for (const TargetedJob& each : victims) leavers.insert(each.job->workers.begin(), each.job->workers.end());
+      return room_of_type(draft_, claimant, leavers);
+    };
+    drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).coming; });
+    const TypeRoom with_them = with(chosen);
+    for (const TargetedJob& each : chosen) preempt_for(each, claimant);
+    return with_them;
+  }
+  if (room.movers.empty()) return room;
+  make_room_elsewhere(claimant, move_away(draft_, claimant, room));
+  return room_of_type(draft_, claimant, draft_.leavers());
+}
+
+// So many slots that movers lack come from victims, or are kept as they come free.
+void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
+  draft_.reserve(lacking);
+  keeps_for_movers_ = keeps_for_movers_ || lacking > 0;
+  const auto held_by = [](const std::vector<TargetedJob>& victims) {
+    int slots = 0;
+    for (const TargetedJob& each : victims) slots += each.job->size() * each.job->spec.gpus_per_worker;
+    return slots;
+  };
+  std::vector<TargetedJob> chosen;
+  for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
+    if (may_be_preempted(*victim->job, claimant)) chosen.push_back(*victim);
+  }
+  if (held_by(chosen) >= lacking) {
+    drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return held_by(fewer) >= lacking; });
+  }
+  for (const TargetedJob& victim : chosen) preempt_for(victim, claimant);
+}
+
+bool Preemption::holds_type(const Job& job, const std::vector<std::string>& types) const {
+  return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) {
+    return is_of_type(*draft_.state().find_node(draft_.state().find_worker(id)->node), types);
+  });
+}
+
+// Gives back each of the chosen victims that the others make up for, the highest in the plan's order first. The newest
+// stays: without it they were not enough.
+template <class Enough>
+void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough) {
+  if (chosen.size() < 2) return;
+  for (std::size_t at = chosen.size() - 1; at-- > 0;) {
+    std::vector<TargetedJob> others = chosen;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+    if (enough(others)) chosen = std::move(others);
+  }
+}
+
+// The same for a claim, for which `before` had no room. A claim of single slots needs every victim, and none is tried
+// without, unless one holds no more than what is left over.
+void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim,
+                               const SlotReservations& before) {
+  const bool is_spare = claim.slots_each > 1 || std::any_of(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
+                          return each.job->size() * each.job->spec.gpus_per_worker <= reservations().left_over(claim);
+                        });
+  if (!is_spare) return;
+  const auto with = [&](const std::vector<TargetedJob>& victims) {
+    SlotReservations made = before;
+    for (const TargetedJob& each : victims) add_workers(each, made);
+    return made;
+  };
+  drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).fits(claim); });
+  reservations_.emplace(with(chosen));
+}
+
+void Preemption::add_workers(const TargetedJob& victim, SlotReservations& reservations) const {
+  for (const WorkerId id : victim.job->workers) reservations.add(*draft_.state().find_worker(id));
+}
+
+// One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
+bool Preemption::may_be_preempted(const Job& job, const Job& claimant) {
+  if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
+  if (claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
+  ending_.insert(job.id);
+  return false;
+}
+
+void Preemption::preempt_for(const TargetedJob& victim, const Job& claimant) {
+  const reason::Preempted reason{.for_job = claimant.id};
+  preempt(draft_, *victim.job, reason, victim.target);
+  std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
+}
+
+void Preemption::keep_the_others() {
+  for (const auto& [job, target] : victims_) {
+    const auto barred = ending_.contains(job->id) ? std::optional(end_of(*job)) : preemption_barred(draft_, *job);
+    keep_size(draft_, *job, *target, barred ? *barred : Reason(reason::Unclaimed{{.size = job->size()}}));
+  }
+}
+
+// Of a job that ends soon.
+Reason Preemption::end_of(const Job& job) const {
+  const Duration left = std::max(Duration(), *expected_end(job) - draft_.now());
+  return reason::EndsSoon{{.left = left}};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,68 @@
+// Running jobs to which the plan gives nothing: whose slots a job before them in line takes, and who stays.
+//
+// Safe rules. One is preempted only if another job needs its slots, and no more of them than that job needs: those last
+// in the plan's order are looked at first, and each that the others make up for is left alone. Who may not be
+// preempted, or not yet, stays, and so does who ends sooner than it could be started again (job_work.hpp), unless for a
+// higher priority. For a job that asks for a type of slot only those are preempted who hold such slots; else workers of
+// others move elsewhere (type_moves.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/decide/slot_reservations.hpp"
+#include "core/decide/type_moves.hpp"
+
+namespace tidepool::core {
+
+// A job and what its plan or its rule says of it.
+struct TargetedJob {
+  const Job* job;
+  const Allotment* target;
+};
+
+class Preemption {
+ public:
+  // `releasing` outlives it: every job of which releases_slots() holds.
+  Preemption(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft), releasing_(releasing) {}
+
+  // In the plan's order. Requires: it runs, can change now, and its target is 0.
+  void add(const TargetedJob& victim) { victims_.push_back(victim); }
+
+  // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
+  bool make_room(const Job& claimant, const SlotClaim& claim);
+  // The same for a job that asks for types of slots, which waits.
+  TypeRoom make_typed_room(const Job& claimant);
+  // Slots are kept for workers that move.
+  [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
+
+  // Those that nothing was asked of keep their slots for now.
+  void keep_the_others();
+
+  [[nodiscard]] SlotReservations& reservations();
+  // What comes free of these types is for another job.
+  void close(const std::vector<std::string>& slot_types);
+
+ private:
+  template <class Enough>
+  static void drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough);
+  void drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim, const SlotReservations& before);
+  void make_room_elsewhere(const Job& claimant, int lacking);
+  void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
+  [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const;
+  [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);
+  void preempt_for(const TargetedJob& victim, const Job& claimant);
+  [[nodiscard]] Reason end_of(const Job& job) const;
+
+  DecisionDraft& draft_;
+  const IdSet<JobId>& releasing_;
+  std::vector<TargetedJob> victims_;
+  IdSet<JobId> ending_;                           // needed by another job and kept because they end soon
+  std::optional<SlotReservations> reservations_;  // looked up when first a job does not fit
+  bool keeps_for_movers_ = false;
+};
+
+}  // namespace tidepool::core

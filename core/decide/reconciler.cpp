@@ -1,0 +1,281 @@
+#include "core/decide/reconciler.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/decide/cluster_planner.hpp"
+#include "core/decide/plan_grounds.hpp"
+#include "core/decide/preemption.hpp"
+#include "core/decide/size_planner.hpp"
+#include "core/decide/start_job.hpp"
+#include "core/decide/state_wait.hpp"
+#include "core/decide/transition_planner.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// A job that could not start, with what it lacks if that is room alone.
+struct Waiting {
+  const Job* job;
+  Finding lacks;
+  const Allotment* target;  // a plan's, which is told with it; null = nothing
+};
+
+class Reconciler {
+ public:
+  Reconciler(DecisionDraft& draft, const IdSet<JobId>& releasing)
+      : draft_(draft), rule_(draft.default_policy().line_rule()), preemption_(draft, releasing) {}
+
+  // Shrinks at once; whom the plan gives nothing may be preempted later.
+  void shrink_over_target(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const int size = entry.target->size;
+    if (job.state == JobState::kPending || size > job.size() || !can_change(draft_, job)) return;
+    if (size == 0) return preemption_.add(entry);
+    plan_size(draft_, job, *entry.target);
+  }
+
+  // What a job of the plan is to have more.
+  void allocate(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (entry.target->size <= job.size()) return;
+    if (job.state == JobState::kPending) return start(entry);
+    if (can_change(draft_, job)) serve(entry);
+  }
+
+  // A job that waits by a rule. What it should have is asked only if it can start at all.
+  void allocate_waiting(const Job& job) {
+    if (never_starts(job) || is_behind(job) || is_too_dear(job)) return;
+    const Allotment target = draft_.unplanned_target(job);
+    // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
+    if (target.size == 0) return draft_.find(job, target.reason, &target);
+    start({&job, &target});
+  }
+
+  // So many jobs come next in line of whom nothing else would be said than what was said before: they wait.
+  void pass_by(std::size_t jobs) { waiting_ += static_cast<int>(jobs); }
+
+  // Nobody behind may start.
+  [[nodiscard]] bool is_blocked() const { return rule_ == LineRule::kStrict && waiting_ > 0; }
+
+  void keep_running() { preemption_.keep_the_others(); }
+
+  // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
+  void record_pending_reasons() {
+    for (const auto& [job, lacks, target] : left_) {
+      const auto held = waits_for_state(draft_, *job);
+      const Finding& why = held ? *held : lacks;
+      if (!DecisionDraft::is_said(*job, why.reason, why.blocked)) draft_.find(*job, why, target);
+    }
+  }
+
+  [[nodiscard]] bool is_waited() const {
+    if (rule_ == LineRule::kReserves) return reserves_ || preemption_.keeps_for_movers();
+    return !left_.empty() || waiting_ > 0;
+  }
+
+ private:
+  [[nodiscard]] static int needed_by(const Job& job) {
+    return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  }
+
+  bool never_starts(const Job& job) {
+    const int capacity = draft_.capacity(job);
+    if (capacity >= job.spec.elastic.sizes.front()) return false;
+    if (draft_.state().slots_total() == 0) {
+      draft_.find(job, reason::NoNodes{});
+      return true;
+    }
+    const int cluster = capacity * job.spec.gpus_per_worker;
+    const reason::NeverFits never{.needed = needed_by(job), .cluster = cluster, .typed = !job.spec.slot_types.empty()};
+    draft_.find(job, Finding{never, {BlockedOn::kClusterSize}});
+    return true;
+  }
+
+  bool is_behind(const Job& job) {
+    if (!is_blocked()) return false;
+    const int free = draft_.free_slots().free_of(job.spec.slot_types);
+    const reason::BehindOlderJob behind{.ahead = waiting_++, .needed = needed_by(job), .free = free};
+    draft_.find(job, Finding{behind, {BlockedOn::kQueue}});
+    return true;
+  }
+
+  // A job that no slot is cheap enough for waits without holding up the ones behind it.
+  bool is_too_dear(const Job& job) {
+    const auto reason = draft_.above_cap(job, job.spec.elastic.sizes.front());
+    if (reason) draft_.find(job, *reason);
+    return reason.has_value();
+  }
+
+  void start(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const auto held = waits_for_state(draft_, job);
+    if (!held) return serve(entry);
+    // Its state lies on a node without room: it holds up nobody, others may have room that does not help it.
+    if (rule_ == LineRule::kReserves) return draft_.find(job, *held, entry.target);
+    left_.push_back({&job, *held, nullptr});
+  }
+
+  void serve(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const bool starts = job.state == JobState::kPending;
+    const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
+    // Dearer nodes may be all there is: nobody waits, moves or is preempted for a job that they do not suit.
+    if (barred || job.spec.scaling.price_cap) return take(entry);
+    if (!job.spec.slot_types.empty()) return take_typed(entry);
+    if (rule_ != LineRule::kReserves) return take(entry);
+    const SlotClaim claim{.workers = entry.target->size - job.size(), .slots_each = job.spec.gpus_per_worker};
+    if (may_take(claim) && fits_now(claim)) {
+      take(entry);
+      if (draft_.changed(job.id) || !starts) return;
+    }
+    if (may_take(claim) && !preemption_.reservations().reserve(claim) && !preemption_.make_room(job, claim)) {
+      return take(entry);
+    }
+    reserve(claim);
+    take(entry);  // nothing is left to take: this says why
+  }
+
+  // Behind a gang of several slots that waits, all wait; such a gang waits behind everybody who does.
+  [[nodiscard]] bool may_take(const SlotClaim& claim) const {
+    return !gang_waits_ && !(is_waited() && claim.slots_each > 1);
+  }
+
+  [[nodiscard]] bool fits_now(const SlotClaim& claim) {
+    return draft_.usable() >= claim.slots() && draft_.free_slots().room_for(claim.slots_each) >= claim.workers;
+  }
+
+  void reserve(const SlotClaim& claim) {
+    reserves_ = true;
+    gang_waits_ = gang_waits_ || claim.slots_each > 1;
+    draft_.reserve(gang_waits_ ? draft_.free_slots().free() : claim.slots());
+  }
+
+  // Starts or grows as far as slots allow that are reserved for no other; otherwise notes what is missing.
+  void take(const TargetedJob& entry) {
+    if (entry.job->state != JobState::kPending) return plan_size(draft_, *entry.job, *entry.target);
+    if (!start_job(draft_, *entry.job, *entry.target)) leave(entry, lacks_slots(*entry.job));
+  }
+
+  void leave(const TargetedJob& entry, const reason::WaitingForSlots& lacks) {
+    ++waiting_;
+    const Allotment* told = rule_ == LineRule::kReserves ? entry.target : nullptr;
+    left_.push_back({entry.job, {lacks, {BlockedOn::kSlots}}, told});
+  }
+
+  [[nodiscard]] reason::WaitingForSlots lacks_slots(const Job& job) {
+    const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
+    return {.needed = needed_by(job), .free = free};
+  }
+
+  // What it does not get, it waits for where its types are, and others leave room for it; those behind it may have what
+  // is elsewhere.
+  void take_typed(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (job.state != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    if (start_job(draft_, job, *entry.target)) return;
+    reason::WaitingForSlots lacks = lacks_slots(job);
+    const TypeRoom room = preemption_.make_typed_room(job);
+    lacks.type = told_of_room(room, job, draft_.now());
+    leave(entry, lacks);
+    const bool comes = room.coming || !room.movers.empty();
+    if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
+    draft_.free_slots().close(job.spec.slot_types);
+    preemption_.close(job.spec.slot_types);
+  }
+
+  DecisionDraft& draft_;
+  LineRule rule_;
+  Preemption preemption_;
+  std::vector<Waiting> left_;
+  int waiting_ = 0;          // who could not start and do not wait for their state
+  bool reserves_ = false;    // room is kept for a job in line
+  bool gang_waits_ = false;  // one that needs several slots of a node
+};
+
+// In the plan's order: those that do not have what it gives them. Running jobs of a pinned policy are its rule's.
+std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& off_plan) {
+  std::vector<TargetedJob> line;
+  for (const JobId id : off_plan) {
+    const Job& job = *draft.state().find_job(id);
+    const Allotment* target = draft.allotment_of(job);
+    const bool has_rule = job.state != JobState::kPending && !draft.follows_plan(job);
+    if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
+    if (is_off_plan(job, *target)) line.push_back({&job, target});
+  }
+  std::sort(line.begin(), line.end(), [](const TargetedJob& a, const TargetedJob& b) {
+    return std::pair(a.target->place, a.job->id) < std::pair(b.target->place, b.job->id);
+  });
+  return line;
+}
+
+// By rank: all that wait and are not about to end.
+std::vector<JobId> line_of(const DecisionDraft& draft, const JobRule& rule, const IdSet<JobId>& pending) {
+  std::vector<WaitingLine::Place> line;
+  for (const JobId id : pending) {
+    const Job& job = *draft.state().find_job(id);
+    if (!is_ending(job, draft.now())) line.emplace_back(rule.rank(job), id);
+  }
+  std::sort(line.begin(), line.end());
+  std::vector<JobId> ids;
+  ids.reserve(line.size());
+  for (const auto& [rank, id] : line) ids.push_back(id);
+  return ids;
+}
+
+// Only those in line for whom there is room and those that must be looked at.
+void walk(DecisionDraft& draft, const WaitingLine& line, Reconciler& reconciler) {
+  using Place = WaitingLine::Place;
+  const auto fits = [&](const WaitingLine::Need& need) {
+    if (draft.usable() < need.workers * need.slots_per_worker) return false;
+    return draft.free_slots().room_for(need.slots_per_worker) >= need.workers;
+  };
+  const bool strict = draft.default_policy().line_rule() == LineRule::kStrict;
+  const auto next = [&](const std::optional<Place>& after) {
+    if (reconciler.is_blocked()) return line.next_open(after);
+    return strict ? line.next(after) : line.next_helped(after, fits);
+  };
+  std::size_t seen = 0;  // in line up to here
+  for (std::optional<Place> place = next({}); place; place = next(place)) {
+    const std::size_t before = line.before(*place);
+    reconciler.pass_by(before - std::exchange(seen, before + 1));
+    const Job& job = *draft.state().find_job(place->second);
+    if (!is_ending(job, draft.now())) reconciler.allocate_waiting(job);
+  }
+  reconciler.pass_by(line.size() - seen);
+}
+
+}  // namespace
+
+IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& off_plan) {
+  draft.set_queue_waits(false);
+  if (off_plan.jobs.empty()) return {};
+  const std::vector<TargetedJob> line = line_of(draft, off_plan.jobs);
+  Reconciler reconciler(draft, off_plan.releasing);
+  for (const TargetedJob& entry : line) reconciler.shrink_over_target(entry);
+  for (const TargetedJob& entry : line) reconciler.allocate(entry);
+  reconciler.keep_running();
+  reconciler.record_pending_reasons();
+  draft.set_queue_waits(reconciler.is_waited());
+  IdSet<JobId> dealt_with;
+  for (const TargetedJob& entry : line) dealt_with.insert(entry.job->id);
+  return dealt_with;
+}
+
+void reconcile(DecisionDraft& draft, const InLine& waiting) {
+  const IdSet<JobId> releasing;
+  Reconciler reconciler(draft, releasing);
+  if (waiting.line != nullptr) {
+    walk(draft, *waiting.line, reconciler);
+  } else {
+    for (const JobId id : line_of(draft, *draft.default_policy().rule(), waiting.pending)) {
+      reconciler.allocate_waiting(*draft.state().find_job(id));
+    }
+  }
+  reconciler.record_pending_reasons();
+  draft.set_queue_waits(reconciler.is_waited());
+}
+
+}  // namespace tidepool::core

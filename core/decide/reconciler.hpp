@@ -1,0 +1,39 @@
+// Brings the cluster towards the targets of the policy in charge: who has too much gives up first, then slots are
+// handed out in line.
+//
+// Where targets are a plan's, everybody who does not have what it gives stands in line in the plan's order
+// (LineRule::kReserves): what is free, or on its way to being free, is kept for whoever comes first and does not fit
+// yet, and running jobs to which the plan gives nothing are preempted for it (preemption.hpp). Where targets are a
+// rule's, the jobs that wait stand in line by rank, and whoever does not fit is passed or waits with all behind it;
+// running jobs grow only while none waits.
+//
+// Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. Who
+// waits for slots where its state lies holds up nobody. While a job that asks for a type of slot waits, no job behind
+// it takes slots of that type, if they are coming. Reconciling twice changes nothing.
+#pragma once
+
+#include "base/id_set.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/decide/waiting_line.hpp"
+
+namespace tidepool::core {
+
+// The jobs that a plan's targets leave something to do for.
+struct OffPlan {
+  const IdSet<JobId>& jobs;       // every job that does not have what the plan gives it; others do no harm
+  const IdSet<JobId>& releasing;  // every job of which releases_slots() holds
+};
+// Returns the jobs that it has dealt with. Requires: the policy in charge plans.
+[[nodiscard]] IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& off_plan);
+
+// Those that wait for what a rule says they should have. Tells the draft whether any of them goes on waiting for slots
+// that the cluster has. Requires: the policy in charge is a rule.
+struct InLine {
+  const IdSet<JobId>& pending;
+  // They in order: only those are looked at for whom there is room and those that must be. Null: all of them are, as
+  // when the nodes are not those for which the line's settled jobs were judged.
+  const WaitingLine* line = nullptr;
+};
+void reconcile(DecisionDraft& draft, const InLine& waiting);
+
+}  // namespace tidepool::core
