@@ -59,6 +59,8 @@ class DecisionDraft {
 
   // No intent and no new plan, so far.
   [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
+  // How much has been found so far that is news.
+  [[nodiscard]] std::size_t findings() const { return decision_.verdicts.size(); }
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
