@@ -39,8 +39,8 @@ std::vector<double> Standing::in_turn() const {
   std::vector<double> in_turn(kClasses);
   int count = 0;
   for (Class at = kClasses; at-- > 0;) {
-    in_turn[at] = rounded(count + counts_[at] / 2.0);
     count += counts_[at];
+    in_turn[at] = rounded(count - std::max(0, turns_[at] - 1) / 2.0);
   }
   return in_turn;
 }

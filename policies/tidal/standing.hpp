@@ -13,7 +13,7 @@ namespace tidepool::policies::tidal {
 // What a job's weight depends on beside its own row.
 struct Others {
   double behind = 1;     // how many jobs have at least as much left to do as this one, itself included; >= 1
-  double in_turn = 1;    // the same with half of the jobs in its own class: for jobs of one class that take turns
+  double in_turn = 1;    // the same with half of the others in its own class that take turns: for a job that does
   double levelling = 0;  // how far the weights of long jobs are levelled, 0 to 1 (README.md, "The end of all")
   bool operator==(const Others&) const = default;
 };
@@ -25,11 +25,12 @@ class Standing {
   // Of a time left in seconds, > 0.
   [[nodiscard]] static Class class_of(double seconds_left);
 
-  void add(Class of) { ++counts_.at(of); }
-  void remove(Class of) { --counts_.at(of); }
+  // `in_turn`: the job takes turns with those of its class (worth.hpp, Length).
+  void add(Class of, bool in_turn = false) { count(of, in_turn, 1); }
+  void remove(Class of, bool in_turn = false) { count(of, in_turn, -1); }
   // Jobs in this class or a higher one, rounded; at least 1. By class; O(classes).
   [[nodiscard]] std::vector<double> behind() const;
-  // The same with half of its own class. O(classes).
+  // The same with half of the others in the class that take turns. O(classes).
   [[nodiscard]] std::vector<double> in_turn() const;
   // What all have left, in jobs as long as the longest; 0 where there is nobody. O(classes).
   [[nodiscard]] double long_jobs() const;
@@ -38,7 +39,13 @@ class Standing {
   [[nodiscard]] std::vector<Others> others(double long_jobs_half) const;
 
  private:
+  void count(Class of, bool in_turn, int by) {
+    counts_.at(of) += by;
+    if (in_turn) turns_.at(of) += by;
+  }
+
   std::array<int, kClasses> counts_{};
+  std::array<int, kClasses> turns_{};  // of counts_, those that take turns
 };
 
 }  // namespace tidepool::policies::tidal

@@ -30,12 +30,11 @@ void Tide::set_ground(const Ground& ground) {
   }
 }
 
-void Tide::enter_class(JobId job, Entry& entry, Standing::Class standing) {
-  std::vector<JobId>& members = in_class_[standing];
-  entry.standing = standing;
+void Tide::enter_class(JobId job, Entry& entry) {
+  std::vector<JobId>& members = in_class_[entry.standing];
   entry.place = members.size();
   members.push_back(job);
-  standing_.add(standing);
+  standing_.add(entry.standing, entry.in_turn);
   classes_moved_ = true;
 }
 
@@ -45,7 +44,7 @@ void Tide::leave_class(const Entry& entry) {
   entries_.at(members.back()).place = entry.place;
   members[entry.place] = members.back();
   members.pop_back();
-  standing_.remove(entry.standing);
+  standing_.remove(entry.standing, entry.in_turn);
   classes_moved_ = true;
 }
 
@@ -60,9 +59,11 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   const Length length = length_of(entry.row, settings_);
   entry.waiting = waiting_of(length, settings_);
   const Standing::Class standing = Standing::class_of(length.seconds);
-  if (!is_known || standing != entry.standing) {
+  if (!is_known || standing != entry.standing || length.in_turn != entry.in_turn) {
     if (is_known) leave_class(entry);
-    enter_class(id, entry, standing);
+    entry.standing = standing;
+    entry.in_turn = length.in_turn;
+    enter_class(id, entry);
   }
   if (entry.row.placement.empty()) {
     due_.set(id, next_step(entry.row, at, entry.waiting));

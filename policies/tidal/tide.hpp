@@ -47,12 +47,13 @@ class Tide {
     Instant at;  // when the row was read
     int promised = 0;
     Standing::Class standing = 0;
+    bool in_turn = false;
     Waiting waiting;
     std::size_t place = 0;       // in the list of its class
     std::optional<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };
 
-  void enter_class(JobId job, Entry& entry, Standing::Class standing);
+  void enter_class(JobId job, Entry& entry);
   void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
   [[nodiscard]] IdSet<JobId> to_be_weighed(Instant now);

@@ -57,8 +57,9 @@ class TypedRound {
     Standing standing;
     std::vector<Standing::Class> classes;
     for (const JobRow& job : view_.jobs) {
-      classes.push_back(Standing::class_of(length_of(job, grounds_, settings_).seconds));
-      standing.add(classes.back());
+      const Length length = length_of(job, grounds_, settings_);
+      classes.push_back(Standing::class_of(length.seconds));
+      standing.add(classes.back(), length.in_turn);
     }
     const std::vector<double> behind = standing.behind();
     const std::vector<double> in_turn = standing.in_turn();

@@ -96,7 +96,7 @@ TEST_CASE("what is kept between questions changes neither an answer nor what com
   PolicyHost host = test::lua_host(kTelling);
   std::int64_t differences = 0;
   std::int64_t expected = 0;
-  test::for_each_seed("file rounds", 9, [&](std::uint64_t seed, Rng& rng) {
+  test::for_each_seed("file rounds", 30, [&](std::uint64_t seed, Rng& rng) {
     // Some where all slots are alike and nobody has a deadline, so that jobs tell of each other.
     Life life(seed % 3 == 0 ? seed : 3 * seed + 1, seed % 3 == 0, host);
     for (int i = 0; i < 250; ++i) {
@@ -113,6 +113,7 @@ TEST_CASE("what is kept between questions changes neither an answer nor what com
     differences += life.differences;
     expected += life.expected;
   });
+  if (!test::all_seeds_run()) return;
   CHECK(differences > 0);
   CHECK(expected > 0);
 }

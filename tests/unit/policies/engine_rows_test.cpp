@@ -249,7 +249,7 @@ TEST_CASE("a job that was cancelled or has failed does not count as ended; it te
 
 TEST_CASE("rows say whose a job is and which types it asks for, nodes their type and price") {
   Pool pool;
-  core::Node& node = pool.state().nodes.at(NodeId(1));
+  core::Node& node = pool.state().nodes[NodeId(1)];
   node.slot_type = "h100";
   node.price_per_slot_hour = Money::micros(2'500'000);
   core::Job& job = pool.at(1, 100, 1'000);
