@@ -117,6 +117,12 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
   }
 }
 
+Result<json> parse_own_json(std::string_view text) {
+  json value = json::parse(text, nullptr, false);
+  if (value.is_discarded()) return invalid_argument("not valid JSON");
+  return value;
+}
+
 std::string canonical_json(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }

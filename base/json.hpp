@@ -31,6 +31,9 @@ struct JsonLimits {
 // Parses text as RFC 8259: refuses duplicate keys, invalid UTF-8, comments and what exceeds the limits.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
+// Text that this program has written, such as a row of its own database: no limits, and no look for duplicate keys.
+[[nodiscard]] Result<nlohmann::json> parse_own_json(std::string_view text);
+
 // One line, keys sorted, no blanks: the same value gives the same bytes everywhere.
 [[nodiscard]] std::string canonical_json(const nlohmann::json& value);
 

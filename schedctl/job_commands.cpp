@@ -106,18 +106,26 @@ std::string jobs_path(const Filter& filter) {
 
 int list_jobs(Session& session, const Filter& filter) {
   json shown = json::array();
-  std::size_t matching = 0;
-  for (const auto& job : session.list(jobs_path(filter)).items) {
-    if (!passes(job, filter)) continue;
-    if (++matching <= filter.limit) shown.push_back(job);
-  }
+  bool has_more = false;
+  std::size_t seen = 0;
+  // No more pages than it takes to know the jobs shown, and that there are others.
+  const auto goes_on = [&](const json& listed) {
+    for (; seen < listed.size() && !has_more; ++seen) {
+      if (!passes(listed[seen], filter)) continue;
+      has_more = shown.size() == filter.limit;
+      if (!has_more) shown.push_back(listed[seen]);
+    }
+    return !has_more;
+  };
+  const bool all_pass = filter.name.empty() && !filter.active;
+  (void)goes_on(
+      session.list_while(jobs_path(filter), all_pass && filter.limit < 1'000 ? filter.limit + 1 : 1'000, goes_on)
+          .items);
   session.print(shown, [&] {
     std::string ids;
     for (const auto& job : shown) ids += text_at(job, "/id") + "\n";
     if (filter.quiet) return ids;
-    const std::string more =
-        matching > filter.limit ? std::to_string(matching - filter.limit) + " more; see --limit\n" : "";
-    return jobs_table(shown, session.style()) + more;
+    return jobs_table(shown, session.style()) + (has_more ? "there are more; see --limit\n" : "");
   });
   return kExitOk;
 }

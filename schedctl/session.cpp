@@ -127,21 +127,26 @@ json Session::send(const HttpRequest& request, const ProblemSource& source) {
 }
 
 Listed Session::list(const std::string& path, std::size_t limit) {
+  return list_while(path, limit, [limit](const json& listed) { return listed.size() < limit; });
+}
+
+Listed Session::list_while(const std::string& path, std::size_t page_size,
+                           const std::function<bool(const json& listed)>& goes_on) {
   Listed listed;
   const char* mark = path.find('?') == std::string::npos ? "?" : "&";
-  const std::string first_page = path + mark + "limit=" + std::to_string(std::min<std::size_t>(limit, 1000));
+  const std::string first_page = path + mark + "limit=" + std::to_string(std::min<std::size_t>(page_size, 1000));
   std::string cursor;
   bool first = true;
   do {
     const json page = get(cursor.empty() ? first_page : first_page + "&cursor=" + escape_url(cursor));
     for (const auto& item : list_at(page, "/items")) {
-      if (listed.items.size() < limit) listed.items.push_back(item);
+      if (goes_on(listed.items)) listed.items.push_back(item);
     }
     // The first page's number: what happens while the others are read is seen twice rather than never.
     if (std::exchange(first, false))
       listed.as_of_seq = static_cast<std::uint64_t>(number_at(page, "/as_of_seq").value_or(0));
     cursor = text_at(page, "/next_cursor");
-  } while (!cursor.empty() && listed.items.size() < limit);
+  } while (!cursor.empty() && goes_on(listed.items));
   return listed;
 }
 

@@ -21,6 +21,7 @@
 #include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "core/codec/sparse.hpp"
 
 namespace tidepool::core::codec {
 
@@ -47,8 +48,9 @@ class Writer {
 
 class Reader {
  public:
-  // `where` is a JSON pointer for messages.
-  Reader(const nlohmann::json& in, std::string where) : in_(in), where_(std::move(where)) {
+  // `where` is a JSON pointer for messages. Sparse: a field that is not there stays as it is.
+  Reader(const nlohmann::json& in, std::string where, bool sparse = false)
+      : in_(in), where_(std::move(where)), sparse_(sparse) {
     if (!in_.is_object()) fail("", "must be an object");
   }
   template <class T>
@@ -67,6 +69,7 @@ class Reader {
  private:
   const nlohmann::json& in_;
   std::string where_;
+  bool sparse_;
   std::size_t asked_ = 0;
   std::optional<Error> error_;
 };
@@ -268,17 +271,38 @@ Status decode(const nlohmann::json& in, const std::string& where, T& value) {
   return decode_value(in, where, value);
 }
 
+// What make_sparse() (sparse.hpp) has left of an encoded T, into a blank one.
+template <class T>
+Status decode_sparse(const nlohmann::json& in, const std::string& where, T& value) {
+  if constexpr (Described<T>) {
+    Reader reader(in, where, true);
+    fields(reader, value);
+    return reader.finish();
+  } else {
+    if (!in.is_object()) return decode(in, where, value);
+    nlohmann::json whole = in;
+    fill_in(whole, encode(T{}));
+    return decode(whole, where, value);
+  }
+}
+
 template <class T>
 void Writer::operator()(const char* name, const T& value) {
   out_[name] = encode(value);
 }
 template <class T>
 void Reader::operator()(const char* name, T& value) {
-  if (error_) return;
+  if (error_ || (sparse_ && asked_ == in_.size())) return;
   const auto found = in_.find(name);
-  if (found == in_.end()) return fail(name, "is missing");
+  if (found == in_.end()) {
+    if (!sparse_) fail(name, "is missing");
+    return;
+  }
   ++asked_;
-  if (Status status = decode(*found, where_ + "/" + name, value); !status) error_ = status.error();
+  const std::string where = where_ + "/" + name;
+  if (Status status = sparse_ ? decode_sparse(*found, where, value) : decode(*found, where, value); !status) {
+    error_ = status.error();
+  }
 }
 
 }  // namespace tidepool::core::codec

@@ -450,10 +450,10 @@ std::string job_text(const Job& job) {
 }
 
 Result<std::shared_ptr<const Job>> job_from_text(std::string_view text) {
-  const auto document = from_sparse_text<Job>(text);
+  const auto document = parse_own_json(text);
   if (!document.ok()) return document.error();
   auto job = std::make_shared<Job>();
-  TP_TRY(codec::decode(*document, "", *job));
+  TP_TRY(codec::decode_sparse(*document, "", *job));
   return std::shared_ptr<const Job>(std::move(job));
 }
 

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -69,7 +68,7 @@ void log_failure(const Status& outcome) {
 
 }  // namespace
 
-constexpr std::size_t kJobsKept = 2'048;  // in memory, of those read last
+constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
 
 struct SqliteHistory::Impl {
   Database database;
@@ -79,15 +78,16 @@ struct SqliteHistory::Impl {
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
 
   explicit Impl(Database opened) : database(std::move(opened)) {}
+  std::shared_ptr<const core::Job> job_at(const Row& row);
   Status prepare();
 };
 
 Status SqliteHistory::Impl::prepare() {
   const std::pair<Statement*, const char*> texts[] = {
-      {&ended_jobs, "SELECT id FROM ended_jobs WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_jobs, "SELECT id,job FROM ended_jobs WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
       {&ended_of_state,
-       "SELECT id FROM ended_jobs WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
-      {&ended_job, "SELECT job FROM ended_jobs WHERE id=?1"},
+       "SELECT id,job FROM ended_jobs WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
       {&decisions,
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
        "WHERE d.id<?1 AND text IS NOT NULL ORDER BY d.id DESC LIMIT ?2"},
@@ -137,8 +137,10 @@ Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::string& pa
 }
 
 std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_jobs(const EndedQuery& query) {
-  std::vector<JobId> ids;
-  const auto on_row = [&](const Row& row) { ids.push_back(*id_at<JobId>(row, 0)); };
+  std::vector<std::shared_ptr<const core::Job>> jobs;
+  const auto on_row = [&](const Row& row) {
+    if (auto job = impl_->job_at(row)) jobs.push_back(std::move(job));
+  };
   const std::int64_t below =
       query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
   if (query.states.empty()) log_failure(impl_->ended_jobs.each(on_row, below, query.tenant, query.limit));
@@ -146,29 +148,31 @@ std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_jobs(const En
     log_failure(
         impl_->ended_of_state.each(on_row, below, query.tenant, query.limit, std::string(core::to_text(state))));
   }
-  std::sort(ids.begin(), ids.end(), std::greater<>());
-  if (ids.size() > static_cast<std::size_t>(query.limit)) ids.resize(static_cast<std::size_t>(query.limit));
-  std::vector<std::shared_ptr<const core::Job>> jobs;
-  for (const JobId id : ids) {
-    if (auto job = ended_job(id)) jobs.push_back(std::move(job));
-  }
+  std::sort(jobs.begin(), jobs.end(), [](const auto& one, const auto& other) { return one->id > other->id; });
+  if (jobs.size() > static_cast<std::size_t>(query.limit)) jobs.resize(static_cast<std::size_t>(query.limit));
   return jobs;
 }
 
 std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
   if (const auto kept = impl_->jobs.find(id); kept != impl_->jobs.end()) return kept->second;
   std::shared_ptr<const core::Job> found;
-  log_failure(impl_->ended_job.each(
-      [&](const Row& row) {
-        auto job = core::job_from_text(row.text(0));
-        if (job.ok()) found = *std::move(job);
-        if (!found) spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
-      },
-      id.number()));
-  if (!found) return nullptr;
-  if (impl_->jobs.size() >= kJobsKept) impl_->jobs.erase(impl_->jobs.begin());
-  impl_->jobs.emplace(id, found);
+  log_failure(impl_->ended_job.each([&](const Row& row) { found = impl_->job_at(row); }, id.number()));
   return found;
+}
+
+// Of a row with its id and itself; null: it cannot be read.
+std::shared_ptr<const core::Job> SqliteHistory::Impl::job_at(const Row& row) {
+  const JobId id = *id_at<JobId>(row, 0);
+  if (const auto kept = jobs.find(id); kept != jobs.end()) return kept->second;
+  auto job = core::job_from_text(row.text(1));
+  if (!job.ok()) {
+    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
+    return nullptr;
+  }
+  // The newest ones stay: they are asked for most.
+  if (jobs.size() >= kJobsKept) jobs.erase(jobs.begin());
+  jobs.emplace(id, *job);
+  return *std::move(job);
 }
 
 std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> before, std::optional<JobId> job,

@@ -16,7 +16,8 @@ namespace tidepool::bench {
 
 using net::ip::tcp;
 
-Client::Client(unsigned short port, std::string token) : socket_(context_), token_(std::move(token)) {
+Client::Client(unsigned short port, std::string token, Headers headers)
+    : socket_(context_), token_(std::move(token)), headers_(std::move(headers)) {
   socket_.connect({net::ip::make_address("127.0.0.1"), port});
   socket_.set_option(tcp::no_delay(true));
   host_ = "127.0.0.1:" + std::to_string(port);
@@ -26,6 +27,7 @@ http::response<http::string_body> Client::call(http::verb method, const std::str
   http::request<http::string_body> request{method, target, 11};
   request.set(http::field::host, host_);
   if (!token_.empty()) request.set(http::field::authorization, "Bearer " + token_);
+  for (const auto& [name, value] : headers_) request.set(name, value);
   if (!body.empty()) request.set(http::field::content_type, "application/json");
   request.body() = body;
   request.prepare_payload();

@@ -21,7 +21,8 @@ namespace http = boost::beast::http;
 // One keep-alive connection to a server on loopback.
 class Client {
  public:
-  Client(unsigned short port, std::string token);
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  Client(unsigned short port, std::string token, Headers headers = {});
   http::response<http::string_body> call(http::verb method, const std::string& target, const std::string& body = {});
 
  private:
@@ -29,6 +30,7 @@ class Client {
   net::ip::tcp::socket socket_;
   boost::beast::flat_buffer buffer_;
   std::string token_;
+  Headers headers_;
   std::string host_;
 };
 

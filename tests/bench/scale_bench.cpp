@@ -2,7 +2,9 @@
 // for 8 and for 64 clients, beside the rate of the same clients in the same run while none waits. One job holds the
 // only slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500,
 // memory and disk of each, and the start after SIGKILL, each beside its goal.
-// Arguments: how many jobs wait, one figure each; ended=N.
+// Submits of 8 clients stand beside those to a slurmrestd of Debian's packages, started by hand in the same run
+// (slurm_by_hand), whose jobs wait as well; where it is not installed that is skipped.
+// Arguments: how many jobs wait, one figure each; ended=N; slurm=N submits to it, 0 = none.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "tests/bench/bench_daemon.hpp"
+#include "tests/bench/slurm_by_hand.hpp"
 
 namespace {
 
@@ -41,18 +44,36 @@ void print(const std::string& metric, double value, const char* unit, const char
   std::fflush(stdout);
 }
 
+// Where a job goes to, and how it is written there.
+struct Target {
+  unsigned short port = 0;
+  std::string token;
+  Client::Headers headers;
+  std::string path;
+  std::string job;
+  unsigned stored = 0;  // the status that says so
+};
+
+Target target_of(const Daemon& daemon) {
+  return {.port = daemon.port(),
+          .token = daemon.token(),
+          .headers = {},
+          .path = "/v1/jobs",
+          .job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})",
+          .stored = 201};
+}
+
 // `clients` at once, `jobs` submits in all; gives the rate.
-double submit(const Daemon& daemon, int clients, int jobs) {
-  const std::string job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})";
+double submit(const Target& target, int clients, int jobs) {
   std::atomic<int> left{jobs};
   std::atomic<int> refused{0};
   std::vector<std::thread> threads;
   const auto start = Clock::now();
   for (int i = 0; i < clients; ++i) {
     threads.emplace_back([&] {
-      Client client(daemon.port(), daemon.token());
+      Client client(target.port, target.token, target.headers);
       while (left.fetch_sub(1) > 0) {
-        if (client.call(http::verb::post, "/v1/jobs", job).result_int() != 201) ++refused;
+        if (client.call(http::verb::post, target.path, target.job).result_int() != target.stored) ++refused;
       }
     });
   }
@@ -89,10 +110,10 @@ void submits_with_a_queue(const std::string& program, const std::vector<int>& qu
   double alone_8 = 0;
   double alone_64 = 0;
   for (const int queue : queues) {
-    if (queue > waiting) submit(daemon, kFillers, queue - waiting);
+    if (queue > waiting) submit(target_of(daemon), kFillers, queue - waiting);
     waiting = std::max(waiting, queue);
-    const double with_8 = submit(daemon, 8, kMeasured);
-    const double with_64 = submit(daemon, 64, kMeasured);
+    const double with_8 = submit(target_of(daemon), 8, kMeasured);
+    const double with_64 = submit(target_of(daemon), 64, kMeasured);
     waiting += 2 * kMeasured;
     if (alone_8 == 0) alone_8 = with_8;
     if (alone_64 == 0) alone_64 = with_64;
@@ -100,6 +121,28 @@ void submits_with_a_queue(const std::string& program, const std::vector<int>& qu
     print("submits_8_clients" + suffix, with_8, "1/s", "with_an_empty_queue", alone_8);
     print("submits_64_clients" + suffix, with_64, "1/s", "with_an_empty_queue", alone_64);
   }
+}
+
+void submits_beside_slurm(const std::string& program, int jobs) {
+  const auto slurm = SlurmByHand::start();
+  if (!slurm) {
+    std::fprintf(stderr,
+                 "scale_bench: submits beside slurmrestd: skipped, Slurm is not installed or this is not root\n");
+    return;
+  }
+  const Target theirs{.port = slurm->port(),
+                      .token = "",
+                      .headers = {{"X-SLURM-USER-NAME", "root"}, {"X-SLURM-USER-TOKEN", slurm->token()}},
+                      .path = "/slurm/v0.0.38/job/submit",
+                      .job = R"({"script":"#!/bin/sh\ntrue\n","job":{"name":"job","nodes":1,)"
+                             R"("environment":{"PATH":"/bin"},"current_working_directory":"/tmp"}})",
+                      .stored = 200};
+  Daemon daemon(program, {"--dev"});
+  occupy(daemon);
+  submit(theirs, 8, jobs / 8);  // what is paid once is paid
+  submit(target_of(daemon), 8, jobs / 8);
+  const double their_rate = submit(theirs, 8, jobs);
+  print("submits_8_clients_vs_slurmrestd", submit(target_of(daemon), 8, jobs), "1/s", "slurmrestd", their_rate);
 }
 
 // Submits and cancels so many.
@@ -153,6 +196,21 @@ double page_ms(const Daemon& daemon, int pages) {
   return times[times.size() / 2];
 }
 
+// Of so many jobs as a table.
+double listing_s(const std::string& program, const Daemon& daemon, int jobs) {
+  const std::string schedctl = std::filesystem::path(program).parent_path() / "schedctl";
+  const std::string command = schedctl + " --url http://127.0.0.1:" + std::to_string(daemon.port()) + " --token " +
+                              daemon.token() + " ls --limit " + std::to_string(jobs) + " >/dev/null";
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("schedctl ls failed");  // NOLINT: one thread
+    times.push_back(seconds_since(start));
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
 void past(const std::string& program, int jobs) {
   Daemon daemon(program);
   end_jobs(daemon, 1'000);  // so that what is paid once is paid
@@ -163,6 +221,8 @@ void past(const std::string& program, int jobs) {
   print("memory_of_a_job" + suffix, (resident_bytes(daemon.pid()) - memory) / jobs, "B", "goal", 1'024);
   print("disk_of_a_job" + suffix, (bytes_in(daemon.state_dir()) - disk) / jobs, "B", "goal", 4'096);
   print("page_of_500_p50" + suffix, page_ms(daemon, 21), "ms", "goal", 10);
+  const int listed = std::min(jobs, 10'000);
+  print("schedctl_ls_" + std::to_string(listed) + suffix, listing_s(program, daemon, listed), "s", "goal", 0.3);
   const auto start = Clock::now();
   daemon.kill_and_restart();
   print("start_after_sigkill" + suffix, seconds_since(start), "s", "goal", 3);
@@ -176,15 +236,19 @@ int main(int count, char** arguments) {
   try {
     std::vector<int> queues;
     int ended = 100'000;
+    int slurm = 2'000;
     for (int i = 1; i < count; ++i) {
       const std::string word = arguments[i];
       if (word.starts_with("ended=")) {
         ended = std::stoi(word.substr(6));
+      } else if (word.starts_with("slurm=")) {
+        slurm = std::stoi(word.substr(6));
       } else {
         queues.push_back(std::stoi(word));
       }
     }
     submits_with_a_queue(program, queues.empty() ? std::vector<int>{0, 10'000, 50'000} : queues);
+    if (slurm > 0) submits_beside_slurm(program, slurm);
     if (ended > 0) past(program, ended);
     return 0;
   } catch (const std::exception& error) {

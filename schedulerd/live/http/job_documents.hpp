@@ -28,6 +28,8 @@ class JobDocuments {
   explicit JobDocuments(std::size_t bytes_max = 16U << 20U) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] std::shared_ptr<const JobDocument> of(const core::Job& job);
+  // For a list, which does not show the file: all but its text, without reading a file that says nothing else.
+  [[nodiscard]] std::shared_ptr<const JobDocument> listed(const core::Job& job);
 
   // How many files have been read.
   [[nodiscard]] std::size_t readings() const { return readings_; }

@@ -171,7 +171,7 @@ void list_jobs(Rest& rest, Call call) {
       builder.add(job->id.number(), nullptr);
       break;
     }
-    const auto document = rest.documents().of(*job);
+    const auto document = rest.documents().listed(*job);
     builder.add(job->id.number(), render_job(rest.seen_by(call), *job, *document, rest.options().currency));
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));

@@ -46,19 +46,21 @@ json render_progress(const Published& seen, const core::Job& job, const JobDocum
     fraction = std::min(1.0, static_cast<double>(job.samples_done) / total.get<double>());
   }
   const bool stepped = job.last_step > 0;
-  return {{"step", job.last_step},
-          {"steps_total", steps_total},
-          {"fraction", fraction},
-          {"samples", job.samples_done},
-          {"samples_total", samples_total(job)},
-          {"epoch", job.epoch},
-          {"loss", stepped ? json(job.last_loss) : json(nullptr)},
-          {"first_loss", stepped ? json(job.first_loss) : json(nullptr)},
-          {"samples_per_second", has_pulse ? pulse->second.samples_per_second : 0.0},
-          {"step_ms", has_pulse ? pulse->second.step_ms : 0.0},
-          {"global_batch", job.global_batch > 0 ? json(job.global_batch) : json(nullptr)},
-          {"noise_scale", number_or_null(job.noise_scale)},
-          {"statistical_efficiency", number_or_null(core::statistical_efficiency(job))}};
+  json out = json::object();
+  out["step"] = job.last_step;
+  out["steps_total"] = steps_total;
+  out["fraction"] = fraction;
+  out["samples"] = job.samples_done;
+  out["samples_total"] = samples_total(job);
+  out["epoch"] = job.epoch;
+  out["loss"] = stepped ? json(job.last_loss) : json(nullptr);
+  out["first_loss"] = stepped ? json(job.first_loss) : json(nullptr);
+  out["samples_per_second"] = has_pulse ? pulse->second.samples_per_second : 0.0;
+  out["step_ms"] = has_pulse ? pulse->second.step_ms : 0.0;
+  out["global_batch"] = job.global_batch > 0 ? json(job.global_batch) : json(nullptr);
+  out["noise_scale"] = number_or_null(job.noise_scale);
+  out["statistical_efficiency"] = number_or_null(core::statistical_efficiency(job));
+  return out;
 }
 
 Money price_per_hour(const Published& seen, const core::Job& job) {
@@ -117,35 +119,40 @@ json render_sizes(const core::Job& job) {
 }
 
 json render_cost(const Published& seen, const core::Job& job, const std::string& currency) {
-  return {{"amount", to_text(job.cost)},
-          {"currency", currency},
-          {"slot_seconds", job.slot_time.to_seconds()},
-          {"per_hour", to_text(price_per_hour(seen, job))}};
+  json out = json::object();
+  out["amount"] = to_text(job.cost);
+  out["currency"] = currency;
+  out["slot_seconds"] = job.slot_time.to_seconds();
+  out["per_hour"] = to_text(price_per_hour(seen, job));
+  return out;
 }
 
+// Field by field: a list of jobs is made of this, and an initializer list would copy each value twice.
 json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
   const Published& seen = seen_by.seen;
   json reason = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
-  return {{"id", job.id.text()},
-          {"name", job.spec.name},
-          {"tenant", job.spec.tenant},
-          {"state", core::to_text(job.state)},
-          {"submitted_at", seen.clock.text(job.submitted_at)},
-          {"started_at", instant_or_null(seen, job.started_at)},
-          {"finished_at", instant_or_null(seen, job.finished_at)},
-          {"size", job.size()},
-          {"target_size", job.transition ? job.transition->to_size : job.size()},
-          {"pinned_size", job.pinned_size > 0 ? json(job.pinned_size) : json(nullptr)},
-          {"min", job.spec.elastic.min},
-          {"max", job.spec.elastic.max},
-          {"generation", job.generation},
-          {"priority", job.spec.priority},
-          {"progress", render_progress(seen, job, document)},
-          {"cost", render_cost(seen, job, currency)},
-          {"reason", without_foreign_jobs(std::move(reason), seen_by)},
-          {"sizes", render_sizes(job)},
-          {"error", job.last_error.empty() ? json(nullptr) : json(job.last_error)},
-          {"labels", document.labels}};
+  json out = json::object();
+  out["id"] = job.id.text();
+  out["name"] = job.spec.name;
+  out["tenant"] = job.spec.tenant;
+  out["state"] = core::to_text(job.state);
+  out["submitted_at"] = seen.clock.text(job.submitted_at);
+  out["started_at"] = instant_or_null(seen, job.started_at);
+  out["finished_at"] = instant_or_null(seen, job.finished_at);
+  out["size"] = job.size();
+  out["target_size"] = job.transition ? job.transition->to_size : job.size();
+  out["pinned_size"] = job.pinned_size > 0 ? json(job.pinned_size) : json(nullptr);
+  out["min"] = job.spec.elastic.min;
+  out["max"] = job.spec.elastic.max;
+  out["generation"] = job.generation;
+  out["priority"] = job.spec.priority;
+  out["progress"] = render_progress(seen, job, document);
+  out["cost"] = render_cost(seen, job, currency);
+  out["reason"] = without_foreign_jobs(std::move(reason), seen_by);
+  out["sizes"] = render_sizes(job);
+  out["error"] = job.last_error.empty() ? json(nullptr) : json(job.last_error);
+  out["labels"] = document.labels;
+  return out;
 }
 
 std::string job_text(const json& rendered, const JobDocument& document) {

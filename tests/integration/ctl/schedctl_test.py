@@ -116,8 +116,26 @@ class SchedctlTest(SchedctlCase):
         self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
         self.assertEqual(self.run_ctl("ls", "--active", "-q")[1], "job-1\n")
         self.run_ctl("ls", "--state", "succeeded", "--tenant", "a b", "-q")
-        self.assertEqual(self.daemon.requests[-2]["query"], "state=succeeded&tenant=a%20b&limit=1000")
+        self.assertEqual(self.daemon.requests[-2]["query"], "state=succeeded&tenant=a%20b&limit=101")
         self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
+
+    def test_ls_reads_no_more_pages_than_it_shows(self):
+        def jobs(request):
+            page = sum(1 for _ in self.daemon.requests)
+            items = [dict(example("job.json"), id=f"job-{1000 - 2 * page - i}", state="running" if i else "failed")
+                     for i in range(2)]
+            return (200, listed(items, f"c{page}"))
+
+        self.daemon.routes["GET", "/v1/jobs"] = jobs
+        code, out, _ = self.run_ctl("ls", "--limit", "2", "-q")
+        self.assertEqual((code, out), (0, "job-998\njob-997\n"))
+        self.assertEqual(len(self.daemon.requests), 2)  # the second tells that there are more
+        self.assertIn("there are more; see --limit", self.run_ctl("ls", "--limit", "1")[1])
+        self.daemon.requests.clear()
+        self.assertEqual(self.run_ctl("ls", "--limit", "2", "--active", "-q")[1], "job-997\njob-995\n")
+        self.assertEqual(len(self.daemon.requests), 3)
+        self.daemon.requests.clear()
+        self.assertEqual(self.run_ctl("ls", "--limit", "1500", "-q")[1].count("\n"), 1500)
 
     def test_a_job_is_found_by_its_name_and_a_wrong_name_gets_a_suggestion(self):
         self.daemon.routes["GET", "/v1/jobs"] = (200, listed([example("job.json")]))

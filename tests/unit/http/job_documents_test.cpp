@@ -80,6 +80,19 @@ TEST_CASE("a job's file is read once, and again when the job has another one") {
   CHECK(first->steps_total == 400);  // whoever holds it may go on reading
 }
 
+TEST_CASE("a list has labels and steps of every file, and reads only those that have some") {
+  JobDocuments documents;
+  const json plain = {{"name", "plain"},
+                      {"run", {{"trainer", "mlp"}, {"args", {{"data", R"("labels":{"x" "steps":)"}}}}}};
+  CHECK(documents.listed(job_with(1, plain))->labels == json::object());
+  CHECK(documents.listed(job_with(1, plain))->steps_total.is_null());
+  CHECK(documents.readings() == 0);
+  json labelled = plain;
+  labelled["labels"] = {{"team", "a"}};
+  CHECK(documents.listed(job_with(2, labelled))->labels == labelled.at("labels"));
+  CHECK(documents.listed(job_with(3, file_of("steps")))->steps_total == 400);
+}
+
 TEST_CASE("beyond the limit the files of the oldest jobs are not kept") {
   const core::Job old = job_with(1, file_of("old"));
   const core::Job young = job_with(2, file_of("young"));
