@@ -40,6 +40,13 @@ core::Reason constant_of(std::uint64_t seed) {
   return core::reason_from(names[seed % names.size()], "", numbers).value();
 }
 
+// A few kinds, so that each of them is said often; over the seeds all of them are.
+std::vector<core::Reason> few_kinds(std::uint64_t seed) {
+  std::vector<core::Reason> kinds{reason::WaitingForSlots{}};
+  for (std::uint64_t kind = 0; kind < 5; ++kind) kinds.push_back(constant_of(5 * seed + kind));
+  return kinds;
+}
+
 core::Engine::Parts reworded(core::Engine::Parts parts, const Rewording& words) {
   for (auto& [name, policy] : parts.policies) policy = std::make_shared<RewordedPolicy>(policy, words);
   if (parts.file_policy) parts.file_policy = std::make_shared<RewordedPolicy>(parts.file_policy, words);
@@ -112,7 +119,7 @@ class Twins {
  public:
   Twins(std::uint64_t seed, const core::Engine::Parts& parts)
       : world_(seed, true, parts),
-        silent_{Silent(Rewording(constant_of(seed)), parts), Silent(Rewording(one_reason_of_each(), seed), parts)} {
+        silent_{Silent(Rewording(constant_of(seed)), parts), Silent(Rewording(few_kinds(seed), seed), parts)} {
     if (seed % 4 != 0) world_.strain();
     catch_up();
   }
