@@ -1,6 +1,9 @@
 #include "core/state/reason.hpp"
 
 #include <array>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "core/state/reason_read.hpp"
 
@@ -61,15 +64,31 @@ Identity identity_of(const R& told) {
 
 }  // namespace
 
-Reason::Reason() = default;
-Reason::Reason(const Reason& other) = default;
-Reason::Reason(Reason&& other) noexcept = default;
-Reason& Reason::operator=(const Reason& other) = default;
-Reason& Reason::operator=(Reason&& other) noexcept = default;
-Reason::~Reason() = default;
+Reason::Reason() : Reason(reason::Measuring{}) {}
+template <ToldReason R>
+Reason::Reason(R told) {
+  std::construct_at(static_cast<AnyReason*>(ReasonAccess::place(*this)), std::in_place_type<R>, std::move(told));
+}
+Reason::Reason(const Reason& other) {
+  std::construct_at(static_cast<AnyReason*>(ReasonAccess::place(*this)), ReasonAccess::of(other));
+}
+Reason::Reason(Reason&& other) noexcept {
+  std::construct_at(static_cast<AnyReason*>(ReasonAccess::place(*this)), std::move(ReasonAccess::of(other)));
+}
+Reason& Reason::operator=(const Reason& other) {
+  ReasonAccess::of(*this) = ReasonAccess::of(other);
+  return *this;
+}
+Reason& Reason::operator=(Reason&& other) noexcept {
+  ReasonAccess::of(*this) = std::move(ReasonAccess::of(other));
+  return *this;
+}
+Reason::~Reason() {
+  std::destroy_at(&ReasonAccess::of(*this));
+}
 
 bool Reason::operator==(const Reason& other) const {
-  return any_ == other.any_;
+  return ReasonAccess::of(*this) == ReasonAccess::of(other);
 }
 
 bool says_the_same(const Reason& one, const Reason& other) {
@@ -92,5 +111,79 @@ const reason::Traits& traits_of(const Reason& reason) {
 bool same_kind(const Reason& one, const Reason& other) {
   return ReasonAccess::of(one).index() == ReasonAccess::of(other).index();
 }
+
+// One for each of the list; the linker misses the one that is forgotten.
+template Reason::Reason(reason::Measuring);
+template Reason::Reason(reason::WaitingForSlots);
+template Reason::Reason(reason::NeverFits);
+template Reason::Reason(reason::BehindOlderJob);
+template Reason::Reason(reason::SuspendedByUser);
+template Reason::Reason(reason::NoNodes);
+template Reason::Reason(reason::WaitsForState);
+template Reason::Reason(reason::PriceWait);
+template Reason::Reason(reason::PolicyFailed);
+template Reason::Reason(reason::MeritWait);
+template Reason::Reason(reason::DeadlineLost);
+template Reason::Reason(reason::TurnWait);
+template Reason::Reason(reason::AwaitsPolicy);
+template Reason::Reason(reason::PolicyWord);
+template Reason::Reason(reason::Cooldown);
+template Reason::Reason(reason::MinRuntime);
+template Reason::Reason(reason::EndsSoon);
+template Reason::Reason(reason::TransitionInProgress);
+template Reason::Reason(reason::FixedSize);
+template Reason::Reason(reason::PinnedByUser);
+template Reason::Reason(reason::EfficiencySettled);
+template Reason::Reason(reason::UtilitySettled);
+template Reason::Reason(reason::AtMax);
+template Reason::Reason(reason::AtMin);
+template Reason::Reason(reason::NoSlotsToGrow);
+template Reason::Reason(reason::PriceCap);
+template Reason::Reason(reason::BatchTooSmall);
+template Reason::Reason(reason::NoMeasurements);
+template Reason::Reason(reason::TransitionTooDear);
+template Reason::Reason(reason::StragglerWatched);
+template Reason::Reason(reason::StragglerInData);
+template Reason::Reason(reason::StragglerEased);
+template Reason::Reason(reason::PriceHold);
+template Reason::Reason(reason::Unclaimed);
+template Reason::Reason(reason::MeritHold);
+template Reason::Reason(reason::NoRoomTogether);
+template Reason::Reason(reason::TurnHold);
+template Reason::Reason(reason::Started);
+template Reason::Reason(reason::ExploreUp);
+template Reason::Reason(reason::ExploreDown);
+template Reason::Reason(reason::EfficientUp);
+template Reason::Reason(reason::InefficientDown);
+template Reason::Reason(reason::UtilityUp);
+template Reason::Reason(reason::UtilityDown);
+template Reason::Reason(reason::GatherEvidence);
+template Reason::Reason(reason::PriceGrow);
+template Reason::Reason(reason::PriceShrink);
+template Reason::Reason(reason::MeritGrow);
+template Reason::Reason(reason::MeritShrink);
+template Reason::Reason(reason::ResizedByUser);
+template Reason::Reason(reason::BackToSize);
+template Reason::Reason(reason::StragglerRebalanced);
+template Reason::Reason(reason::SharesRegained);
+template Reason::Reason(reason::StragglerReplaced);
+template Reason::Reason(reason::StragglerShrunk);
+template Reason::Reason(reason::StragglerNoSpare);
+template Reason::Reason(reason::WorkerLost);
+template Reason::Reason(reason::ProgramFailed);
+template Reason::Reason(reason::BelowMinimum);
+template Reason::Reason(reason::StartTimeout);
+template Reason::Reason(reason::LeftBehind);
+template Reason::Reason(reason::WorkerStuck);
+template Reason::Reason(reason::SwitchTimeout);
+template Reason::Reason(reason::ParkTimeout);
+template Reason::Reason(reason::Preempted);
+template Reason::Reason(reason::Resumed);
+template Reason::Reason(reason::ResumedElsewhere);
+template Reason::Reason(reason::MovedForType);
+template Reason::Reason(reason::Finished);
+template Reason::Reason(reason::CancelledByUser);
+template Reason::Reason(reason::WorkersFailed);
+template Reason::Reason(reason::MaxDuration);
 
 }  // namespace tidepool::core

@@ -7,9 +7,8 @@
 // refuses that header everywhere else.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-#include <variant>
+#include <array>
+#include <cstddef>
 
 #include "core/state/reasons/changing.hpp"
 #include "core/state/reasons/holding.hpp"
@@ -18,40 +17,17 @@
 
 namespace tidepool::core {
 
-// In the order of the API's list. The first one is what a job has of which nothing has been said.
-using AnyReason = std::variant<
-    reason::Measuring,
-    // why a job waits, and what a policy file says
-    reason::WaitingForSlots, reason::NeverFits, reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes,
-    reason::WaitsForState, reason::PriceWait, reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost,
-    reason::TurnWait, reason::AwaitsPolicy, reason::PolicyWord,
-    // why a size is held
-    reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::TransitionInProgress, reason::FixedSize,
-    reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,
-    reason::NoSlotsToGrow, reason::PriceCap, reason::BatchTooSmall, reason::NoMeasurements, reason::TransitionTooDear,
-    reason::StragglerWatched, reason::StragglerInData, reason::StragglerEased, reason::PriceHold, reason::Unclaimed,
-    reason::MeritHold, reason::NoRoomTogether, reason::TurnHold,
-    // why a job starts, grows, shrinks, is replaced
-    reason::Started, reason::ExploreUp, reason::ExploreDown, reason::EfficientUp, reason::InefficientDown,
-    reason::UtilityUp, reason::UtilityDown, reason::GatherEvidence, reason::PriceGrow, reason::PriceShrink,
-    reason::MeritGrow, reason::MeritShrink, reason::ResizedByUser, reason::BackToSize, reason::StragglerRebalanced,
-    reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk, reason::StragglerNoSpare,
-    reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout, reason::LeftBehind,
-    reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted, reason::Resumed,
-    reason::ResumedElsewhere, reason::MovedForType,
-    // why a job ended
-    reason::Finished, reason::CancelledByUser, reason::WorkersFailed, reason::MaxDuration>;
-
 // A struct of reasons/*.hpp.
 template <class R>
 concept ToldReason = requires { R::kTraits.category; };
 
-// Copies and comparisons are in reason.cpp, so that they are compiled once.
+// Any one of them. What is made of their list, a variant, is in reason_read.hpp and reason.cpp alone: who decides does
+// not wait for a compiler to go through it.
 class Reason {
  public:
   Reason();
   template <ToldReason R>
-  Reason(R told) : any_(std::in_place_type<R>, std::move(told)) {}  // NOLINT(google-explicit-constructor)
+  Reason(R told);  // NOLINT(google-explicit-constructor)
   Reason(const Reason& other);
   Reason(Reason&& other) noexcept;
   Reason& operator=(const Reason& other);
@@ -62,7 +38,8 @@ class Reason {
 
  private:
   friend struct ReasonAccess;  // reason_read.hpp
-  AnyReason any_;
+  static constexpr std::size_t kBytes = 160;
+  alignas(8) std::array<std::byte, kBytes> any_;
 };
 
 // Both say the same thing, with other measurements perhaps: the same struct, and of its fields those are equal that

@@ -2,17 +2,48 @@
 // (READS_REASONS in tests/lint/lint.py).
 #pragma once
 
-#include <string_view>
+#include <new>
+#include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
 
+// In the order of the API's list. The first one is what a job has of which nothing has been said.
+using AnyReason = std::variant<
+    reason::Measuring,
+    // why a job waits, and what a policy file says
+    reason::WaitingForSlots, reason::NeverFits, reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes,
+    reason::WaitsForState, reason::PriceWait, reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost,
+    reason::TurnWait, reason::AwaitsPolicy, reason::PolicyWord,
+    // why a size is held
+    reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::TransitionInProgress, reason::FixedSize,
+    reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,
+    reason::NoSlotsToGrow, reason::PriceCap, reason::BatchTooSmall, reason::NoMeasurements, reason::TransitionTooDear,
+    reason::StragglerWatched, reason::StragglerInData, reason::StragglerEased, reason::PriceHold, reason::Unclaimed,
+    reason::MeritHold, reason::NoRoomTogether, reason::TurnHold,
+    // why a job starts, grows, shrinks, is replaced
+    reason::Started, reason::ExploreUp, reason::ExploreDown, reason::EfficientUp, reason::InefficientDown,
+    reason::UtilityUp, reason::UtilityDown, reason::GatherEvidence, reason::PriceGrow, reason::PriceShrink,
+    reason::MeritGrow, reason::MeritShrink, reason::ResizedByUser, reason::BackToSize, reason::StragglerRebalanced,
+    reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk, reason::StragglerNoSpare,
+    reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout, reason::LeftBehind,
+    reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted, reason::Resumed,
+    reason::ResumedElsewhere, reason::MovedForType,
+    // why a job ended
+    reason::Finished, reason::CancelledByUser, reason::WorkersFailed, reason::MaxDuration>;
+
 struct ReasonAccess {
-  [[nodiscard]] static const AnyReason& of(const Reason& reason) { return reason.any_; }
-  [[nodiscard]] static AnyReason& of(Reason& reason) { return reason.any_; }
+  static_assert(sizeof(AnyReason) <= Reason::kBytes && alignof(AnyReason) <= alignof(Reason),
+                "a reason has room for any");
+  [[nodiscard]] static void* place(Reason& reason) { return reason.any_.data(); }
+  [[nodiscard]] static const AnyReason& of(const Reason& reason) {
+    return *std::launder(reinterpret_cast<const AnyReason*>(reason.any_.data()));
+  }
+  [[nodiscard]] static AnyReason& of(Reason& reason) {
+    return *std::launder(reinterpret_cast<AnyReason*>(reason.any_.data()));
+  }
 };
 
 // Calls `visit` with the reason's struct; `reason` may be const.
