@@ -1,5 +1,5 @@
-// The jobs that wait, in the order of a policy whose order follows from each job alone (Policy::rank), so that a queue
-// costs what there is room for and not how many wait.
+// The jobs that wait for what a rule says they should have, in order: the reconciler's index, so that a queue costs
+// what there is room for and not how many wait. A job's place follows from that job alone (JobRule::rank).
 //
 // A job is settled here when room alone decides about it and its verdict says already what a queue without room would
 // say again: nobody has to look at it until there is room for it, or it comes to the front of a strict queue. All
