@@ -132,14 +132,14 @@ void fields(auto& archive, codec::Like<Mark> auto& mark) {
   archive("numbers", mark.numbers);
 }
 
-void fields(auto& archive, codec::Like<Allotment> auto& allotment) {
-  archive("size", allotment.size);
-  archive("place", allotment.place);
-  archive("reason", allotment.reason);
-  archive("score", allotment.score);
-  archive("lost", allotment.lost);
-  archive("mark", allotment.mark);
-  archive("unasked", allotment.unasked);
+void fields(auto& archive, codec::Like<Target> auto& target) {
+  archive("size", target.size);
+  archive("place", target.place);
+  archive("reason", target.reason);
+  archive("score", target.score);
+  archive("lost", target.lost);
+  archive("mark", target.mark);
+  archive("unasked", target.unasked);
 }
 
 inline auto names_of(BlockedOn) {

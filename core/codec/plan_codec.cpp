@@ -146,7 +146,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, PlannedI
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
 }
 
-void fields(auto& archive, codec::Like<AllotmentChange> auto& change) {
+void fields(auto& archive, codec::Like<TargetChange> auto& change) {
   archive("job", change.job);
   archive("now", change.now);
   archive("words_only", change.words_only);

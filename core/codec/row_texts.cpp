@@ -25,7 +25,7 @@ const json& blank_verdict() {
   return blank;
 }
 
-const json& blank_allotment() {
+const json& blank_target() {
   static const json blank = [] {
     Decision decision;
     decision.replan.emplace();
@@ -45,7 +45,7 @@ void for_each_part(json& decision, const auto& on_part) {
   if (replan == decision.end() || !replan->is_object() || !replan->contains("changes")) return;
   json& changes = replan->at("changes");
   for (json& change : changes) {
-    if (change.is_object() && change.contains("now")) on_part(change["now"], blank_allotment());
+    if (change.is_object() && change.contains("now")) on_part(change["now"], blank_target());
   }
 }
 

@@ -155,9 +155,9 @@ void fields(auto& archive, codec::Like<Grounds> auto& grounds) {
   archive("step_seconds", grounds.step_seconds);
 }
 
-void fields(auto& archive, codec::Like<Allotted> auto& allotted) {
-  archive("allotment", allotted.allotment);
-  archive("grounds", allotted.grounds);
+void fields(auto& archive, codec::Like<PlannedTarget> auto& planned) {
+  archive("allotment", planned.target);
+  archive("grounds", planned.grounds);
 }
 
 void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
@@ -252,7 +252,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("cost", job.cost);
   archive("cost_remainder", job.cost_remainder);
   archive("verdict", job.verdict);
-  archive("allotted", job.allotted);
+  archive("allotted", job.planned);
 }
 
 }  // namespace

@@ -245,7 +245,7 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   job.switched = false;
   job.transition.reset();
   for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
-  job.allotted.reset();
+  job.planned.reset();
   if (change.state().desk.active) change.state().desk.job_ended = true;
   change.capacity_changed();
   change.emit("job.finished", job, finished_data(job));
@@ -267,12 +267,12 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
   change.state().desk.job_ended = false;
   for (const auto& [id, now, words_only] : replan.changes) {
     if (words_only) {
-      change.words_of(id).allotted->allotment = *now;
+      change.words_of(id).planned->target = *now;
       continue;
     }
     Job& job = change.job(id);
-    job.allotted.reset();
-    if (now) job.allotted = {.allotment = *now, .grounds = grounds_of(job, decision.at)};
+    job.planned.reset();
+    if (now) job.planned = {.target = *now, .grounds = grounds_of(job, decision.at)};
   }
 }
 

@@ -31,13 +31,13 @@ Error wrong(const std::string& what) {
 
 // What the state says of the job can stand, so that a partial plan need not name it.
 bool stands(const Job& job, Instant now) {
-  return job.allotted && may_be_given(job, job.allotted->allotment.size) && !grounds_have_changed(job, now);
+  return job.planned && may_be_given(job, job.planned->target.size) && !grounds_have_changed(job, now);
 }
 
-// What a job keeps when the policy's answer was dropped: its allotment, unless its user has asked for something else
+// What a job keeps when the policy's answer was dropped: its target, unless its user has asked for something else
 // since.
-Allotment standing(const Job& job) {
-  if (job.allotted && may_be_given(job, job.allotted->allotment.size)) return job.allotted->allotment;
+Target standing(const Job& job) {
+  if (job.planned && may_be_given(job, job.planned->target.size)) return job.planned->target;
   const int size = job.pinned_size > 0 ? job.pinned_size : allowed_size(job, job.size());
   return {.size = job.members.empty() ? 0 : size, .reason = reason::PolicyFailed{}};
 }
@@ -45,13 +45,13 @@ Allotment standing(const Job& job) {
 // It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken
 // away.
 Status check_named(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
-  for (const auto& [id, allotment] : answer.allotments) {
+  for (const auto& [id, target] : answer.targets) {
     const Job* job = draft.state().find_job(id);
     if (!scope.candidates.contains(id) || !goes_on(draft, *job)) {
       return wrong("the plan sizes " + id.text() + ", which is not asked");
     }
-    if (!may_be_given(*job, allotment.size)) {
-      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(allotment.size));
+    if (!may_be_given(*job, target.size)) {
+      return wrong("the plan gives " + id.text() + " a size that it may not have: " + std::to_string(target.size));
     }
   }
   return ok_status();
@@ -64,52 +64,51 @@ IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) 
   for (const JobId id : scope.looked_at) {
     if (scope.candidates.contains(id)) jobs.insert(id);
   }
-  for (const auto& [id, allotment] : answer.allotments) jobs.insert(id);
+  for (const auto& [id, target] : answer.targets) jobs.insert(id);
   return jobs;
 }
 
 // Adds what is new for the job. Where that is in words alone, all else stays: words do not move a job in the order, nor
 // do they renew what its plan rests on.
-void add_news(const Job& job, Allotment next, Instant now, std::vector<AllotmentChange>& changes) {
+void add_news(const Job& job, Target next, Instant now, std::vector<TargetChange>& changes) {
   const News news = news_of(job, next, now);
   if (news == News::kNone) return;
-  if (news == News::kWords) next.place = job.allotted->allotment.place;
+  if (news == News::kWords) next.place = job.planned->target.place;
   changes.push_back({.job = job.id, .now = std::move(next), .words_only = news == News::kWords});
 }
 
 // What the answer changes, by job. A whole plan names every job that counts, a partial one at least those that were
 // looked at and of whom what was said cannot stand. Each job is looked at once: that is most of what a plan costs that
-// changes little. Takes the allotments out of the answer.
-Result<std::vector<AllotmentChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope,
-                                                PlanAnswer& answer) {
+// changes little. Takes the targets out of the answer.
+Result<std::vector<TargetChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope, PlanAnswer& answer) {
   TP_TRY(check_named(draft, scope, answer));
-  std::vector<AllotmentChange> changes;
+  std::vector<TargetChange> changes;
   for (const JobId id : whom_it_concerns(scope, answer)) {
     const Job& job = *draft.state().find_job(id);
     if (!goes_on(draft, job)) {
-      if (job.allotted) changes.push_back({.job = id, .now = std::nullopt});
+      if (job.planned) changes.push_back({.job = id, .now = std::nullopt});
       continue;
     }
-    const auto named = answer.allotments.find(id);
-    if (named != answer.allotments.end()) {
+    const auto named = answer.targets.find(id);
+    if (named != answer.targets.end()) {
       add_news(job, std::move(named->second), draft.now(), changes);
     } else if (answer.whole || !stands(job, draft.now())) {
       return wrong("the plan gives " + id.text() + " no size, not even none");
-    } else if (job.allotted->grounds.frozen != size_is_frozen(job, draft.now())) {
-      changes.push_back({.job = id, .now = job.allotted->allotment});
+    } else if (job.planned->grounds.frozen != size_is_frozen(job, draft.now())) {
+      changes.push_back({.job = id, .now = job.planned->target});
     }
   }
   return changes;
 }
 
 // What stands when there is no lawful answer.
-std::vector<AllotmentChange> changes_without_answer(const DecisionDraft& draft, const PlanScope& scope) {
-  std::vector<AllotmentChange> changes;
+std::vector<TargetChange> changes_without_answer(const DecisionDraft& draft, const PlanScope& scope) {
+  std::vector<TargetChange> changes;
   for (const JobId id : scope.candidates) {
     const Job& job = *draft.state().find_job(id);
     if (goes_on(draft, job)) {
       add_news(job, standing(job), draft.now(), changes);
-    } else if (job.allotted) {
+    } else if (job.planned) {
       changes.push_back({.job = id, .now = std::nullopt});
     }
   }
@@ -123,7 +122,7 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
   const std::function<bool(const Job&)> has_own_policy = [&](const Job& job) { return !draft.follows_plan(job); };
   Result<PlanAnswer> answer = planner.plan(
       {draft.view(), scope.candidates, scope.looked_at, counted, has_own_policy, scope.nodes}, draft.budget());
-  auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<AllotmentChange>>(answer.error());
+  auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<TargetChange>>(answer.error());
   Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
   if (changes) {
     replan = {.changes = *std::move(changes), .mark = answer->mark, .wake = answer->wake, .error = {}};
@@ -132,29 +131,29 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
     replan.changes = changes_without_answer(draft, scope);
   }
   IdSet<JobId> changed;
-  for (const AllotmentChange& change : replan.changes) changed.insert(change.job);
+  for (const TargetChange& change : replan.changes) changed.insert(change.job);
   draft.set_replan(std::move(replan));
   return changed;
 }
 
-News news_of(const Job& job, const Allotment& next, Instant now) {
-  if (!job.allotted) return News::kPlan;
-  const Allotment& before = job.allotted->allotment;
+News news_of(const Job& job, const Target& next, Instant now) {
+  if (!job.planned) return News::kPlan;
+  const Target& before = job.planned->target;
   const bool moves = before.place != next.place && is_off_plan(job, next);
   if (before.size != next.size || before.mark != next.mark || before.unasked != next.unasked || moves) {
     return News::kPlan;
   }
-  if (grounds_have_changed(job, now) || job.allotted->grounds.frozen != size_is_frozen(job, now)) return News::kPlan;
+  if (grounds_have_changed(job, now) || job.planned->grounds.frozen != size_is_frozen(job, now)) return News::kPlan;
   return says_the_same(before.reason, next.reason) ? News::kNone : News::kWords;
 }
 
-bool is_news(const Job& job, const Allotment& next, Instant now) {
+bool is_news(const Job& job, const Target& next, Instant now) {
   return news_of(job, next, now) != News::kNone;
 }
 
-bool is_off_plan(const Job& job, const Allotment& allotment) {
-  if (job.state == JobState::kPending) return allotment.size > 0;
-  return is_active(job.state) && job.size() != allotment.size;
+bool is_off_plan(const Job& job, const Target& target) {
+  if (job.state == JobState::kPending) return target.size > 0;
+  return is_active(job.state) && job.size() != target.size;
 }
 
 }  // namespace tidepool::core

@@ -16,18 +16,18 @@ struct PlanScope {
   std::uint64_t nodes = 0;         // digest_of_nodes()
 };
 
-// Plans for those candidates that count (plan_grounds.hpp); the others lose their allotments. Puts the new plan into
-// the draft and returns the jobs whose allotments change. Costs what the planner names: all candidates, or few.
+// Plans for those candidates that count (plan_grounds.hpp); the others lose their targets. Puts the new plan into
+// the draft and returns the jobs whose targets change. Costs what the planner names: all candidates, or few.
 [[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope);
 
 // What is new in a plan for a job: nothing, so that it is no change; what is said of it; or what it is to have, or what
 // that rests on. Scores and sizes that lost are not looked at.
 enum class News { kNone, kWords, kPlan };
 // Requires: the plan counts with the job.
-[[nodiscard]] News news_of(const Job& job, const Allotment& next, Instant now);
-[[nodiscard]] bool is_news(const Job& job, const Allotment& next, Instant now);
+[[nodiscard]] News news_of(const Job& job, const Target& next, Instant now);
+[[nodiscard]] bool is_news(const Job& job, const Target& next, Instant now);
 
 // The job does not have what the plan gives it.
-[[nodiscard]] bool is_off_plan(const Job& job, const Allotment& allotment);
+[[nodiscard]] bool is_off_plan(const Job& job, const Target& target);
 
 }  // namespace tidepool::core

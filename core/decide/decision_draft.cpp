@@ -52,7 +52,7 @@ const JobRule* DecisionDraft::rule_of(const Job& job) const {
   return own != nullptr ? own : in_charge_.rule();
 }
 
-Allotment DecisionDraft::unplanned_target(const Job& job) {
+Target DecisionDraft::unplanned_target(const Job& job) {
   if (job.pinned_size > 0) return pinned_target(job);
   if (const JobRule* rule = rule_of(job)) return rule->target(view(), job, budget_);
   const int held = job.size();
@@ -60,22 +60,22 @@ Allotment DecisionDraft::unplanned_target(const Job& job) {
   return {.size = held, .reason = reason::FixedSize{{.size = held}}, .lost = {}, .mark = {}};
 }
 
-const Allotment* DecisionDraft::allotment_of(const Job& job) const {
+const Target* DecisionDraft::planned_target(const Job& job) const {
   if (in_charge_.rule() != nullptr) return nullptr;
   if (decision_.replan) {
     const auto& changes = decision_.replan->changes;
     const auto found = std::lower_bound(changes.begin(), changes.end(), job.id,
-                                        [](const AllotmentChange& change, JobId id) { return change.job < id; });
+                                        [](const TargetChange& change, JobId id) { return change.job < id; });
     if (found != changes.end() && found->job == job.id) return found->now ? &*found->now : nullptr;
   }
-  return job.allotted ? &job.allotted->allotment : nullptr;
+  return job.planned ? &job.planned->target : nullptr;
 }
 
 void DecisionDraft::set_replan(Replan replan) {
   decision_.replan = std::move(replan);
 }
 
-void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, const Allotment* target) {
+void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason, const Target* target) {
   const Blocked blocked{.straggler = straggler_of(intent)};
   carry_out(std::move(intent), reason);
   find(job, reason, target, blocked);
@@ -112,7 +112,7 @@ bool DecisionDraft::is_said(const Job& job, const Reason& reason, const Blocked&
   return job.verdict.job && job.verdict.blocked == blocked && says_the_same(job.verdict.reason, reason);
 }
 
-void DecisionDraft::find(const Job& job, const Reason& reason, const Allotment* target, const Blocked& blocked) {
+void DecisionDraft::find(const Job& job, const Reason& reason, const Target* target, const Blocked& blocked) {
   if (is_said(job, reason, blocked)) return;
   Verdict& verdict = decision_.verdicts.emplace_back();
   verdict.job = job.id;

@@ -36,15 +36,15 @@ class DecisionDraft {
   [[nodiscard]] bool follows_plan(const Job& job) const { return rule_of(job) == nullptr; }
   // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
   // default policy makes none.
-  [[nodiscard]] const Allotment* allotment_of(const Job& job) const;
+  [[nodiscard]] const Target* planned_target(const Job& job) const;
   // What a job should have that no plan sizes: what its user has pinned, or what its rule says, which is asked each
   // time. One that follows a plan which does not count with it keeps what it has.
-  [[nodiscard]] Allotment unplanned_target(const Job& job);
+  [[nodiscard]] Target unplanned_target(const Job& job);
   void set_replan(Replan replan);
 
   // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
   // told with the verdict; null = nothing.
-  void conclude(const Job& job, Intent intent, const Reason& reason, const Allotment* target = nullptr);
+  void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
   // Ends a worker; a second stop of the same worker adds nothing.
@@ -52,8 +52,8 @@ class DecisionDraft {
   // The newest verdict on the job says the same already. The first one is always news.
   [[nodiscard]] static bool is_said(const Job& job, const Reason& reason, const Blocked& blocked = {});
   // What was found about the job without an intent; kept only if it is news.
-  void find(const Job& job, const Reason& reason, const Allotment* target = nullptr, const Blocked& blocked = {});
-  void find(const Job& job, const Finding& found, const Allotment* target = nullptr) {
+  void find(const Job& job, const Reason& reason, const Target* target = nullptr, const Blocked& blocked = {});
+  void find(const Job& job, const Finding& found, const Target* target = nullptr) {
     find(job, found.reason, target, found.blocked);
   }
 

@@ -141,12 +141,12 @@ struct Engine::Impl {
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       if (job.state != JobState::kPending) continue;
-      const Allotment* allotment = draft.allotment_of(job);
-      const bool holds_nothing = allotment != nullptr && allotment->size == 0;
-      if (holds_nothing && !DecisionDraft::is_said(job, allotment->reason)) {
-        draft.find(job, allotment->reason, allotment);
+      const Target* target = draft.planned_target(job);
+      const bool holds_nothing = target != nullptr && target->size == 0;
+      if (holds_nothing && !DecisionDraft::is_said(job, target->reason)) {
+        draft.find(job, target->reason, target);
       }
-      if (allotment == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
+      if (target == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
     }
     const bool may_rest = scope.kept && !scope.queue && draft.changes_nothing() && stands_still(draft.now());
     const Reconciled* const known = may_rest ? reconciled.find(inputs_of_reconciliation()) : nullptr;

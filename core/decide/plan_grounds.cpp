@@ -102,10 +102,10 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
 
 bool grounds_have_changed(const Job& job, Instant now) {
   const bool counted = counts(job, now);
-  if (counted != job.allotted.has_value()) return true;
+  if (counted != job.planned.has_value()) return true;
   if (!counted) return false;
-  if (job.allotted->allotment.unasked) return true;
-  const Grounds& before = job.allotted->grounds;
+  if (job.planned->target.unasked) return true;
+  const Grounds& before = job.planned->grounds;
   return (before.frozen && !size_is_frozen(job, now)) || measured_otherwise(before.step_seconds, job) ||
          before.asked != digest_of_wishes(job);
 }
@@ -120,7 +120,7 @@ bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
   if (by_itself && !scope.candidates.empty()) return true;
   return std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
     const Job& job = *state.find_job(id);
-    return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.allotted);
+    return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.planned);
   });
 }
 

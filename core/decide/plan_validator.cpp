@@ -222,7 +222,7 @@ class PlanCheck {
   std::map<JobId, std::vector<WorkerId>> leavers_;
 };
 
-Status check_allotments(const ClusterState& state, const Replan& replan) {
+Status check_targets(const ClusterState& state, const Replan& replan) {
   JobId before;
   for (const auto& [id, now, words_only] : replan.changes) {
     const Job* job = state.find_job(id);
@@ -232,7 +232,7 @@ Status check_allotments(const ClusterState& state, const Replan& replan) {
     const auto& sizes = job->spec.elastic.sizes;
     const bool allowed = !now || now->size == 0 || std::binary_search(sizes.begin(), sizes.end(), now->size);
     if (!allowed) return breaks("SizeIsAllowed", id.text() + " may not have " + std::to_string(now->size) + " workers");
-    const bool has_more = words_only && (!job->allotted || !now || now->size != job->allotted->allotment.size);
+    const bool has_more = words_only && (!job->planned || !now || now->size != job->planned->target.size);
     if (has_more) return breaks("WordsMoveNoSlots", id.text());
   }
   return ok_status();
@@ -256,7 +256,7 @@ Status validate_decision(const ClusterState& state, const Decision& decision) {
   if (decision.at < state.now) return breaks("TimeGoesForward", decision.id.text() + " lies before the newest fact");
   PlanCheck check(state);
   for (const auto& planned : decision.plan) TP_TRY(check.check(planned.intent));
-  if (decision.replan) TP_TRY(check_allotments(state, *decision.replan));
+  if (decision.replan) TP_TRY(check_targets(state, *decision.replan));
   for (const auto& verdict : decision.verdicts) TP_TRY(check_verdict(state, verdict));
   return ok_status();
 }

@@ -22,17 +22,17 @@ Result<PlanAnswer> Policy::plan(const PlanRequest& request, StepBudget& budget) 
   PlanAnswer answer;
   for (const auto& [rank, id] : line) {
     const Job& job = *request.view.state.find_job(id);
-    Allotment target = job.pinned_size > 0 ? pinned_target(job) : rule()->target(request.view, job, budget);
-    target.place = static_cast<std::int64_t>(answer.allotments.size());
-    answer.allotments.emplace(id, std::move(target));
+    Target target = job.pinned_size > 0 ? pinned_target(job) : rule()->target(request.view, job, budget);
+    target.place = static_cast<std::int64_t>(answer.targets.size());
+    answer.targets.emplace(id, std::move(target));
   }
   return answer;
 }
 
-Allotment pinned_target(const Job& job) {
+Target pinned_target(const Job& job) {
   const int from = job.size();
   const int to = job.pinned_size;
-  Allotment target{.size = to, .reason = reason::PinnedByUser{{.size = to}}, .lost = {}, .mark = {}};
+  Target target{.size = to, .reason = reason::PinnedByUser{{.size = to}}, .lost = {}, .mark = {}};
   if (from != 0 && from != to) target.reason = reason::ResizedByUser{{.from = from, .to = to}};
   return target;
 }

@@ -61,7 +61,7 @@ class JobRule {
  public:
   virtual ~JobRule() = default;
   // Of a job that waits, or runs. Its size at start while it holds nothing.
-  [[nodiscard]] virtual Allotment target(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
+  [[nodiscard]] virtual Target target(const ClusterView& view, const Job& job, StepBudget& budget) const = 0;
   // Where it stands while it waits. Follows from neither time nor other jobs, so that the engine can keep the line in
   // order (waiting_line.hpp). Here: by priority, then by submission.
   [[nodiscard]] virtual QueueRank rank(const Job& job) const;
@@ -78,7 +78,7 @@ struct PlanRequest {
   std::uint64_t nodes = 0;  // digest of the nodes that a plan may count with
 };
 struct PlanAnswer {
-  IdTable<JobId, Allotment> allotments;
+  IdTable<JobId, Target> targets;
   // One for each job that the plan counts with; else for those at least of whom there is news (cluster_planner.hpp).
   bool whole = true;
   Mark mark;
@@ -133,6 +133,6 @@ class RulePolicy : public Policy {
 };
 
 // What a size that its user has pinned is as a target, whatever the policy.
-[[nodiscard]] Allotment pinned_target(const Job& job);
+[[nodiscard]] Target pinned_target(const Job& job);
 
 }  // namespace tidepool::core

@@ -21,7 +21,7 @@ namespace tidepool::core {
 // A job and what its plan or its rule says of it.
 struct TargetedJob {
   const Job* job;
-  const Allotment* target;
+  const Target* target;
 };
 
 class Preemption {

@@ -20,7 +20,7 @@ namespace {
 struct Waiting {
   const Job* job;
   Finding lacks;
-  const Allotment* target;  // a plan's, which is told with it; null = nothing
+  const Target* target;  // a plan's, which is told with it; null = nothing
 };
 
 class Reconciler {
@@ -48,7 +48,7 @@ class Reconciler {
   // A job that waits by a rule. What it should have is asked only if it can start at all.
   void allocate_waiting(const Job& job) {
     if (never_starts(job) || is_behind(job) || is_too_dear(job)) return;
-    const Allotment target = draft_.unplanned_target(job);
+    const Target target = draft_.unplanned_target(job);
     // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
     if (target.size == 0) return draft_.find(job, target.reason, &target);
     start({&job, &target});
@@ -161,7 +161,7 @@ class Reconciler {
 
   void leave(const TargetedJob& entry, const reason::WaitingForSlots& lacks) {
     ++waiting_;
-    const Allotment* told = rule_ == LineRule::kReserves ? entry.target : nullptr;
+    const Target* told = rule_ == LineRule::kReserves ? entry.target : nullptr;
     left_.push_back({entry.job, {lacks, {BlockedOn::kSlots}}, told});
   }
 
@@ -200,7 +200,7 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
   std::vector<TargetedJob> line;
   for (const JobId id : off_plan) {
     const Job& job = *draft.state().find_job(id);
-    const Allotment* target = draft.allotment_of(job);
+    const Target* target = draft.planned_target(job);
     const bool has_rule = job.state != JobState::kPending && !draft.follows_plan(job);
     if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
     if (is_off_plan(job, *target)) line.push_back({&job, target});

@@ -36,7 +36,7 @@ GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers)
 }
 
 // The allowed size that its target, or its user, means; 0 = should hold nothing.
-int goal_of(const Job& job, const Allotment& target) {
+int goal_of(const Job& job, const Target& target) {
   if (job.pinned_size > 0 || target.size == 0) return job.pinned_size;
   // A failure may have left a size between the allowed ones; it is kept unless the target points elsewhere.
   const int size = job.size();
@@ -45,16 +45,16 @@ int goal_of(const Job& job, const Allotment& target) {
 }
 
 // What is told of a policy's weighing: nothing of a size that the user has pinned.
-const Allotment* told_of(const Job& job, const Allotment& target) {
+const Target* told_of(const Job& job, const Target& target) {
   return job.pinned_size > 0 ? nullptr : &target;
 }
 
-Reason reason_to_change(const Job& job, const Allotment& target, int to) {
+Reason reason_to_change(const Job& job, const Target& target, int to) {
   if (job.pinned_size == 0) return reason_of_change(target.reason, job.size(), to);
   return reason::ResizedByUser{{.from = job.size(), .to = to}};
 }
 
-Reason reason_to_keep(const Job& job, const Allotment& target) {
+Reason reason_to_keep(const Job& job, const Target& target) {
   if (job.pinned_size > 0) return reason::PinnedByUser{{.size = job.pinned_size}};
   const int size = job.size();
   // A target that the job's sizes cut back to where it stands is no reason to move.
@@ -105,7 +105,7 @@ Finding no_slots_to_grow(const reason::NoSlotsToGrow& why) {
 
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
-std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Allotment& target) {
+std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& target) {
   Growth growth = growth_of(draft, job, goal_of(job, target));
   if (growth.barred) return Finding{*std::move(growth.barred)};
   std::optional<int> to = growth.to;
@@ -123,7 +123,7 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Allotmen
   return no_slots_to_grow({.wanted = wanted, .free = free});
 }
 
-std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Allotment& target) {
+std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target& target) {
   const int goal = goal_of(job, target);
   if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
   const bool by_policy = job.pinned_size == 0;
@@ -140,7 +140,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Allotm
 }
 
 // The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
-std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Allotment& target) {
+std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Target& target) {
   if (auto reason = preemption_barred(draft, job)) return Finding{*std::move(reason)};
   preempt(draft, job, reason_of_preemption(target.reason), &target);
   return std::nullopt;
@@ -155,7 +155,7 @@ std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job&
 
 // It keeps its members: its shares may change, and what holds it is told.
 void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& straggler, Finding held,
-               const Allotment* target) {
+               const Target* target) {
   if (straggler.shares_ordered) return;
   if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
   if (straggler.reason) held = {*straggler.reason, {.straggler = straggler.straggler}};
@@ -182,13 +182,13 @@ std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& j
   return reason::MinRuntime{{.left = *left}};
 }
 
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Allotment* target) {
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target) {
   draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, target);
 }
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
-  const Allotment* planned = draft.follows_plan(job) ? draft.allotment_of(job) : nullptr;
+  const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;
   if (planned != nullptr) {
     plan_size(draft, job, *planned);
   } else {
@@ -196,7 +196,7 @@ void plan_size(DecisionDraft& draft, const Job& job) {
   }
 }
 
-void plan_size(DecisionDraft& draft, const Job& job, const Allotment& target) {
+void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
   const auto straggler = look_for_straggler(draft, job);
   if (!straggler) return;
   const int goal = goal_of(job, target);
@@ -211,12 +211,12 @@ void plan_size(DecisionDraft& draft, const Job& job, const Allotment& target) {
   if (held) tell_kept(draft, job, *straggler, *std::move(held), told_of(job, target));
 }
 
-void keep_size(DecisionDraft& draft, const Job& job, const Allotment& target, const Reason& why) {
+void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why) {
   const auto straggler = look_for_straggler(draft, job);
   if (!straggler) return;
   const bool is_news = straggler->rebalance || straggler->reason || !DecisionDraft::is_said(job, why);
   if (!is_news) return;
-  Allotment kept = target;
+  Target kept = target;
   kept.size = job.size();
   kept.reason = why;
   tell_kept(draft, job, *straggler, Finding{why}, &kept);

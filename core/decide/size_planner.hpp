@@ -9,9 +9,9 @@ namespace tidepool::core {
 // Does nothing for a job that is not running or has a change of membership under way.
 void plan_size(DecisionDraft& draft, const Job& job);
 // The same for a given target, which a size pinned by the user goes before.
-void plan_size(DecisionDraft& draft, const Job& job, const Allotment& target);
+void plan_size(DecisionDraft& draft, const Job& job, const Target& target);
 // Leaves the job, whose target is another size, at the one that it has, and says why.
-void keep_size(DecisionDraft& draft, const Job& job, const Allotment& target, const Reason& why);
+void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why);
 
 // The job runs, has no change of membership under way, and is to go on.
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
@@ -20,7 +20,7 @@ void keep_size(DecisionDraft& draft, const Job& job, const Allotment& target, co
 // What keeps a job that can change from being preempted.
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
 // Takes all slots from a job that can change and whose preemption is not barred.
-void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Allotment* target);
+void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);

@@ -17,7 +17,7 @@ int room_to_start(DecisionDraft& draft, const Job& job) {
 
 }  // namespace
 
-bool start_job(DecisionDraft& draft, const Job& job, const Allotment& target) {
+bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
   const int smallest = job.spec.elastic.sizes.front();
   const int slots = job.spec.gpus_per_worker;
   const int room = room_to_start(draft, job);

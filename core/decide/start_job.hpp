@@ -7,6 +7,6 @@ namespace tidepool::core {
 
 // Starts a waiting job at the largest allowed size up to its target that there is room for and that its price cap
 // allows. False if it cannot start now.
-bool start_job(DecisionDraft& draft, const Job& job, const Allotment& target);
+bool start_job(DecisionDraft& draft, const Job& job, const Target& target);
 
 }  // namespace tidepool::core

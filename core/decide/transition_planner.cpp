@@ -210,7 +210,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
   if (const auto next = next_replacement(job)) consider(*next);
-  const bool unplanned = job.allotted && job.allotted->allotment.size == 0;
+  const bool unplanned = job.planned && job.planned->target.size == 0;
   if (const auto late = unplanned ? overdue_at(job) : std::nullopt) consider(*late);
   return first;
 }

@@ -18,7 +18,7 @@ struct Known {
 
   [[nodiscard]] bool is_pending() const { return job.state == JobState::kPending; }
   [[nodiscard]] bool asks() const { return !job.spec.slot_types.empty() && !is_final(job.state); }
-  [[nodiscard]] bool is_off() const { return planned && job.allotted && is_off_plan(job, job.allotted->allotment); }
+  [[nodiscard]] bool is_off() const { return planned && job.planned && is_off_plan(job, job.planned->target); }
 };
 
 struct Row {
@@ -32,7 +32,7 @@ constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kAsking, [](const Known& known) { return known.asks(); }},
     {JobSet::kPendingTyped, [](const Known& known) { return known.asks() && known.is_pending(); }},
     {JobSet::kCounted,
-     [](const Known& known) { return known.planned && (known.job.allotted || counts(known.job, known.until)); }},
+     [](const Known& known) { return known.planned && (known.job.planned || counts(known.job, known.until)); }},
     {JobSet::kOffPlan, [](const Known& known) { return known.is_off(); }},
     {JobSet::kSlowOffPlan, [](const Known& known) { return known.is_off() && known.job.verdict.blocked.straggler; }},
     {JobSet::kReleasing, [](const Known& known) { return known.planned && releases_slots(known.state, known.job); }},

@@ -104,7 +104,7 @@ void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
 // Whether `other` goes first: in the order of the plan for the whole cluster, if there is one that counts with both;
 // else by priority, then by submission.
 bool goes_first(const Job& other, const Job& job) {
-  if (other.allotted && job.allotted) return other.allotted->allotment.place < job.allotted->allotment.place;
+  if (other.planned && job.planned) return other.planned->target.place < job.planned->target.place;
   if (other.spec.priority != job.spec.priority) return other.spec.priority > job.spec.priority;
   return other.id < job.id;
 }
@@ -202,7 +202,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
   }
-  const auto thaws = job.allotted && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
+  const auto thaws = job.planned && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
   if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
     append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
            out.unblocks);
@@ -309,12 +309,12 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.reason = current_reason(state, job);
   out.lost = job.verdict.lost;
   out.chosen = job.verdict.chosen;
-  if (job.allotted && !job.allotted->allotment.lost.empty()) {
+  if (job.planned && !job.planned->target.lost.empty()) {
     // The plan is as new as the numbers in it; a verdict is stored anew only when it says something else.
-    const Allotment& allotment = job.allotted->allotment;
-    out.chosen = Alternative{allotment.size, allotment.score, allotment.reason};
-    out.lost = allotment.lost;
-    if (same_kind(out.reason, allotment.reason)) out.reason = allotment.reason;
+    const Target& target = job.planned->target;
+    out.chosen = Alternative{target.size, target.score, target.reason};
+    out.lost = target.lost;
+    if (same_kind(out.reason, target.reason)) out.reason = target.reason;
   }
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";

@@ -205,8 +205,8 @@ struct Grounds {
   bool frozen = false;                 // its size could not change then
   std::map<int, double> step_seconds;  // by size, of the sizes measured for long enough
 };
-struct Allotted {
-  Allotment allotment;
+struct PlannedTarget {
+  Target target;
   Grounds grounds;
 };
 
@@ -293,8 +293,8 @@ struct Job {
   Money cost;
   std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
 
-  Verdict verdict;                   // newest; names no job until the first decision about it
-  std::optional<Allotted> allotted;  // by a policy for the whole cluster, while its plan counts with the job
+  Verdict verdict;                       // newest; names no job until the first decision about it
+  std::optional<PlannedTarget> planned;  // by a policy for the whole cluster, while its plan counts with the job
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 };

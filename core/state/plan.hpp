@@ -136,7 +136,7 @@ struct Mark {
 };
 
 // What a plan for the whole cluster gives to one job.
-struct Allotment {
+struct Target {
   int size = 0;                   // workers; 0 = should hold nothing, else an allowed size
   std::int64_t place = 0;         // in the order in which slots are handed out
   Reason reason;                  // why this size
@@ -144,18 +144,18 @@ struct Allotment {
   std::vector<Alternative> lost;  // best first, at most 4
   Mark mark;
   bool unasked = false;  // the policy file has not been asked about the job: it is, as soon as that can be
-  bool operator==(const Allotment&) const = default;
+  bool operator==(const Target&) const = default;
 };
-struct AllotmentChange {
+struct TargetChange {
   JobId job;
-  std::optional<Allotment> now;  // none = the plan no longer counts with the job
-  bool words_only = false;       // what is said has changed and nothing else: place and grounds stay as they were
+  std::optional<Target> now;  // none = the plan no longer counts with the job
+  bool words_only = false;    // what is said has changed and nothing else: place and grounds stay as they were
 };
 // A new plan for the whole cluster, as what it changes in the one before.
 struct Replan {
-  std::vector<AllotmentChange> changes;  // by job
-  Mark mark;                             // on the cluster
-  std::optional<Instant> wake;           // the policy asks to plan again then, whatever happens
+  std::vector<TargetChange> changes;  // by job
+  Mark mark;                          // on the cluster
+  std::optional<Instant> wake;        // the policy asks to plan again then, whatever happens
   std::string error;  // why the policy's answer was dropped, so that the old plan stands; empty = it was not
 };
 

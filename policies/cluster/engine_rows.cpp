@@ -237,7 +237,7 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   if (!row.useful_left) {
     if (const auto left = kin_.expect(job, speed)) row.useful_expected = *left / double(job.spec.batch.global);
   }
-  if (job.allotted) row.mark = job.allotted->allotment.mark;
+  if (job.planned) row.mark = job.planned->target.mark;
   return row;
 }
 

@@ -27,17 +27,17 @@ class Plan {
   Plan(const View& view, const Allocation& allocation, int capacity)
       : view_(view), allocation_(allocation), capacity_(capacity), sizes_(view.jobs.size(), 0), left_(view.slots()) {}
 
-  std::vector<core::Allotment> make() {
+  std::vector<core::Target> make() {
     for (const JobRow& job : view_.jobs) left_ -= least_kept(job);
     for (const std::size_t row : allocation_.order) share_out(row);
     if (std::any_of(view_.jobs.begin(), view_.jobs.end(),
                     [](const JobRow& job) { return job.slots_per_worker > 1 || job.nodes; })) {
       lay_out_particular();
     }
-    std::vector<core::Allotment> plan(sizes_.size());
+    std::vector<core::Target> plan(sizes_.size());
     for (std::size_t i = 0; i < allocation_.order.size(); ++i) {
       const std::size_t row = allocation_.order[i];
-      plan[row] = allotment(row, static_cast<std::int64_t>(i));
+      plan[row] = target(row, static_cast<std::int64_t>(i));
     }
     return plan;
   }
@@ -119,16 +119,16 @@ class Plan {
     return true;
   }
 
-  [[nodiscard]] core::Allotment allotment(std::size_t row, std::int64_t place) const {
+  [[nodiscard]] core::Target target(std::size_t row, std::int64_t place) const {
     const Grant& grant = allocation_.grants[row];
     const int each = job(row).slots_per_worker;
-    core::Allotment out{.size = sizes_[row] / each,
-                        .place = place,
-                        .reason = reason(row),
-                        .score = std::isfinite(grant.score) ? grant.score : 0,
-                        .lost = {},
-                        .mark = grant.mark,
-                        .unasked = grant.unasked && !lacks_room(row)};
+    core::Target out{.size = sizes_[row] / each,
+                     .place = place,
+                     .reason = reason(row),
+                     .score = std::isfinite(grant.score) ? grant.score : 0,
+                     .lost = {},
+                     .mark = grant.mark,
+                     .unasked = grant.unasked && !lacks_room(row)};
     std::erase_if(out.mark.numbers, [](double number) { return !std::isfinite(number); });
     out.lost = grant.lost;
     if (out.lost.size() > kAlternativesMax) out.lost.resize(kAlternativesMax);
@@ -170,7 +170,7 @@ class Plan {
 
 }  // namespace
 
-std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity) {
+std::vector<core::Target> lawful_plan(const View& view, const Allocation& allocation, int capacity) {
   return Plan(view, allocation, capacity).make();
 }
 

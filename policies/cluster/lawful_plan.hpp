@@ -9,10 +9,10 @@
 
 namespace tidepool::policies::cluster {
 
-// One allotment per row, in workers, together no more than the nodes hold. Slots go in the policy's order; first to
+// One target per row, in workers, together no more than the nodes hold. Slots go in the policy's order; first to
 // jobs that may not be preempted, as far as they must keep them. Numbers that are not finite become 0. `capacity`: all
 // slots, those of jobs that the view leaves out among them; what does not fit there never fits.
 // Requires: check_allocation() holds.
-[[nodiscard]] std::vector<core::Allotment> lawful_plan(const View& view, const Allocation& allocation, int capacity);
+[[nodiscard]] std::vector<core::Target> lawful_plan(const View& view, const Allocation& allocation, int capacity);
 
 }  // namespace tidepool::policies::cluster

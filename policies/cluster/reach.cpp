@@ -80,11 +80,11 @@ std::vector<int> Reach::sizes(const JobSpeed& speed) const {
   return sizes;
 }
 
-std::optional<Reason> Reach::ground_of(const core::Allotment& allotment, bool priced) const {
+std::optional<Reason> Reach::ground_of(const core::Target& target, bool priced) const {
   const int held = job_->size();
-  if (held == 0 || allotment.size == 0) return std::nullopt;
-  if (allotment.size == held) return ground_to_hold();
-  return allotment.size > held ? ground_to_grow(allotment.size, priced) : ground_to_shrink(allotment.size);
+  if (held == 0 || target.size == 0) return std::nullopt;
+  if (target.size == held) return ground_to_hold();
+  return target.size > held ? ground_to_grow(target.size, priced) : ground_to_shrink(target.size);
 }
 
 // Of a job that has the largest size in its reach.
@@ -125,12 +125,12 @@ std::optional<Reason> Reach::ground_to_shrink(int to) const {
 }
 
 void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
-                          core::Allotment& allotment) {
+                          core::Target& target) {
   if (rests_on == RestsOn::kElse) return;
   SizeLadder ladder = ladder_of(state, job);
   if (ladder.sizes.empty() || job.pinned_size > 0) return;
-  auto ground = Reach(state, job, std::move(ladder)).ground_of(allotment, rests_on == RestsOn::kPrice);
-  if (ground) allotment.reason = *std::move(ground);
+  auto ground = Reach(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
+  if (ground) target.reason = *std::move(ground);
 }
 
 }  // namespace tidepool::policies::cluster

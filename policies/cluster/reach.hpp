@@ -34,9 +34,9 @@ class Reach {
   // In workers, ascending, never empty.
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
 
-  // Why the job has the size that an allotment gives it, where its measurements are the ground and not the price; else
+  // Why the job has the size that an target gives it, where its measurements are the ground and not the price; else
   // nothing. `priced`: somebody is outbid, so that a slot costs something.
-  [[nodiscard]] std::optional<core::Reason> ground_of(const core::Allotment& allotment, bool priced) const;
+  [[nodiscard]] std::optional<core::Reason> ground_of(const core::Target& target, bool priced) const;
 
  private:
   [[nodiscard]] int largest() const;
@@ -56,6 +56,6 @@ class Reach {
 
 // Puts what the job's measurements say in the place of a price that is none. Sizes and scores stay as they are.
 void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
-                          core::Allotment& allotment);
+                          core::Target& target);
 
 }  // namespace tidepool::policies::cluster

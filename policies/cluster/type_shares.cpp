@@ -80,21 +80,21 @@ void cut(JobRow& job, int most) {
 
 }  // namespace
 
-std::map<JobId, core::Allotment> share_types(View& view, const std::function<Allocation(const View&)>& ask) {
-  std::map<JobId, core::Allotment> without;
+std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask) {
+  std::map<JobId, core::Target> without;
   for (const Nodes& nodes : sets_of(view)) {
     const Part part = part_of(view, nodes);
     if (!may_lack_room(part.view)) continue;
     const Allocation allocation = ask(part.view);
     if (!check_allocation(part.view, allocation)) continue;
-    const std::vector<core::Allotment> plan = lawful_plan(part.view, allocation, part.view.slots());
+    const std::vector<core::Target> plan = lawful_plan(part.view, allocation, part.view.slots());
     IdSet<JobId> nothing;
     for (std::size_t i = 0; i < plan.size(); ++i) {
       JobRow& job = view.jobs[part.rows[i]];
       const int most = plan[i].size * job.slots_per_worker;
       cut(job, most);
       if (most > 0 || job.frozen) continue;
-      core::Allotment told = plan[i];
+      core::Target told = plan[i];
       told.place += static_cast<std::int64_t>(view.jobs.size());  // behind everybody who is to have something
       told.mark = job.mark;
       without.emplace(job.id, std::move(told));

@@ -18,7 +18,6 @@ namespace tidepool::policies::cluster {
 
 // Takes the jobs that may have nothing out of the view, and returns what they are told; cuts the sizes of the others.
 // Promises are no part of it: `ask` sees no deadlines. An answer that is not lawful cuts nothing.
-[[nodiscard]] std::map<JobId, core::Allotment> share_types(View& view,
-                                                           const std::function<Allocation(const View&)>& ask);
+[[nodiscard]] std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask);
 
 }  // namespace tidepool::policies::cluster

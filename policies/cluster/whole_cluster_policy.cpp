@@ -48,7 +48,7 @@ void tell_of_lost_deadlines(const Allocation& promised, Allocation& allocation) 
   }
 }
 
-core::Allotment misfit(const core::Job& job, int cluster) {
+core::Target misfit(const core::Job& job, int cluster) {
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
   return {
       .reason = core::reason::NeverFits{.needed = needed, .cluster = cluster, .typed = true}, .lost = {}, .mark = {}};
@@ -81,7 +81,7 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   for (const JobId job : std::exchange(followed_, {})) (void)rows_.follow(request.view.state, job);
   EngineRows::Rows rows = rows_.rows(request);
   const auto ask = [&](const View& view) { return view.slots() > 0 ? allocate(request, view, budget) : nothing(view); };
-  const std::map<JobId, core::Allotment> without = share_types(rows.view, ask);
+  const std::map<JobId, core::Target> without = share_types(rows.view, ask);
   Allocation allocation = ask(rows.view);
   if (Status lawful = check_allocation(rows.view, allocation); !lawful) return lawful.error();
   if (const View easier = without_lost_deadlines(rows.view, allocation); !easier.jobs.empty()) {
@@ -89,21 +89,21 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
     if (Status lawful = check_allocation(easier, allocation); !lawful) return lawful.error();
     tell_of_lost_deadlines(promised, allocation);
   }
-  const std::vector<core::Allotment> plan = lawful_plan(rows.view, allocation, rows.capacity);
-  core::PlanAnswer answer{.allotments = {}, .mark = allocation.mark, .wake = allocation.wake};
+  const std::vector<core::Target> plan = lawful_plan(rows.view, allocation, rows.capacity);
+  core::PlanAnswer answer{.targets = {}, .mark = allocation.mark, .wake = allocation.wake};
   for (std::size_t row = 0; row < plan.size(); ++row) {
     const JobId id = rows.view.jobs[row].id;
-    core::Allotment& allotment = answer.allotments.emplace(id, plan[row]).first->second;
+    core::Target& target = answer.targets.emplace(id, plan[row]).first->second;
     if (style_ == RowStyle::kExperiments) {
       const core::Job& job = *request.view.state.find_job(id);
-      tell_by_measurements(request.view.state, job, rests_on(rows.view.jobs[row], allocation.grants[row]), allotment);
+      tell_by_measurements(request.view.state, job, rests_on(rows.view.jobs[row], allocation.grants[row]), target);
     }
   }
-  answer.allotments.insert(without.begin(), without.end());
+  answer.targets.insert(without.begin(), without.end());
   for (const auto& [id, cluster] : rows.misfits) {
-    answer.allotments.emplace(id, misfit(*request.view.state.find_job(id), cluster));
+    answer.targets.emplace(id, misfit(*request.view.state.find_job(id), cluster));
   }
-  for (const JobId id : rows.claims) answer.allotments.emplace(id, claim_of(*request.view.state.find_job(id)));
+  for (const JobId id : rows.claims) answer.targets.emplace(id, claim_of(*request.view.state.find_job(id)));
   return answer;
 }
 
@@ -111,10 +111,10 @@ std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy
   return std::make_unique<Planner>(std::move(policy), style);
 }
 
-core::Allotment claim_of(const core::Job& job) {
+core::Target claim_of(const core::Job& job) {
   const bool pinned = job.pinned_size > 0;
   const int size = pinned ? job.pinned_size : core::allowed_size(job, job.spec.elastic.preferred);
-  core::Allotment claim{.size = size, .place = -1, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}};
+  core::Target claim{.size = size, .place = -1, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}};
   if (pinned) claim.reason = core::reason::PinnedByUser{{.size = size}};
   return claim;
 }

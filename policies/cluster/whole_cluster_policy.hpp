@@ -42,7 +42,7 @@ class RowPlanner : public core::Planner {
 
 // What a fixed claim is started with again, should it lose everything; while it runs, the engine asks its user's wish
 // or its own policy.
-[[nodiscard]] core::Allotment claim_of(const core::Job& job);
+[[nodiscard]] core::Target claim_of(const core::Job& job);
 
 class WholeClusterPolicy : public core::Policy {
  public:

@@ -68,7 +68,7 @@ core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std:
 
 // What the job has in the end if nobody decides anything more.
 int live_size(const core::Job& job, bool planned) {
-  if (planned && job.allotted) return job.allotted->allotment.size;
+  if (planned && job.planned) return job.planned->target.size;
   return job.transition ? job.transition->to_size : job.size();
 }
 
@@ -137,15 +137,15 @@ RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundA
     comparison.message = plan.error().message;
     return comparison;
   }
-  for (const auto& [id, allotment] : plan->allotments) {
+  for (const auto& [id, target] : plan->targets) {
     const core::Job& job = *setting.state().find_job(id);
     if (setting.own_policies().contains(id) || job.pinned_size > 0) continue;  // nobody's but its own
     const int live = live_size(job, planned);
     const int slots = job.spec.gpus_per_worker;
     ++comparison.jobs;
     comparison.slots_live += live * slots;
-    comparison.slots_candidate += allotment.size * slots;
-    if (live != allotment.size) comparison.differences.push_back({id, live, allotment.size, allotment.reason});
+    comparison.slots_candidate += target.size * slots;
+    if (live != target.size) comparison.differences.push_back({id, live, target.size, target.reason});
   }
   return comparison;
 }

@@ -28,7 +28,7 @@ class Judgement {
   Judgement(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
       : job_(job), ladder_(ladder), evidence_(view, job, ladder), present_(job.size()) {}
 
-  [[nodiscard]] core::Allotment target() const {
+  [[nodiscard]] core::Target target() const {
     Move move = weigh_transition(choose());
     return {.size = move.size, .reason = std::move(move.reason), .lost = lost_to(move.size), .mark = {}};
   }
@@ -142,12 +142,12 @@ class Judgement {
 
 }  // namespace
 
-core::Allotment AutoscalingEngine::target(const core::ClusterView& view, const core::Job& job,
-                                          core::StepBudget& budget) const {
+core::Target AutoscalingEngine::target(const core::ClusterView& view, const core::Job& job,
+                                       core::StepBudget& budget) const {
   budget.spend(1 + static_cast<std::int64_t>(job.sizes.size()));
   const SizeLadder ladder = ladder_of(view.state, job);
   const auto to = [](int size, Reason reason) {
-    return core::Allotment{.size = size, .reason = std::move(reason), .lost = {}, .mark = {}};
+    return core::Target{.size = size, .reason = std::move(reason), .lost = {}, .mark = {}};
   };
   if (ladder.sizes.empty()) return to(0, ladder.cut);
   const int present = job.size();

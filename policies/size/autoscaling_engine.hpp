@@ -35,8 +35,8 @@ class AutoscalingEngine final : public core::JobRule {
   static constexpr std::int64_t kEvidenceRounds = 5;
 
   // Alternatives' scores: by how much they lost (negative), in efficiency or in currency units.
-  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
-                                       core::StepBudget& budget) const override;
+  [[nodiscard]] core::Target target(const core::ClusterView& view, const core::Job& job,
+                                    core::StepBudget& budget) const override;
 };
 
 }  // namespace tidepool::policies

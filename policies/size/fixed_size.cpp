@@ -4,7 +4,7 @@
 
 namespace tidepool::policies {
 
-core::Allotment FixedSize::target(const core::ClusterView& view, const core::Job& job, core::StepBudget& budget) const {
+core::Target FixedSize::target(const core::ClusterView& view, const core::Job& job, core::StepBudget& budget) const {
   budget.spend();
   const SizeLadder ladder = ladder_of(view.state, job);
   if (ladder.sizes.empty()) return {.reason = ladder.cut, .lost = {}, .mark = {}};

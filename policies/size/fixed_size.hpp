@@ -8,8 +8,8 @@ namespace tidepool::policies {
 
 class FixedSize final : public core::JobRule {
  public:
-  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
-                                       core::StepBudget& budget) const override;
+  [[nodiscard]] core::Target target(const core::ClusterView& view, const core::Job& job,
+                                    core::StepBudget& budget) const override;
 };
 
 }  // namespace tidepool::policies

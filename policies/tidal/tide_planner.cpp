@@ -93,17 +93,17 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   if (next_in_line_) unbooked_.insert(next_in_line_);
 
   const Terms terms = terms_of(tide_->market(), static_cast<double>(settled.free));
-  core::PlanAnswer answer{.allotments = {}, .whole = false, .mark = {}, .wake = {}};
+  core::PlanAnswer answer{.targets = {}, .whole = false, .mark = {}, .wake = {}};
   for (const JobId id : std::exchange(unbooked_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
     const core::Job& job = *request.view.state.find_job(id);
-    core::Allotment made = part->second.sized  ? sized(request.view, job, terms)
-                           : part->second.fits ? cluster::claim_of(job)
-                                               : misfit(job);
+    core::Target made = part->second.sized  ? sized(request.view, job, terms)
+                        : part->second.fits ? cluster::claim_of(job)
+                                            : misfit(job);
     if (!core::is_news(job, made, request.view.now)) continue;
     if (part->second.sized) weigh_others(job.id, terms, made);
-    answer.allotments.emplace(id, std::move(made));
+    answer.targets.emplace(id, std::move(made));
     unbooked_.insert(id);
   }
   return answer;
@@ -315,35 +315,35 @@ cluster::Told TidePlanner::why(JobId job, int given, const Terms& terms) const {
   return reason_for(row, curve, given, terms);
 }
 
-core::Allotment TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
+core::Target TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
   const JobRow& row = tide_->row(job.id);
   const int bought = tide_->market().choice(job.id).size;
   const int given = given_to(job.id, bought);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
-  core::Allotment out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
+  core::Target out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
   cluster::Told told = why(job.id, given, terms);
   out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
   cluster::tell_by_measurements(view.state, job, told.rests_on, out);
   return out;
 }
 
-core::Allotment TidePlanner::misfit(const core::Job& job) const {
+core::Target TidePlanner::misfit(const core::Job& job) const {
   const int each = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * each;
   const auto cluster = gangs_held_.at(each) * each;
   return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
 }
 
-void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const {
+void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Target& target) const {
   const Curve& curve = tide_->market().curve(job);
   const int given = given_to(job, tide_->market().choice(job).size);
-  allotment.score = score_of(curve, given, terms);
-  if (!std::isfinite(allotment.score)) allotment.score = 0;
-  allotment.lost = lost_for(tide_->row(job), curve, given, terms);
-  if (allotment.lost.size() > kAlternativesMax) allotment.lost.resize(kAlternativesMax);
+  target.score = score_of(curve, given, terms);
+  if (!std::isfinite(target.score)) target.score = 0;
+  target.lost = lost_for(tide_->row(job), curve, given, terms);
+  if (target.lost.size() > kAlternativesMax) target.lost.resize(kAlternativesMax);
   const int each = tide_->row(job).slots_per_worker;
-  for (core::Alternative& lost : allotment.lost) {
+  for (core::Alternative& lost : target.lost) {
     lost.size /= each;
     lost.reason = core::in_workers(std::move(lost.reason), each);
   }

@@ -59,9 +59,9 @@ class TidePlanner final : public core::Planner {
   // to know of a job of whom there is no news.
   // Why the job is given so many slots.
   [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
-  [[nodiscard]] core::Allotment sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
-  void weigh_others(JobId job, const Terms& terms, core::Allotment& allotment) const;
-  [[nodiscard]] core::Allotment misfit(const core::Job& job) const;
+  [[nodiscard]] core::Target sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
+  void weigh_others(JobId job, const Terms& terms, core::Target& target) const;
+  [[nodiscard]] core::Target misfit(const core::Job& job) const;
   // Slots: what it bought, as far as there is room.
   [[nodiscard]] int given_to(JobId job, int bought) const;
 

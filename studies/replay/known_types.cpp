@@ -95,7 +95,7 @@ class Layout {
 
 // The answer about the jobs that may have something, with those that may have nothing behind them.
 Allocation with_the_others(const View& whole, const View& part, Allocation answer,
-                           const std::map<JobId, core::Allotment>& without) {
+                           const std::map<JobId, core::Target>& without) {
   Allocation all = std::move(answer);
   std::vector<Grant> grants(whole.jobs.size());
   std::vector<std::size_t> row_of;  // of the part
@@ -158,7 +158,7 @@ Result<LaidOut> ask_within_bounds(const AllocationPolicy& policy, const policies
     return answer;
   }
   View part = view;
-  std::map<JobId, core::Allotment> without;
+  std::map<JobId, core::Target> without;
   Allocation answer = policy.allocate(view, budget);
   if (answer.placements.empty()) {  // else it is a policy with a layout of its own, which it remembers: asked once
     without = share_types(part, [&](const View& some) { return policy.allocate(some, budget); });

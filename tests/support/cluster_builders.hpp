@@ -34,14 +34,14 @@ class WishPolicy final : public core::Policy, public core::JobRule {
     return wishes_->strict ? core::LineRule::kStrict : core::LineRule::kPassed;
   }
   [[nodiscard]] core::QueueRank rank(const core::Job&) const override { return {}; }
-  [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
-                                       core::StepBudget& budget) const override {
+  [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job,
+                                    core::StepBudget& budget) const override {
     budget.spend();
     const auto named = wishes_->jobs.find(job.id);
     int wish = named != wishes_->jobs.end() ? named->second : wishes_->any;
     if (wish == 0) wish = job.spec.elastic.preferred;
     const core::reason::Change change{.from = job.size(), .to = wish};
-    core::Allotment target{.size = wish, .reason = core::reason::FixedSize{{.size = wish}}, .lost = {}, .mark = {}};
+    core::Target target{.size = wish, .reason = core::reason::FixedSize{{.size = wish}}, .lost = {}, .mark = {}};
     if (wish > job.size()) target.reason = core::reason::ExploreUp{change};
     if (wish < job.size()) target.reason = core::reason::ExploreDown{{change}};
     return target;

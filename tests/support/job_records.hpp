@@ -49,7 +49,7 @@ struct JobWorld {
     return *this;
   }
 
-  [[nodiscard]] core::Allotment ask(const core::JobRule& rule) {
+  [[nodiscard]] core::Target ask(const core::JobRule& rule) {
     state.jobs[job.id] = std::make_shared<core::Job>(job);
     core::StepBudget budget(1'000'000);
     return rule.target(core::ClusterView{.state = state, .now = now}, *state.jobs[job.id], budget);

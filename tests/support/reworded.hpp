@@ -38,9 +38,9 @@ inline void reword(std::vector<core::Alternative>& lost, JobId job, const Reword
   for (std::size_t i = 0; i < lost.size(); ++i) lost[i].reason = words.at(job, 100 + static_cast<std::int64_t>(i));
 }
 
-inline void reword(core::Allotment& allotment, JobId job, const Rewording& words) {
-  allotment.reason = words.at(job, allotment.size);
-  reword(allotment.lost, job, words);
+inline void reword(core::Target& target, JobId job, const Rewording& words) {
+  target.reason = words.at(job, target.size);
+  reword(target.lost, job, words);
 }
 
 inline void reword(core::Decision& decision, const Rewording& words) {
@@ -52,7 +52,7 @@ inline void reword(core::Decision& decision, const Rewording& words) {
     if (verdict.chosen) verdict.chosen->reason = words.at(verdict.job, verdict.chosen->size);
   }
   if (!decision.replan) return;
-  for (core::AllotmentChange& change : decision.replan->changes) {
+  for (core::TargetChange& change : decision.replan->changes) {
     if (change.now) reword(*change.now, change.job, words);
   }
 }
@@ -67,7 +67,7 @@ class RewordedPlanner final : public core::Planner {
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override {
     auto answer = planner_->plan(request, budget);
     if (!answer) return answer;
-    for (auto& [job, allotment] : answer->allotments) reword(allotment, job, words_);
+    for (auto& [job, target] : answer->targets) reword(target, job, words_);
     return answer;
   }
 
@@ -81,9 +81,9 @@ class RewordedRule final : public core::JobRule {
   RewordedRule(const core::JobRule& rule, Rewording words) : rule_(rule), words_(std::move(words)) {}
 
   [[nodiscard]] core::QueueRank rank(const core::Job& job) const override { return rule_.rank(job); }
-  [[nodiscard]] core::Allotment target(const core::ClusterView& view, const core::Job& job,
-                                       core::StepBudget& budget) const override {
-    core::Allotment target = rule_.target(view, job, budget);
+  [[nodiscard]] core::Target target(const core::ClusterView& view, const core::Job& job,
+                                    core::StepBudget& budget) const override {
+    core::Target target = rule_.target(view, job, budget);
     reword(target, job.id, words_);
     return target;
   }

@@ -28,8 +28,7 @@ class RestlessPolicy final : public core::Policy, public core::JobRule {
   [[nodiscard]] core::QueueRank rank(const core::Job& job) const override {
     return {.number = -job.spec.priority, .since = {}};
   }
-  [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
-                                       core::StepBudget&) const override {
+  [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
     Digest digest;
     digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.last_step / 8));
     const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);

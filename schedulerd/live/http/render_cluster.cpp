@@ -67,22 +67,22 @@ json render_verdict(const core::Verdict& verdict) {
 }
 
 // What a plan for the whole cluster gives a job from this decision on.
-json render_allotment(JobId job, const core::Allotment& allotment) {
+json render_target(JobId job, const core::Target& target) {
   return {{"job", job.text()},
-          {"size", allotment.size},
-          {"score", allotment.score},
-          {"reason", render_reason(allotment.reason)},
-          {"lost", render_alternatives(allotment.lost)},
-          {"unblocks", core::unblocks_of(allotment.reason, job)}};
+          {"size", target.size},
+          {"score", target.score},
+          {"reason", render_reason(target.reason)},
+          {"lost", render_alternatives(target.lost)},
+          {"unblocks", core::unblocks_of(target.reason, job)}};
 }
 
-json render_allotments(const core::Decision& decision, const auto& visible) {
-  json allotments = json::array();
-  if (!decision.replan) return allotments;
+json render_targets(const core::Decision& decision, const auto& visible) {
+  json targets = json::array();
+  if (!decision.replan) return targets;
   for (const auto& [job, now, words_only] : decision.replan->changes) {
-    if (now && visible(job) != nullptr) allotments.push_back(render_allotment(job, *now));
+    if (now && visible(job) != nullptr) targets.push_back(render_target(job, *now));
   }
-  return allotments;
+  return targets;
 }
 
 // Of a decision event only the intents for the caller's own jobs; false if none is left.
@@ -205,14 +205,14 @@ Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored
   for (const auto& verdict : decision.verdicts) {
     if (visible(verdict.job) != nullptr) verdicts.push_back(render_verdict(verdict));
   }
-  json allotments = render_allotments(decision, visible);
-  if (!seen_by.caller.tenant.empty() && intents.empty() && verdicts.empty() && allotments.empty()) return json(nullptr);
+  json targets = render_targets(decision, visible);
+  if (!seen_by.caller.tenant.empty() && intents.empty() && verdicts.empty() && targets.empty()) return json(nullptr);
   std::string digest(16, '0');
   for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
   json rendered = {
       {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
       {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
-      {"verdicts", std::move(verdicts)}, {"allotments", std::move(allotments)}};
+      {"verdicts", std::move(verdicts)}, {"allotments", std::move(targets)}};
   return without_foreign_jobs(std::move(rendered), seen_by);
 }
 

@@ -49,10 +49,10 @@ class FromScratch {
 
 // What the decision's plan gives the job.
 std::optional<int> planned_size(const core::Decision& decision, const core::Job& job) {
-  for (const core::AllotmentChange& change : decision.replan->changes) {
+  for (const core::TargetChange& change : decision.replan->changes) {
     if (change.job == job.id) return change.now ? std::optional(change.now->size) : std::nullopt;
   }
-  return job.allotted ? std::optional(job.allotted->allotment.size) : std::nullopt;
+  return job.planned ? std::optional(job.planned->target.size) : std::nullopt;
 }
 
 IdSet<JobId> ended_by(const core::Decision& decision) {
@@ -78,8 +78,8 @@ TEST_CASE("what a rule says of each job is its policy's plan from scratch") {
         world.tick();
         FromScratch anew(world.state(), alone, world.now());
         const auto goes_on = [&](const core::Job& job) { return core::counts(job, world.now()); };
-        for (const auto& [id, target] : anew.plan(goes_on).allotments) {
-          const core::Allotment asked = anew.draft().unplanned_target(*world.state().find_job(id));
+        for (const auto& [id, target] : anew.plan(goes_on).targets) {
+          const core::Target asked = anew.draft().unplanned_target(*world.state().find_job(id));
           REQUIRE(asked.size == target.size);
           REQUIRE(asked.reason == target.reason);
           REQUIRE(asked.lost == target.lost);
@@ -106,7 +106,7 @@ TEST_CASE("what a planner that is kept leaves in the state is its policy's plan 
           const auto goes_on = [&](const core::Job& job) {
             return core::counts(job, world.now()) && !ended.contains(job.id);
           };
-          for (const auto& [id, target] : anew.plan(goes_on).allotments) {
+          for (const auto& [id, target] : anew.plan(goes_on).targets) {
             INFO(id.text());
             REQUIRE(planned_size(decision, *world.state().find_job(id)) == target.size);
             ++compared;

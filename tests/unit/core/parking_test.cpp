@@ -136,8 +136,8 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
     [[nodiscard]] std::string_view name() const override { return "nothing"; }
     [[nodiscard]] const core::JobRule* rule() const override { return this; }
     [[nodiscard]] core::LineRule line_rule() const override { return core::LineRule::kPassed; }
-    [[nodiscard]] core::Allotment target(const core::ClusterView&, const core::Job& job,
-                                         core::StepBudget&) const override {
+    [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job,
+                                      core::StepBudget&) const override {
       const int wish = job.last_step < 5 ? 1 : 0;
       return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
     }

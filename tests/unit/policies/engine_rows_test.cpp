@@ -298,7 +298,7 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
     const IdSet<JobId> jobs{JobId(1), JobId(2)};
     auto answer = planner.plan({{pool.state(), pool.now()}, jobs, followed, counts, has_own_policy, 1}, budget);
     REQUIRE(answer.ok());
-    return answer->allotments.at(JobId(1)).score;
+    return answer->targets.at(JobId(1)).score;
   };
   const auto everybody = [&] {
     IdSet<JobId> ids;

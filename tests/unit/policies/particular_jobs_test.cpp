@@ -275,7 +275,7 @@ TEST_CASE(
   scene.decide();
   CHECK(scene.job(late).state == core::JobState::kPending);
   CHECK_FALSE(test::says<core::reason::DeadlineLost>(scene.why(late)));
-  CHECK(scene.job(late).allotted->allotment.mark.level == 1);
+  CHECK(scene.job(late).planned->target.mark.level == 1);
 }
 
 TEST_CASE("a job whose deadline is lost runs at once where nobody else needs the slots") {
@@ -284,7 +284,7 @@ TEST_CASE("a job whose deadline is lost runs at once where nobody else needs the
   const JobId late = scene.submit({1, 2, 4}, due(10'000, 60));
   scene.decide();
   CHECK(scene.job(late).workers.size() > 0);
-  CHECK(scene.job(late).allotted->allotment.mark.level == 0);
+  CHECK(scene.job(late).planned->target.mark.level == 0);
 }
 
 TEST_CASE("a job that is declined and fits nowhere else says whether the cluster or its own length is in the way") {

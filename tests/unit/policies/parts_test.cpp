@@ -200,12 +200,12 @@ TEST_CASE("a plan from scratch has a target for each job that it counts with, in
   for (const char* name : {"fixed", "autoscaling_engine"}) {
     const auto plan = policies->at(name)->plan({{state, world.now}, jobs, jobs, counts, none}, budget);
     REQUIRE(plan.ok());
-    REQUIRE(plan->allotments.size() == 2);
-    CHECK(plan->allotments.at(JobId(1)).size == 2);
-    CHECK(plan->allotments.at(JobId(1)).place == 1);
-    CHECK(plan->allotments.at(JobId(2)).size == 4);
-    CHECK(plan->allotments.at(JobId(2)).place == 0);
-    CHECK(test::says<core::reason::PinnedByUser>(plan->allotments.at(JobId(2)).reason));
+    REQUIRE(plan->targets.size() == 2);
+    CHECK(plan->targets.at(JobId(1)).size == 2);
+    CHECK(plan->targets.at(JobId(1)).place == 1);
+    CHECK(plan->targets.at(JobId(2)).size == 4);
+    CHECK(plan->targets.at(JobId(2)).place == 0);
+    CHECK(test::says<core::reason::PinnedByUser>(plan->targets.at(JobId(2)).reason));
   }
   core::Job pinned = *state.jobs[JobId(2)];
   pinned.members = {WorkerId(1), WorkerId(2)};

@@ -247,8 +247,8 @@ TEST_CASE("a file that only orders leaves sizes to the default policy, and one t
   }
   world.learn(core::PolicyAnswered{answer});
   CHECK(world.size(one) + world.size(two) == 8);  // all there is, not what their users want
-  CHECK(world.state().find_job(two)->allotted->allotment.place == 0);
-  CHECK(core::word_of(world.state().find_job(two)->allotted->allotment.reason).empty());
+  CHECK(world.state().find_job(two)->planned->target.place == 0);
+  CHECK(core::word_of(world.state().find_job(two)->planned->target.reason).empty());
   const JobId three = world.submit(2);
   answer = world.round({{one, 0}, {two, 0}, {three, 0}});
   for (core::PolicyWish& wish : answer.wishes) {
