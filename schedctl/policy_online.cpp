@@ -137,10 +137,10 @@ int roll_back(Session& session, Asked asked) {
 std::string sums(const json& report, const std::string& name) {
   const double rounds = number_at(report, "/rounds").value_or(0);
   if (rounds == 0) return "no round has been compared yet\n";
-  std::string text =
-      "in " + whole(number_at(report, "/rounds_different").value_or(0)) + " of " + count_of(rounds, "round") + " " +
-      name + " would have given somebody another size: " + whole(number_at(report, "/jobs_different").value_or(0)) +
-      " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
+  std::string text = "in " + whole(number_at(report, "/rounds_different").value_or(0)) + " of " +
+                     count_of(rounds, "round") + " " + name +
+                     " would have given other sizes: " + whole(number_at(report, "/jobs_different").value_or(0)) +
+                     " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
   text += "slots given in a round: " + rate(number_at(report, "/mean_slots_live")) + " in fact, " +
           rate(number_at(report, "/mean_slots_candidate")) + " by " + name + "\n";
   return text;

@@ -54,12 +54,12 @@ std::string by_line(const ByTurn& by, const Setting& setting) {
                               : "jobs take turns, and " + counted(setting.ahead, "job") + " come before it";
   }
   if (by.measure == kArrival) {
-    if (alone) return waits ? "nobody is before it" : "nobody waits behind it";
+    if (alone) return waits ? "no job is before it" : "no job waits behind it";
     return waits ? by.rival->text() + " came before it" : "it came before " + by.rival->text() + ", which waits";
   }
   const std::string own = value_in_words(by.measure, own_place);
   const std::string bar = value_in_words(by.measure, by.bar.value_or(0));
-  if (alone) return "it " + own + (waits ? "; nobody is before it" : "; nobody waits behind it");
+  if (alone) return "it " + own + (waits ? "; no job is before it" : "; no job waits behind it");
   if (own != bar) return "it " + own + other_side(by, waits) + bar;
   if (own_place != by.bar.value_or(0)) return "it " + own + other_side(by, waits) + "about as much";
   return "it " + own + other_side(by, waits) + (waits ? "too, and came there first" : "too, and came there later");

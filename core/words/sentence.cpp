@@ -200,7 +200,7 @@ std::string text_of(const AtMin& why) {
   return "keeps " + workers(why.size) + ": it may not have fewer";
 }
 std::string text_of(const Unclaimed& why) {
-  return "keeps " + workers(why.size) + ": others come first, but nobody needs its slots now";
+  return "keeps " + workers(why.size) + ": other jobs come first, but none needs its slots now";
 }
 std::string text_of(const NoMeasurements& why) {
   return "keeps " + workers(why.size) + ": its program reports no steps, so there is nothing to judge sizes by";
