@@ -123,7 +123,7 @@ void Preemption::add_workers(const TargetedJob& victim, SlotReservations& reserv
 bool Preemption::may_be_preempted(const Job& job, const Job& claimant) {
   if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
   if (claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
-  ending_.insert(job.id);
+  ending_[job.id].insert(claimant.id);
   return false;
 }
 
@@ -135,9 +135,16 @@ void Preemption::preempt_for(const TargetedJob& victim, const Job& claimant) {
 
 void Preemption::keep_the_others() {
   for (const auto& [job, target] : victims_) {
-    const auto barred = ending_.contains(job->id) ? std::optional(end_of(*job)) : preemption_barred(draft_, *job);
+    const auto barred = is_missed(*job) ? std::optional(end_of(*job)) : preemption_barred(draft_, *job);
     keep_size(draft_, *job, *target, barred ? *barred : Reason(reason::Unclaimed{{.size = job->size()}}));
   }
+}
+
+// What another job needed and has got elsewhere since is nothing that the job keeps because it ends soon.
+bool Preemption::is_missed(const Job& job) const {
+  const auto found = ending_.find(job.id);
+  if (found == ending_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](JobId id) { return !draft_.changed(id); });
 }
 
 // Of a job that ends soon.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/type_moves.hpp"
@@ -55,12 +56,13 @@ class Preemption {
   [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);
   void preempt_for(const TargetedJob& victim, const Job& claimant);
+  [[nodiscard]] bool is_missed(const Job& job) const;
   [[nodiscard]] Reason end_of(const Job& job) const;
 
   DecisionDraft& draft_;
   const IdSet<JobId>& releasing_;
   std::vector<TargetedJob> victims_;
-  IdSet<JobId> ending_;                           // needed by another job and kept because they end soon
+  IdTable<JobId, IdSet<JobId>> ending_;           // that end soon, each with the jobs that needed its slots
   std::optional<SlotReservations> reservations_;  // looked up when first a job does not fit
   bool keeps_for_movers_ = false;
 };
