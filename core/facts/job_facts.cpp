@@ -11,21 +11,6 @@
 namespace tidepool::core {
 namespace {
 
-// The spec has been checked at the border; this guards the engine's own laws against a damaged journal.
-Status check_spec(const JobSpec& spec) {
-  const auto& elastic = spec.elastic;
-  const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
-  const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
-                     elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
-  const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
-  const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
-  if (bounds && sizes && times && batch && spec.gpus_per_worker >= 1 && spec.max_restarts >= 0) {
-    return ok_status();
-  }
-  return invalid_argument("the specification of job \"" + spec.name +
-                          "\" breaks its own bounds; sizes must be ascending and within min and max");
-}
-
 Status stays(const JobSpec& spec, const char* what) {
   return conflict("job \"" + spec.name + "\" cannot change its " + what + "; submit it as a new job");
 }
@@ -62,6 +47,21 @@ Result<const Job*> live_job(const ClusterState& state, JobId id) {
 }
 
 }  // namespace
+
+// The spec has been checked at the border; this guards the engine's own laws against a damaged journal.
+Status check_spec(const JobSpec& spec) {
+  const auto& elastic = spec.elastic;
+  const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
+  const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
+                     elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
+  const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
+  const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
+  if (bounds && sizes && times && batch && spec.gpus_per_worker >= 1 && spec.max_restarts >= 0) {
+    return ok_status();
+  }
+  return invalid_argument("the specification of job \"" + spec.name +
+                          "\" breaks its own bounds; sizes must be ascending and within min and max");
+}
 
 Result<const Job*> known_job(const ClusterState& state, JobId id) {
   const Job* job = state.find_job(id);

@@ -15,6 +15,9 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const JobCheckpointRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const JobChanged& fact);
 
+// Whether a specification keeps the engine's own laws: what submitting or changing a job refuses.
+[[nodiscard]] Status check_spec(const JobSpec& spec);
+
 // The job, or an error that names it.
 [[nodiscard]] Result<const Job*> known_job(const ClusterState& state, JobId id);
 

@@ -7,6 +7,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/codec/reason_numbers.hpp"
+#include "core/facts/job_facts.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 #include "schedulerd/live/metric.hpp"
 #include "schedulerd/live/secrets.hpp"
@@ -176,6 +177,13 @@ Result<Receipt> Loop::carry_out(const Command& command, Turn& turn, Status& jour
           [&](const SubmitJob& body) {
             const JobId job = engine_.next_job_id();
             return of_job(job, core::JobSubmitted{job, body.spec});
+          },
+          [&](const SubmitJobs& body) -> Status {
+            // What is refused is refused before the first is stored.
+            for (const auto& spec : body.specs) TP_TRY(core::check_spec(spec));
+            receipt.job = engine_.next_job_id();
+            for (const auto& spec : body.specs) TP_TRY(fact(core::JobSubmitted{engine_.next_job_id(), spec}));
+            return ok_status();
           },
           [&](const CancelJob& body) { return of_job(body.job, core::JobCancelRequested{body.job}); },
           [&](const ResizeJob& body) { return of_job(body.job, core::JobResizeRequested{body.job, body.size}); },

@@ -31,6 +31,10 @@ namespace tidepool::live {
 struct SubmitJob {
   core::JobSpec spec;
 };
+// All of them or none. Their ids follow one another; the receipt names the first.
+struct SubmitJobs {
+  std::vector<core::JobSpec> specs;  // at least one
+};
 struct CancelJob {
   JobId job;
 };
@@ -89,8 +93,8 @@ struct RollBackPolicy {
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
-using CommandBody = std::variant<SubmitJob, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                                 CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
+using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
+                                 ChangeJob, CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
                                  ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {

@@ -225,6 +225,11 @@ Result<live::Receipt> EngineService::carry_out(const live::Command& command) {
             receipt.job = engine_.next_job_id();
             return tell(core::JobSubmitted{*receipt.job, submit.spec});
           },
+          [&](const live::SubmitJobs& submit) -> Status {
+            receipt.job = engine_.next_job_id();
+            for (const auto& spec : submit.specs) TP_TRY(tell(core::JobSubmitted{engine_.next_job_id(), spec}));
+            return ok_status();
+          },
           [&](const live::CancelJob& cancel) { return tell(core::JobCancelRequested{cancel.job}); },
           [&](const live::ResizeJob& resize) { return tell(core::JobResizeRequested{resize.job, resize.size}); },
           [&](const live::SuspendJob& suspend) { return tell(core::JobSuspendRequested{suspend.job}); },

@@ -6,7 +6,7 @@
 
 namespace tidepool::live::http {
 
-// job_handlers.cpp
+// jobs/job_handlers.cpp
 void list_jobs(Rest& rest, Call call);
 void submit_job(Rest& rest, Call call);
 void get_job(Rest& rest, Call call);
@@ -16,10 +16,13 @@ void suspend_job(Rest& rest, Call call);
 void resume_job(Rest& rest, Call call);
 void checkpoint_job(Rest& rest, Call call);
 
-// job_change_handler.cpp
+// jobs/job_batch_handler.cpp
+void submit_jobs(Rest& rest, Call call);
+
+// jobs/job_change_handler.cpp
 void change_job(Rest& rest, Call call);
 
-// job_view_handlers.cpp
+// jobs/job_view_handlers.cpp
 void explain_job(Rest& rest, Call call);
 void list_job_decisions(Rest& rest, Call call);
 void list_job_events(Rest& rest, Call call);

@@ -28,25 +28,30 @@ const char* title_of(int status) {
 
 }  // namespace
 
-HttpResponse problem_response(const Problem& problem, const std::string& path, const std::string& request_id) {
+json problem_document(const Problem& problem, const std::string& path, const std::string& request_id) {
   json errors = json::array();
   for (const auto& error : problem.errors) {
     errors.push_back({{"pointer", error.pointer}, {"code", error.code}, {"message", error.message}});
   }
   const bool retryable = problem.status == 503 || problem.status == 429;
-  const json body = {{"type", "about:blank"},
-                     {"title", problem.code == "InvalidJob" ? "The job file has errors" : title_of(problem.status)},
-                     {"status", problem.status},
-                     {"code", problem.code},
-                     {"detail", problem.detail},
-                     {"instance", path.empty() ? json(nullptr) : json(path)},
-                     {"request_id", request_id},
-                     {"retryable", retryable},
-                     {"errors", std::move(errors)},
-                     {"hint", problem.hint.empty() ? json(nullptr) : json(problem.hint)}};
+  json body = {{"type", "about:blank"},
+               {"title", problem.code == "InvalidJob" ? "The job file has errors" : title_of(problem.status)},
+               {"status", problem.status},
+               {"code", problem.code},
+               {"detail", problem.detail},
+               {"instance", path.empty() ? json(nullptr) : json(path)},
+               {"request_id", request_id},
+               {"retryable", retryable},
+               {"errors", std::move(errors)},
+               {"hint", problem.hint.empty() ? json(nullptr) : json(problem.hint)}};
+  if (!problem.refused.is_null()) body["refused"] = problem.refused;
+  return body;
+}
+
+HttpResponse problem_response(const Problem& problem, const std::string& path, const std::string& request_id) {
   HttpResponse response{.status = problem.status,
                         .headers = {{"Content-Type", "application/problem+json"}, {"Cache-Control", "no-store"}},
-                        .body = canonical_json(body)};
+                        .body = canonical_json(problem_document(problem, path, request_id))};
   if (problem.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"tidepool\"");
   if (problem.status == 503 || problem.status == 429) response.headers.emplace_back("Retry-After", "1");
   return response;

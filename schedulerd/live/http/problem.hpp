@@ -19,10 +19,14 @@ struct Problem {
   std::string detail;  // one sentence
   std::string hint;    // what to do; empty = nothing beyond the detail
   std::vector<FieldError> errors;
+  nlohmann::json refused;  // of a batch: its refused entries, each with its index and problem; null = it is none
 };
 
 [[nodiscard]] HttpResponse problem_response(const Problem& problem, const std::string& path,
                                             const std::string& request_id);
+// Its body, to be a part of another's.
+[[nodiscard]] nlohmann::json problem_document(const Problem& problem, const std::string& path,
+                                              const std::string& request_id);
 
 // The loop's refusals: kNotFound is 404, kConflict 409, kUnavailable 503 with Retry-After, ...
 [[nodiscard]] Problem problem_of(const Error& error);

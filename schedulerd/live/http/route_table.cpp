@@ -13,6 +13,7 @@ constexpr bool kAll = true;   // only tokens of no tenant
 constexpr std::array kRoutes{
     Route{"GET", "/v1/jobs", Access::kViewer, kOwn, "limit cursor state tenant", list_jobs},
     Route{"POST", "/v1/jobs", Access::kSubmitter, kOwn, "dry_run", submit_job},
+    Route{"POST", "/v1/jobs:batch", Access::kSubmitter, kOwn, "", submit_jobs},
     Route{"GET", "/v1/jobs/{id}", Access::kViewer, kOwn, "", get_job},
     Route{"PATCH", "/v1/jobs/{id}", Access::kSubmitter, kOwn, "dry_run", change_job},
     Route{"DELETE", "/v1/jobs/{id}", Access::kSubmitter, kOwn, "dry_run", cancel_job},

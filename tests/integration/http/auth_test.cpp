@@ -24,6 +24,7 @@ Ask ask_for(const live::http::Route& route, const std::string& token) {
   Ask ask{.method = std::string(route.method), .path = path, .token = token, .body = "", .headers = ""};
   if (path.ends_with("/resize")) ask.body = R"({"size":1})";
   if (path == "/v1/jobs" && ask.method == "POST") ask.body = R"({"run":{"trainer":"mlp"}})";
+  if (path == "/v1/jobs:batch") ask.body = R"({"jobs":[{"run":{"trainer":"mlp"}}]})";
   if (path == "/v1/tokens" && ask.method == "POST") ask.body = R"({"name":"x","role":"viewer"})";
   return ask;
 }

@@ -18,9 +18,18 @@ TEST_CASE("a known path with another method names the methods that it knows") {
   CHECK(match.allowed_methods == std::vector<std::string>{"GET", "HEAD", "PATCH", "DELETE"});
 }
 
+TEST_CASE("the batch of jobs is a path of its own, not a job") {
+  const auto match = match_route("POST", "/v1/jobs:batch");
+  REQUIRE(match.route != nullptr);
+  CHECK(match.route->path == "/v1/jobs:batch");
+  CHECK(match.id.empty());
+  CHECK(match_route("GET", "/v1/jobs:batch").allowed_methods == std::vector<std::string>{"POST"});
+}
+
 TEST_CASE("a path that is almost a route is none") {
-  for (const char* path : {"/", "/v1", "/v1/", "/v1/jobs/", "/v1/jobs//explain", "/v1/jobs/job-1/",
-                           "/v1/jobs/job-1/resize/x", "/v2/jobs", "/healthz/", "v1/jobs", ""}) {
+  for (const char* path :
+       {"/", "/v1", "/v1/", "/v1/jobs/", "/v1/jobs//explain", "/v1/jobs/job-1/", "/v1/jobs/job-1/resize/x",
+        "/v1/jobs:", "/v1/jobs:batch/", "/v2/jobs", "/healthz/", "v1/jobs", ""}) {
     INFO(path);
     CHECK(match_route("GET", path).allowed_methods.empty());
   }

@@ -21,6 +21,10 @@ namespace tidepool::live::http {
 // Complains of a policy or a straggler detector that is not among those the daemon has.
 void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors);
 
+// The job that a file submits for this caller; a problem if it is refused.
+[[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted(nlohmann::json document, const Caller& caller,
+                                                                  const RestOptions& options);
+
 // Reads the body's JSON; a problem if it is none.
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);
 

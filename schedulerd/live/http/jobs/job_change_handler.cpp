@@ -7,7 +7,7 @@
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
-#include "schedulerd/live/http/job_requests.hpp"
+#include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/translate.hpp"

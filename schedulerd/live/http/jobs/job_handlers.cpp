@@ -11,7 +11,7 @@
 #include "core/explain/explain.hpp"
 #include "core/words/wording.hpp"
 #include "schedulerd/live/http/handlers.hpp"
-#include "schedulerd/live/http/job_requests.hpp"
+#include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -182,19 +182,9 @@ void submit_job(Rest& rest, Call call) {
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
   auto body = read_body(call);
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
-  auto& document = std::get<json>(body);
-  if (!call.caller.tenant.empty() && document.is_object() && !document.contains("tenant")) {
-    document["tenant"] = call.caller.tenant;
-  }
-  auto findings = api::v1::read_job_spec(document);
-  check_names(findings.spec, rest.options(), findings.errors);
-  if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "submit"));
-  if (!call.caller.sees(findings.spec.tenant)) {
-    return call.fail({.status = 403,
-                      .code = "ForeignTenant",
-                      .detail = "this token may only submit for the tenant " + call.caller.tenant});
-  }
-  core::JobSpec spec = to_core(findings.spec);
+  auto read = read_submitted(std::get<json>(std::move(body)), call.caller, rest.options());
+  if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
+  auto& spec = std::get<core::JobSpec>(read);
   if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));
   const auto answer = [&rest, caller = call.caller](const Receipt& receipt, const Published& seen) {
     const JobId id = receipt.job.value_or(JobId());

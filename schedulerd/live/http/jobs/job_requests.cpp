@@ -1,9 +1,10 @@
-#include "schedulerd/live/http/job_requests.hpp"
+#include "schedulerd/live/http/jobs/job_requests.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/word_list.hpp"
+#include "schedulerd/live/http/translate.hpp"
 
 namespace tidepool::live::http {
 
@@ -30,6 +31,20 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
   std::vector<std::string> detectors = {"default", core::kNoDetector};
   detectors.insert(detectors.end(), options.detectors.begin(), options.detectors.end());
   check("/straggler/detector", "detector", spec.straggler_detector, detectors);
+}
+
+std::variant<core::JobSpec, Problem> read_submitted(json document, const Caller& caller, const RestOptions& options) {
+  if (!caller.tenant.empty() && document.is_object() && !document.contains("tenant")) {
+    document["tenant"] = caller.tenant;
+  }
+  auto findings = api::v1::read_job_spec(document);
+  check_names(findings.spec, options, findings.errors);
+  if (!findings.errors.empty()) return job_errors(std::move(findings.errors), "submit");
+  if (!caller.sees(findings.spec.tenant)) {
+    return Problem{
+        .status = 403, .code = "ForeignTenant", .detail = "this token may only submit for the tenant " + caller.tenant};
+  }
+  return to_core(findings.spec);
 }
 
 std::variant<json, Problem> read_body(const Call& call) {

@@ -1,0 +1,128 @@
+// Many jobs in one request: stored in one command, or none of them.
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using nlohmann::json;
+
+json small_job(const std::string& name) {
+  return {{"name", name}, {"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 1}, {"max", 2}}}};
+}
+
+Ask batch_of(const json& jobs, const std::string& token) {
+  return {.method = "POST", .path = "/v1/jobs:batch", .token = token, .body = json{{"jobs", jobs}}.dump()};
+}
+
+// That nothing was stored, and that nothing was asked of the engine.
+void check_untouched(const RestFixture& fixture) {
+  CHECK(fixture.service.commands_carried_out() == 0);
+  CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
+}
+
+TEST_CASE("a batch is one command, and its ids are in the order of its files") {
+  const RestFixture fixture;
+  json jobs = json::array();
+  for (int i = 0; i < 20; ++i) jobs.push_back(small_job("job-of-" + std::to_string(i)));
+  const json stored = fixture.json_of(batch_of(jobs, fixture.admin), 201);
+  CHECK(fixture.service.commands_carried_out() == 1);
+  REQUIRE(stored.at("ids").size() == 20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto id = stored.at("ids").at(i).get<std::string>();
+    CHECK(fixture.json_of({.path = "/v1/jobs/" + id, .token = fixture.admin}).at("name") == jobs.at(i).at("name"));
+  }
+  const json later = fixture.json_of(
+      {.path = "/v1/events?after=" + std::to_string(stored.at("as_of_seq").get<int>()), .token = fixture.admin});
+  for (const auto& event : later.at("items")) CHECK(event.at("type") != "job.submitted");
+}
+
+TEST_CASE("of a batch with one bad file nothing is stored, and the file's problem is that of a submit of it") {
+  const RestFixture fixture;
+  json bad = small_job("bad");
+  bad["elastic"] = {{"min", 4}, {"max", 2}};
+  bad["nmae"] = "x";
+  const json refused = fixture.json_of(batch_of({small_job("a"), small_job("b"), bad, 7}, fixture.admin), 422);
+  CHECK(refused.at("code") == "BatchRefused");
+  REQUIRE(refused.at("refused").size() == 2);
+  CHECK(refused.at("refused").at(0).at("index") == 2);
+  CHECK(refused.at("refused").at(1).at("index") == 3);
+  CHECK(refused.at("errors").at(0).at("pointer") == "/jobs/2");
+  json alone = fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = bad.dump()}, 422);
+  json within = refused.at("refused").at(0).at("problem");
+  CHECK(within.at("errors").size() == 2);
+  for (json* problem : {&alone, &within}) {
+    problem->erase("request_id");
+    problem->erase("instance");
+  }
+  CHECK(alone == within);
+  check_untouched(fixture);
+}
+
+TEST_CASE("a repeated batch with the same key gives the first ids again") {
+  const RestFixture fixture;
+  Ask ask = batch_of({small_job("a"), small_job("b")}, fixture.admin);
+  ask.headers = "Idempotency-Key: batch-1\r\n";
+  const auto first = fixture.call(ask);
+  CHECK(fixture.json_of(batch_of(json::array({small_job("between")}), fixture.admin), 201).at("ids") ==
+        json::array({"job-3"}));
+  auto again = fixture.call(ask);
+  CHECK(first.status == 201);
+  CHECK(again.status == 201);
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  CHECK(json::parse(again.body).at("ids") == json::array({"job-1", "job-2"}));
+  CHECK(json::parse(first.body).at("ids") == json::parse(again.body).at("ids"));
+  CHECK(fixture.service.commands_carried_out() == 2);
+  Ask other = batch_of(json::array({small_job("a")}), fixture.admin);
+  other.headers = ask.headers;
+  CHECK(fixture.json_of(other, 409).at("code") == "Conflict");
+}
+
+TEST_CASE("a tenant's batch is its own, and one entry of another tenant refuses the whole of it") {
+  RestFixture fixture;
+  const std::string red = fixture.service.add_token("submitter", "red");
+  json foreign = small_job("foreign");
+  foreign["tenant"] = "blue";
+  const json refused = fixture.json_of(batch_of({small_job("own"), foreign}, red), 403);
+  REQUIRE(refused.at("refused").size() == 1);
+  CHECK(refused.at("refused").at(0).at("index") == 1);
+  CHECK(refused.at("refused").at(0).at("problem").at("code") == "ForeignTenant");
+  CHECK(fixture.json_of(batch_of({foreign, json::object()}, red), 422).at("refused").size() == 2);
+  check_untouched(fixture);
+  const json stored = fixture.json_of(batch_of({small_job("own"), small_job("too")}, red), 201);
+  for (const auto& id : stored.at("ids")) {
+    CHECK(fixture.json_of({.path = "/v1/jobs/" + id.get<std::string>(), .token = red}).at("tenant") == "red");
+  }
+}
+
+TEST_CASE("a batch that is no list of 1 to 1,000 files is refused with the field that is wrong") {
+  const RestFixture fixture;
+  const json thousand = json(std::vector<json>(1'000, {{"run", {{"trainer", "mlp"}}}}));
+  json more = thousand;
+  more.push_back(thousand.front());
+  const auto refused = [&](const json& body, const char* pointer, const char* code) {
+    INFO(body.dump().substr(0, 100));
+    const json problem =
+        fixture.json_of({.method = "POST", .path = "/v1/jobs:batch", .token = fixture.admin, .body = body.dump()}, 422);
+    CHECK(problem.at("code") == "InvalidBatch");
+    CHECK(problem.at("errors").at(0).at("pointer") == pointer);
+    CHECK(problem.at("errors").at(0).at("code") == code);
+  };
+  refused({{"jobs", json::array()}}, "/jobs", "OutOfRange");
+  refused({{"jobs", more}}, "/jobs", "OutOfRange");
+  refused({{"jobs", {{"run", 1}}}}, "/jobs", "WrongType");
+  refused(json::object(), "/jobs", "Missing");
+  refused({{"jobs", {small_job("a")}}, {"job", 1}}, "/job", "UnknownField");
+  refused(json::array({small_job("a")}), "", "WrongType");
+  const Ask dry{.method = "POST",
+                .path = "/v1/jobs:batch?dry_run=true",
+                .token = fixture.admin,
+                .body = json{{"jobs", {small_job("a")}}}.dump()};
+  CHECK(fixture.json_of(dry, 400).at("code") == "UnknownParameter");
+  check_untouched(fixture);
+  CHECK(fixture.json_of(batch_of(thousand, fixture.admin), 201).at("ids").size() == 1'000);
+}
+
+}  // namespace
+}  // namespace tidepool::test
