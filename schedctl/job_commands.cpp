@@ -53,23 +53,59 @@ void fill_workdir(json& document) {
 }
 
 struct Submit {
-  std::string file;
+  std::vector<std::string> files;  // several are a batch
   bool wait = false;
   bool dry_run = false;
   std::string key;
 };
 
-int submit(Session& session, const Submit& given) {
+// A job file as it is submitted, and where its fields stand.
+struct JobFile {
+  std::string shown;  // its name
+  json document;
   FieldLines lines;
-  auto document = parse_job_text(read_whole(given.file), lines);
-  const std::string shown = given.file == "-" ? "standard input" : given.file;
-  if (!document.ok()) fail(kExitUsage, shown + ": " + document.error().message);
-  fill_workdir(*document);
-  const HttpRequest request{.method = "POST",
-                            .path = given.dry_run ? "/v1/jobs?dry_run=true" : "/v1/jobs",
-                            .body = document->dump(),
-                            .headers = {"Idempotency-Key: " + (given.key.empty() ? fresh_key() : given.key)}};
-  const json job = session.send(request, {.file = shown, .lines = &lines});
+};
+
+JobFile read_job_file(const std::string& name) {
+  JobFile file{.shown = name == "-" ? "standard input" : name, .document = {}, .lines = {}};
+  auto document = parse_job_text(read_whole(name), file.lines);
+  if (!document.ok()) fail(kExitUsage, file.shown + ": " + document.error().message);
+  file.document = *std::move(document);
+  fill_workdir(file.document);
+  return file;
+}
+
+HttpRequest submit_request(const Submit& given, const std::string& path, const json& body) {
+  return {.method = "POST",
+          .path = path,
+          .body = body.dump(),
+          .headers = {"Idempotency-Key: " + (given.key.empty() ? fresh_key() : given.key)}};
+}
+
+int submit_batch(Session& session, const Submit& given) {
+  if (given.dry_run || given.wait) fail(kExitUsage, "--dry-run and --wait take one job file");
+  std::vector<JobFile> files;
+  for (const auto& name : given.files) files.push_back(read_job_file(name));
+  json body = {{"jobs", json::array()}};
+  ProblemSource sources;
+  for (auto& file : files) {
+    body["jobs"].push_back(std::move(file.document));
+    sources.entries.push_back({.file = file.shown, .lines = &file.lines, .entries = {}});
+  }
+  const json stored = session.send(submit_request(given, "/v1/jobs:batch", body), sources);
+  session.print(stored, [&] {
+    std::string ids;
+    for (const auto& id : list_at(stored, "/ids")) ids += id.get<std::string>() + "\n";
+    return ids;
+  });
+  return kExitOk;
+}
+
+int submit(Session& session, const Submit& given) {
+  if (given.files.size() > 1) return submit_batch(session, given);
+  const JobFile file = read_job_file(given.files.front());
+  const auto request = submit_request(given, given.dry_run ? "/v1/jobs?dry_run=true" : "/v1/jobs", file.document);
+  const json job = session.send(request, {.file = file.shown, .lines = &file.lines, .entries = {}});
   if (given.dry_run) {
     session.print(job, [&] {
       return "the job file is good; nothing was stored\n" + decision_in_words(job) +
@@ -179,12 +215,13 @@ void add_reader(CLI::App& app, Chosen& chosen, const std::string& name, const st
 
 void add_submit(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Submit>();
-  CLI::App* command = app.add_subcommand("submit", "Submit a job file, YAML or JSON; prints the job's id");
-  command->add_option("file", given->file, "job file, - for standard input")->required();
+  CLI::App* command = app.add_subcommand("submit", "Submit job files, YAML or JSON; prints the jobs' ids");
+  command->add_option("file", given->files, "job file, - for standard input; of several all are stored, or none")
+      ->required();
   command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
   command->add_flag("--dry-run", given->dry_run,
                     "say what the daemon would decide, and print the file with all defaults; store nothing");
-  command->add_option("--idempotency-key", given->key, "submitting twice with one key makes one job");
+  command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once");
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });
 }

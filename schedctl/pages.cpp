@@ -115,6 +115,31 @@ std::string numbers_section(const json& explanation, const Style& style) {
   return bullets(json::array({text_at(reason, "/code") + (numbers.empty() ? "" : ": " + numbers)}), style);
 }
 
+// A line for each finding, with the line of the file where it is known.
+std::string findings_text(const json& problem, const ProblemSource& source) {
+  std::string out;
+  for (const auto& finding : list_at(problem, "/errors")) {
+    const std::string pointer = text_at(finding, "/pointer");
+    const int line = source.lines == nullptr ? 0 : source.lines->line_of(pointer);
+    out += "\n  ";
+    if (!source.file.empty()) out += source.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+    out += printable((pointer.empty() ? "" : pointer + ": ") + text_at(finding, "/message"));
+  }
+  return out;
+}
+
+// The findings of each refused entry; of one without findings what is wrong with the whole of it.
+std::string refused_text(const json& problem, const ProblemSource& source) {
+  std::string out;
+  for (const auto& refused : list_at(problem, "/refused")) {
+    const auto index = static_cast<std::size_t>(number_at(refused, "/index").value_or(0));
+    const ProblemSource entry = index < source.entries.size() ? source.entries[index] : ProblemSource();
+    const std::string findings = findings_text(refused.value("problem", json::object()), entry);
+    out += findings.empty() ? "\n  " + entry.file + ": " + printable(text_at(refused, "/problem/detail")) : findings;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -173,13 +198,7 @@ std::string problem_text(const json& problem, const ProblemSource& source) {
   std::string out = printable(text_at(problem, "/title", "the daemon refused"));
   const std::string detail = text_at(problem, "/detail");
   if (!detail.empty() && detail != text_at(problem, "/title")) out += ": " + printable(detail);
-  for (const auto& finding : list_at(problem, "/errors")) {
-    const std::string pointer = text_at(finding, "/pointer");
-    const int line = source.lines == nullptr ? 0 : source.lines->line_of(pointer);
-    out += "\n  ";
-    if (!source.file.empty()) out += source.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
-    out += printable((pointer.empty() ? "" : pointer + ": ") + text_at(finding, "/message"));
-  }
+  out += list_at(problem, "/refused").empty() ? findings_text(problem, source) : refused_text(problem, source);
   if (const std::string hint = text_at(problem, "/hint"); !hint.empty()) out += "\nhint: " + printable(hint);
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -23,6 +24,7 @@ enum class Detail { kWords, kNumbers };
 struct ProblemSource {
   std::string file;  // "charlm.yaml"; empty = the problem is not about a file
   const FieldLines* lines = nullptr;
+  std::vector<ProblemSource> entries;  // of a batch: where each of its entries comes from
 };
 [[nodiscard]] std::string problem_text(const nlohmann::json& problem, const ProblemSource& source = {});
 

@@ -52,6 +52,27 @@ class SchedctlTest(SchedctlCase):
         [request] = self.daemon.sent("POST", "/v1/jobs")
         self.assertEqual(json.loads(request["body"])["run"]["workdir"], "/data")
 
+    def test_submit_of_several_files_is_one_batch(self):
+        self.daemon.routes["POST", "/v1/jobs:batch"] = (201, example("job_batch_stored.json"))
+        first, second = self.job_file(), self.folder / "second.yaml"
+        second.write_text("name: b\nrun: {trainer: mlp}\n")
+        code, out, err = self.run_ctl("submit", str(first), str(second))
+        self.assertEqual((code, out, err), (0, "job-17\njob-18\n", ""))
+        [request] = self.daemon.sent("POST", "/v1/jobs:batch")
+        self.assertEqual([job["name"] for job in json.loads(request["body"])["jobs"]], ["a", "b"])
+        self.assertTrue(request["headers"]["Idempotency-Key"].startswith("schedctl-"))
+        for option in ("--dry-run", "--wait"):
+            self.assertEqual(self.run_ctl("submit", option, str(first), str(second))[0], 2)
+        self.assertEqual(len(self.daemon.requests), 1)
+
+    def test_a_refused_batch_names_the_file_and_its_line(self):
+        self.daemon.routes["POST", "/v1/jobs:batch"] = (422, example("job_batch_problem.json"))
+        second = self.folder / "second.yaml"
+        second.write_text("run: {trainer: mlp}\nelastic:\n  max: 4\n  min: 8\n")
+        code, out, err = self.run_ctl("submit", str(self.job_file()), str(second))
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn(f"{second}:4: /elastic/min: min is 8", err)
+
     def test_submit_dry_run_asks_for_a_dry_run(self):
         self.daemon.routes["POST", "/v1/jobs"] = (200, {**example("job.json"), "spec": {"tenant": "default"}})
         code, out, _ = self.run_ctl("submit", "--dry-run", str(self.job_file()))
