@@ -4,6 +4,7 @@
 // memory and disk of each, and the start after SIGKILL, each beside its goal.
 // Submits of 8 clients stand beside those to a slurmrestd of Debian's packages, started by hand in the same run
 // (slurm_by_hand), whose jobs wait as well; where it is not installed that is skipped.
+// The same clients then submit in batches of 100 (jobs:batch), beside the same slurmrestd, which has no such request.
 // Arguments: how many jobs wait, one figure each; ended=N; slurm=N submits to it, 0 = none.
 #include <algorithm>
 #include <atomic>
@@ -29,6 +30,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kSlots = 4;         // what --dev offers
 constexpr int kMeasured = 2'048;  // submits of one figure
+constexpr int kBatch = 100;       // jobs of one request to jobs:batch
+constexpr int kBatched = 16'000;  // jobs of one figure, in batches
 constexpr int kFillers = 64;      // clients that fill the queue up
 
 double seconds_since(Clock::time_point start) {
@@ -61,6 +64,15 @@ Target target_of(const Daemon& daemon) {
           .path = "/v1/jobs",
           .job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})",
           .stored = 201};
+}
+
+Target batches_to(const Daemon& daemon) {
+  Target target = target_of(daemon);
+  json jobs = json::array();
+  for (int i = 0; i < kBatch; ++i) jobs.push_back(json::parse(target.job));
+  target.path = "/v1/jobs:batch";
+  target.job = json{{"jobs", std::move(jobs)}}.dump();
+  return target;
 }
 
 // `clients` at once, `jobs` submits in all; gives the rate.
@@ -123,6 +135,18 @@ void submits_with_a_queue(const std::string& program, const std::vector<int>& qu
   }
 }
 
+// `clients` at once, jobs:batch with 100 jobs each; gives the rate of jobs.
+double submit_batches(const Daemon& daemon, int clients) {
+  return kBatch * submit(batches_to(daemon), clients, kBatched / kBatch);
+}
+
+void batches_beside_single_submits(const std::string& program) {
+  Daemon daemon(program, {"--dev"});
+  occupy(daemon);
+  const double single = submit(target_of(daemon), 8, kMeasured);
+  print("jobs_in_batches_of_100_8_clients", submit_batches(daemon, 8), "1/s", "single_submits", single);
+}
+
 void submits_beside_slurm(const std::string& program, int jobs) {
   const auto slurm = SlurmByHand::start();
   if (!slurm) {
@@ -143,6 +167,7 @@ void submits_beside_slurm(const std::string& program, int jobs) {
   submit(target_of(daemon), 8, jobs / 8);
   const double their_rate = submit(theirs, 8, jobs);
   print("submits_8_clients_vs_slurmrestd", submit(target_of(daemon), 8, jobs), "1/s", "slurmrestd", their_rate);
+  print("jobs_in_batches_of_100_8_clients_vs_slurmrestd", submit_batches(daemon, 8), "1/s", "slurmrestd", their_rate);
 }
 
 // Submits and cancels so many.
@@ -248,6 +273,7 @@ int main(int count, char** arguments) {
       }
     }
     submits_with_a_queue(program, queues.empty() ? std::vector<int>{0, 10'000, 50'000} : queues);
+    batches_beside_single_submits(program);
     if (slurm > 0) submits_beside_slurm(program, slurm);
     if (ended > 0) past(program, ended);
     return 0;
