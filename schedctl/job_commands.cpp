@@ -126,42 +126,35 @@ struct Filter {
   std::size_t limit = 100;
 };
 
-// State and tenant are the daemon's to filter; these two it does not know.
-bool passes(const json& job, const Filter& filter) {
-  const std::string state = text_at(job, "/state");
-  const bool ended = state == "succeeded" || state == "failed" || state == "cancelled";
-  return (filter.name.empty() || text_at(job, "/name") == filter.name) && !(filter.active && ended);
+constexpr const char* kActive = "pending,starting,running,resizing,suspending,suspended";
+
+// Empty: no state is both asked for and active.
+std::string states_asked(const Filter& filter) {
+  if (!filter.active || filter.state.empty()) return filter.active ? kActive : filter.state;
+  const bool ended = filter.state == "succeeded" || filter.state == "failed" || filter.state == "cancelled";
+  return ended ? "" : filter.state;
 }
 
 std::string jobs_path(const Filter& filter) {
   std::string query;
-  if (!filter.state.empty()) query += "?state=" + escape_url(filter.state);
-  if (!filter.tenant.empty()) query += (query.empty() ? "?" : "&") + ("tenant=" + escape_url(filter.tenant));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) query += (query.empty() ? "?" : "&") + (name + escape_url(value));
+  };
+  add("state=", states_asked(filter));
+  add("tenant=", filter.tenant);
+  add("name=", filter.name);
   return "/v1/jobs" + query;
 }
 
 int list_jobs(Session& session, const Filter& filter) {
-  json shown = json::array();
-  bool has_more = false;
-  std::size_t seen = 0;
-  // No more pages than it takes to know the jobs shown, and that there are others.
-  const auto goes_on = [&](const json& listed) {
-    for (; seen < listed.size() && !has_more; ++seen) {
-      if (!passes(listed[seen], filter)) continue;
-      has_more = shown.size() == filter.limit;
-      if (!has_more) shown.push_back(listed[seen]);
-    }
-    return !has_more;
-  };
-  const bool all_pass = filter.name.empty() && !filter.active;
-  (void)goes_on(
-      session.list_while(jobs_path(filter), all_pass && filter.limit < 1'000 ? filter.limit + 1 : 1'000, goes_on)
-          .items);
+  const bool none_can_be = filter.active && states_asked(filter).empty();
+  const Listed listed = none_can_be ? Listed() : session.list(jobs_path(filter), filter.limit);
+  const json& shown = listed.items;
   session.print(shown, [&] {
     std::string ids;
     for (const auto& job : shown) ids += text_at(job, "/id") + "\n";
     if (filter.quiet) return ids;
-    return jobs_table(shown, session.style()) + (has_more ? "there are more; see --limit\n" : "");
+    return jobs_table(shown, session.style()) + (listed.has_more ? "there are more; see --limit\n" : "");
   });
   return kExitOk;
 }

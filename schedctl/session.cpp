@@ -19,6 +19,10 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kAnswerMax = 64U << 20U;
+constexpr std::size_t kPageMax = 1'000;           // the daemon's
+constexpr std::size_t kJobsComparedWith = 1'000;  // the newest, for a name that no job has
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -107,7 +111,8 @@ void require_success(const HttpReply& reply, const ProblemSource& source) {
 json body_of(const HttpReply& reply, const ProblemSource& source) {
   require_success(reply, source);
   if (reply.body.empty()) return nullptr;
-  auto body = parse_json(reply.body, {.bytes_max = 64U << 20U, .depth_max = 64, .values_max = 16U << 20U});
+  auto body = reply.body.size() > kAnswerMax ? Result<json>(invalid_argument("larger than 64 MiB"))
+                                             : parse_own_json(reply.body);
   if (!body.ok()) fail(kExitApi, "the daemon's answer is " + body.error().message + "; is it a tidepool daemon?");
   return std::move(body).value();
 }
@@ -127,26 +132,21 @@ json Session::send(const HttpRequest& request, const ProblemSource& source) {
 }
 
 Listed Session::list(const std::string& path, std::size_t limit) {
-  return list_while(path, limit, [limit](const json& listed) { return listed.size() < limit; });
-}
-
-Listed Session::list_while(const std::string& path, std::size_t page_size,
-                           const std::function<bool(const json& listed)>& goes_on) {
   Listed listed;
-  const char* mark = path.find('?') == std::string::npos ? "?" : "&";
-  const std::string first_page = path + mark + "limit=" + std::to_string(std::min<std::size_t>(page_size, 1000));
+  const std::string query = path + (path.find('?') == std::string::npos ? "?" : "&") + "limit=";
   std::string cursor;
-  bool first = true;
   do {
-    const json page = get(cursor.empty() ? first_page : first_page + "&cursor=" + escape_url(cursor));
-    for (const auto& item : list_at(page, "/items")) {
-      if (goes_on(listed.items)) listed.items.push_back(item);
-    }
+    const std::size_t wanted = std::clamp<std::size_t>(limit - listed.items.size(), 1, kPageMax);
+    json page = get(query + std::to_string(wanted) + (cursor.empty() ? "" : "&cursor=" + escape_url(cursor)));
     // The first page's number: what happens while the others are read is seen twice rather than never.
-    if (std::exchange(first, false))
-      listed.as_of_seq = static_cast<std::uint64_t>(number_at(page, "/as_of_seq").value_or(0));
+    if (cursor.empty()) listed.as_of_seq = static_cast<std::uint64_t>(number_at(page, "/as_of_seq").value_or(0));
     cursor = text_at(page, "/next_cursor");
-  } while (!cursor.empty() && goes_on(listed.items));
+    if (list_at(page, "/items").empty()) continue;
+    for (json& item : page.at("items")) {
+      if (listed.items.size() < limit) listed.items.push_back(std::move(item));
+    }
+  } while (!cursor.empty() && listed.items.size() < limit);
+  listed.has_more = !cursor.empty();
   return listed;
 }
 
@@ -154,16 +154,16 @@ std::string Session::job_id(const std::string& id_or_name) {
   if (JobId::parse(id_or_name)) return id_or_name;
   std::vector<std::string> matches;
   std::vector<std::string> alive;
-  std::vector<std::string> names;
-  for (const auto& job : list("/v1/jobs").items) {
-    names.push_back(text_at(job, "/name"));
-    if (names.back() != id_or_name) continue;
+  for (const auto& job : list("/v1/jobs?name=" + escape_url(id_or_name)).items) {
+    if (text_at(job, "/name") != id_or_name) continue;
     matches.push_back(text_at(job, "/id"));
     if (!has_ended(job)) alive.push_back(matches.back());
   }
   if (alive.size() == 1) return alive.front();
   if (matches.size() == 1) return matches.front();
   if (matches.empty()) {
+    std::vector<std::string> names;
+    for (const auto& job : list("/v1/jobs", kJobsComparedWith).items) names.push_back(text_at(job, "/name"));
     const auto near = nearest_word(id_or_name, names);
     fail(kExitApi, "no job is called \"" + printable(id_or_name) + "\"" +
                        (near ? "; did you mean \"" + printable(*near) + "\"?" : "; see: schedctl ls"));

@@ -34,6 +34,7 @@ struct Settings {
 struct Listed {
   nlohmann::json items = nlohmann::json::array();
   std::uint64_t as_of_seq = 0;
+  bool has_more = false;  // than were asked for
 };
 
 class Session {
@@ -47,9 +48,6 @@ class Session {
   nlohmann::json send(const HttpRequest& request, const ProblemSource& source = {});
   // All items of a cursor list, at most `limit`, read in large pages.
   Listed list(const std::string& path, std::size_t limit = 100'000);
-  // The same, read until `goes_on` says no of the items so far.
-  Listed list_while(const std::string& path, std::size_t page_size,
-                    const std::function<bool(const nlohmann::json& listed)>& goes_on);
   // The id of the job with this id or name. A name that several jobs have means the one that has not ended.
   std::string job_id(const std::string& id_or_name);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -18,9 +19,18 @@ std::string formatted(const char* format, double number) {
   return {buffer.data(), static_cast<std::size_t>(std::max(0, length))};
 }
 
-const json* find(const json& value, const std::string& pointer) {
-  const json::json_pointer place(pointer);
-  return value.contains(place) ? &value.at(place) : nullptr;
+// By names alone, as in "/progress/step": a table of many jobs asks for many.
+const json* find(const json& value, std::string_view pointer) {
+  const json* at = &value;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string_view name = pointer.substr(0, pointer.find('/'));
+    pointer.remove_prefix(name.size());
+    const auto found = at->is_object() ? at->find(name) : at->end();
+    if (found == at->end()) return nullptr;
+    at = &*found;
+  }
+  return at;
 }
 
 std::string painted(const char* code, const std::string& text, const Style& style) {

@@ -11,6 +11,7 @@
 #include "policies/registry.hpp"
 #include "schedulerd/live/config.hpp"
 #include "schedulerd/live/daemon.hpp"
+#include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/logging.hpp"
 #include "straggler/registry.hpp"
@@ -75,7 +76,8 @@ int serve(const live::Config& config) {
   auto daemon = live::Daemon::open({.config = config,
                                     .parts = {*std::move(rules), {detectors.at(judge), detectors}, engine, file_policy},
                                     .active_policy = policy,
-                                    .host_program = policies::host::policy_host_program()});
+                                    .host_program = policies::host::policy_host_program(),
+                                    .listed_fields = live::http::listed_fields});
   if (!daemon.ok()) return fail(daemon.error());
   const auto rest = live::http::Rest::create(**daemon, rest_options(config));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {

@@ -89,9 +89,10 @@ Daemon::~Daemon() {
 Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   auto state_dir = setup.config.state_dir.empty() ? StateDir::open_temporary() : StateDir::open(setup.config.state_dir);
   if (!state_dir.ok()) return state_dir.error();
-  auto journal =
-      Journal::open(state_dir->file("journal.db"),
-                    {.vfs = "", .retention = setup.config.retention, .bytes_max = setup.config.retention_bytes});
+  auto journal = Journal::open(state_dir->file("journal.db"), {.vfs = "",
+                                                               .retention = setup.config.retention,
+                                                               .bytes_max = setup.config.retention_bytes,
+                                                               .listed_fields = setup.listed_fields});
   if (!journal.ok()) return journal.error();
   TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);

@@ -38,7 +38,8 @@ class Daemon final : public Service {
     // What the parts call "default". Where the configuration names no policy, a state directory goes on with the one
     // that decided in it last, so that a newer version with another default changes nothing that runs.
     std::string active_policy;
-    std::string host_program = {};  // tidepool-policy-host
+    std::string host_program = {};                                 // tidepool-policy-host
+    std::string (*listed_fields)(const core::Job& job) = nullptr;  // JournalOptions
   };
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> open(Setup setup);
   ~Daemon() override;

@@ -62,6 +62,16 @@ MetricPoint metric_at(const Row& row) {
   return point;
 }
 
+EndedRow ended_row_at(const Row& row) {
+  return {*id_at<JobId>(row, 0),
+          row.text(1),
+          row.text(2),
+          row.text(3),
+          Instant::from_micros(row.integer(4)),
+          Instant::from_micros(row.integer(5)),
+          row.text(6)};
+}
+
 void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
 }
@@ -73,7 +83,8 @@ constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
 struct SqliteHistory::Impl {
   Database database;
   std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
-  Statement ended_jobs, ended_of_state, ended_job;
+  Statement ended_jobs, ended_of_state, ended_of_name, ended_job;
+  Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
 
@@ -84,9 +95,15 @@ struct SqliteHistory::Impl {
 
 Status SqliteHistory::Impl::prepare() {
   const std::pair<Statement*, const char*> texts[] = {
-      {&ended_jobs, "SELECT id,job FROM ended_jobs WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_jobs,
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
       {&ended_of_state,
-       "SELECT id,job FROM ended_jobs WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_of_name,
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE name=?4 AND id<?1 AND (?2='' OR tenant=?2) AND (?5='' OR state=?5) ORDER BY id DESC LIMIT ?3"},
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
       {&decisions,
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
@@ -136,21 +153,25 @@ Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::string& pa
   return std::unique_ptr<SqliteHistory>(new SqliteHistory(std::move(impl)));
 }
 
-std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_jobs(const EndedQuery& query) {
-  std::vector<std::shared_ptr<const core::Job>> jobs;
-  const auto on_row = [&](const Row& row) {
-    if (auto job = impl_->job_at(row)) jobs.push_back(std::move(job));
-  };
+// Of one state, or of any if it is empty.
+Status SqliteHistory::Impl::each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows) {
+  const auto on_row = [&](const Row& row) { rows.push_back(ended_row_at(row)); };
   const std::int64_t below =
       query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
-  if (query.states.empty()) log_failure(impl_->ended_jobs.each(on_row, below, query.tenant, query.limit));
+  if (!query.name.empty()) return ended_of_name.each(on_row, below, query.tenant, query.limit, query.name, state);
+  if (state.empty()) return ended_jobs.each(on_row, below, query.tenant, query.limit);
+  return ended_of_state.each(on_row, below, query.tenant, query.limit, state);
+}
+
+std::vector<EndedRow> SqliteHistory::ended_jobs(const EndedQuery& query) {
+  std::vector<EndedRow> rows;
+  if (query.states.empty()) log_failure(impl_->each_ended(query, "", rows));
   for (const core::JobState state : query.states) {
-    log_failure(
-        impl_->ended_of_state.each(on_row, below, query.tenant, query.limit, std::string(core::to_text(state))));
+    log_failure(impl_->each_ended(query, std::string(core::to_text(state)), rows));
   }
-  std::sort(jobs.begin(), jobs.end(), [](const auto& one, const auto& other) { return one->id > other->id; });
-  if (jobs.size() > static_cast<std::size_t>(query.limit)) jobs.resize(static_cast<std::size_t>(query.limit));
-  return jobs;
+  std::sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) { return one.id > other.id; });
+  if (rows.size() > static_cast<std::size_t>(query.limit)) rows.resize(static_cast<std::size_t>(query.limit));
+  return rows;
 }
 
 std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {

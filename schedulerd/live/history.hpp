@@ -17,7 +17,7 @@ class SqliteHistory final : public History {
   [[nodiscard]] static Result<std::unique_ptr<SqliteHistory>> open(const std::string& path);
   ~SqliteHistory() override;
 
-  std::vector<std::shared_ptr<const core::Job>> ended_jobs(const EndedQuery& query) override;
+  std::vector<EndedRow> ended_jobs(const EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
   std::vector<StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job, int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;

@@ -54,11 +54,12 @@ Status prepare_schema(Database& database, const std::string& path) {
     TP_TRY(database.execute("BEGIN IMMEDIATE"));
     TP_TRY(database.execute(kSchema));
     TP_TRY(database.execute(kSchemaOf8));
+    TP_TRY(database.execute(kSchemaOf9));
     TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
   }
-  if (version == kUpgradedVersion) {
-    TP_TRY(upgrade_journal(database, path));
+  if (version >= kOldestVersion && version < kSchemaVersion) {
+    TP_TRY(upgrade_journal(database, path, version));
   } else if (version != kSchemaVersion) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
                     std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
@@ -263,7 +264,8 @@ Status Journal::note_worker(const core::Worker& worker) {
 Status Journal::append_ended(const core::Job& job) {
   TP_TRY(impl_->open_batch());
   impl_->ordinals.erase(job.id);
-  return impl_->ended.add(job);
+  const auto listed = impl_->options.listed_fields;
+  return impl_->ended.add(job, listed == nullptr ? std::string() : listed(job));
 }
 
 Status Journal::complete_ended(const std::vector<std::shared_ptr<const core::Job>>& jobs) {

@@ -1,12 +1,12 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
 // facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, jobs that have ended in
-// a table, and decisions in the journal alone; version 7 is made into it when it is opened (journal_upgrade.hpp).
-// Earlier ones were never released, and are not read.
+// a table, and decisions in the journal alone; version 9 keeps what lists show of ended jobs. Versions 7 and 8 are made
+// into it when they are opened (journal_upgrade.hpp). Earlier ones were never released, and are not read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 
 // What version 8 has and version 7 has not.
 inline constexpr const char* kSchemaOf8 = R"sql(
@@ -33,6 +33,12 @@ CREATE TABLE decisions(
   seq INTEGER NOT NULL,          -- of the journal's row that holds it
   body TEXT);                    -- only of one that version 7 stored
 CREATE INDEX decision_jobs_by_decision ON decision_jobs(decision);
+)sql";
+
+// What version 9 has and version 8 has not. `listed` is empty of jobs that version 8 stored: those are read whole.
+inline constexpr const char* kSchemaOf9 = R"sql(
+ALTER TABLE ended_jobs ADD COLUMN listed TEXT NOT NULL DEFAULT '';
+CREATE INDEX ended_jobs_by_name ON ended_jobs(name, id);
 )sql";
 
 inline constexpr const char* kSchema = R"sql(

@@ -53,7 +53,7 @@ Status let_ended_go(Database& database, core::ClusterState& state) {
     if (core::has_left(*job)) left.push_back(id);
   }
   IdSet<JobId> forgotten;
-  for (const JobId id : left) TP_TRY(rows.add(*core::take_out(state, id, forgotten)));
+  for (const JobId id : left) TP_TRY(rows.add(*core::take_out(state, id, forgotten), ""));
   return ok_status();
 }
 
@@ -65,14 +65,12 @@ Status write_rows(Database& database, std::uint64_t seq, const core::ClusterStat
   return ok_status();
 }
 
-}  // namespace
-
-Status upgrade_journal(Database& database, const std::string& path) {
-  TP_TRY(database.execute("BEGIN IMMEDIATE"));
+Status upgrade_oldest(Database& database, const std::string& path) {
   const auto snapshot = newest_snapshot(database);
   if (!snapshot.ok()) return snapshot.error();
   TP_TRY(database.execute("DROP TABLE snapshots; ALTER TABLE decisions RENAME TO decisions_of_7"));
   TP_TRY(database.execute(kSchemaOf8));
+  TP_TRY(database.execute(kSchemaOf9));
   TP_TRY(
       database.execute("INSERT INTO decisions SELECT id,at_us,json_extract(body,'$.policy'),0,body FROM decisions_of_7;"
                        "DROP TABLE decisions_of_7"));
@@ -80,15 +78,23 @@ Status upgrade_journal(Database& database, const std::string& path) {
     auto state = state_of(**snapshot);
     if (!state.ok()) {
       return io_error(path + ": snapshot " + std::to_string((*snapshot)->seq) + " of schema version " +
-                      std::to_string(kUpgradedVersion) + " cannot be read (" + state.error().message +
+                      std::to_string(kOldestVersion) + " cannot be read (" + state.error().message +
                       "); start the version that wrote it");
     }
     TP_TRY(let_ended_go(database, *state));
     TP_TRY(write_rows(database, (*snapshot)->seq, *state));
   }
+  return ok_status();
+}
+
+}  // namespace
+
+Status upgrade_journal(Database& database, const std::string& path, std::int64_t version) {
+  TP_TRY(database.execute("BEGIN IMMEDIATE"));
+  TP_TRY(version == kOldestVersion ? upgrade_oldest(database, path) : database.execute(kSchemaOf9));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   TP_TRY(database.execute("COMMIT"));
-  spdlog::info("event=journal_upgraded from={} to={}", kUpgradedVersion, kSchemaVersion);
+  spdlog::info("event=journal_upgraded from={} to={}", version, kSchemaVersion);
   return ok_status();
 }
 

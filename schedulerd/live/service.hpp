@@ -180,13 +180,25 @@ struct EndedQuery {
   std::optional<JobId> before;         // ids below; none = from the newest
   std::vector<core::JobState> states;  // final ones; empty = any
   std::string tenant;                  // empty = any
+  std::string name;                    // empty = any
   int limit = 0;
+};
+
+// A line of such a list.
+struct EndedRow {
+  JobId id;
+  std::string tenant;
+  std::string name;
+  std::string state;
+  Instant submitted_at;
+  Instant finished_at;
+  std::string listed;  // the other fields (http/lists/listed_job.hpp); empty: they are to be taken from the job itself
 };
 
 class History {
  public:
   virtual ~History() = default;
-  [[nodiscard]] virtual std::vector<std::shared_ptr<const core::Job>> ended_jobs(const EndedQuery& query) = 0;
+  [[nodiscard]] virtual std::vector<EndedRow> ended_jobs(const EndedQuery& query) = 0;
   // Null: it has not ended, its time has passed, or there was none.
   [[nodiscard]] virtual std::shared_ptr<const core::Job> ended_job(JobId job) = 0;
   // Newest first, ids below `before` (none = from the newest); of one job if given.

@@ -10,6 +10,7 @@
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
+#include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/secrets.hpp"
 #include "schedulerd/live/submit_previews.hpp"
 #include "straggler/change_point_detector.hpp"
@@ -83,14 +84,17 @@ void EngineService::keep_ended() {
   for (auto& job : engine_.take_ended()) ended_.emplace(job->id, std::move(job));
 }
 
-std::vector<std::shared_ptr<const core::Job>> EngineService::ended_jobs(const live::EndedQuery& query) {
+std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& query) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<const core::Job>> found;
+  std::vector<live::EndedRow> found;
   for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(query.limit); ++each) {
     const core::Job& job = *each->second;
     const bool asked = query.states.empty() || std::count(query.states.begin(), query.states.end(), job.state) > 0;
     const bool below = !query.before || job.id < *query.before;
-    if (asked && below && (query.tenant.empty() || query.tenant == job.spec.tenant)) found.push_back(each->second);
+    const bool named = query.name.empty() || query.name == job.spec.name;
+    if (!asked || !below || !named || (!query.tenant.empty() && query.tenant != job.spec.tenant)) continue;
+    found.push_back({job.id, job.spec.tenant, job.spec.name, std::string(core::to_text(job.state)), job.submitted_at,
+                     job.finished_at.value_or(Instant()), live::http::listed_fields(job)});
   }
   return found;
 }

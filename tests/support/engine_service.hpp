@@ -54,7 +54,7 @@ class EngineService final : public live::Service, private live::History {
   };
   using Listener = std::function<void(const std::vector<core::Event>&)>;
 
-  std::vector<std::shared_ptr<const core::Job>> ended_jobs(const live::EndedQuery& query) override;
+  std::vector<live::EndedRow> ended_jobs(const live::EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;

@@ -12,7 +12,7 @@ namespace tidepool::test {
 
 class NoHistory : public live::History {
  public:
-  std::vector<std::shared_ptr<const core::Job>> ended_jobs(const live::EndedQuery&) override { return {}; }
+  std::vector<live::EndedRow> ended_jobs(const live::EndedQuery&) override { return {}; }
   std::shared_ptr<const core::Job> ended_job(JobId) override { return nullptr; }
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId>, std::optional<JobId>, int) override {
     return {};

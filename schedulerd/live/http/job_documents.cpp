@@ -17,13 +17,15 @@ JobDocument read_document(const core::JobSpec& spec) {
   return document;
 }
 
+bool is_listed(const core::JobSpec& spec) {
+  // Files are stored in canonical form: quotes inside a text are escaped, so none is taken for these names.
+  return spec.document.find(R"("labels":{")") != std::string::npos ||
+         spec.document.find(R"("steps":)") != std::string::npos;
+}
+
 std::shared_ptr<const JobDocument> JobDocuments::listed(const core::Job& job) {
   static const auto kNothing = std::make_shared<const JobDocument>();
-  // Files are stored in canonical form: quotes inside a text are escaped, so none is taken for these names.
-  const std::string& text = job.spec.document;
-  const bool has_labels = text.find(R"("labels":{")") != std::string::npos;
-  const bool has_steps = text.find(R"("steps":)") != std::string::npos;
-  return has_labels || has_steps ? of(job) : kNothing;
+  return is_listed(job.spec) ? of(job) : kNothing;
 }
 
 std::shared_ptr<const JobDocument> JobDocuments::of(const core::Job& job) {

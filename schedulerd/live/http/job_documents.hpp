@@ -21,6 +21,8 @@ struct JobDocument {
 };
 
 [[nodiscard]] JobDocument read_document(const core::JobSpec& spec);
+// False: a list shows nothing of the file. It is looked at, not read.
+[[nodiscard]] bool is_listed(const core::JobSpec& spec);
 
 class JobDocuments {
  public:

@@ -24,6 +24,9 @@ namespace tidepool::live::http {
 // All but its file, which job_text() puts in.
 [[nodiscard]] nlohmann::json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document,
                                         const std::string& currency);
+// With the reason as a caller of no tenant sees it.
+[[nodiscard]] nlohmann::json render_job_to_all(const Published& seen, const core::Job& job, const JobDocument& document,
+                                               const std::string& currency);
 // The rendered job as text, with its file as "spec" where the order of names has it.
 [[nodiscard]] std::string job_text(const nlohmann::json& rendered, const JobDocument& document);
 

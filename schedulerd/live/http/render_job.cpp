@@ -128,9 +128,8 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
 }
 
 // Field by field: a list of jobs is made of this, and an initializer list would copy each value twice.
-json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
-  const Published& seen = seen_by.seen;
-  json reason = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
+json render_job_to_all(const Published& seen, const core::Job& job, const JobDocument& document,
+                       const std::string& currency) {
   json out = json::object();
   out["id"] = job.id.text();
   out["name"] = job.spec.name;
@@ -148,10 +147,17 @@ json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& 
   out["priority"] = job.spec.priority;
   out["progress"] = render_progress(seen, job, document);
   out["cost"] = render_cost(seen, job, currency);
-  out["reason"] = without_foreign_jobs(std::move(reason), seen_by);
+  out["reason"] = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   out["sizes"] = render_sizes(job);
   out["error"] = job.last_error.empty() ? json(nullptr) : json(job.last_error);
   out["labels"] = document.labels;
+  return out;
+}
+
+json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
+  json out = render_job_to_all(seen_by.seen, job, document, currency);
+  json& reason = out["reason"];
+  reason = without_foreign_jobs(std::move(reason), seen_by);
   return out;
 }
 

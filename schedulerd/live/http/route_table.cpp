@@ -11,7 +11,7 @@ constexpr bool kOwn = false;  // tokens of one tenant see their own part
 constexpr bool kAll = true;   // only tokens of no tenant
 
 constexpr std::array kRoutes{
-    Route{"GET", "/v1/jobs", Access::kViewer, kOwn, "limit cursor state tenant", list_jobs},
+    Route{"GET", "/v1/jobs", Access::kViewer, kOwn, "limit cursor state tenant name", list_jobs},
     Route{"POST", "/v1/jobs", Access::kSubmitter, kOwn, "dry_run", submit_job},
     Route{"POST", "/v1/jobs:batch", Access::kSubmitter, kOwn, "", submit_jobs},
     Route{"GET", "/v1/jobs/{id}", Access::kViewer, kOwn, "", get_job},

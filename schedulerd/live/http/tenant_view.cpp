@@ -96,4 +96,9 @@ json without_foreign_jobs(json said, const SeenBy& seen_by) {
   return said;
 }
 
+bool may_name_jobs(std::string_view said) {
+  const auto is_there = [&](std::string_view text) { return said.find(text) != std::string_view::npos; };
+  return is_there(kPrefix) || std::any_of(kJobNumbers.begin(), kJobNumbers.end(), is_there);
+}
+
 }  // namespace tidepool::live::http

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -28,5 +29,8 @@ struct SeenBy {
 // tenant", a number that is one is left out. What users have written themselves stays as it is: names, labels, job
 // files, the last words of a worker. A caller of no tenant gets `said` unchanged.
 [[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const SeenBy& seen_by);
+
+// False: `said`, canonical JSON, is the same for all callers. True: it may name a job.
+[[nodiscard]] bool may_name_jobs(std::string_view said);
 
 }  // namespace tidepool::live::http

@@ -68,6 +68,35 @@ TEST_CASE("ended jobs stand among the others in every list, newest first, none t
   }
 }
 
+// Without the job's file, which lists leave out.
+json shown_alone(EndedScene& scene, const std::string& id, const std::string& token) {
+  json job = scene.fixture.json_of({.path = "/v1/jobs/" + id, .token = token});
+  job.erase("spec");
+  return job;
+}
+
+TEST_CASE("a list has ended jobs as each is shown alone, to everyone and to a tenant") {
+  EndedScene scene;
+  const std::string red = scene.fixture.service.add_token("viewer", "red");
+  for (const std::string& token : {scene.fixture.admin, red}) {
+    const json page = scene.fixture.json_of({.path = "/v1/jobs?state=cancelled", .token = token});
+    REQUIRE(page.at("items").size() == (token == red ? 5 : 10));
+    for (const auto& job : page.at("items")) CHECK(job == shown_alone(scene, job.at("id"), token));
+  }
+}
+
+TEST_CASE("a list of one name has the jobs that wait and those that have ended") {
+  EndedScene scene;
+  const std::string& admin = scene.fixture.admin;
+  const std::string red = scene.fixture.service.add_token("viewer", "red");
+  CHECK(scene.list("name=j6", admin) == std::vector<std::string>{"job-6"});
+  CHECK(scene.list("name=j7", admin) == std::vector<std::string>{"job-7"});
+  CHECK(scene.list("name=j6&state=pending", admin).empty());
+  CHECK(scene.list("name=j6", red) == std::vector<std::string>{"job-6"});
+  CHECK(scene.list("name=j3", red).empty());
+  CHECK(scene.list("name=j", admin).empty());
+}
+
 TEST_CASE("a tenant finds its own ended jobs and no others") {
   EndedScene scene;
   const std::string red = scene.fixture.service.add_token("submitter", "red");

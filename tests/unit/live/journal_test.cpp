@@ -46,6 +46,38 @@ void tamper(const std::string& path, const char* sql) {
 
 }  // namespace
 
+TEST_CASE("an ended job is stored with what lists show of it, and is found by its state, its tenant and its name") {
+  const test::TemporaryFolder dir;
+  JournalOptions options;
+  options.listed_fields = [](const core::Job& job) { return "error of " + job.spec.name; };
+  Journal journal = open(dir / "j.db", options);
+  core::Job job;
+  job.id = JobId(4);
+  job.spec.name = "one";
+  job.spec.tenant = "red";
+  job.state = core::JobState::kFailed;
+  job.submitted_at = Instant::from_micros(5);
+  job.finished_at = Instant::from_micros(9);
+  REQUIRE(journal.append_ended(job).ok());
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  auto history = *SqliteHistory::open(dir / "j.db");
+  const auto found = [&](const std::string& tenant, const std::string& name, core::JobState state) {
+    return history->ended_jobs({.before = {}, .states = {state}, .tenant = tenant, .name = name, .limit = 5});
+  };
+  REQUIRE(found("red", "one", core::JobState::kFailed).size() == 1);
+  const EndedRow row = found("", "", core::JobState::kFailed).at(0);
+  CHECK(row.id == job.id);
+  CHECK(row.tenant == "red");
+  CHECK(row.name == "one");
+  CHECK(row.state == "failed");
+  CHECK(row.submitted_at == job.submitted_at);
+  CHECK(row.finished_at == *job.finished_at);
+  CHECK(row.listed == "error of one");
+  CHECK(found("blue", "one", core::JobState::kFailed).empty());
+  CHECK(found("red", "two", core::JobState::kFailed).empty());
+  CHECK(found("red", "one", core::JobState::kSucceeded).empty());
+}
+
 TEST_CASE("facts come back in order, with the clock of their batch") {
   const test::TemporaryFolder dir;
   {
@@ -153,10 +185,10 @@ TEST_CASE("a newer schema is refused without a write") {
   {
     Journal journal = open(dir / "j.db");
   }
-  tamper(dir / "j.db", "PRAGMA user_version=9");
+  tamper(dir / "j.db", "PRAGMA user_version=10");
   const auto refused = Journal::open(dir / "j.db", {});
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("schema version 9") != std::string::npos);
+  CHECK(refused.error().message.find("schema version 10") != std::string::npos);
 }
 
 TEST_CASE("a snapshot lets old rows go, and the rows after the older snapshot stay") {

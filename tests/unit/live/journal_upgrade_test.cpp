@@ -102,7 +102,23 @@ TEST_CASE("a state directory of schema version 7 is taken up with all that it ho
     CHECK_FALSE(history->events(0, job->id, 500).empty());
     CHECK_FALSE(history->decisions(std::nullopt, job->id, 500).empty());
   }
-  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .limit = 10}).size() == 1);
+  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .name = "", .limit = 10}).size() == 1);
+}
+
+TEST_CASE("a state directory of schema version 8 goes on with its ended jobs, which are found by name as well") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  REQUIRE(Start(file).failure.empty());
+  execute(file, "DROP INDEX ended_jobs_by_name; ALTER TABLE ended_jobs DROP COLUMN listed; PRAGMA user_version=8");
+  const Start start(file);
+  REQUIRE(start.failure.empty());
+  auto history = *SqliteHistory::open(file);
+  const auto rows = history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "done-b", .limit = 10});
+  REQUIRE(rows.size() == 1);
+  CHECK(rows.front().id == JobId(2));
+  CHECK(rows.front().state == "succeeded");
+  CHECK(rows.front().listed.empty());
+  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "", .limit = 10}).size() == 6);
 }
 
 TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {
@@ -148,7 +164,7 @@ TEST_CASE("an upgrade that cannot read its snapshot changes nothing, and a damag
 }
 
 TEST_CASE("schema versions older than the one before, and newer ones, are refused") {
-  for (const int version : {kUpgradedVersion - 1, kSchemaVersion + 1}) {
+  for (const int version : {kOldestVersion - 1, kSchemaVersion + 1}) {
     const test::TemporaryFolder dir;
     const std::string file = old_database(dir);
     execute(file, "PRAGMA user_version=" + std::to_string(version));

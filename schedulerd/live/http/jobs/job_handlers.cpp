@@ -1,8 +1,6 @@
-// Jobs: submit, list, and the wishes that change one.
+// Jobs: submit, and the wishes that change one.
 #include <algorithm>
-#include <iterator>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "api/v1/job_spec.hpp"
@@ -21,73 +19,6 @@ namespace tidepool::live::http {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kJobsList = "jobs";
-
-// The states named by ?state=a,b; empty = any.
-Result<std::set<std::string>> read_states(const Call& call) {
-  std::set<std::string> states;
-  const std::string text = call.query("state");
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string word(rest.substr(0, rest.find(',')));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    bool known = false;
-    for (int state = 0; state <= static_cast<int>(core::JobState::kCancelled); ++state) {
-      known = known || word == core::to_text(static_cast<core::JobState>(state));
-    }
-    if (!known) {
-      return invalid_argument("state \"" + word + "\" is none of pending, starting, running, resizing, suspending, " +
-                              "suspended, succeeded, failed, cancelled");
-    }
-    states.insert(word);
-  }
-  return states;
-}
-
-struct JobsAsked {
-  Page page;
-  std::set<std::string> states;  // empty = any
-  std::string tenant;            // empty = any
-};
-
-// Of the jobs that have left the state, those that are asked for; nothing where only others are.
-std::vector<std::shared_ptr<const core::Job>> ended_jobs(Rest& rest, const Call& call, const JobsAsked& asked) {
-  EndedQuery query{.before = {}, .states = {}, .tenant = asked.tenant, .limit = asked.page.limit + 1};
-  if (query.tenant.empty()) query.tenant = call.caller.tenant;
-  if (asked.page.after) query.before = JobId(*asked.page.after);
-  for (const auto state : {core::JobState::kSucceeded, core::JobState::kFailed, core::JobState::kCancelled}) {
-    if (asked.states.contains(core::to_text(state))) query.states.push_back(state);
-  }
-  if (query.states.empty() && !asked.states.empty()) return {};
-  auto jobs = rest.service().history().ended_jobs(query);
-  // Some may have left since the picture was taken: there they are as they were.
-  std::erase_if(jobs, [&](const auto& job) {
-    return !call.caller.sees(job->spec.tenant) || call.seen->state.jobs.contains(job->id);
-  });
-  return jobs;
-}
-
-// The newest first, one more than the page holds if there are so many.
-std::vector<std::shared_ptr<const core::Job>> newest_jobs(Rest& rest, const Call& call, const JobsAsked& asked) {
-  const auto most = static_cast<std::size_t>(asked.page.limit) + 1;
-  std::vector<std::shared_ptr<const core::Job>> jobs;
-  const auto& live = call.seen->state.jobs;
-  auto end = asked.page.after ? live.lower_bound(JobId(*asked.page.after)) : live.end();
-  while (end != live.begin() && jobs.size() < most) {
-    --end;
-    const core::Job& job = *end->second;
-    const bool wanted = call.caller.sees(job.spec.tenant) &&
-                        (asked.tenant.empty() || asked.tenant == job.spec.tenant) &&
-                        (asked.states.empty() || asked.states.contains(core::to_text(job.state)));
-    if (wanted) jobs.push_back(end->second);
-  }
-  const auto ended = ended_jobs(rest, call, asked);
-  std::vector<std::shared_ptr<const core::Job>> all;
-  std::merge(jobs.begin(), jobs.end(), ended.begin(), ended.end(), std::back_inserter(all),
-             [](const auto& one, const auto& other) { return one->id > other->id; });
-  if (all.size() > most) all.resize(most);
-  return all;
-}
 
 json render_places(const PreviewedSubmit& preview) {
   json places = json::array();
@@ -159,23 +90,6 @@ void reply_dry_submit(Rest& rest, Call call, core::JobSpec spec) {
 }
 
 }  // namespace
-
-void list_jobs(Rest& rest, Call call) {
-  const auto page = read_page(call, kJobsList);
-  if (!page) return call.fail(bad_parameter(page.error()));
-  const auto states = read_states(call);
-  if (!states) return call.fail(bad_parameter(states.error()));
-  PageBuilder builder(kJobsList, page->limit);
-  for (const auto& job : newest_jobs(rest, call, {.page = *page, .states = *states, .tenant = call.query("tenant")})) {
-    if (builder.full()) {
-      builder.add(job->id.number(), nullptr);
-      break;
-    }
-    const auto document = rest.documents().listed(*job);
-    builder.add(job->id.number(), render_job(rest.seen_by(call), *job, *document, rest.options().currency));
-  }
-  call.reply(200, std::move(builder).body(call.seen->as_of_seq));
-}
 
 void submit_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
