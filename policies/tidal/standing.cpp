@@ -25,24 +25,14 @@ Standing::Class Standing::class_of(double seconds_left) {
   return static_cast<Class>(std::min(steps, double(kClasses - 1)));
 }
 
-std::vector<double> Standing::behind() const {
-  std::vector<double> behind(kClasses);
+std::vector<Others> Standing::counted() const {
+  std::vector<Others> counted(kClasses);
   int count = 0;
   for (Class at = kClasses; at-- > 0;) {
     count += counts_[at];
-    behind[at] = rounded(count);
+    counted[at] = {.behind = rounded(count), .in_turn = rounded(count - std::max(0, turns_[at] - 1) / 2.0)};
   }
-  return behind;
-}
-
-std::vector<double> Standing::in_turn() const {
-  std::vector<double> in_turn(kClasses);
-  int count = 0;
-  for (Class at = kClasses; at-- > 0;) {
-    count += counts_[at];
-    in_turn[at] = rounded(count - std::max(0, turns_[at] - 1) / 2.0);
-  }
-  return in_turn;
+  return counted;
 }
 
 double Standing::long_jobs() const {
@@ -59,14 +49,10 @@ double Standing::long_jobs() const {
 std::vector<Others> Standing::others(double long_jobs_half) const {
   const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
   const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
-  const std::vector<double> behind = this->behind();
-  const std::vector<double> in_turn = this->in_turn();
-  std::vector<Others> others(kClasses);
+  std::vector<Others> others = counted();
   for (Class at = 0; at < kClasses; ++at) {
     const double place = kPlace * double(at);
-    others[at] = {.behind = behind[at],
-                  .in_turn = in_turn[at],
-                  .levelling = std::floor(levels + place - std::floor(place)) / kLevels};
+    others[at].levelling = std::floor(levels + place - std::floor(place)) / kLevels;
   }
   return others;
 }

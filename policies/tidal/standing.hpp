@@ -28,10 +28,8 @@ class Standing {
   // `in_turn`: the job takes turns with those of its class (worth.hpp, Length).
   void add(Class of, bool in_turn = false) { count(of, in_turn, 1); }
   void remove(Class of, bool in_turn = false) { count(of, in_turn, -1); }
-  // Jobs in this class or a higher one, rounded; at least 1. By class; O(classes).
-  [[nodiscard]] std::vector<double> behind() const;
-  // The same with half of the others in the class that take turns. O(classes).
-  [[nodiscard]] std::vector<double> in_turn() const;
+  // Jobs in this class or a higher one, rounded; at least 1. By class, without levelling; O(classes).
+  [[nodiscard]] std::vector<Others> counted() const;
   // What all have left, in jobs as long as the longest; 0 where there is nobody. O(classes).
   [[nodiscard]] double long_jobs() const;
   // By class; levelling is a half where there are so many long jobs. It is told in sixteenths, which every class rounds

@@ -61,14 +61,13 @@ class TypedRound {
       classes.push_back(Standing::class_of(length.seconds));
       standing.add(classes.back(), length.in_turn);
     }
-    const std::vector<double> behind = standing.behind();
-    const std::vector<double> in_turn = standing.in_turn();
+    const std::vector<Others> others = standing.counted();
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       std::vector<Worth>& worths = worths_.emplace_back();
       const int held = type_held(view_, view_.jobs[row]);
       for (std::size_t type = 0; type < grounds_.size(); ++type) {
         worths.emplace_back(view_.jobs[row], Worth::Types{.grounds = grounds_, .of = type, .held_type = held},
-                            Others{.behind = behind[classes[row]], .in_turn = in_turn[classes[row]]}, settings_);
+                            others[classes[row]], settings_);
       }
     }
   }

@@ -177,9 +177,10 @@ Worth::Worth(const JobRow& job, const Types& types, const Others& others, const 
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.grounds)),
-      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, job, settings))),
-      in_turn_(takes_turns(alone_, job)),
-      waiting_(waiting_of(length_at(alone_, job, settings), settings)) {
+      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, job, settings))) {
+  const Length length = length_at(alone_, job, settings);
+  in_turn_ = length.in_turn;
+  waiting_ = waiting_of(length, settings);
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
   if (types.grounds.size() == 1) least_ = job.size_min;

@@ -76,9 +76,9 @@ void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
 }
 
-}  // namespace
-
 constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
+
+}  // namespace
 
 struct SqliteHistory::Impl {
   Database database;
@@ -181,10 +181,9 @@ std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
   return found;
 }
 
-// Of a row with its id and itself; null: it cannot be read.
+// Of a row with its id and itself, which is not kept yet; null: it cannot be read.
 std::shared_ptr<const core::Job> SqliteHistory::Impl::job_at(const Row& row) {
   const JobId id = *id_at<JobId>(row, 0);
-  if (const auto kept = jobs.find(id); kept != jobs.end()) return kept->second;
   auto job = core::job_from_text(row.text(1));
   if (!job.ok()) {
     spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
