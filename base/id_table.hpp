@@ -308,7 +308,7 @@ class IdTable {
   // The page to write to, which no other table shares from now on.
   [[nodiscard]] Page& own(std::size_t at) {
     if constexpr (kShared) {
-      // Taking a share of it orders what follows behind whoever dropped one on another thread.
+      // Taking a share of it orders what follows behind a share that was dropped on another thread.
       const PagePointer held = pages_[at];
       if (held.use_count() > 2) pages_[at] = std::make_shared<Page>(*held);
     }

@@ -28,7 +28,7 @@ inline void make_sparse(nlohmann::json& value, const nlohmann::json& blank) {
   }
 }
 
-// Fields that the blank does not have are kept: whoever decodes it refuses them.
+// Fields that the blank does not have are kept: the decoder refuses them.
 inline void fill_in(nlohmann::json& value, const nlohmann::json& blank) {
   for (auto usual = blank.begin(); usual != blank.end(); ++usual) {
     const auto [field, is_missing] = value.emplace(usual.key(), *usual);

@@ -38,7 +38,7 @@ struct Engine::Impl {
   Parts parts;
   ClusterState state;
   Worklist work;
-  std::vector<std::shared_ptr<const Job>> ended;  // have left the state, and nobody has taken them yet
+  std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
   std::string planned_by;                         // whose planner, or line, it is
@@ -76,7 +76,7 @@ struct Engine::Impl {
     for (const auto& [id, job] : state.ended) follower.follow(state, id);
   }
 
-  // Who has left the state is on no list; planners learn what is remembered of it, and what no longer is.
+  // A job that has left the state is on no list; planners learn what is remembered of it, and what no longer is.
   void forget(StateChange::Left left) {
     for (auto& job : left.jobs) {
       const JobId id = job->id;

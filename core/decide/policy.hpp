@@ -10,8 +10,8 @@
 //             it looks at. A job may name such a policy as its own in scaling.policy (pinned policy).
 //   Planner   where targets depend on each other. It may keep what follows from the state; its targets are part of the
 //             state and stand until what they rest on changes (plan_grounds.hpp).
-// To a Planner a job that follows a pinned policy, or whose user has pinned its size, is a fixed claim: the plan counts
-// with its slots and gives them to nobody else, and the rule, or the user, sizes it.
+// To a Planner a job that follows a pinned policy, or has a size pinned by its user, is a fixed claim: the plan counts
+// with its slots and gives them to no other job, and the rule, or the user, sizes it.
 #pragma once
 
 #include <compare>
@@ -69,8 +69,8 @@ class JobRule {
 
 struct PlanRequest {
   ClusterView view;
-  const IdSet<JobId>& jobs;       // whoever any plan may count with, running or waiting
-  const IdSet<JobId>& looked_at;  // whose facts have changed or whose time has come; others, too
+  const IdSet<JobId>& jobs;       // that any plan may count with, running or waiting
+  const IdSet<JobId>& looked_at;  // with changed facts, or whose time has come; others, too
   // Both valid during the call. The plan counts with the job: it runs or waits, and goes on doing so.
   const std::function<bool(const Job&)>& counts;
   // It follows a pinned policy.
@@ -92,7 +92,7 @@ class Planner {
  public:
   virtual ~Planner() = default;
   // The job is new, has changed or has ended. Called for every job that changes; for one that has left the state, too,
-  // of whom ClusterState::ended holds what is remembered, or nothing any more.
+  // of which ClusterState::ended holds what is remembered, or nothing any more.
   virtual void follow(const ClusterState& state, JobId job) = 0;
   // The newest answer, or one made by another planner of the same state, has become part of the state.
   virtual void booked() {}

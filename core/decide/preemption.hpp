@@ -1,10 +1,10 @@
-// Running jobs to which the plan gives nothing: whose slots a job before them in line takes, and who stays.
+// Running jobs to which the plan gives nothing: which give their slots to a job before them in line, and which stay.
 //
 // Safe rules. One is preempted only if another job needs its slots, and no more of them than that job needs: those last
-// in the plan's order are looked at first, and each that the others make up for is left alone. Who may not be
-// preempted, or not yet, stays, and so does who ends sooner than it could be started again (job_work.hpp), unless for a
-// higher priority. For a job that asks for a type of slot only those are preempted who hold such slots; else workers of
-// others move elsewhere (type_moves.hpp).
+// in the plan's order are looked at first, and each that the others make up for is left alone. One that may not be
+// preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
+// for a higher priority. For a job that asks for a type of slot only those are preempted that hold such slots; else
+// workers of others move elsewhere (type_moves.hpp).
 #pragma once
 
 #include <optional>

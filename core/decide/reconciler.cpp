@@ -28,7 +28,7 @@ class Reconciler {
   Reconciler(DecisionDraft& draft, const IdSet<JobId>& releasing)
       : draft_(draft), rule_(draft.default_policy().line_rule()), preemption_(draft, releasing) {}
 
-  // Shrinks at once; whom the plan gives nothing may be preempted later.
+  // Shrinks at once; a job to which the plan gives nothing may be preempted later.
   void shrink_over_target(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const int size = entry.target->size;
@@ -49,20 +49,21 @@ class Reconciler {
   void allocate_waiting(const Job& job) {
     if (never_starts(job) || is_behind(job) || is_too_dear(job)) return;
     const Target target = draft_.unplanned_target(job);
-    // Whom the policy holds back lets the ones behind it pass, whether there is room or not.
+    // A job that the policy holds back lets the ones behind it pass, whether there is room or not.
     if (target.size == 0) return draft_.find(job, target.reason, &target);
     start({&job, &target});
   }
 
-  // So many jobs come next in line of whom nothing else would be said than what was said before: they wait.
+  // So many jobs come next in line of which nothing else would be said than what was said before: they wait.
   void pass_by(std::size_t jobs) { waiting_ += static_cast<int>(jobs); }
 
-  // Nobody behind may start.
+  // No job behind may start.
   [[nodiscard]] bool is_blocked() const { return rule_ == LineRule::kStrict && waiting_ > 0; }
 
   void keep_running() { preemption_.keep_the_others(); }
 
-  // Once all slots are handed out: who did not start, and why. Only now it is known who has no room where its state is.
+  // Once all slots are handed out: which jobs did not start, and why. Only now it is known which lack room at their
+  // state.
   void record_pending_reasons() {
     for (const auto& [job, lacks, target] : left_) {
       const auto held = waits_for_state(draft_, *job);
@@ -113,7 +114,7 @@ class Reconciler {
     const Job& job = *entry.job;
     const auto held = waits_for_state(draft_, job);
     if (!held) return serve(entry);
-    // Its state lies on a node without room: it holds up nobody, others may have room that does not help it.
+    // Its state lies on a node without room: it holds up no other job, others may have room that does not help it.
     if (rule_ == LineRule::kReserves) return draft_.find(job, *held, entry.target);
     left_.push_back({&job, *held, nullptr});
   }
@@ -122,7 +123,7 @@ class Reconciler {
     const Job& job = *entry.job;
     const bool starts = job.state == JobState::kPending;
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
-    // Dearer nodes may be all there is: nobody waits, moves or is preempted for a job that they do not suit.
+    // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || job.spec.scaling.price_cap) return take(entry);
     if (!job.spec.slot_types.empty()) return take_typed(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
@@ -138,7 +139,7 @@ class Reconciler {
     take(entry);  // nothing is left to take: this says why
   }
 
-  // Behind a gang of several slots that waits, all wait; such a gang waits behind everybody who does.
+  // Behind a gang of several slots that waits, all wait; such a gang waits behind every job that does.
   [[nodiscard]] bool may_take(const SlotClaim& claim) const {
     return !gang_waits_ && !(is_waited() && claim.slots_each > 1);
   }
@@ -190,7 +191,7 @@ class Reconciler {
   LineRule rule_;
   Preemption preemption_;
   std::vector<Waiting> left_;
-  int waiting_ = 0;          // who could not start and do not wait for their state
+  int waiting_ = 0;          // could not start and do not wait for their state
   bool reserves_ = false;    // room is kept for a job in line
   bool gang_waits_ = false;  // one that needs several slots of a node
 };
@@ -225,7 +226,7 @@ std::vector<JobId> line_of(const DecisionDraft& draft, const JobRule& rule, cons
   return ids;
 }
 
-// Only those in line for whom there is room and those that must be looked at.
+// Only those in line for which there is room and those that must be looked at.
 void walk(DecisionDraft& draft, const WaitingLine& line, Reconciler& reconciler) {
   using Place = WaitingLine::Place;
   const auto fits = [&](const WaitingLine::Need& need) {

@@ -1,15 +1,15 @@
-// Brings the cluster towards the targets of the policy in charge: who has too much gives up first, then slots are
+// Brings the cluster towards the targets of the policy in charge: jobs with too much give up first, then slots are
 // handed out in line.
 //
-// Where targets are a plan's, everybody who does not have what it gives stands in line in the plan's order
-// (LineRule::kReserves): what is free, or on its way to being free, is kept for whoever comes first and does not fit
-// yet, and running jobs to which the plan gives nothing are preempted for it (preemption.hpp). Where targets are a
-// rule's, the jobs that wait stand in line by rank, and whoever does not fit is passed or waits with all behind it;
+// Where targets are a plan's, every job that does not have what it gives stands in line in the plan's order
+// (LineRule::kReserves): what is free, or on its way to being free, is kept for the job that comes first and does not
+// fit yet, and running jobs to which the plan gives nothing are preempted for it (preemption.hpp). Where targets are a
+// rule's, the jobs that wait stand in line by rank, and one that does not fit is passed or waits with all behind it;
 // running jobs grow only while none waits.
 //
-// Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. Who
-// waits for slots where its state lies holds up nobody. While a job that asks for a type of slot waits, no job behind
-// it takes slots of that type, if they are coming. Reconciling twice changes nothing.
+// Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. One
+// that waits for slots where its state lies holds up no other. While a job that asks for a type of slot waits, no job
+// behind it takes slots of that type, if they are coming. Reconciling twice changes nothing.
 #pragma once
 
 #include "base/id_set.hpp"
@@ -30,7 +30,7 @@ struct OffPlan {
 // that the cluster has. Requires: the policy in charge is a rule.
 struct InLine {
   const IdSet<JobId>& pending;
-  // They in order: only those are looked at for whom there is room and those that must be. Null: all of them are, as
+  // They in order: only those are looked at for which there is room and those that must be. Null: all of them are, as
   // when the nodes are not those for which the line's settled jobs were judged.
   const WaitingLine* line = nullptr;
 };

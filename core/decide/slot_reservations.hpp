@@ -1,4 +1,4 @@
-// Slots that are free, or will be without anybody deciding more, less what is reserved for claims that wait for them.
+// Slots that are free, or will be without a further decision, less what is reserved for claims that wait for them.
 #pragma once
 
 #include <map>

@@ -39,7 +39,7 @@ inline constexpr std::size_t kJobSets = 10;
 
 // What else a decision rests on.
 enum class Input {
-  kSlots,  // free slots, or who waits for them
+  kSlots,  // free slots, or the jobs that wait for them
   kNodes,
   kPlan,  // the targets of a plan, and intents under way
   kDesk,  // what is about no job, such as which policy file decides

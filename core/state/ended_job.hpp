@@ -12,7 +12,7 @@
 namespace tidepool::core {
 
 // Only those that measured something or succeeded. Once there are twice as many, the half that ended first is
-// forgotten, so that whoever learns from them has to begin anew only now and then.
+// forgotten, so that what learns from them has to begin anew only now and then.
 inline constexpr std::size_t kEndedJobsRemembered = 4'096;
 
 // The job has ended and nothing depends on it any more.

@@ -2,7 +2,7 @@
 // the struct; the sentence is rendered from it (core/words/sentence.hpp), so the CLI, the API, the dashboard and the
 // goldens agree.
 //
-// Rule: reasons are inert. Whoever decides makes, copies and compares them and reads none: what the engine must know
+// Rule: reasons are inert. Code that decides makes, copies and compares them and reads none: what the engine must know
 // later is a field of the job. Explanations, codecs and documents read them through reason_read.hpp; the lint test
 // refuses that header everywhere else.
 #pragma once

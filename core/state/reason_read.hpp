@@ -1,4 +1,4 @@
-// Reads a reason. Only for what explains, renders or stores one: the lint test refuses this header to whoever decides
+// Reads a reason. Only for what explains, renders or stores one: the lint test refuses this header to code that decides
 // (READS_REASONS in tests/lint/lint.py).
 #pragma once
 

@@ -63,7 +63,7 @@ struct SlotType {
 
 struct NodeRow {
   NodeId id;
-  int slots = 0;               // all of them, whoever holds them
+  int slots = 0;               // all of them, held or free
   int type = 0;                // of its slots: index into View::types
   std::string slot_type = {};  // what job files call its slots; empty = not known
   double price_per_hour = 0;   // of one slot; 0 = not known

@@ -12,7 +12,7 @@
 
 namespace tidepool::live::http {
 
-// A picture, the jobs that have left the state, and who is shown both.
+// A picture, the jobs that have left the state, and the caller that is shown both.
 struct SeenBy {
   const Published& seen;
   const Caller& caller;
