@@ -9,11 +9,11 @@
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/live/config.hpp"
 #include "schedulerd/live/daemon.hpp"
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
-#include "schedulerd/live/logging.hpp"
+#include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/logging.hpp"
 #include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 

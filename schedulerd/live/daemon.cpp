@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "schedulerd/live/policies/policy_reading.hpp"
-#include "schedulerd/live/recovery.hpp"
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
+#include "schedulerd/live/store/recovery.hpp"
 
 namespace tidepool::live {
 namespace {

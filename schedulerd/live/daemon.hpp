@@ -8,17 +8,17 @@
 #include <thread>
 
 #include "core/decide/engine.hpp"
-#include "schedulerd/live/clock.hpp"
-#include "schedulerd/live/config.hpp"
-#include "schedulerd/live/embedded_agent.hpp"
-#include "schedulerd/live/gateway.hpp"
-#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/agents/embedded_agent.hpp"
+#include "schedulerd/live/agents/gateway.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/policies/policy_workshop.hpp"
-#include "schedulerd/live/publisher.hpp"
-#include "schedulerd/live/service.hpp"
-#include "schedulerd/live/state_dir.hpp"
+#include "schedulerd/live/service/clock.hpp"
+#include "schedulerd/live/service/publisher.hpp"
+#include "schedulerd/live/service/service.hpp"
+#include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/state_dir.hpp"
+#include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/submit_previews.hpp"
 
 namespace tidepool::live {

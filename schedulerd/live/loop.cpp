@@ -9,9 +9,9 @@
 #include "core/codec/reason_numbers.hpp"
 #include "core/facts/job_facts.hpp"
 #include "schedulerd/leader/report_facts.hpp"
-#include "schedulerd/live/metric.hpp"
-#include "schedulerd/live/secrets.hpp"
-#include "schedulerd/live/wire_orders.hpp"
+#include "schedulerd/live/agents/wire_orders.hpp"
+#include "schedulerd/live/service/metric.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
 namespace {

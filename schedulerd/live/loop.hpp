@@ -16,12 +16,12 @@
 #include "base/result.hpp"
 #include "core/decide/engine.hpp"
 #include "schedulerd/leader/executor.hpp"
-#include "schedulerd/live/clock.hpp"
-#include "schedulerd/live/inbox.hpp"
-#include "schedulerd/live/journal.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
-#include "schedulerd/live/publisher.hpp"
-#include "schedulerd/live/recovery.hpp"
+#include "schedulerd/live/service/clock.hpp"
+#include "schedulerd/live/service/inbox.hpp"
+#include "schedulerd/live/service/publisher.hpp"
+#include "schedulerd/live/store/journal.hpp"
+#include "schedulerd/live/store/recovery.hpp"
 
 namespace tidepool::live {
 

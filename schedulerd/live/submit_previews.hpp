@@ -8,7 +8,7 @@
 #include "core/decide/engine_parts.hpp"
 #include "core/explain/submit_preview.hpp"
 #include "schedulerd/live/policies/task_thread.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live {
 

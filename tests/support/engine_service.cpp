@@ -11,7 +11,7 @@
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
 #include "schedulerd/live/http/lists/listed_job.hpp"
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/submit_previews.hpp"
 #include "straggler/change_point_detector.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/policies/policy_workshop.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::test {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/live/history.hpp"
 #include "schedulerd/live/loop.hpp"
+#include "schedulerd/live/store/history.hpp"
 #include "sim/daemon.hpp"
 #include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"

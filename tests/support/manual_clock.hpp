@@ -1,7 +1,7 @@
 // A clock that the test moves; it stands still otherwise.
 #pragma once
 
-#include "schedulerd/live/clock.hpp"
+#include "schedulerd/live/service/clock.hpp"
 
 namespace tidepool::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::test {
 

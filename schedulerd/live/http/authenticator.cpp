@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

@@ -16,7 +16,7 @@
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/http_server.hpp"
 #include "schedulerd/live/http/metrics.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 #include "core/decide/stage_times.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

@@ -12,7 +12,7 @@
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

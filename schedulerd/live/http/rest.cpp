@@ -9,7 +9,7 @@
 #include "base/word_list.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -17,7 +17,7 @@
 #include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

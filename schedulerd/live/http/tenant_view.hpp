@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schedulerd/live/http/authenticator.hpp"
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

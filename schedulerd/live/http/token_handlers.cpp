@@ -3,7 +3,7 @@
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "policies/host/file_round.hpp"
 #include "policies/host/policy_file.hpp"
-#include "schedulerd/live/inbox.hpp"
 #include "schedulerd/live/policies/task_thread.hpp"
+#include "schedulerd/live/service/inbox.hpp"
 
 namespace tidepool::live {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "schedulerd/live/policies/policy_version.hpp"
+#include "schedulerd/live/service/policy_version.hpp"
 
 namespace tidepool::live {
 

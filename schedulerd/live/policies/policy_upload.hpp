@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "schedulerd/live/policies/policy_version.hpp"
+#include "schedulerd/live/service/policy_version.hpp"
 
 namespace tidepool::live {
 

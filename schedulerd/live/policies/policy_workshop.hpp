@@ -11,8 +11,8 @@
 
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
-#include "schedulerd/live/policies/policy_version.hpp"
-#include "schedulerd/live/policies/shadow_report.hpp"
+#include "schedulerd/live/service/policy_version.hpp"
+#include "schedulerd/live/service/shadow_report.hpp"
 
 namespace tidepool::live {
 

@@ -6,9 +6,9 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "schedulerd/live/policies/spent.hpp"
-#include "schedulerd/live/recovery.hpp"
-#include "schedulerd/live/snapshot_store.hpp"
-#include "schedulerd/live/sqlite.hpp"
+#include "schedulerd/live/store/recovery.hpp"
+#include "schedulerd/live/store/snapshot_store.hpp"
+#include "schedulerd/live/store/sqlite.hpp"
 
 namespace tidepool::live {
 

@@ -9,7 +9,7 @@
 #include "core/codec/codec.hpp"
 #include "core/decide/plan_grounds.hpp"
 #include "policies/host/file_policy.hpp"
-#include "schedulerd/live/history.hpp"
+#include "schedulerd/live/store/history.hpp"
 #include "tests/support/loop_world.hpp"
 #include "tests/support/seeds.hpp"
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/clock.hpp"
+#include "schedulerd/live/service/clock.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/config.hpp"
+#include "schedulerd/live/setup/config.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>

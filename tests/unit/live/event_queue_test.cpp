@@ -1,4 +1,4 @@
-#include "schedulerd/live/event_queue.hpp"
+#include "schedulerd/live/service/event_queue.hpp"
 
 #include <catch2/catch.hpp>
 #include <thread>

@@ -1,5 +1,5 @@
 // The gateway's door: what strangers and a lack of descriptors do to it.
-#include "schedulerd/live/gateway.hpp"
+#include "schedulerd/live/agents/gateway.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>

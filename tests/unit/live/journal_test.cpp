@@ -1,4 +1,4 @@
-#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/store/journal.hpp"
 
 #include <sqlite3.h>
 
@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "core/codec/codec.hpp"
-#include "schedulerd/live/history.hpp"
-#include "schedulerd/live/journal_mark.hpp"
+#include "schedulerd/live/store/history.hpp"
+#include "schedulerd/live/store/journal_mark.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {

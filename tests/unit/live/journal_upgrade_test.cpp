@@ -1,5 +1,5 @@
 // A state directory that schema version 7 has left, taken up by this one.
-#include "schedulerd/live/journal_upgrade.hpp"
+#include "schedulerd/live/store/journal_upgrade.hpp"
 
 #include <sqlite3.h>
 
@@ -9,10 +9,10 @@
 
 #include "core/codec/codec.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/live/history.hpp"
-#include "schedulerd/live/journal.hpp"
-#include "schedulerd/live/journal_schema.hpp"
-#include "schedulerd/live/recovery.hpp"
+#include "schedulerd/live/store/history.hpp"
+#include "schedulerd/live/store/journal.hpp"
+#include "schedulerd/live/store/journal_schema.hpp"
+#include "schedulerd/live/store/recovery.hpp"
 #include "tests/support/loop_world.hpp"
 
 namespace tidepool::live {

@@ -1,4 +1,4 @@
-#include "schedulerd/live/metric.hpp"
+#include "schedulerd/live/service/metric.hpp"
 
 #include <catch2/catch.hpp>
 

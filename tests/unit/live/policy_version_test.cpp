@@ -1,5 +1,5 @@
 // What a daemon has stored of policy files, read again.
-#include "schedulerd/live/policies/policy_version.hpp"
+#include "schedulerd/live/service/policy_version.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/publisher.hpp"
+#include "schedulerd/live/service/publisher.hpp"
 
 #include <catch2/catch.hpp>
 

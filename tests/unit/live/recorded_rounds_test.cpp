@@ -4,7 +4,7 @@
 
 #include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
-#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/store/journal.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,9 +1,9 @@
-#include "schedulerd/live/retention.hpp"
+#include "schedulerd/live/store/retention.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "schedulerd/live/history.hpp"
-#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/store/history.hpp"
+#include "schedulerd/live/store/journal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {

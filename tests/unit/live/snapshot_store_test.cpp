@@ -1,4 +1,4 @@
-#include "schedulerd/live/snapshot_store.hpp"
+#include "schedulerd/live/store/snapshot_store.hpp"
 
 #include <sqlite3.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/codec/codec.hpp"
-#include "schedulerd/live/journal.hpp"
+#include "schedulerd/live/store/journal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {

@@ -1,4 +1,4 @@
-#include "schedulerd/live/state_dir.hpp"
+#include "schedulerd/live/setup/state_dir.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "schedulerd/live/logging.hpp"
-#include "schedulerd/live/secrets.hpp"
+#include "schedulerd/live/setup/logging.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {

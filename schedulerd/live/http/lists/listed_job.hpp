@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "schedulerd/live/service.hpp"
+#include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
 

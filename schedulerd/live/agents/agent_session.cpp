@@ -1,0 +1,84 @@
+#include "schedulerd/live/agents/agent_session.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+namespace tidepool::live {
+namespace {
+
+// An agent that does not read is cut off; after its return it is told what it missed.
+constexpr std::size_t kOutgoingBytesMax = 64U << 20U;
+
+}  // namespace
+
+void AgentSession::read() {
+  socket_.async_read_some(
+      boost::asio::buffer(chunk_), [self = shared_from_this()](boost::system::error_code failed, std::size_t count) {
+        if (self->closed_) return;
+        if (failed)
+          return self->close(failed == boost::asio::error::eof ? "the agent closed the link" : failed.message());
+        if (auto fits = self->lines_.append({self->chunk_.data(), count}); !fits.ok()) {
+          return self->close(fits.error().message);
+        }
+        self->handle_lines();
+      });
+}
+
+void AgentSession::handle_lines() {
+  const auto keep = shared_from_this();
+  std::string line;
+  while (!held_ && !closed_ && !closing_ && lines_.next(line)) {
+    auto message = api::decode_agent_to_daemon(line);
+    if (!message.ok()) {
+      send(api::AgentRefuse{message.error().message});
+      return close_after_sending();
+    }
+    silent_ticks = 0;
+    handlers_.on_message(*this, *std::move(message));
+  }
+  if (!held_ && !closed_ && !closing_) read();
+}
+
+void AgentSession::release() {
+  if (!std::exchange(held_, false) || closed_) return;
+  handle_lines();
+}
+
+void AgentSession::send(const api::DaemonToAgent& message) {
+  if (closed_ || closing_) return;
+  std::string line = api::encode(message);
+  outgoing_bytes_ += line.size();
+  if (outgoing_bytes_ > kOutgoingBytesMax) return close("the agent does not read what it is sent");
+  outgoing_.push_back(std::move(line));
+  if (!writing_) write();
+}
+
+void AgentSession::write() {
+  writing_ = true;
+  boost::asio::async_write(socket_, boost::asio::buffer(outgoing_.front()),
+                           [self = shared_from_this()](boost::system::error_code failed, std::size_t count) {
+                             self->writing_ = false;
+                             if (self->closed_) return;
+                             if (failed) return self->close(failed.message());
+                             self->outgoing_bytes_ -= count;
+                             self->outgoing_.pop_front();
+                             if (!self->outgoing_.empty()) return self->write();
+                             if (self->closing_) self->close("closed by the daemon");
+                           });
+}
+
+void AgentSession::close_after_sending() {
+  closing_ = true;
+  if (!writing_) close("closed by the daemon");
+}
+
+void AgentSession::close(const std::string& why) {
+  if (std::exchange(closed_, true)) return;
+  const auto keep = shared_from_this();
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  handlers_.on_closed(*this, why);
+}
+
+}  // namespace tidepool::live

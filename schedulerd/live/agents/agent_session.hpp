@@ -1,0 +1,65 @@
+// One agent's connection: lines in, lines out, in order. Knows the framing and the limits of the
+// link; what the lines mean is the gateway's.
+#pragma once
+
+#include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+#include "schedulerd/live/service/inbox.hpp"
+
+namespace tidepool::live {
+
+class AgentSession : public std::enable_shared_from_this<AgentSession> {
+ public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  struct Handlers {
+    std::function<void(AgentSession&, api::AgentToDaemon)> on_message;
+    std::function<void(AgentSession&, const std::string& why)> on_closed;  // once
+  };
+  enum class Stage { kHello, kJoining, kLive };
+
+  AgentSession(Socket socket, SessionNumber number, Handlers handlers)
+      : number_(number), socket_(std::move(socket)), handlers_(std::move(handlers)) {}
+
+  void start() { read(); }
+  void send(const api::DaemonToAgent& message);
+  // Sends what waits, then closes.
+  void close_after_sending();
+  void close(const std::string& why);
+
+  // While an agent is joining, what it says further waits.
+  void hold() { held_ = true; }
+  void release();
+
+  [[nodiscard]] SessionNumber number() const { return number_; }
+
+  Stage stage = Stage::kHello;
+  std::string node_name;
+  NodeId node;
+  std::int64_t silent_ticks = 0;
+
+ private:
+  void read();
+  void handle_lines();
+  void write();
+
+  SessionNumber number_;
+  Socket socket_;
+  Handlers handlers_;
+  api::LineBuffer lines_;
+  std::array<char, 65'536> chunk_{};
+  std::deque<std::string> outgoing_;
+  std::size_t outgoing_bytes_ = 0;
+  bool held_ = false;
+  bool writing_ = false;
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace tidepool::live

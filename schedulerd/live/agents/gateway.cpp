@@ -1,0 +1,362 @@
+#include "schedulerd/live/agents/gateway.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "api/accept_loop.hpp"
+#include "base/overloaded.hpp"
+#include "schedulerd/live/agents/agent_session.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
+
+namespace tidepool::live {
+namespace {
+
+namespace asio = boost::asio;
+using Local = asio::local::stream_protocol;
+using Tcp = asio::ip::tcp;
+
+constexpr std::int64_t kLogTicksMax = 10;  // heartbeats that a log request may take
+constexpr std::int64_t kHelloTicksMax = 5;
+
+std::int64_t ticks_of(Duration patience, Duration heartbeat) {
+  return (patience.count_us() + heartbeat.count_us() - 1) / heartbeat.count_us();
+}
+
+}  // namespace
+
+// All members belong to the gateway's thread, except what is marked.
+struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
+  // A node name that has been seen: its session, or for how long it has been away.
+  struct Link {
+    std::shared_ptr<AgentSession> session;
+    std::int64_t away_ticks = 0;
+    std::int64_t patience_ticks = 0;
+    bool lost = false;   // the loop has been told
+    bool known = false;  // admitted once, or expected: its absence matters
+  };
+  struct LogRequest {
+    NodeId node;
+    std::function<void(Result<LogPage>)> done;
+    std::int64_t ticks = 0;
+  };
+
+  Impl(GatewayOptions with, Inbox& into) : options(std::move(with)), inbox(into) {}
+
+  Status bind();
+  template <class Acceptor>
+  typename api::AcceptLoop<Acceptor>::Handlers at_the_door();
+  void make_room();
+  void open_session(AgentSession::Socket socket);
+  void on_message(AgentSession& session, api::AgentToDaemon message);
+  void on_hello(AgentSession& session, api::AgentHello hello);
+  void on_closed(AgentSession& session, const std::string& why);
+  void refuse(AgentSession& session, const std::string& why);
+  void deliver(const OutboxItem& item);
+  void admit(const Admission& admission);
+  void tick();
+  void schedule_tick();
+  void finish_log(std::uint64_t request, Result<LogPage> page);
+  void drop_all();
+
+  GatewayOptions options;
+  Inbox& inbox;
+  asio::io_context io{1};
+  Local::acceptor local{io};
+  Tcp::acceptor tcp{io};
+  asio::steady_timer timer{io};
+  api::AcceptLoop<Local::acceptor> local_links{local, at_the_door<Local::acceptor>()};
+  api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, at_the_door<Tcp::acceptor>()};
+  std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
+  std::map<std::string, Link> links;
+  std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
+  std::map<std::uint64_t, LogRequest> log_requests;
+  SessionNumber next_session = 1;
+  std::uint64_t next_request = 1;
+  std::thread thread;                // of the owner
+  std::atomic<bool> stopped{false};  // any thread
+  std::uint16_t tcp_port = 0;        // set before the thread starts
+};
+
+Status Gateway::Impl::bind() {
+  if (options.socket_path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return invalid_argument("the agents' socket " + options.socket_path + " has " +
+                            std::to_string(options.socket_path.size()) + " characters, " +
+                            std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                            " are possible; choose a shorter --state-dir");
+  }
+  ::unlink(options.socket_path.c_str());  // left by a daemon that was killed; the directory's lock is ours
+  boost::system::error_code failed;
+  const auto failure = [&](const std::string& where) {
+    return invalid_argument("cannot listen for agents on " + where + ": " + failed.message());
+  };
+  const mode_t before = ::umask(0177);  // the socket is born private
+  local.open({}, failed);
+  if (!failed) local.bind(Local::endpoint(options.socket_path), failed);
+  ::umask(before);
+  if (!failed) local.listen(asio::socket_base::max_listen_connections, failed);
+  if (failed) return failure(options.socket_path);
+  if (!options.tcp) return ok_status();
+
+  const std::string where = options.tcp->host + ":" + std::to_string(options.tcp->port);
+  const auto address = asio::ip::make_address(options.tcp->host, failed);
+  if (failed) return failure(where);
+  const Tcp::endpoint endpoint(address, options.tcp->port);
+  tcp.open(endpoint.protocol(), failed);
+  if (!failed) tcp.set_option(asio::socket_base::reuse_address(true), failed);
+  if (!failed) tcp.bind(endpoint, failed);
+  if (!failed) tcp.listen(asio::socket_base::max_listen_connections, failed);
+  if (failed) return failure(where);
+  tcp_port = tcp.local_endpoint().port();
+  return ok_status();
+}
+
+template <class Acceptor>
+typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::at_the_door() {
+  return {.on_link = [this](auto socket) { open_session(AgentSession::Socket(std::move(socket))); },
+          .on_failure =
+              [](const boost::system::error_code& failed) {
+                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+              }};
+}
+
+// Whoever has the token says hello at once; strangers must not take the descriptors of everybody else.
+void Gateway::Impl::make_room() {
+  const auto unnamed = [](const auto& entry) { return entry.second->stage == AgentSession::Stage::kHello; };
+  if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), unnamed)) < options.unnamed_max) return;
+  const auto oldest = std::find_if(sessions.begin(), sessions.end(), unnamed);
+  if (oldest != sessions.end()) std::shared_ptr(oldest->second)->close("too many links without a hello");
+}
+
+void Gateway::Impl::open_session(AgentSession::Socket socket) {
+  make_room();
+  const SessionNumber number = next_session++;
+  auto session = std::make_shared<AgentSession>(
+      std::move(socket), number,
+      AgentSession::Handlers{
+          .on_message = [this](AgentSession& from, api::AgentToDaemon said) { on_message(from, std::move(said)); },
+          .on_closed = [this](AgentSession& from, const std::string& why) { on_closed(from, why); }});
+  sessions.emplace(number, session);
+  session->start();
+}
+
+void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message) {
+  if (auto* hello = std::get_if<api::AgentHello>(&message)) return on_hello(session, std::move(*hello));
+  if (session.stage != AgentSession::Stage::kLive) return refuse(session, "the first line must be a hello");
+  std::visit(
+      Overloaded{
+          [](api::AgentHello&) {},
+          [](api::AgentHeartbeat&) {},
+          [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
+          [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
+          [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
+          [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
+          [&](api::ProbedReport& report) { inbox.push(NodeProbedItem{session.node, std::move(report)}); },
+          [&](api::LogChunk& chunk) {
+            const auto asked = log_requests.find(chunk.request);
+            if (asked == log_requests.end() || asked->second.node != session.node) return;
+            finish_log(chunk.request, LogPage{std::move(chunk.data), chunk.next_offset, chunk.eof});
+          },
+      },
+      message);
+}
+
+void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
+  if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
+  if (hello.protocol != api::kWorkerProtocol) {
+    return refuse(session, "the agent speaks protocol " + std::to_string(hello.protocol) + ", the daemon " +
+                               std::to_string(api::kWorkerProtocol) + "; install the same version on both sides");
+  }
+  if (!equal_in_constant_time(hello.token, options.token)) {
+    spdlog::warn("event=agent_refused node={} why=\"wrong token\"", hello.node.substr(0, 63));
+    return refuse(session, "wrong agent token; copy agent.token from the daemon's state directory");
+  }
+  hello.token.clear();
+  session.stage = AgentSession::Stage::kJoining;
+  session.node_name = hello.node;
+  session.hold();
+  Link& link = links[hello.node];
+  if (!link.known) link.patience_ticks = ticks_of(options.patience, options.heartbeat);
+  if (const auto older = std::exchange(link.session, session.shared_from_this())) {
+    older->close("a newer agent of the same name has connected");
+  }
+  inbox.push(AgentHelloItem{session.number(), std::move(hello)});
+}
+
+void Gateway::Impl::refuse(AgentSession& session, const std::string& why) {
+  session.send(api::AgentRefuse{why});
+  session.close_after_sending();
+}
+
+void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
+  spdlog::info("event=agent_link_closed node={} why=\"{}\"", session.node_name, why);
+  const auto own = by_node.find(session.node);
+  if (own != by_node.end() && own->second.get() == &session) by_node.erase(own);
+  const auto link = links.find(session.node_name);
+  if (link != links.end() && link->second.session.get() == &session) {
+    link->second.session.reset();
+    link->second.away_ticks = 0;
+  }
+  sessions.erase(session.number());
+}
+
+void Gateway::Impl::deliver(const OutboxItem& item) {
+  std::visit(Overloaded{
+                 [&](const Admission& admission) { admit(admission); },
+                 [&](const AgentRefusal& refusal) {
+                   const auto session = sessions.find(refusal.session);
+                   if (session == sessions.end()) return;
+                   const auto kept = session->second;
+                   if (!links[kept->node_name].known) links.erase(kept->node_name);  // it never was a node
+                   refuse(*kept, refusal.why);
+                 },
+                 [&](const NodeOrder& order) {
+                   const auto session = by_node.find(order.node);
+                   if (session != by_node.end()) std::shared_ptr(session->second)->send(order.message);
+                 },
+             },
+             item);
+}
+
+void Gateway::Impl::admit(const Admission& admission) {
+  const auto found = sessions.find(admission.session);
+  if (found == sessions.end()) return;  // gone already, or fenced by a newer one
+  const auto session = found->second;
+  session->stage = AgentSession::Stage::kLive;
+  session->node = admission.node;
+  by_node[admission.node] = session;
+  Link& link = links[session->node_name];
+  link.lost = false;
+  link.known = true;
+  link.patience_ticks = ticks_of(options.patience, options.heartbeat);
+  session->send(api::AgentWelcome{.node = admission.node,
+                                  .heartbeat_ms = options.heartbeat.count_ms(),
+                                  .patience_ms = options.patience.count_ms(),
+                                  .cluster = options.cluster});
+  for (const auto& order : admission.orders) session->send(order);
+  session->release();
+}
+
+// One heartbeat has passed here.
+void Gateway::Impl::tick() {
+  const std::int64_t patience = ticks_of(options.patience, options.heartbeat);
+  const auto now_open = sessions;  // closing changes the map
+  for (const auto& [number, session] : now_open) {
+    ++session->silent_ticks;
+    const bool unnamed = session->stage == AgentSession::Stage::kHello;
+    if (session->stage == AgentSession::Stage::kLive && session->silent_ticks > patience) {
+      session->close("no heartbeat for " + to_text(options.patience));
+    } else if (unnamed && session->silent_ticks > kHelloTicksMax) {
+      session->close("no hello");
+    }
+  }
+  for (auto& [name, link] : links) {
+    if (link.session != nullptr || link.lost || ++link.away_ticks <= link.patience_ticks) continue;
+    link.lost = true;
+    inbox.push(AgentLostItem{name, "no agent for " + to_text(options.heartbeat * link.patience_ticks)});
+  }
+  const auto asked = log_requests;
+  for (const auto& [number, request] : asked) {
+    if (++log_requests[number].ticks > kLogTicksMax || !by_node.contains(request.node)) {
+      finish_log(number, Error{ErrorCode::kUnavailable, "the worker's node does not answer; try again later"});
+    }
+  }
+}
+
+void Gateway::Impl::schedule_tick() {
+  timer.expires_after(std::chrono::microseconds(options.heartbeat.count_us()));
+  timer.async_wait([this](boost::system::error_code failed) {
+    if (failed || stopped) return;
+    tick();
+    schedule_tick();
+  });
+}
+
+void Gateway::Impl::finish_log(std::uint64_t number, Result<LogPage> page) {
+  const auto found = log_requests.find(number);
+  if (found == log_requests.end()) return;  // answered or given up before
+  const auto done = std::move(found->second.done);
+  log_requests.erase(found);
+  done(std::move(page));
+}
+
+void Gateway::Impl::drop_all() {
+  local_links.stop();
+  tcp_links.stop();
+  timer.cancel();
+  const auto open = sessions;
+  for (const auto& [number, session] : open) session->close("the daemon stops");
+  const auto asked = log_requests;
+  for (const auto& [number, request] : asked) {
+    finish_log(number, Error{ErrorCode::kUnavailable, "the daemon is stopping"});
+  }
+}
+
+Gateway::Gateway(GatewayOptions options, Inbox& inbox) : impl_(std::make_shared<Impl>(std::move(options), inbox)) {}
+
+Gateway::~Gateway() {
+  stop();
+}
+
+Status Gateway::start() {
+  TP_TRY(impl_->bind());
+  for (const auto& name : impl_->options.expected) {
+    const std::int64_t patience = ticks_of(impl_->options.first_patience, impl_->options.heartbeat);
+    impl_->links[name] = {.session = nullptr, .patience_ticks = patience, .known = true};
+  }
+  impl_->local_links.start();
+  if (impl_->options.tcp) impl_->tcp_links.start();
+  impl_->schedule_tick();
+  impl_->thread = std::thread([impl = impl_] { impl->io.run(); });
+  return ok_status();
+}
+
+void Gateway::stop() {
+  if (!impl_->thread.joinable()) return;
+  impl_->stopped = true;
+  // Once everything is closed nothing is pending and the thread ends by itself.
+  asio::post(impl_->io, [impl = impl_] { impl->drop_all(); });
+  impl_->thread.join();
+  ::unlink(impl_->options.socket_path.c_str());
+}
+
+void Gateway::post(std::vector<OutboxItem> items) {
+  if (impl_->stopped) return;
+  asio::post(impl_->io, [impl = impl_, items = std::move(items)] {
+    for (const auto& item : items) impl->deliver(item);
+  });
+}
+
+void Gateway::read_log(NodeId node, const api::LogRead& what, std::function<void(Result<LogPage>)> done) {
+  if (impl_->stopped) return done(Error{ErrorCode::kUnavailable, "the daemon is stopping"});
+  asio::post(impl_->io, [impl = impl_, node, what, done = std::move(done)] {
+    const auto session = impl->by_node.find(node);
+    if (session == impl->by_node.end()) {
+      return done(Error{ErrorCode::kUnavailable, "the worker's node is not connected; try again later"});
+    }
+    api::LogRead request = what;
+    request.request = impl->next_request++;
+    impl->log_requests.emplace(request.request, Impl::LogRequest{node, done, 0});
+    std::shared_ptr(session->second)->send(request);
+  });
+}
+
+std::uint16_t Gateway::tcp_port() const {
+  return impl_->tcp_port;
+}
+
+}  // namespace tidepool::live

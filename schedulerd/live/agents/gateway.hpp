@@ -1,0 +1,59 @@
+// Where agents come in: the Unix socket of the state directory and, if asked for, a TCP port. One
+// thread of its own. It knows sessions and nothing of jobs: what agents say goes into the inbox, what
+// the loop says goes to the node's session.
+//
+// One live session a node name: a newer one ends the older. A node is lost once it has been away or
+// silent for `patience`, counted in heartbeats of this process, so that a paused daemon blames nobody.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "schedulerd/live/service/inbox.hpp"
+#include "schedulerd/live/service/service.hpp"
+#include "schedulerd/live/setup/config.hpp"
+
+namespace tidepool::live {
+
+struct GatewayOptions {
+  std::string socket_path;
+  std::optional<Endpoint> tcp;
+  std::string token;    // that agents must show
+  std::string cluster;  // who this daemon is, told to agents
+  Duration heartbeat = Duration::seconds(1);
+  Duration patience = Duration::seconds(5);
+  Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
+  std::vector<std::string> expected;                // names of those nodes
+  std::size_t unnamed_max = 256;                    // links that have not said hello; beyond it the oldest is closed
+};
+
+class Gateway final : public Outbox {
+ public:
+  Gateway(GatewayOptions options, Inbox& inbox);
+  ~Gateway() override;
+  Gateway(const Gateway&) = delete;
+  Gateway& operator=(const Gateway&) = delete;
+
+  // Binds and starts the thread. Requires: the state directory is locked by this process.
+  [[nodiscard]] Status start();
+  // Closes all sessions and joins the thread. Idempotent.
+  void stop();
+
+  void post(std::vector<OutboxItem> items) override;
+
+  // Thread-safe; `done` is called on the gateway's thread, or at once if the gateway has stopped.
+  void read_log(NodeId node, const api::LogRead& what, std::function<void(Result<LogPage>)> done);
+  // The TCP port in use; 0 without one.
+  [[nodiscard]] std::uint16_t tcp_port() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace tidepool::live

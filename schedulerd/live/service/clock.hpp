@@ -1,0 +1,68 @@
+// The daemon's time line. The only place that reads clocks: everybody else is given an Instant.
+// now() never goes backwards, not even over a restart or when somebody sets the wall clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/time.hpp"
+#include "schedulerd/live/service/service.hpp"
+
+namespace tidepool::live {
+
+// One look at the machine's clocks.
+struct ClockReading {
+  std::string boot_id;            // changes with each boot of the machine
+  std::int64_t boottime_us = 0;   // since boot, sleep included
+  std::int64_t wall_unix_us = 0;  // may be set by anybody at any time
+};
+
+class ClockSource {
+ public:
+  virtual ~ClockSource() = default;
+  [[nodiscard]] virtual ClockReading read() = 0;
+};
+
+// CLOCK_BOOTTIME and CLOCK_REALTIME of this machine.
+class SystemClockSource final : public ClockSource {
+ public:
+  SystemClockSource();
+  [[nodiscard]] ClockReading read() override;
+
+ private:
+  std::string boot_id_;
+};
+
+// What the journal stores with each batch, so that the time line goes on after a restart.
+struct StoredClock {
+  ClockReading reading;
+  Instant at;
+  std::int64_t unix_us_at_zero = 0;
+};
+
+class DaemonClock {
+ public:
+  // Goes on from `last`: within one boot by the time since boot, else by the wall clock, which may
+  // lengthen the line but never turn it back. Without `last` the line starts at 0.
+  DaemonClock(ClockSource& source, const std::optional<StoredClock>& last);
+
+  [[nodiscard]] Instant now();
+  // For display. Follows the wall clock only when they differ by more than half a second, so that
+  // the times of old events do not flicker.
+  [[nodiscard]] WallClock wall();
+  // A reading that belongs to now(), for the journal.
+  [[nodiscard]] StoredClock stored();
+
+ private:
+  ClockSource& source_;
+  Instant zero_at_;  // the time line at boottime_zero_us_
+  std::int64_t boottime_zero_us_ = 0;
+  Instant newest_;
+  std::int64_t unix_us_at_zero_ = 0;
+};
+
+// Seconds since 1970 by the wall clock; for expiry stamps that people gave in wall-clock time.
+[[nodiscard]] std::int64_t unix_seconds(const WallClock& clock, Instant at);
+
+}  // namespace tidepool::live

@@ -1,0 +1,301 @@
+#include "schedulerd/live/setup/config.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "api/worker_protocol.hpp"
+#include "base/json.hpp"
+#include "base/word_list.hpp"
+#include "schedulerd/live/setup/yaml_document.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr int kDevSlots = 4;
+
+// Reads one configuration into `config_`, sentence by sentence of complaint.
+class Reader {
+ public:
+  Reader(Config& config, std::vector<std::string>& errors) : config_(config), errors_(errors) {}
+
+  void endpoint(const std::string& what, const std::string& text, Endpoint& into) {
+    auto parsed = parse_endpoint(text);
+    if (!parsed.ok()) return complain(what, parsed.error().message);
+    if (!is_loopback(*parsed)) {
+      return complain(what, text +
+                                " is not a loopback address; this version has no TLS, so it serves only 127.0.0.1, "
+                                "::1 or localhost; reach it from elsewhere through an SSH tunnel");
+    }
+    into = *parsed;
+  }
+
+  void slots(const std::string& what, std::int64_t count) {
+    if (count < 0 || count > api::kNodeSlotsMax) {
+      return complain(what, std::to_string(count) + " must be from 0 to " + std::to_string(api::kNodeSlotsMax));
+    }
+    config_.local_slots = static_cast<int>(count);
+  }
+
+  void policy(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      config_.policy = name;
+      return;
+    }
+    std::error_code failed;
+    const bool there = std::filesystem::exists(name, failed);
+    if (there || name.find('/') != std::string::npos || name.ends_with(".lua") || name.ends_with(".so")) {
+      if (!there) complain(what, name + " is not there; give a .lua file, a .so library, or a folder with policy.yaml");
+      config_.policy_file = name;
+      return;
+    }
+    const auto near = nearest_word(name, known);
+    complain(what, name + " is no policy" + (near ? "; did you mean " + *near + "?" : "") +
+                       " (there are: " + word_list(known) + ")");
+  }
+
+  void duration(const std::string& what, const std::string& text, Duration& into) {
+    if (text.empty()) return;
+    const auto parsed = parse_duration(text);
+    if (!parsed.ok()) return complain(what, parsed.error().message);
+    if (*parsed < Duration::millis(10)) return complain(what, text + " must be at least 10ms");
+    into = *parsed;
+  }
+
+  // "20GiB"; MiB and GiB are known.
+  void bytes(const std::string& what, const std::string& text, std::int64_t& into) {
+    if (text.empty()) return;
+    constexpr std::int64_t kMib = 1 << 20;
+    std::int64_t count = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, count);
+    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+    const std::int64_t size = unit == "MiB" ? kMib : unit == "GiB" ? 1024 * kMib : 0;
+    if (error != std::errc{} || size == 0 || count > INT64_MAX / size || count * size < 64 * kMib) {
+      return complain(what, text + " must be a whole number of MiB or GiB, at least 64MiB, such as 20GiB");
+    }
+    into = count * size;
+  }
+
+  void file(const std::string& path, const ConfigInputs& known);
+
+  void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
+
+ private:
+  void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void retention_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
+                         std::vector<FieldError>& findings);
+
+  Config& config_;
+  std::vector<std::string>& errors_;
+};
+
+void Reader::local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/local", findings);
+  slots(path + "/local/slots", in.integer("slots", config_.local_slots, {.low = 0, .high = api::kNodeSlotsMax}));
+  if (in.has("price_per_slot_hour")) {
+    const auto price = parse_money(in.text("price_per_slot_hour", ""));
+    if (price.ok()) {
+      config_.local_price = *price;
+    } else {
+      in.fail("price_per_slot_hour", "Invalid", price.error().message + "; write it as a text such as \"1.00\"");
+    }
+  }
+  in.finish();
+}
+
+void Reader::agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/agents", findings);
+  if (in.has("listen")) {
+    Endpoint bind;
+    endpoint(path + "/agents/listen", in.text("listen", ""), bind);
+    config_.agents_listen = bind;
+  }
+  duration(path + "/agents/heartbeat", in.text("heartbeat", ""), config_.heartbeat);
+  duration(path + "/agents/patience", in.text("patience", ""), config_.patience);
+  if (config_.patience < config_.heartbeat * 2) {
+    in.fail("patience", "OutOfRange", "must be at least twice the heartbeat, or healthy nodes are given up");
+  }
+  in.finish();
+}
+
+void Reader::engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/engine", findings);
+  duration(path + "/engine/start_timeout", in.text("start_timeout", ""), config_.start_timeout);
+  duration(path + "/engine/switch_timeout", in.text("switch_timeout", ""), config_.switch_timeout);
+  duration(path + "/engine/plan_every", in.text("plan_every", ""), config_.plan_every);
+  config_.replace_stragglers = in.boolean("replace_stragglers", config_.replace_stragglers);
+  config_.rebalance_stragglers = in.boolean("rebalance_stragglers", config_.rebalance_stragglers);
+  in.finish();
+}
+
+void Reader::retention_section(const nlohmann::json& value, const std::string& path,
+                               std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/retention", findings);
+  duration(path + "/retention/age", in.text("age", ""), config_.retention);
+  bytes(path + "/retention/size", in.text("size", ""), config_.retention_bytes);
+  in.finish();
+}
+
+void Reader::straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
+                               std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/straggler", findings);
+  config_.detector = in.text("detector", config_.detector);
+  if (in.has("detector") && std::find(known.begin(), known.end(), config_.detector) == known.end()) {
+    const auto near = nearest_word(config_.detector, known);
+    in.fail("detector", "Invalid",
+            "is \"" + config_.detector + "\"" + (near ? "; did you mean " + *near + "?" : "") +
+                " (there are: " + word_list(known) + ")");
+  }
+  in.finish();
+}
+
+void Reader::file(const std::string& path, const ConfigInputs& known) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream.is_open() || text.bad()) return complain("--config " + path, "the file cannot be read");
+  const auto read = read_yaml(text.str());
+  if (!read) return complain("--config " + path, read.error().message);
+  const nlohmann::json& document = *read;
+  if (document.is_null()) return;  // an empty file asks for nothing
+  std::vector<FieldError> findings;
+  ObjectReader in(document, "", findings);
+  if (in.has("listen")) endpoint(path + "/listen", in.text("listen", ""), config_.listen);
+  config_.state_dir = in.text("state_dir", config_.state_dir);
+  if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
+  config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
+  config_.log_level = in.text("log_level", config_.log_level);
+  if (in.has("local")) local_section(in.raw("local"), path, findings);
+  if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
+  if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
+  if (in.has("retention")) retention_section(in.raw("retention"), path, findings);
+  if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
+  in.finish();
+  for (const auto& finding : findings) complain(path + finding.pointer, finding.message);
+}
+
+struct Flags {
+  std::string config, listen, state_dir, policy, log_level, retention, retention_size;
+  std::string local_slots;
+  bool dev = false;
+  bool allow_native_policies = false;
+};
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config, "Configuration file (YAML)");
+  app.add_flag("--dev", flags.dev, "A fresh temporary state, a local agent, the admin token printed");
+  app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
+  app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
+  app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
+  app.add_option(
+      "--policy", flags.policy,
+      "The policy that decides: a name, or a file or folder with a policy (that which decided here before, or "
+      "tidal)");
+  app.add_flag("--allow-native-policies", flags.allow_native_policies, "Run policy files that are libraries, too");
+  app.add_option("--retention", flags.retention, "How long decisions, events and ended jobs are kept (30d)");
+  app.add_option("--retention-size", flags.retention_size,
+                 "How large the state may become, such as 20GiB; then the oldest go before their time (no limit)");
+  app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
+  app.allow_extras();
+}
+
+void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& reading) {
+  Config& config = reading.config;
+  Reader reader(config, reading.errors);
+  config.dev = flags.dev;
+  if (flags.dev) config.local_slots = kDevSlots;
+  if (!flags.config.empty()) reader.file(flags.config, inputs);
+  if (!flags.listen.empty()) reader.endpoint("--listen", flags.listen, config.listen);
+  if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
+  if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
+  if (flags.allow_native_policies) config.allow_native_policies = true;
+  if (!flags.log_level.empty()) config.log_level = flags.log_level;
+  reader.duration("--retention", flags.retention, config.retention);
+  reader.bytes("--retention-size", flags.retention_size, config.retention_bytes);
+  if (!flags.local_slots.empty()) {
+    std::int64_t count = -1;
+    const char* end = flags.local_slots.data() + flags.local_slots.size();
+    if (std::from_chars(flags.local_slots.data(), end, count).ptr != end) count = -1;
+    if (count < 0) {
+      reader.complain("--local-slots", flags.local_slots + " is no number of slots");
+    } else {
+      reader.slots("--local-slots", count);
+    }
+  }
+  const std::vector<std::string> levels = {"trace", "debug", "info", "warn", "error"};
+  if (std::find(levels.begin(), levels.end(), config.log_level) == levels.end()) {
+    reader.complain("log level", config.log_level + " is none of trace, debug, info, warn, error");
+  }
+  if (config.state_dir.empty() && !config.dev) {
+    if (inputs.home.empty()) {
+      reader.complain("--state-dir", "HOME is not set, so there is no default; name a directory");
+    }
+    config.state_dir = inputs.home + "/.local/share/tidepool";
+  }
+}
+
+}  // namespace
+
+Result<Endpoint> parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  const Error wrong = invalid_argument(text + " is not HOST:PORT, such as 127.0.0.1:7480");
+  if (colon == std::string::npos || colon == 0) return wrong;
+  Endpoint endpoint;
+  endpoint.host = text.substr(0, colon);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
+  if (error != std::errc{} || stop != end) return wrong;
+  if (endpoint.host.front() == '[' && endpoint.host.back() == ']') {
+    endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
+  } else if (endpoint.host.find(':') != std::string::npos) {
+    return wrong;
+  }
+  if (endpoint.host == "localhost") endpoint.host = "127.0.0.1";
+  return endpoint;
+}
+
+bool is_loopback(const Endpoint& endpoint) {
+  if (endpoint.host == "::1") return true;
+  // 127.0.0.0/8 in plain dotted form; names are not resolved, so that a name cannot move the bind.
+  int dots = 0;
+  for (const char c : endpoint.host) {
+    if (c == '.') ++dots;
+    if (c != '.' && (c < '0' || c > '9')) return false;
+  }
+  return endpoint.host.starts_with("127.") && dots == 3;
+}
+
+ConfigReading read_config(const ConfigInputs& inputs) {
+  ConfigReading reading;
+  Flags flags;
+  CLI::App app("schedulerd: decides how many GPUs each training job holds, and why", "schedulerd");
+  declare(app, flags);
+  try {
+    std::vector<std::string> reversed(inputs.arguments.rbegin(), inputs.arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    reading.help = app.help();
+    return reading;
+  } catch (const CLI::ParseError& broken) {
+    reading.errors.emplace_back(broken.what());
+  }
+  const std::vector<std::string> known = {"--config",    "--dev",           "--listen",
+                                          "--state-dir", "--local-slots",   "--policy",
+                                          "--log-level", "--help",          "--allow-native-policies",
+                                          "--retention", "--retention-size"};
+  for (const auto& extra : app.remaining()) {
+    const auto near = nearest_word(extra, known);
+    reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));
+  }
+  apply(flags, inputs, reading);
+  return reading;
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,89 @@
+#include "schedulerd/live/setup/state_dir.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "schedulerd/live/setup/secrets.hpp"
+
+namespace tidepool::live {
+namespace {
+
+Error cannot_use(const std::string& path, const std::string& why) {
+  return invalid_argument("cannot use the state directory " + path + ": " + why +
+                          "; choose another with --state-dir or mend its permissions");
+}
+
+std::string holder_of(const std::string& lock_path) {
+  std::ifstream file(lock_path);
+  std::string pid;
+  std::getline(file, pid);
+  return pid.empty() ? "another process" : "process " + pid;
+}
+
+}  // namespace
+
+Result<StateDir> StateDir::open(const std::string& path) {
+  std::error_code failed;
+  const std::string full = std::filesystem::absolute(path, failed).lexically_normal().string();
+  std::filesystem::create_directories(std::filesystem::path(full).parent_path(), failed);
+  if (::mkdir(full.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(full, std::strerror(errno));
+  struct stat info{};
+  if (::stat(full.c_str(), &info) != 0) return cannot_use(full, std::strerror(errno));
+  if (!S_ISDIR(info.st_mode)) return cannot_use(full, "it is not a directory");
+  if ((info.st_mode & 077U) != 0 && ::chmod(full.c_str(), 0700) != 0) {
+    return cannot_use(full, "others may read it and its mode cannot be changed");
+  }
+
+  const std::string lock_path = full + "/lock";
+  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) return cannot_use(full, std::strerror(errno));
+  StateDir dir(full, lock);
+  // Open-file-description locks: they end with this process and no copy of the descriptor survives exec.
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(lock, F_OFD_SETLK, &whole) != 0) {
+    return conflict("the state directory " + full + " belongs to a running schedulerd (" + holder_of(lock_path) +
+                    "); stop it first or choose another directory with --state-dir");
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return cannot_use(full, std::strerror(errno));
+  }
+  return dir;
+}
+
+Result<StateDir> StateDir::open_temporary() {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern = std::string(base == nullptr || *base == '\0' ? "/tmp" : base) + "/tidepool-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr) return cannot_use(pattern, std::strerror(errno));
+  return open(pattern);
+}
+
+StateDir::StateDir(StateDir&& other) noexcept : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+StateDir::~StateDir() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+Result<std::string> StateDir::agent_token() const {
+  const std::string path = file("agent.token");
+  if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, random_hex(24)));
+  return read_secret_file(path);
+}
+
+Result<std::string> StateDir::cluster_id() const {
+  const std::string path = file("cluster.id");
+  if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, "c-" + random_hex(8)));
+  return read_secret_file(path);
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,282 @@
+#include "schedulerd/live/store/history.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/json.hpp"
+#include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
+#include "schedulerd/live/store/policy_rows.hpp"
+#include "schedulerd/live/store/sqlite.hpp"
+
+namespace tidepool::live {
+namespace {
+
+template <class Id>
+std::optional<Id> id_at(const Row& row, int column) {
+  const auto number = row.maybe_integer(column);
+  return number ? std::optional(Id(static_cast<std::uint64_t>(*number))) : std::nullopt;
+}
+
+nlohmann::json json_at(const Row& row, int column) {
+  // Our own rows: as large as the cluster makes them.
+  auto parsed = parse_json(row.text(column), {.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U});
+  return parsed.ok() ? *std::move(parsed) : nlohmann::json::object();
+}
+
+TokenRecord token_at(const Row& row) {
+  return {row.text(0), row.text(1), row.text(2),          row.text(3),
+          row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
+}
+
+core::Event event_at(const Row& row) {
+  core::Event event;
+  event.seq = static_cast<EventSeq>(row.integer(0));
+  event.at = Instant::from_micros(row.integer(1));
+  event.type = row.text(2);
+  event.job = id_at<JobId>(row, 3);
+  event.node = id_at<NodeId>(row, 4);
+  event.tenant = row.text(5);
+  event.decision = id_at<DecisionId>(row, 6);
+  event.data = json_at(row, 7);
+  return event;
+}
+
+MetricPoint metric_at(const Row& row) {
+  MetricPoint point;
+  point.at = Instant::from_micros(row.integer(0));
+  point.step = row.integer(1);
+  point.size = static_cast<int>(row.integer(2));
+  point.generation = static_cast<GenerationNumber>(row.integer(3));
+  point.samples_per_second = row.number(4);
+  point.step_ms = row.number(5);
+  point.loss = row.number(6);
+  point.global_batch = row.integer(8);
+  if (!row.is_null(9)) point.noise_scale = row.number(9);
+  for (const auto& rank : json_at(row, 7)) {
+    if (rank.is_number()) point.compute_ms.push_back(rank.get<double>());
+  }
+  return point;
+}
+
+EndedRow ended_row_at(const Row& row) {
+  return {*id_at<JobId>(row, 0),
+          row.text(1),
+          row.text(2),
+          row.text(3),
+          Instant::from_micros(row.integer(4)),
+          Instant::from_micros(row.integer(5)),
+          row.text(6)};
+}
+
+void log_failure(const Status& outcome) {
+  if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
+}
+
+constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
+
+}  // namespace
+
+struct SqliteHistory::Impl {
+  Database database;
+  std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
+  Statement ended_jobs, ended_of_state, ended_of_name, ended_job;
+  Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
+  Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
+  Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
+
+  explicit Impl(Database opened) : database(std::move(opened)) {}
+  std::shared_ptr<const core::Job> job_at(const Row& row);
+  Status prepare();
+};
+
+Status SqliteHistory::Impl::prepare() {
+  const std::pair<Statement*, const char*> texts[] = {
+      {&ended_jobs,
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_of_state,
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2) ORDER BY id DESC LIMIT ?3"},
+      {&ended_of_name,
+       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
+       "WHERE name=?4 AND id<?1 AND (?2='' OR tenant=?2) AND (?5='' OR state=?5) ORDER BY id DESC LIMIT ?3"},
+      {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
+      {&decisions,
+       "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
+       "WHERE d.id<?1 AND text IS NOT NULL ORDER BY d.id DESC LIMIT ?2"},
+      {&decisions_of_job,
+       "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
+       "LEFT JOIN journal r ON r.seq=d.seq "
+       "WHERE j.job=?1 AND j.decision<?2 AND text IS NOT NULL ORDER BY j.decision DESC LIMIT ?3"},
+      {&events, "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE seq>?1 ORDER BY seq LIMIT ?2"},
+      {&events_of_job,
+       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE job=?1 AND seq>?2 ORDER BY seq LIMIT ?3"},
+      {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
+      {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
+      {&metrics,
+       "SELECT at_us,step,size,generation,samples_per_second,step_ms,loss,compute_ms,global_batch,noise_scale FROM ("
+       "SELECT *,row_number() OVER (ORDER BY ordinal) AS place FROM job_metrics WHERE job=?1) "
+       "WHERE place%?2=?3 ORDER BY ordinal"},
+      {&tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens ORDER BY id"},
+      {&token, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&policies,
+       "SELECT name,version,created_at,created_by,manifest,'',tests,checks FROM policy_versions "
+       "WHERE ?1='' OR name=?1 ORDER BY ordinal DESC"},
+      {&policy,
+       "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
+       "WHERE name=?1 AND version=?2"},
+      {&node_of, "SELECT node FROM placements WHERE worker=?1"},
+      {&job_of, "SELECT job FROM placements WHERE worker=?1"},
+      {&first_worker, "SELECT min(worker) FROM placements WHERE job=?1"},
+  };
+  for (const auto& [statement, text] : texts) {
+    auto prepared = database.prepare(text);
+    if (!prepared.ok()) return prepared.error();
+    *statement = *std::move(prepared);
+  }
+  return ok_status();
+}
+
+SqliteHistory::SqliteHistory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SqliteHistory::~SqliteHistory() = default;
+
+Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::string& path) {
+  auto database = Database::open(path, {.read_only = true, .vfs = ""});
+  if (!database.ok()) return database.error();
+  database->no_checkpoint_on_close();
+  auto impl = std::make_unique<Impl>(*std::move(database));
+  TP_TRY(impl->prepare());
+  return std::unique_ptr<SqliteHistory>(new SqliteHistory(std::move(impl)));
+}
+
+// Of one state, or of any if it is empty.
+Status SqliteHistory::Impl::each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows) {
+  const auto on_row = [&](const Row& row) { rows.push_back(ended_row_at(row)); };
+  const std::int64_t below =
+      query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
+  if (!query.name.empty()) return ended_of_name.each(on_row, below, query.tenant, query.limit, query.name, state);
+  if (state.empty()) return ended_jobs.each(on_row, below, query.tenant, query.limit);
+  return ended_of_state.each(on_row, below, query.tenant, query.limit, state);
+}
+
+std::vector<EndedRow> SqliteHistory::ended_jobs(const EndedQuery& query) {
+  std::vector<EndedRow> rows;
+  if (query.states.empty()) log_failure(impl_->each_ended(query, "", rows));
+  for (const core::JobState state : query.states) {
+    log_failure(impl_->each_ended(query, std::string(core::to_text(state)), rows));
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) { return one.id > other.id; });
+  if (rows.size() > static_cast<std::size_t>(query.limit)) rows.resize(static_cast<std::size_t>(query.limit));
+  return rows;
+}
+
+std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
+  if (const auto kept = impl_->jobs.find(id); kept != impl_->jobs.end()) return kept->second;
+  std::shared_ptr<const core::Job> found;
+  log_failure(impl_->ended_job.each([&](const Row& row) { found = impl_->job_at(row); }, id.number()));
+  return found;
+}
+
+// Of a row with its id and itself, which is not kept yet; null: it cannot be read.
+std::shared_ptr<const core::Job> SqliteHistory::Impl::job_at(const Row& row) {
+  const JobId id = *id_at<JobId>(row, 0);
+  auto job = core::job_from_text(row.text(1));
+  if (!job.ok()) {
+    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
+    return nullptr;
+  }
+  // The newest ones stay: they are asked for most.
+  if (jobs.size() >= kJobsKept) jobs.erase(jobs.begin());
+  jobs.emplace(id, *job);
+  return *std::move(job);
+}
+
+std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> before, std::optional<JobId> job,
+                                                     int limit) {
+  std::vector<StoredDecision> found;
+  const auto on_row = [&](const Row& row) {
+    auto whole = core::decision_json_from_text(row.text(2));
+    found.push_back({DecisionId(static_cast<std::uint64_t>(row.integer(0))), Instant::from_micros(row.integer(1)),
+                     whole.ok() ? *std::move(whole) : nlohmann::json()});
+  };
+  const std::int64_t below =
+      before ? static_cast<std::int64_t>(before->number()) : std::numeric_limits<std::int64_t>::max();
+  log_failure(job ? impl_->decisions_of_job.each(on_row, job->number(), below, limit)
+                  : impl_->decisions.each(on_row, below, limit));
+  return found;
+}
+
+std::vector<core::Event> SqliteHistory::events(EventSeq after, std::optional<JobId> job, int limit) {
+  std::vector<core::Event> found;
+  const auto on_row = [&](const Row& row) { found.push_back(event_at(row)); };
+  log_failure(job ? impl_->events_of_job.each(on_row, job->number(), after, limit)
+                  : impl_->events.each(on_row, after, limit));
+  return found;
+}
+
+EventSeq SqliteHistory::oldest_event() {
+  EventSeq oldest = 0;
+  log_failure(impl_->oldest_event.each([&](const Row& row) { oldest = static_cast<EventSeq>(row.integer(0)); }));
+  return oldest;
+}
+
+std::vector<MetricPoint> SqliteHistory::metrics(JobId job, int limit) {
+  std::int64_t count = 0;
+  log_failure(impl_->metric_range.each([&](const Row& row) { count = row.integer(0); }, job.number()));
+  std::vector<MetricPoint> found;
+  if (limit <= 0 || count == 0) return found;
+  // Every stride-th point, counted back from the newest one, which is always among them.
+  const std::int64_t stride = (count + limit - 1) / limit;
+  log_failure(impl_->metrics.each([&](const Row& row) { found.push_back(metric_at(row)); }, job.number(), stride,
+                                  count % stride));
+  return found;
+}
+
+std::vector<TokenRecord> SqliteHistory::tokens() {
+  std::vector<TokenRecord> found;
+  log_failure(impl_->tokens.each([&](const Row& row) { found.push_back(token_at(row)); }));
+  return found;
+}
+
+std::optional<TokenRecord> SqliteHistory::token(const std::string& id) {
+  std::optional<TokenRecord> found;
+  log_failure(impl_->token.each([&](const Row& row) { found = token_at(row); }, id));
+  return found;
+}
+
+std::vector<PolicyVersion> SqliteHistory::policy_versions(const std::string& name) {
+  std::vector<PolicyVersion> found;
+  log_failure(impl_->policies.each([&](const Row& row) { found.push_back(policy_at(row)); }, name));
+  return found;
+}
+
+std::optional<PolicyVersion> SqliteHistory::policy_version(const std::string& name, const std::string& version) {
+  std::optional<PolicyVersion> found;
+  log_failure(impl_->policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
+  return found;
+}
+
+std::optional<WorkerId> SqliteHistory::first_worker(JobId job) {
+  std::optional<WorkerId> found;
+  log_failure(impl_->first_worker.each([&](const Row& row) { found = id_at<WorkerId>(row, 0); }, job.number()));
+  return found;
+}
+
+std::optional<JobId> SqliteHistory::job_of(WorkerId worker) {
+  std::optional<JobId> found;
+  log_failure(impl_->job_of.each([&](const Row& row) { found = id_at<JobId>(row, 0); }, worker.number()));
+  return found;
+}
+
+std::optional<NodeId> SqliteHistory::node_of(WorkerId worker) {
+  std::optional<NodeId> found;
+  log_failure(impl_->node_of.each([&](const Row& row) { found = id_at<NodeId>(row, 0); }, worker.number()));
+  return found;
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,501 @@
+#include "schedulerd/live/store/journal.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/json.hpp"
+#include "core/codec/row_texts.hpp"
+#include "schedulerd/live/store/ended_rows.hpp"
+#include "schedulerd/live/store/journal_mark.hpp"
+#include "schedulerd/live/store/journal_schema.hpp"
+#include "schedulerd/live/store/journal_upgrade.hpp"
+#include "schedulerd/live/store/policy_rows.hpp"
+#include "schedulerd/live/store/retention.hpp"
+#include "schedulerd/live/store/sqlite.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
+constexpr int kDroppedAtOnce = 256;     // rows of each kind of the past, with one batch
+constexpr std::size_t kIdleRows = 256;  // of a snapshot, in a batch of their own
+constexpr std::size_t kAddedRows = 16;  // of a snapshot, in a batch that has something else to do
+constexpr int kLogPagesMax = 2'000;     // 8 MB
+
+std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
+  return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
+}
+
+template <class Id>
+std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
+  return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
+}
+
+std::string to_text(const std::vector<double>& numbers) {
+  return canonical_json(nlohmann::json(numbers));
+}
+
+// Not a policy file, which is named with its version, as in capped@0123456789ab (core::short_name).
+bool is_own(const std::string& policy) {
+  return policy.find('@') == std::string::npos;
+}
+
+// The file must be ours, whole, and not newer than this program.
+Status prepare_schema(Database& database, const std::string& path) {
+  TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
+  TP_TRY(database.execute("PRAGMA synchronous=FULL"));
+  std::int64_t version = 0;
+  auto ask = database.prepare("PRAGMA user_version");
+  if (!ask.ok()) return ask.error();
+  TP_TRY(ask->each([&](const Row& row) { version = row.integer(0); }));
+  if (version == 0) {
+    TP_TRY(database.execute("BEGIN IMMEDIATE"));
+    TP_TRY(database.execute(kSchema));
+    TP_TRY(database.execute(kSchemaOf8));
+    TP_TRY(database.execute(kSchemaOf9));
+    TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
+    return database.execute("COMMIT");
+  }
+  if (version >= kOldestVersion && version < kSchemaVersion) {
+    TP_TRY(upgrade_journal(database, path, version));
+  } else if (version != kSchemaVersion) {
+    return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
+                    std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
+  }
+  std::string finding;
+  auto check = database.prepare("PRAGMA quick_check(1)");
+  if (!check.ok()) return check.error();
+  TP_TRY(check->each([&](const Row& row) { finding = row.text(0); }));
+  if (finding != "ok") return io_error(path + " is damaged (" + finding + "); restore it from a backup");
+  return ok_status();
+}
+
+}  // namespace
+
+struct Journal::Impl {
+  std::string path;
+  JournalOptions options;
+  Database database;
+  JournalMark mark;
+  std::uint64_t last_seq = 0;
+  std::uint64_t batch_from = 0;  // last_seq when the batch began
+  SnapshotStore snapshots;
+  Retention past;
+  EndedRows ended;
+  bool sweeps = true;                      // there may be something of the past to drop
+  std::uint64_t own_decision = 0;          // the newest that one of the daemon's own policies made; 0 = none
+  std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
+
+  Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
+  Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt;
+  Statement set_placement, set_clock, find_ended;
+  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow, size_in_use;
+
+  Impl(std::string where, JournalOptions with, Database opened)
+      : path(std::move(where)), options(std::move(with)), database(std::move(opened)), mark(path + ".mark") {}
+
+  Status prepare();
+  Status load_position();
+  Status open_batch();
+  Status add(Instant at, std::string_view kind, const std::string& body);
+  Status thin(JobId job, std::int64_t next);
+  // Drops a piece of what has become too old or too much.
+  Status sweep(const core::ClusterState& state, const StoredClock& clock);
+  Result<Instant> keep_since(const StoredClock& clock);
+};
+
+Status Journal::Impl::prepare() {
+  const std::pair<Statement*, const char*> texts[] = {
+      {&begin, "BEGIN IMMEDIATE"},
+      {&commit, "COMMIT"},
+      {&add_row, "INSERT INTO journal VALUES(?1,?2,?3,?4,?5)"},
+      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3,?4,NULL)"},
+      {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
+      {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
+      {&next_ordinal, "SELECT coalesce(max(ordinal),-1)+1 FROM job_metrics WHERE job=?1"},
+      {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
+      {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
+      {&find_token,
+       "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&count_tokens, "SELECT count(*) FROM tokens"},
+      {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
+      {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
+      {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
+      {&find_ended, "SELECT state,finished_us FROM ended_jobs WHERE id=?1"},
+      {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
+      {&add_policy,
+       "INSERT OR IGNORE INTO policy_versions "
+       "SELECT ?1,?2,coalesce(max(ordinal),0)+1,?3,?4,?5,?6,?7,NULL FROM policy_versions"},
+      {&note_checks, "UPDATE policy_versions SET checks=?3 WHERE name=?1 AND version=?2"},
+      {&find_policy,
+       "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
+       "WHERE name=?1 AND version=?2"},
+      {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
+      {&drop_shadow, "DELETE FROM shadow_report"},
+      {&size_in_use,
+       "SELECT (p.page_count-f.freelist_count)*s.page_size FROM pragma_page_count p, pragma_freelist_count f, "
+       "pragma_page_size s"},
+  };
+  for (const auto& [statement, text] : texts) {
+    auto prepared = database.prepare(text);
+    if (!prepared.ok()) return prepared.error();
+    *statement = *std::move(prepared);
+  }
+  TP_TRY(snapshots.prepare(database));
+  TP_TRY(ended.prepare(database));
+  return past.prepare(database);
+}
+
+Status Journal::Impl::open_batch() {
+  if (database.in_transaction()) return ok_status();
+  batch_from = last_seq;
+  return begin.run();
+}
+
+// Where the journal ends, checked against the clock row and the mark: a shorter one has lost rows.
+Status Journal::Impl::load_position() {
+  std::uint64_t promised = 0;
+  const auto ask = [&](const char* sql, auto on_row) -> Status {
+    auto query = database.prepare(sql);
+    return query.ok() ? query->each(on_row) : Status(query.error());
+  };
+  TP_TRY(ask("SELECT coalesce(max(seq),0) FROM journal",
+             [&](const Row& row) { last_seq = static_cast<std::uint64_t>(row.integer(0)); }));
+  TP_TRY(ask("SELECT last_seq FROM clock",
+             [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
+  TP_TRY(ask("SELECT id FROM decisions WHERE policy NOT LIKE '%@%' ORDER BY id DESC LIMIT 1",
+             [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
+  last_seq = std::max(last_seq, snapshots.newest());
+  promised = std::max(promised, mark.read().value_or(0));
+  if (last_seq >= promised) return ok_status();
+  return io_error(path + " ends at row " + std::to_string(last_seq) + " but row " + std::to_string(promised) +
+                  " was acknowledged; the file or its -wal is damaged, restore them from a backup");
+}
+
+Status Journal::Impl::add(Instant at, std::string_view kind, const std::string& body) {
+  TP_TRY(open_batch());
+  const std::uint64_t seq = last_seq + 1;
+  TP_TRY(add_row.run(seq, at.count_us(), kind, body, digest_of_row(seq, at, kind, body)));
+  last_seq = seq;
+  return ok_status();
+}
+
+Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Journal::Journal(Journal&&) noexcept = default;
+Journal& Journal::operator=(Journal&&) noexcept = default;
+Journal::~Journal() = default;
+
+Result<Journal> Journal::open(const std::string& path, const JournalOptions& options) {
+  auto database = Database::open(path, {.read_only = false, .vfs = options.vfs});
+  if (!database.ok()) return database.error();
+  auto impl = std::make_unique<Impl>(path, options, *std::move(database));
+  TP_TRY(prepare_schema(impl->database, path));
+  TP_TRY(impl->prepare());
+  TP_TRY(impl->load_position());
+  return Journal(std::move(impl));
+}
+
+Status Journal::append(const core::TimedFact& fact) {
+  return impl_->add(fact.at, "fact", core::fact_text(fact.fact));
+}
+
+Status Journal::append(const core::Decision& decision) {
+  TP_TRY(impl_->add(decision.at, "decision", core::decision_text(decision)));
+  TP_TRY(impl_->add_decision.run(decision.id.number(), decision.at.count_us(), decision.policy, impl_->last_seq));
+  if (is_own(decision.policy)) impl_->own_decision = decision.id.number();
+  for (const auto& planned : decision.plan) {
+    TP_TRY(impl_->add_decision_job.run(core::job_of(planned.intent).number(), decision.id.number()));
+  }
+  for (const auto& verdict : decision.verdicts) {
+    TP_TRY(impl_->add_decision_job.run(verdict.job.number(), decision.id.number()));
+  }
+  return ok_status();
+}
+
+Status Journal::append(const std::vector<core::Event>& events) {
+  if (events.empty()) return ok_status();
+  TP_TRY(impl_->open_batch());
+  for (const auto& event : events) {
+    TP_TRY(impl_->add_event.run(event.seq, event.at.count_us(), event.type, number_of(event.job), number_of(event.node),
+                                event.tenant, number_of(event.decision), canonical_json(event.data)));
+  }
+  return ok_status();
+}
+
+Status Journal::append(JobId job, const MetricPoint& point) {
+  TP_TRY(impl_->open_batch());
+  auto [place, is_new] = impl_->ordinals.try_emplace(job, 0);
+  if (is_new) {
+    TP_TRY(impl_->next_ordinal.each([&](const Row& row) { place->second = row.integer(0); }, job.number()));
+  }
+  TP_TRY(impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
+                               point.generation, point.samples_per_second, point.step_ms, point.loss,
+                               to_text(point.compute_ms), point.global_batch, point.noise_scale));
+  const std::int64_t half = std::max<std::int64_t>(1, impl_->options.metric_points_max / 2);
+  return place->second % half == 0 ? impl_->thin(job, place->second) : ok_status();
+}
+
+Status Journal::append(const TokenRecord& token) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_token.run(token.id, token.name, token.role, token.tenant, token.secret_sha256, token.created_at,
+                              token.expires_unix_s, token.revoked);
+}
+
+Status Journal::revoke_token(const std::string& id) {
+  TP_TRY(impl_->open_batch());
+  return impl_->revoke_token.run(id);
+}
+
+Status Journal::append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_receipt.run(request.token_id, request.key, request.request_hash, number_of(receipt.job),
+                                receipt.token_id, unix_s);
+}
+
+Status Journal::note_worker(const core::Worker& worker) {
+  TP_TRY(impl_->open_batch());
+  return impl_->set_placement.run(worker.id.number(), worker.job.number(), worker.node.number());
+}
+
+Status Journal::append_ended(const core::Job& job) {
+  TP_TRY(impl_->open_batch());
+  impl_->ordinals.erase(job.id);
+  const auto listed = impl_->options.listed_fields;
+  return impl_->ended.add(job, listed == nullptr ? std::string() : listed(job));
+}
+
+Status Journal::complete_ended(const std::vector<std::shared_ptr<const core::Job>>& jobs) {
+  for (const auto& job : jobs) {
+    const auto known = ended(job->id);
+    if (!known.ok()) return known.error();
+    if (!*known) TP_TRY(append_ended(*job));
+  }
+  return in_batch() ? impl_->commit.run() : ok_status();
+}
+
+Result<std::optional<EndedNote>> Journal::ended(JobId job) {
+  std::optional<EndedNote> found;
+  TP_TRY(impl_->find_ended.each(
+      [&](const Row& row) { found = EndedNote{row.text(0), Instant::from_micros(row.integer(1))}; }, job.number()));
+  return found;
+}
+
+bool Journal::in_batch() const {
+  return impl_->database.in_transaction();
+}
+
+Status Journal::commit(const StoredClock& clock) {
+  if (!in_batch()) return ok_status();
+  TP_TRY(impl_->set_clock.run(clock.reading.boot_id, clock.reading.boottime_us, clock.reading.wall_unix_us,
+                              clock.at.count_us(), clock.unix_us_at_zero, impl_->last_seq));
+  TP_TRY(impl_->commit.run());
+  impl_->mark.write(impl_->last_seq);
+  return ok_status();
+}
+
+Result<std::optional<StoredReceipt>> Journal::receipt_for(const Idempotency& request) {
+  std::optional<StoredReceipt> found;
+  TP_TRY(impl_->find_receipt.each(
+      [&](const Row& row) {
+        found = StoredReceipt{.request_hash = row.text(0), .job = {}, .token_id = row.text(2)};
+        if (const auto job = row.maybe_integer(1)) found->job = JobId(static_cast<std::uint64_t>(*job));
+      },
+      request.token_id, request.key));
+  return found;
+}
+
+Result<std::optional<TokenRecord>> Journal::token(const std::string& id) {
+  std::optional<TokenRecord> found;
+  TP_TRY(impl_->find_token.each(
+      [&](const Row& row) {
+        found = TokenRecord{row.text(0), row.text(1), row.text(2),          row.text(3),
+                            row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
+      },
+      id));
+  return found;
+}
+
+Status Journal::append(const PolicyVersion& version) {
+  TP_TRY(impl_->open_batch());
+  return impl_->add_policy.run(version.name, version.version, version.created_at, version.created_by, version.manifest,
+                               version.source, version.tests);
+}
+
+Status Journal::note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks) {
+  TP_TRY(impl_->open_batch());
+  return impl_->note_checks.run(name, version, canonical_json(to_json(checks)));
+}
+
+Result<std::optional<PolicyVersion>> Journal::policy_version(const std::string& name, const std::string& version) {
+  std::optional<PolicyVersion> found;
+  TP_TRY(impl_->find_policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
+  return found;
+}
+
+Status Journal::set_shadow_report(const ShadowReport* report) {
+  TP_TRY(impl_->open_batch());
+  return report == nullptr ? impl_->drop_shadow.run() : impl_->set_shadow.run(canonical_json(to_json(*report)));
+}
+
+Result<std::optional<ShadowReport>> Journal::shadow_report() {
+  std::optional<std::string> body;
+  auto query = impl_->database.prepare("SELECT body FROM shadow_report");
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) { body = row.text(0); }));
+  if (!body) return std::optional<ShadowReport>();
+  const auto document = parse_json(*body);
+  if (!document) return document.error();
+  auto report = shadow_report_from_json(*document);
+  if (!report) return report.error();
+  return std::optional(*std::move(report));
+}
+
+Result<std::int64_t> Journal::token_count() {
+  std::int64_t count = 0;
+  TP_TRY(impl_->count_tokens.each([&](const Row& row) { count = row.integer(0); }));
+  return count;
+}
+
+Status Journal::go_on_from(std::uint64_t seq, const core::ClusterState& state) {
+  TP_TRY(impl_->open_batch());
+  TP_TRY(impl_->snapshots.go_on_from(seq, state));
+  return impl_->commit.run();
+}
+
+bool Journal::has_upkeep() const {
+  return impl_->snapshots.under_way() || impl_->sweeps || snapshot_due();
+}
+
+bool Journal::snapshot_due() const {
+  return impl_->last_seq >= impl_->snapshots.newest() + impl_->options.snapshot_every;
+}
+
+Status Journal::add_upkeep(const core::ClusterState& state, const StoredClock& clock) {
+  if (!has_upkeep()) return ok_status();
+  const bool idle = !in_batch();
+  TP_TRY(impl_->open_batch());
+  SnapshotStore& snapshots = impl_->snapshots;
+  if (!snapshots.under_way() && snapshot_due()) snapshots.begin(impl_->last_seq, state);
+  if (snapshots.under_way()) {
+    const std::size_t added = impl_->last_seq - impl_->batch_from;
+    TP_TRY(snapshots.write(idle ? kIdleRows : kAddedRows + 2 * added));
+    impl_->sweeps = impl_->sweeps || !snapshots.under_way();
+  }
+  return impl_->sweeps ? impl_->sweep(state, clock) : ok_status();
+}
+
+Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clock) {
+  TP_TRY(impl_->open_batch());
+  SnapshotStore& snapshots = impl_->snapshots;
+  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
+  if (impl_->last_seq > snapshots.newest()) snapshots.begin(impl_->last_seq, state);
+  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
+  for (impl_->sweeps = true; impl_->sweeps;) TP_TRY(impl_->sweep(state, clock));
+  return commit(clock);
+}
+
+Result<Instant> Journal::Impl::keep_since(const StoredClock& clock) {
+  std::int64_t bytes = 0;
+  if (options.bytes_max > 0) TP_TRY(size_in_use.each([&](const Row& row) { bytes = row.integer(0); }));
+  // The oldest go first, as many as one piece drops; then the size is looked at again.
+  return bytes > options.bytes_max ? clock.at : clock.at - options.retention;
+}
+
+Status Journal::Impl::sweep(const core::ClusterState& state, const StoredClock& clock) {
+  const auto since = keep_since(clock);
+  if (!since.ok()) return since.error();
+  TP_TRY(snapshots.drop_heads(*since, options.snapshots_apart));
+  const Retention::Bounds bounds{.keep_since = *since,
+                                 .covered = snapshots.oldest(),
+                                 .progress_until = static_cast<std::int64_t>(state.next_event) - 1 -
+                                                   static_cast<std::int64_t>(options.progress_events_max),
+                                 .kept_decision = own_decision,
+                                 .receipts_until_s = clock.reading.wall_unix_us / 1'000'000 - kIdempotencyKept_s};
+  const auto more = past.drop(bounds, kDroppedAtOnce);
+  if (!more.ok()) return more.error();
+  const auto gone = snapshots.drop_gone(kDroppedAtOnce);
+  if (!gone.ok()) return gone.error();
+  sweeps = *more || *gone;
+  return ok_status();
+}
+
+// Old points stay at every 2^level-th ordinal, so that a job of any length keeps an even curve.
+Status Journal::Impl::thin(JobId job, std::int64_t next) {
+  const auto excess = static_cast<std::uint64_t>(next / options.metric_points_max);
+  if (excess == 0) return ok_status();
+  const auto stride = static_cast<std::int64_t>(std::bit_ceil(excess + 1));
+  return thin_metrics.run(job.number(), next - options.metric_points_max / 2, stride);
+}
+
+Status Journal::checkpoint_if_due() {
+  if (impl_->database.log_pages() < kLogPagesMax || in_batch()) return ok_status();
+  return impl_->database.checkpoint();
+}
+
+std::uint64_t Journal::last_seq() const {
+  return impl_->last_seq;
+}
+
+Result<std::optional<StoredClock>> Journal::clock() {
+  std::optional<StoredClock> found;
+  auto query = impl_->database.prepare("SELECT boot_id,boottime_us,wall_us,at_us,unix_us_at_zero FROM clock");
+  if (!query.ok()) return query.error();
+  TP_TRY(query->each([&](const Row& row) {
+    found = StoredClock{.reading = {row.text(0), row.integer(1), row.integer(2)},
+                        .at = Instant::from_micros(row.integer(3)),
+                        .unix_us_at_zero = row.integer(4)};
+  }));
+  return found;
+}
+
+Result<std::vector<SnapshotHead>> Journal::snapshots() {
+  return snapshot_heads(impl_->database);
+}
+
+Result<std::optional<core::ClusterState>> Journal::state_of(std::uint64_t snapshot) {
+  return read_snapshot(impl_->database, snapshot);
+}
+
+Result<std::optional<std::string>> Journal::own_policy() {
+  auto query = impl_->database.prepare("SELECT policy FROM decisions WHERE id=?1");
+  if (!query.ok()) return query.error();
+  std::optional<std::string> name;
+  TP_TRY(query->each([&](const Row& row) { name = row.text(0); }, impl_->own_decision));
+  return name;
+}
+
+Status Journal::replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row) {
+  auto query = impl_->database.prepare("SELECT seq,at_us,kind,body,digest FROM journal WHERE seq>?1 ORDER BY seq");
+  if (!query.ok()) return query.error();
+  Status outcome = ok_status();
+  std::uint64_t expected = after + 1;
+  const auto refuse = [&](std::uint64_t seq, const std::string& why) {
+    outcome = io_error(impl_->path + ": journal row " + std::to_string(seq) + " " + why +
+                       "; restore the state directory from a backup");
+  };
+  TP_TRY(query->each(
+      [&](const Row& row) {
+        if (!outcome.ok()) return;
+        JournalRow stored{static_cast<std::uint64_t>(row.integer(0)), Instant::from_micros(row.integer(1)),
+                          row.text(2) == "decision", row.text(3)};
+        if (stored.seq != expected) return refuse(expected, "is missing");
+        if (digest_of_row(stored.seq, stored.at, row.text(2), stored.body) !=
+            static_cast<std::uint64_t>(row.integer(4))) {
+          return refuse(stored.seq, "is damaged");
+        }
+        ++expected;
+        const Status applied = on_row(stored);
+        if (!applied.ok()) refuse(stored.seq, "cannot be applied (" + applied.error().message + ")");
+      },
+      after));
+  TP_TRY(outcome);
+  if (expected <= impl_->last_seq) refuse(expected, "is missing");
+  return outcome;
+}
+
+}  // namespace tidepool::live

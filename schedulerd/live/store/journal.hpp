@@ -1,0 +1,137 @@
+// The journal: every fact and decision in order, and beside them what readers ask for later (events,
+// measurements, decisions, tokens). One batch is one SQLite transaction; nothing in it may be acted
+// upon or acknowledged before commit() has returned ok.
+//
+// An error of commit() is indeterminate: the batch may or may not be on disk. The only lawful answer
+// is to stop and recover from the disk. WAL, synchronous=FULL, one writing connection that also does
+// the checkpoints. One thread owns a journal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/event.hpp"
+#include "core/state/fact.hpp"
+#include "core/state/plan.hpp"
+#include "schedulerd/live/service/clock.hpp"
+#include "schedulerd/live/service/service.hpp"
+#include "schedulerd/live/store/snapshot_store.hpp"
+
+namespace tidepool::live {
+
+struct JournalOptions {
+  std::string vfs;                                          // empty = the system's own
+  std::uint64_t snapshot_every = 2'000;                     // rows between two snapshots
+  Duration retention = Duration::seconds(30 * 24 * 3600);   // of decisions, events and what they followed from
+  std::int64_t bytes_max = 0;                               // beyond it the oldest go before their time; 0 = none
+  Duration snapshots_apart = Duration::seconds(24 * 3600);  // of older ones that are kept for replays of the past
+  EventSeq progress_events_max = 20'000;                    // newest events among which job.progressed are kept
+  std::int64_t metric_points_max = 2'048;                   // per job; older points are thinned evenly
+  // What lists are to show of a job that has ended (EndedRow::listed); null: they read the whole job.
+  std::string (*listed_fields)(const core::Job& job) = nullptr;
+};
+
+// A row as it was stored; its digest has been checked.
+struct JournalRow {
+  std::uint64_t seq = 0;
+  Instant at;
+  bool is_decision = false;
+  std::string body;  // canonical JSON of the fact or the decision
+};
+
+// What an idempotency key has been answered with before.
+struct StoredReceipt {
+  std::string request_hash;
+  std::optional<JobId> job;
+  std::string token_id;
+};
+
+// Of a job that has ended and left the state.
+struct EndedNote {
+  std::string state;  // "failed"
+  Instant at;
+  [[nodiscard]] bool failed() const { return state == core::to_text(core::JobState::kFailed); }
+};
+
+class Journal {
+ public:
+  // Creates the file if needed and checks it whole; a damaged file or one of a newer version is an error.
+  [[nodiscard]] static Result<Journal> open(const std::string& path, const JournalOptions& options);
+  Journal(Journal&&) noexcept;
+  Journal& operator=(Journal&&) noexcept;
+  ~Journal();
+
+  // --- one batch: the first append opens it ------------------------------------------------------
+  Status append(const core::TimedFact& fact);
+  Status append(const core::Decision& decision);
+  Status append(const std::vector<core::Event>& events);
+  Status append(JobId job, const MetricPoint& point);
+  Status append(const TokenRecord& token);
+  Status revoke_token(const std::string& id);
+  // Kept for 24 hours of wall-clock time.
+  Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
+  // Whose it is and where it lies, for who asks after its end.
+  Status note_worker(const core::Worker& worker);
+  // It has ended and left the state; readers find it here from now on.
+  Status append_ended(const core::Job& job);
+  // Those of the jobs that it does not hold yet, as after an upgrade. Requires: no batch is open. Commits.
+  Status complete_ended(const std::vector<std::shared_ptr<const core::Job>>& jobs);
+  // Ignored if the version is there already.
+  Status append(const PolicyVersion& version);
+  Status note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks);
+  // Null = nobody is shadowed.
+  Status set_shadow_report(const ShadowReport* report);
+  // Makes the batch durable; nothing to do without appends.
+  Status commit(const StoredClock& clock);
+  [[nodiscard]] bool in_batch() const;
+
+  // Sees the batch under way too.
+  [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
+  [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
+  [[nodiscard]] Result<std::int64_t> token_count();
+  [[nodiscard]] Result<std::optional<EndedNote>> ended(JobId job);
+  [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
+                                                                    const std::string& version);
+  [[nodiscard]] Result<std::optional<ShadowReport>> shadow_report();
+
+  // --- upkeep ------------------------------------------------------------------------------------
+  // There is a snapshot to write, or something of the past to drop.
+  [[nodiscard]] bool has_upkeep() const;
+  // Adds a piece of it to the batch, so that no answer waits for more than that; opens one if nothing else is to be
+  // written. `state` is that of the rows so far.
+  Status add_upkeep(const core::ClusterState& state, const StoredClock& clock);
+  // All of it at once, and a snapshot whether it is due or not: at the end, when nobody waits. Commits.
+  Status snapshot(const core::ClusterState& state, const StoredClock& clock);
+  // Folds the write-ahead log into the file when it has grown.
+  Status checkpoint_if_due();
+
+  // --- recovery ----------------------------------------------------------------------------------
+  [[nodiscard]] std::uint64_t last_seq() const;
+  [[nodiscard]] Result<std::optional<StoredClock>> clock();
+  // Newest first.
+  [[nodiscard]] Result<std::vector<SnapshotHead>> snapshots();
+  // None = it is damaged.
+  [[nodiscard]] Result<std::optional<core::ClusterState>> state_of(std::uint64_t snapshot);
+  // Recovery begins with this one (0 and an empty state = with none). Commits.
+  Status go_on_from(std::uint64_t snapshot, const core::ClusterState& state);
+  // Which of the daemon's own policies has made the newest decision; files that decided in its place are left out,
+  // however many decisions they have made since.
+  [[nodiscard]] Result<std::optional<std::string>> own_policy();
+  // Every row above `after` in order, without gaps; a damaged or missing one is an error that names it.
+  Status replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row);
+
+ private:
+  [[nodiscard]] bool snapshot_due() const;
+  struct Impl;
+  explicit Journal(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidepool::live
