@@ -23,7 +23,7 @@
 #include "policies/size/autoscaling_engine.hpp"
 #include "policies/size/fixed_size.hpp"
 #include "policies/tidal/tidal.hpp"
-#include "policies/tidal/tide_planner.hpp"
+#include "policies/tidal/tidal_planner.hpp"
 
 namespace tidepool::policies {
 

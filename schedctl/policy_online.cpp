@@ -91,22 +91,24 @@ json post(Session& session, const std::string& name, const std::string& what, co
       {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});
 }
 
-std::string desk_text(const json& desk) {
+std::string desk_text(const json& deployment) {
   const auto named = [](const json& ref) {
     return text_at(ref, "/name") + ", version " + shown(text_at(ref, "/version"));
   };
-  const json& active = desk.at("active");
-  std::string text = active.is_null() ? text_at(desk, "/builtin") + " decides, the daemon's own policy\n"
+  const json& active = deployment.at("active");
+  std::string text = active.is_null() ? text_at(deployment, "/builtin") + " decides, the daemon's own policy\n"
                                       : named(active) + " decides\n";
   if (!active.is_null()) {
-    const json& earlier = list_at(desk, "/earlier");
+    const json& earlier = list_at(deployment, "/earlier");
     text += "a rollback goes back to " +
-            (earlier.empty() ? text_at(desk, "/builtin") + ", the daemon's own policy" : named(earlier[0])) + "\n";
+            (earlier.empty() ? text_at(deployment, "/builtin") + ", the daemon's own policy" : named(earlier[0])) +
+            "\n";
   }
-  if (number_at(desk, "/failures").value_or(0) > 0) {
-    text += count_of(number_at(desk, "/failures").value_or(0), "round") + " in a row failed; see: schedctl events\n";
+  if (number_at(deployment, "/failures").value_or(0) > 0) {
+    text +=
+        count_of(number_at(deployment, "/failures").value_or(0), "round") + " in a row failed; see: schedctl events\n";
   }
-  if (!desk.at("shadow").is_null()) text += "beside it is asked " + named(desk.at("shadow")) + "\n";
+  if (!deployment.at("shadow").is_null()) text += "beside it is asked " + named(deployment.at("shadow")) + "\n";
   return text;
 }
 
@@ -115,22 +117,22 @@ int activate(Session& session, Asked asked) {
   json body = json::object();
   if (!asked.version.empty()) body["version"] = asked.version;
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
-  const json desk = post(session, name, "activate", body);
-  session.print(desk, [&] { return desk_text(desk); });
+  const json deployment = post(session, name, "activate", body);
+  session.print(deployment, [&] { return desk_text(deployment); });
   return kExitOk;
 }
 
 int roll_back(Session& session, Asked asked) {
   if (asked.policy.empty()) {
-    const json desk = session.get("/v1/policy-desk");
-    if (desk.at("active").is_null()) {
-      fail(kExitNegative,
-           text_at(desk, "/builtin") + ", the daemon's own policy, decides; there is no policy file to roll back");
+    const json deployment = session.get("/v1/policies/status");
+    if (deployment.at("active").is_null()) {
+      fail(kExitNegative, text_at(deployment, "/builtin") +
+                              ", the daemon's own policy, decides; there is no policy file to roll back");
     }
-    asked.policy = text_at(desk, "/active/name");
+    asked.policy = text_at(deployment, "/active/name");
   }
-  const json desk = post(session, asked.policy, "rollback", json::object());
-  session.print(desk, [&] { return desk_text(desk); });
+  const json deployment = post(session, asked.policy, "rollback", json::object());
+  session.print(deployment, [&] { return desk_text(deployment); });
   return kExitOk;
 }
 
@@ -178,17 +180,17 @@ int shadow(Session& session, Asked asked) {
       });
       return kExitOk;
     }
-    const json desk = post(session, asked.policy, "shadow", {{"stop", true}});
-    session.print(desk, [&] { return asked.policy + " is not asked any more\n"; });
+    const json deployment = post(session, asked.policy, "shadow", {{"stop", true}});
+    session.print(deployment, [&] { return asked.policy + " is not asked any more\n"; });
     return kExitOk;
   }
   const std::string name = at_daemon(session, asked);
   json body = json::object();
   if (!asked.version.empty()) body["version"] = asked.version;
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
-  const json desk = post(session, name, "shadow", body);
-  session.print(desk, [&] {
-    return desk_text(desk) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
+  const json deployment = post(session, name, "shadow", body);
+  session.print(deployment, [&] {
+    return desk_text(deployment) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
            " --report\n";
   });
   return kExitOk;
@@ -320,10 +322,10 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
       ->add_option("policy", asked->policy, "its name")
       ->required();
   asked = std::make_shared<Asked>();
-  add(group, chosen, "desk", "Which policy decides, and what a rollback goes back to", asked,
+  add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
       [](Session& session, Asked) {
-        const json desk = session.get("/v1/policy-desk");
-        session.print(desk, [&] { return desk_text(desk); });
+        const json deployment = session.get("/v1/policies/status");
+        session.print(deployment, [&] { return desk_text(deployment); });
         return static_cast<int>(kExitOk);
       });
 }

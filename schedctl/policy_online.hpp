@@ -1,5 +1,5 @@
-// `schedctl policy shadow|diff|activate|rollback` and the desk: policy files in the daemon. A path is read here, sent
-// as a version (its hash is its name, so the same file twice is one version), and then meant by that version.
+// `schedctl policy shadow|diff|activate|rollback` and the deployment: policy files in the daemon. A path is read here,
+// sent as a version (its hash is its name, so the same file twice is one version), and then meant by that version.
 #pragma once
 
 #include "schedctl/app.hpp"

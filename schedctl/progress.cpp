@@ -93,13 +93,13 @@ std::string progressed_sentence(const json& data) {
 
 // Who has less than a full share; nobody: the shares are even again.
 std::string rebalanced_sentence(const json& data) {
-  std::string eased;
+  std::string rebalanced;
   for (const auto& each : list_at(data, "/shares")) {
     const double share = number_at(each, "/share").value_or(1);
-    if (share < 1) eased += (eased.empty() ? "" : ", ") + text_at(each, "/worker") + " at " + percent(share);
+    if (share < 1) rebalanced += (rebalanced.empty() ? "" : ", ") + text_at(each, "/worker") + " at " + percent(share);
   }
   return "from step " + whole_at(data, "/step") + " on " +
-         (eased.empty() ? std::string("all workers have full shares again") : "smaller shares: " + eased);
+         (rebalanced.empty() ? std::string("all workers have full shares again") : "smaller shares: " + rebalanced);
 }
 
 // A policy file's failed round, or a built-in policy's plan that the engine refused.

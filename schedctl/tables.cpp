@@ -105,13 +105,13 @@ std::string workers_table(const json& workers, const Style& style) {
     const auto flag = worker.find("straggler");
     const bool slow = flag != worker.end() && flag->is_boolean() && flag->get<bool>();
     const double share = number_at(worker, "/share").value_or(1);
-    const std::string eased = share < 1 ? percent(share) + " of a full share" : "";
+    const std::string rebalanced = share < 1 ? percent(share) + " of a full share" : "";
     table.add({text_at(worker, "/id"), text_at(worker, "/node_name", text_at(worker, "/node")), slots,
                integer_at(worker, "/rank"), text_at(worker, "/phase"), compute ? rate(compute) + " ms" : "-",
                score ? percent(*score) : "-",
-               slow && !eased.empty() ? "slow, " + eased
-               : slow                 ? "slow"
-                                      : eased});
+               slow && !rebalanced.empty() ? "slow, " + rebalanced
+               : slow                      ? "slow"
+                                           : rebalanced});
   }
   return table.text(style);
 }

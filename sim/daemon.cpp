@@ -2,7 +2,7 @@
 
 namespace tidepool::sim {
 
-NodeKind DaemonGround::kind_of(int node) const {
+NodeKind DaemonParts::kind_of(int node) const {
   if (!kinds.empty()) return kinds[static_cast<std::size_t>(node)];
   return {.slots = slots_per_node, .slot_type = slot_type};
 }

@@ -19,7 +19,7 @@
 namespace tidepool::sim {
 
 // What its agents offer, and how its engine is made.
-struct DaemonGround {
+struct DaemonParts {
   std::function<core::Engine::Parts()> parts;  // makes the engine's parts, again at each recovery
   std::vector<NodeKind> kinds;                 // by node; empty = all are like the next three
   int slots_per_node = 1;

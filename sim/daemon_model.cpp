@@ -172,12 +172,12 @@ void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out
 
 // The planted fault: who has been told to leave is taken to be gone.
 void DaemonModel::free_leavers(Instant now, std::vector<Outgoing>& out) {
-  std::vector<WorkerId> leavers;
+  std::vector<WorkerId> leaving_workers;
   for (const auto& [id, worker] : engine_->view().workers) {
-    if (worker.phase == core::WorkerPhase::kLeaving && !worker.node_lost) leavers.push_back(id);
+    if (worker.phase == core::WorkerPhase::kLeaving && !worker.node_lost) leaving_workers.push_back(id);
   }
-  for (const WorkerId worker : leavers) (void)learn_fact(core::WorkerExited{.worker = worker}, now, "");
-  if (!leavers.empty() && write()) decide(now, out);
+  for (const WorkerId worker : leaving_workers) (void)learn_fact(core::WorkerExited{.worker = worker}, now, "");
+  if (!leaving_workers.empty() && write()) decide(now, out);
 }
 
 bool DaemonModel::write() {

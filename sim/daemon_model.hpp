@@ -42,7 +42,7 @@ enum class PlantedBug {
 class DaemonModel final : public Daemon {
  public:
   struct Setup {
-    DaemonGround ground;
+    DaemonParts ground;
     bool journaled = true;  // without a journal there is no recovery; for runs without crashes
     std::size_t records_per_snapshot = 64;
     CrashPlan crash_plan;                        // none = never dies

@@ -10,7 +10,7 @@ namespace tidepool::sim {
 namespace {
 
 constexpr int kSigKill = 9;
-constexpr double kLoud = 0.3;                            // noise of a step's compute time on a noisy machine
+constexpr double kNoisyStddev = 0.3;                     // noise of a step's compute time on a noisy machine
 constexpr Duration kStuckAfter = Duration::seconds(10);  // until an agent says so
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
@@ -199,7 +199,7 @@ void Fleet::take(const Submitted&, Instant) {}
 // --- what happens by itself ---------------------------------------------------------------------
 
 core::WorkerReady Fleet::ready(WorkerId worker, const Process& process) const {
-  const JobTruth& truth = runs_.at(process.job).truth;
+  const GroundTruth& truth = runs_.at(process.job).truth;
   core::WorkerReady fact{.worker = worker};
   if (truth.tells_length) fact.work_samples = truth.work_samples;
   return fact;
@@ -308,7 +308,7 @@ void Fleet::break_something(const Fault& fault, Instant now) {
   if (fault.kind == FaultKind::kNodeSlow || fault.kind == FaultKind::kNodeNoisy) {
     const int node = static_cast<int>(fault.which % nodes_.size());
     at(node).pace =
-        fault.kind == FaultKind::kNodeSlow ? RankPace{.slowdown = fault.slowdown} : RankPace{.noise = kLoud};
+        fault.kind == FaultKind::kNodeSlow ? RankPace{.slowdown = fault.slowdown} : RankPace{.noise = kNoisyStddev};
     at(node).pace.slowdown *= usual_pace(node).slowdown;
     setup_.later(now + fault.lasts, NodeRecovers{node});
     return;

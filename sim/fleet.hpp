@@ -81,7 +81,7 @@ class Fleet {
     Duration report_every = Duration::seconds(30);
     std::int64_t report_steps_max = 1'000'000;
     bool compute_times = false;  // reports carry compute times by rank
-    std::function<const JobTruth&(const std::string& job_name)> truth_of;
+    std::function<const GroundTruth&(const std::string& job_name)> truth_of;
     std::function<void(Instant, FleetEvent)> later;              // schedules
     std::function<void(Instant, int node, Incoming)> to_daemon;  // hands a message to the node's link
     std::function<void(Instant, JobId, int slots)> held;         // so many more slots (< 0: fewer) have its processes
@@ -113,7 +113,7 @@ class Fleet {
     bool stuck = false;
     double slowdown = 1;
     GenerationNumber member_of = 0;  // newest generation it has stepped in
-    // Of a seat (JobTruth::restarts), whose program comes and goes:
+    // Of a seat (GroundTruth::restarts), whose program comes and goes:
     GenerationNumber waits_for = 0;           // its address in it has been said
     GenerationNumber runs = 0;                // generation of the program that lives; 0 = none
     bool stopping = false;                    // that program has been asked to end

@@ -8,13 +8,13 @@ namespace tidepool::sim {
 namespace {
 
 // What one rank computes in a step: its share of the batch at the speed of a worker alone.
-double compute_seconds(const JobTruth& truth, int size) {
+double compute_seconds(const GroundTruth& truth, int size) {
   return static_cast<double>(truth.global_batch) / size / throughput_at(truth, 1);
 }
 
 }  // namespace
 
-double throughput_at(const JobTruth& truth, int size) {
+double throughput_at(const GroundTruth& truth, int size) {
   if (truth.table.empty()) return truth.curve.at(size);
   const auto above = truth.table.lower_bound(size);
   if (above == truth.table.end()) return std::prev(above)->second;
@@ -24,11 +24,11 @@ double throughput_at(const JobTruth& truth, int size) {
   return below->second + share * (above->second - below->second);
 }
 
-std::int64_t steps_of(const JobTruth& truth) {
+std::int64_t steps_of(const GroundTruth& truth) {
   return std::max<std::int64_t>(1, (truth.work_samples + truth.global_batch - 1) / truth.global_batch);
 }
 
-Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng) {
+Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng) {
   const double normal = static_cast<double>(truth.global_batch) / throughput_at(truth, size);
   const double waiting = (slowdown - 1) * compute_seconds(truth, size);
   // Three deviations at most: a report is a mean of many steps, and a step never takes no time.
@@ -36,8 +36,8 @@ Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng) {
   return std::max(Duration::micros(1), Duration::from_seconds((normal + waiting) * (1 + noise)));
 }
 
-std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps, const std::vector<RankPace>& paces,
-                                          Rng& rng) {
+std::vector<std::int64_t> draw_compute_us(const GroundTruth& truth, std::int64_t steps,
+                                          const std::vector<RankPace>& paces, Rng& rng) {
   const double mean_us = compute_seconds(truth, static_cast<int>(paces.size())) * 1e6;
   std::vector<std::int64_t> times;
   times.reserve(static_cast<std::size_t>(steps) * paces.size());

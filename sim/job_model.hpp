@@ -13,7 +13,7 @@
 namespace tidepool::sim {
 
 // The truth about one job. Throughput in samples per second, compute and waiting together.
-struct JobTruth {
+struct GroundTruth {
   policies::UslCurve curve;
   std::map<int, double> table;                    // measured throughput by size; where given it overrides the curve
   double noise = 0.02;                            // standard deviation of a report's step time, relative
@@ -29,13 +29,13 @@ struct JobTruth {
 
 // Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
 // Requires: size >= 1.
-[[nodiscard]] double throughput_at(const JobTruth& truth, int size);
+[[nodiscard]] double throughput_at(const GroundTruth& truth, int size);
 
-[[nodiscard]] std::int64_t steps_of(const JobTruth& truth);
+[[nodiscard]] std::int64_t steps_of(const GroundTruth& truth);
 
 // Draws the length of one step at `size` when the slowest member computes `slowdown` times longer (1 = none does):
 // the whole step waits for it. At least a microsecond.
-[[nodiscard]] Duration draw_step(const JobTruth& truth, int size, double slowdown, Rng& rng);
+[[nodiscard]] Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng);
 
 // How one rank computes: so many times longer than a healthy one, give or take `noise` (standard deviation of a step,
 // relative to the step).
@@ -45,7 +45,7 @@ struct RankPace {
 };
 
 // Draws compute times before the allreduce in microseconds, [step][rank]. Requires: a pace for each rank.
-[[nodiscard]] std::vector<std::int64_t> draw_compute_us(const JobTruth& truth, std::int64_t steps,
+[[nodiscard]] std::vector<std::int64_t> draw_compute_us(const GroundTruth& truth, std::int64_t steps,
                                                         const std::vector<RankPace>& paces, Rng& rng);
 
 }  // namespace tidepool::sim

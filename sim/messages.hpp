@@ -58,7 +58,7 @@ struct StopWorker {
   Duration grace;
   bool operator==(const StopWorker&) const = default;
 };
-// To all members and leavers of the job.
+// To all members and leaving workers of the job.
 struct CommitGeneration {
   JobId job;
   GenerationNumber number = 0;

@@ -48,12 +48,12 @@ Simulator::Simulator(SimSetup setup)
 }
 
 std::unique_ptr<Daemon> Simulator::make_daemon() {
-  DaemonGround ground{.parts = setup_.parts,
-                      .kinds = setup_.kinds,
-                      .slots_per_node = setup_.cluster.slots_per_node,
-                      .slot_type = setup_.cluster.slot_type,
-                      .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
-                      .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
+  DaemonParts ground{.parts = setup_.parts,
+                     .kinds = setup_.kinds,
+                     .slots_per_node = setup_.cluster.slots_per_node,
+                     .slot_type = setup_.cluster.slot_type,
+                     .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
+                     .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
   if (setup_.daemon) return setup_.daemon(ground);
   return std::make_unique<DaemonModel>(DaemonModel::Setup{.ground = std::move(ground),
                                                           .journaled = static_cast<bool>(setup_.crash_plan),
@@ -71,7 +71,7 @@ Fleet::Setup Simulator::fleet_setup() {
           .report_every = setup_.report_every,
           .report_steps_max = setup_.compute_times ? kStepsOfReport : std::int64_t{1} << 40U,
           .compute_times = setup_.compute_times,
-          .truth_of = [this](const std::string& name) -> const JobTruth& {
+          .truth_of = [this](const std::string& name) -> const GroundTruth& {
             return setup_.workload.jobs[job_of_name_.at(name)].truth;
           },
           .later = [this](Instant at, FleetEvent event) { heap_.push(at, std::move(event)); },

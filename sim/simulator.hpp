@@ -56,7 +56,7 @@ struct SimSetup {
   bool keep_decisions = false;  // as JSON lines
   std::function<std::int64_t()> stopwatch_ns;
   // Makes another daemon than the model; the crash plan and the planted bug are the model's alone.
-  std::function<std::unique_ptr<Daemon>(const DaemonGround&)> daemon;
+  std::function<std::unique_ptr<Daemon>(const DaemonParts&)> daemon;
 };
 
 struct JobRow {

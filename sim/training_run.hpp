@@ -18,7 +18,7 @@ namespace tidepool::sim {
 
 struct TrainingRun {
   JobId job;
-  JobTruth truth;
+  GroundTruth truth;
   Rng rng{0};
 
   // The generation that steps, or stepped last; 0 = none yet.

@@ -89,7 +89,7 @@ constexpr std::int64_t kSizeMax = 4'096;
 constexpr std::int64_t kBatchMax = 1'000'000'000;
 
 // A spec whose batch, elasticity and declared work agree with each other and with the truth.
-core::JobSpec spec_of(std::string name, std::string tenant, core::ElasticSpec elastic, const JobTruth& truth) {
+core::JobSpec spec_of(std::string name, std::string tenant, core::ElasticSpec elastic, const GroundTruth& truth) {
   core::JobSpec spec;
   spec.name = std::move(name);
   spec.tenant = std::move(tenant);
@@ -111,7 +111,7 @@ core::ElasticSpec elastic_of(int min, int max, int preferred) {
 }
 
 SimJob own_job(LineReader& line) {
-  JobTruth truth;
+  GroundTruth truth;
   const auto min = static_cast<int>(line.integer(4, 1, kSizeMax));
   const auto max = static_cast<int>(line.integer(5, 1, kSizeMax));
   const auto preferred = static_cast<int>(line.integer(6, 1, kSizeMax));
@@ -142,7 +142,7 @@ SimJob trace_job(LineReader& line, const CsvOptions& options) {
   // The curve belongs to the application, the length to the job; both only depend on names and seed.
   Rng curve_rng(Digest().mix(options.seed).mix(job.application).value());
   Rng length_rng(Digest().mix(options.seed).mix(job.application).mix(name).value());
-  JobTruth truth;
+  GroundTruth truth;
   truth.global_batch = batch;
   truth.curve = {.lambda = 100 + 900 * curve_rng.uniform(),
                  .sigma = 0.02 + 0.1 * curve_rng.uniform(),
@@ -231,7 +231,7 @@ Workload generate_workload(const GeneratorOptions& options) {
   Duration at;
   for (int i = 0; i < options.jobs; ++i) {
     at += Duration::from_seconds(rng.exponential(options.mean_interarrival.to_seconds()));
-    JobTruth truth;
+    GroundTruth truth;
     truth.curve = {.lambda = 100 * std::pow(100, rng.uniform()),
                    .sigma = 0.3 * rng.uniform() * rng.uniform(),
                    .kappa = 0.02 * rng.uniform() * rng.uniform()};

@@ -17,7 +17,7 @@ namespace tidepool::sim {
 struct SimJob {
   Duration arrives;  // after the start of the run
   core::JobSpec spec;
-  JobTruth truth;
+  GroundTruth truth;
   std::string application;  // group in reports; "generated" if none
 };
 

@@ -5,7 +5,7 @@
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
-#include "core/state/policy_desk.hpp"
+#include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {

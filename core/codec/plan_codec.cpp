@@ -31,20 +31,20 @@ void fields(auto& archive, codec::Like<WorkerPlacement> auto& placement) {
 }
 void fields(auto& archive, codec::Like<StartIntent> auto& intent) {
   archive("job", intent.job);
-  archive("newcomers", intent.newcomers);
+  archive("newcomers", intent.joining_workers);
 }
 void fields(auto& archive, codec::Like<GrowIntent> auto& intent) {
   archive("job", intent.job);
-  archive("newcomers", intent.newcomers);
+  archive("newcomers", intent.joining_workers);
 }
 void fields(auto& archive, codec::Like<ShrinkIntent> auto& intent) {
   archive("job", intent.job);
-  archive("leavers", intent.leavers);
+  archive("leavers", intent.leaving_workers);
   archive("straggler", intent.straggler);
 }
 void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("job", intent.job);
-  archive("newcomer", intent.newcomer);
+  archive("newcomer", intent.joining_worker);
   archive("leaver", intent.leaver);
   archive("cause", intent.cause);
 }

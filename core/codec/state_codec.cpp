@@ -50,15 +50,15 @@ void fields(auto& archive, codec::Like<StragglerTrack> auto& track) {
   archive("busy_steps", track.busy_steps);
 }
 
-void fields(auto& archive, codec::Like<ShareTable> auto& table) {
+void fields(auto& archive, codec::Like<SampleWeights> auto& table) {
   archive("number", table.number);
   archive("weights", table.weights);
 }
 
-void fields(auto& archive, codec::Like<Eased> auto& eased) {
-  archive("weight", eased.weight);
-  archive("lost_s", eased.lost_s);
-  archive("idle_s", eased.idle_s);
+void fields(auto& archive, codec::Like<BatchRebalance> auto& rebalanced) {
+  archive("weight", rebalanced.weight);
+  archive("lost_s", rebalanced.lost_s);
+  archive("idle_s", rebalanced.idle_s);
 }
 
 void fields(auto& archive, codec::Like<NodeHealth> auto& health) {
@@ -131,8 +131,8 @@ void fields(auto& archive, codec::Like<BootCost> auto& cost) {
 }
 
 void fields(auto& archive, codec::Like<Transition> auto& transition) {
-  archive("newcomers", transition.newcomers);
-  archive("leavers", transition.leavers);
+  archive("newcomers", transition.joining_workers);
+  archive("leavers", transition.leaving_workers);
   archive("since", transition.since);
   archive("reason", transition.reason);
   archive("replaces", transition.replaces);
@@ -149,15 +149,15 @@ void fields(auto& archive, codec::Like<Commit> auto& commit) {
   archive("after_failure", commit.after_failure);
 }
 
-void fields(auto& archive, codec::Like<Grounds> auto& grounds) {
-  archive("asked", grounds.asked);
-  archive("frozen", grounds.frozen);
-  archive("step_seconds", grounds.step_seconds);
+void fields(auto& archive, codec::Like<PlanInputs> auto& inputs) {
+  archive("asked", inputs.asked);
+  archive("frozen", inputs.resize_blocked);
+  archive("step_seconds", inputs.step_seconds);
 }
 
 void fields(auto& archive, codec::Like<PlannedTarget> auto& planned) {
   archive("allotment", planned.target);
-  archive("grounds", planned.grounds);
+  archive("grounds", planned.inputs);
 }
 
 void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
@@ -169,23 +169,23 @@ void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
   archive("error", plan.error);
 }
 
-void fields(auto& archive, codec::Like<PolicyDesk> auto& desk) {
-  archive("active", desk.active);
-  archive("earlier", desk.earlier);
-  archive("shadow", desk.shadow);
-  archive("since", desk.since);
-  archive("next_round", desk.next_round);
-  archive("rounds", desk.rounds);
-  archive("failures", desk.failures);
-  archive("answer", desk.answer);
-  archive("job_ended", desk.job_ended);
+void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
+  archive("active", deployment.active);
+  archive("earlier", deployment.earlier);
+  archive("shadow", deployment.shadow);
+  archive("since", deployment.since);
+  archive("next_round", deployment.next_round);
+  archive("rounds", deployment.rounds);
+  archive("failures", deployment.failures);
+  archive("answer", deployment.answer);
+  archive("job_ended", deployment.job_ended);
 }
 
-void fields(auto& archive, codec::Like<Incarnation> auto& incarnation) {
-  archive("launched", incarnation.launched);
-  archive("launched_at", incarnation.launched_at);
-  archive("failed", incarnation.failed);
-  archive("home", incarnation.home);
+void fields(auto& archive, codec::Like<RestartState> auto& restart_state) {
+  archive("launched", restart_state.launched);
+  archive("launched_at", restart_state.launched_at);
+  archive("failed", restart_state.failed);
+  archive("home", restart_state.home);
 }
 
 namespace {
@@ -199,14 +199,14 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("stepping_generation", job.stepping_generation);
   archive("stepping_size", job.stepping_size);
   archive("parking", job.parking);
-  archive("incarnation", job.incarnation);
+  archive("incarnation", job.restart_state);
   archive("transition", job.transition);
   archive("workers", job.workers);
-  archive("out_of_sight", job.out_of_sight);
-  archive("shares_told", job.shares_told);
-  archive("shares_used", job.shares_used);
-  archive("shares_ordered", job.shares_ordered);
-  archive("eased", job.eased);
+  archive("out_of_sight", job.members_on_lost_nodes);
+  archive("shares_told", job.weights_told);
+  archive("shares_used", job.weights_used);
+  archive("shares_ordered", job.weights_ordered);
+  archive("eased", job.rebalanced);
   archive("pinned_size", job.pinned_size);
   archive("cancel_requested", job.cancel_requested);
   archive("suspend_requested", job.suspend_requested);
@@ -214,8 +214,8 @@ void membership_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("misconfigured", job.misconfigured);
   archive("cooldown_waived", job.cooldown_waived);
   archive("checkpoint_wanted", job.checkpoint_wanted);
-  archive("quiet_exits", job.quiet_exits);
-  archive("quiet_since", job.quiet_since);
+  archive("quiet_exits", job.unconfirmed_exits);
+  archive("quiet_since", job.unconfirmed_since);
 }
 
 void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
@@ -233,7 +233,7 @@ void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
   archive("noise_scale", job.noise_scale);
   archive("sizes", job.sizes);
   archive("steps_since_switch", job.steps_since_switch);
-  archive("paces", job.paces);
+  archive("paces", job.detector_state);
   archive("grow_cost", job.grow_cost);
   archive("replace_cost", job.replace_cost);
   archive("shrink_cost", job.shrink_cost);
@@ -356,14 +356,14 @@ Status take_ended(const nlohmann::json& element, const std::string& where, Clust
 nlohmann::json encode_head(const ClusterState& state) {
   auto out = codec::encode(state);
   // Left out while it says nothing, as in the states of daemons that knew no policy files.
-  if (state.desk != PolicyDesk{}) out["desk"] = codec::encode(state.desk);
+  if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
   return out;
 }
 
 Status take_head(nlohmann::json document, ClusterState& state) {
-  if (const auto desk = document.find("desk"); desk != document.end()) {
-    TP_TRY(codec::decode(*desk, "/desk", state.desk));
-    document.erase(desk);
+  if (const auto deployment = document.find("desk"); deployment != document.end()) {
+    TP_TRY(codec::decode(*deployment, "/desk", state.deployment));
+    document.erase(deployment);
   }
   return codec::decode(document, "", state);
 }

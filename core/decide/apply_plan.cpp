@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/worker_exit.hpp"
@@ -19,7 +19,7 @@ void conclude(Job& job, const Reason& reason, WorkerId straggler = {}) {
   job.verdict.job = job.id;
   job.verdict.reason = reason;
   job.verdict.blocked = {.straggler = straggler};
-  job.shares_ordered = false;
+  job.weights_ordered = false;
 }
 
 std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<WorkerPlacement>& placements, int size) {
@@ -35,7 +35,7 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
 // Once for as long as the worker stays slow.
 void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reason& reason) {
   StragglerTrack& track = change.worker(id).track;
-  if (track.told || job.eased.contains(id)) return;
+  if (track.told || job.rebalanced.contains(id)) return;
   track.told = true;
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
@@ -43,8 +43,8 @@ void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reas
 void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.since = change.at();
   transition.from_size = job.size();
-  transition.to_size =
-      job.size() + static_cast<int>(transition.newcomers.size()) - static_cast<int>(transition.leavers.size());
+  transition.to_size = job.size() + static_cast<int>(transition.joining_workers.size()) -
+                       static_cast<int>(transition.leaving_workers.size());
   job.transition = std::move(transition);
   become(job, JobState::kResizing);
   change.emit("job.resizing", job, resizing_data(*job.transition));
@@ -53,18 +53,18 @@ void begin_resize(StateChange& change, Job& job, Transition transition) {
 void apply(StateChange& change, const StartIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
-  const int size = static_cast<int>(intent.newcomers.size());
+  const int size = static_cast<int>(intent.joining_workers.size());
   become(job, JobState::kStarting);
   job.last_start_at = change.at();
   job.cooldown_waived = false;
   job.parking = false;
-  job.out_of_sight.clear();
+  job.members_on_lost_nodes.clear();
   job.held_since.reset();
   job.stepping_generation = 0;
   job.stepping_size = 0;
   job.audited_epoch.reset();  // epochs since the kept state are gone through again
   Transition transition;
-  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.joining_workers = place(change, job.id, intent.joining_workers, size);
   transition.since = change.at();
   transition.reason = reason;
   transition.to_size = size;
@@ -75,9 +75,9 @@ void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) 
   Job& job = change.job(intent.job);
   conclude(job, reason);
   job.shrunk_for_straggler = false;
-  const int size = job.size() + static_cast<int>(intent.newcomers.size());
+  const int size = job.size() + static_cast<int>(intent.joining_workers.size());
   Transition transition;
-  transition.newcomers = place(change, job.id, intent.newcomers, size);
+  transition.joining_workers = place(change, job.id, intent.joining_workers, size);
   transition.reason = reason;
   begin_resize(change, job, std::move(transition));
 }
@@ -91,7 +91,7 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
   }
   job.shrunk_for_straggler = static_cast<bool>(intent.straggler);
   Transition transition;
-  transition.leavers = intent.leavers;
+  transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
   begin_resize(change, job, std::move(transition));
 }
@@ -105,13 +105,13 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
     count_replacement(job, change.at());
     tell_straggler(change, job, intent.leaver, reason);
   }
-  transition.newcomers = place(change, job.id, {intent.newcomer}, job.size());
+  transition.joining_workers = place(change, job.id, {intent.joining_worker}, job.size());
   if (for_straggler) {
-    Worker& newcomer = change.worker(intent.newcomer.worker);
-    newcomer.replaced = intent.leaver;
-    newcomer.replaced_on = change.worker(intent.leaver).node;
+    Worker& joining_worker = change.worker(intent.joining_worker.worker);
+    joining_worker.replaced = intent.leaver;
+    joining_worker.replaced_on = change.worker(intent.leaver).node;
   }
-  transition.leavers = {intent.leaver};
+  transition.leaving_workers = {intent.leaver};
   transition.reason = reason;
   transition.replaces = true;
   begin_resize(change, job, std::move(transition));
@@ -124,15 +124,15 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
   for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
     const WorkerId id = job.members[rank];
     if (intent.weights[rank] == kFullShare) {
-      job.eased.erase(id);
+      job.rebalanced.erase(id);
       continue;
     }
-    const auto [eased, is_new] = job.eased.try_emplace(id);
-    if (is_new) eased->second.lost_s = change.worker(id).track.waited_s;
-    eased->second.weight = intent.weights[rank];
+    const auto [rebalanced, is_new] = job.rebalanced.try_emplace(id);
+    if (is_new) rebalanced->second.lost_s = change.worker(id).track.waited_s;
+    rebalanced->second.weight = intent.weights[rank];
   }
-  job.shares_told = {.number = intent.number, .weights = intent.weights};
-  job.shares_ordered = true;
+  job.weights_told = {.number = intent.number, .weights = intent.weights};
+  job.weights_ordered = true;
 }
 
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
@@ -150,7 +150,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
     if (contains(intent.members, id)) {
       change.worker(id).phase = WorkerPhase::kMember;
     } else if (contains(job.members, id)) {
-      write_off(change, id, std::nullopt);
+      mark_leaving(change, id, std::nullopt);
     }
     // Leavers of a switch that never came leave now.
     const Worker& worker = change.worker(id);
@@ -161,16 +161,16 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   job.members = intent.members;
   job.switched = false;
   begin_shares(job);
-  job.incarnation.failed = WorkerId();
+  job.restart_state.failed = WorkerId();
   for (const WorkerId id : job.members) change.worker(id).program_ended = false;
   if (job.transition && !intent.after_failure) job.transition->committed = true;
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
   Job& job = change.job(intent.job);
-  job.incarnation.launched = intent.number;
-  job.incarnation.launched_at = change.at();
-  job.incarnation.home = change.worker(job.members.front()).node;
+  job.restart_state.launched = intent.number;
+  job.restart_state.launched_at = change.at();
+  job.restart_state.home = change.worker(job.members.front()).node;
 }
 
 void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
@@ -179,7 +179,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   count_quiet_exits(change, job);
   become(job, JobState::kSuspending);
   job.parking = intent.number > 0;
-  job.incarnation.failed = WorkerId();
+  job.restart_state.failed = WorkerId();
   if (job.parking) {
     job.generation = intent.number;
     job.commit = {.at = change.at(), .reason = reason, .from_size = job.size(), .after_failure = intent.after_failure};
@@ -192,14 +192,14 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
     const Worker& worker = change.worker(id);
     if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
     const bool parks = job.parking && may_hold_state(worker);
-    write_off(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+    mark_leaving(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
   }
 }
 
 // A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
 // lost.
 bool counts_as_lost(const Job& job, const Worker& worker, StopCause cause) {
-  const bool boots = job.transition && contains(job.transition->newcomers, worker.id);
+  const bool boots = job.transition && contains(job.transition->joining_workers, worker.id);
   switch (cause) {
     case StopCause::kStartTimeout: return boots;
     case StopCause::kStuck: return boots || worker.phase == WorkerPhase::kMember;
@@ -240,18 +240,18 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   job.parking = false;
   job.checkpoint_wanted = false;
   job.members.clear();
-  job.out_of_sight.clear();
+  job.members_on_lost_nodes.clear();
   begin_shares(job);
   job.switched = false;
   job.transition.reset();
-  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
   job.planned.reset();
-  if (change.state().desk.active) change.state().desk.job_ended = true;
+  if (change.state().deployment.active) change.state().deployment.job_ended = true;
   change.capacity_changed();
   change.emit("job.finished", job, finished_data(job));
 }
 
-// Before the intents, so that the grounds are what the policy saw.
+// Before the intents, so that the inputs are what the policy saw.
 void apply(StateChange& change, const Replan& replan, const Decision& decision, std::uint64_t nodes) {
   ClusterPlan& plan = change.state().plan;
   if (!replan.error.empty() && replan.error != plan.error) {
@@ -263,8 +263,8 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
           .mark = replan.mark,
           .wake = replan.wake,
           .error = replan.error};
-  change.state().desk.answer.reset();
-  change.state().desk.job_ended = false;
+  change.state().deployment.answer.reset();
+  change.state().deployment.job_ended = false;
   for (const auto& [id, now, words_only] : replan.changes) {
     if (words_only) {
       change.words_of(id).planned->target = *now;
@@ -272,7 +272,7 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
     }
     Job& job = change.job(id);
     job.planned.reset();
-    if (now) job.planned = {.target = *now, .grounds = grounds_of(job, decision.at)};
+    if (now) job.planned = {.target = *now, .inputs = inputs_of(job, decision.at)};
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/id_set.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/state/job_state.hpp"
 
 namespace tidepool::core {
@@ -31,7 +31,7 @@ Error wrong(const std::string& what) {
 
 // What the state says of the job can stand, so that a partial plan need not name it.
 bool stands(const Job& job, Instant now) {
-  return job.planned && may_be_given(job, job.planned->target.size) && !grounds_have_changed(job, now);
+  return job.planned && may_be_given(job, job.planned->target.size) && !inputs_have_changed(job, now);
 }
 
 // What a job keeps when the policy's answer was dropped: its target, unless its user has asked for something else
@@ -94,7 +94,7 @@ Result<std::vector<TargetChange>> changes_by(const DecisionDraft& draft, const P
       add_news(job, std::move(named->second), draft.now(), changes);
     } else if (answer.whole || !stands(job, draft.now())) {
       return wrong("the plan gives " + id.text() + " no size, not even none");
-    } else if (job.planned->grounds.frozen != size_is_frozen(job, draft.now())) {
+    } else if (job.planned->inputs.resize_blocked != resize_is_blocked(job, draft.now())) {
       changes.push_back({.job = id, .now = job.planned->target});
     }
   }
@@ -139,11 +139,12 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
 News news_of(const Job& job, const Target& next, Instant now) {
   if (!job.planned) return News::kPlan;
   const Target& before = job.planned->target;
-  const bool moves = before.place != next.place && is_off_plan(job, next);
+  const bool moves = before.place != next.place && needs_reconcile(job, next);
   if (before.size != next.size || before.mark != next.mark || before.unasked != next.unasked || moves) {
     return News::kPlan;
   }
-  if (grounds_have_changed(job, now) || job.planned->grounds.frozen != size_is_frozen(job, now)) return News::kPlan;
+  if (inputs_have_changed(job, now) || job.planned->inputs.resize_blocked != resize_is_blocked(job, now))
+    return News::kPlan;
   return says_the_same(before.reason, next.reason) ? News::kNone : News::kWords;
 }
 
@@ -151,7 +152,7 @@ bool is_news(const Job& job, const Target& next, Instant now) {
   return news_of(job, next, now) != News::kNone;
 }
 
-bool is_off_plan(const Job& job, const Target& target) {
+bool needs_reconcile(const Job& job, const Target& target) {
   if (job.state == JobState::kPending) return target.size > 0;
   return is_active(job.state) && job.size() != target.size;
 }

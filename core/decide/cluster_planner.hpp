@@ -28,6 +28,6 @@ enum class News { kNone, kWords, kPlan };
 [[nodiscard]] bool is_news(const Job& job, const Target& next, Instant now);
 
 // The job does not have what the plan gives it.
-[[nodiscard]] bool is_off_plan(const Job& job, const Target& target);
+[[nodiscard]] bool needs_reconcile(const Job& job, const Target& target);
 
 }  // namespace tidepool::core

@@ -36,7 +36,7 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now)
     : state_(state),
       parts_(parts),
-      in_charge_(parts.in_charge(state)),
+      in_charge_(parts.active_policy(state)),
       now_(now),
       budget_(parts.config.step_budget),
       next_worker_(state.next_worker) {
@@ -93,7 +93,7 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
 
 void DecisionDraft::note_leavers(const Intent& intent) {
   if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) {
-    leavers_.insert(shrink->leavers.begin(), shrink->leavers.end());
+    leavers_.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
   } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
     leavers_.insert(replace->leaver);
   } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {

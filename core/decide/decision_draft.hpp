@@ -65,7 +65,7 @@ class DecisionDraft {
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
-  [[nodiscard]] const IdSet<WorkerId>& leavers() const { return leavers_; }
+  [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leavers_; }
 
   // Jobs that have not ended and ask for a type of slot. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }

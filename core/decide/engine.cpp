@@ -10,7 +10,7 @@
 #include "core/decide/apply_plan.hpp"
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/decision_draft.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/decide/plan_validator.hpp"
 #include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
@@ -57,7 +57,7 @@ struct Engine::Impl {
                        .others = {Input::kSlots, Input::kNodes, Input::kPlan, Input::kDesk}});
   }
 
-  [[nodiscard]] const Policy& default_policy() const { return parts.in_charge(state); }
+  [[nodiscard]] const Policy& default_policy() const { return parts.active_policy(state); }
 
   // Everything anew for who decides now.
   void follow_policy() {
@@ -126,15 +126,15 @@ struct Engine::Impl {
   // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
   IdSet<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
     IdSet<JobId>& jobs = scope.jobs;
-    const IdSet<JobId>& off_plan = work[JobSet::kOffPlan];
-    IdSet<JobId> more;  // off_plan, and whom a new plan changes
-    const bool awaits = parts.file_decides(state) && !state.desk.answer;
+    const IdSet<JobId>& to_reconcile = work[JobSet::kOffPlan];
+    IdSet<JobId> more;  // to_reconcile, and whom a new plan changes
+    const bool awaits = parts.file_decides(state) && !state.deployment.answer;
     const PlanScope of_plan{.candidates = work[JobSet::kCounted], .looked_at = jobs, .nodes = nodes};
     scope.begin(Stage::kPlan);
     if (!awaits && plan_is_due(draft, of_plan)) {
       const IdSet<JobId> changed = plan_cluster(draft, *scope.planner, of_plan);
       jobs.insert(changed);
-      more = off_plan;
+      more = to_reconcile;
       more.insert(changed);
     }
     scope.begin(Stage::kReconcile);
@@ -158,7 +158,7 @@ struct Engine::Impl {
     }
     const std::size_t told = draft.findings();
     IdSet<JobId> dealt_with =
-        reconcile(draft, OffPlan{.jobs = more.empty() ? off_plan : more, .releasing = work[JobSet::kReleasing]});
+        reconcile(draft, OffPlan{.jobs = more.empty() ? to_reconcile : more, .releasing = work[JobSet::kReleasing]});
     if (scope.kept && draft.changes_nothing() && draft.findings() == told) {
       reconciled.keep({draft.queue_waits(), draft.reserved()}, inputs_of_reconciliation());
     }
@@ -304,14 +304,14 @@ std::optional<Instant> Engine::next_due() const {
 }
 
 std::optional<std::int64_t> Engine::question(Instant now) const {
-  const PolicyDesk& desk = impl_->state.desk;
-  if (!impl_->parts.file_decides(impl_->state) || desk.answer) return std::nullopt;
+  const PolicyDeployment& deployment = impl_->state.deployment;
+  if (!impl_->parts.file_decides(impl_->state) || deployment.answer) return std::nullopt;
   const DecisionDraft draft(impl_->state, impl_->parts, now);
   const IdSet<JobId> jobs = impl_->work.to_look_at(now);
   if (!plan_is_due(draft, {.candidates = impl_->work[JobSet::kCounted], .looked_at = jobs, .nodes = impl_->nodes})) {
     return std::nullopt;
   }
-  return desk.next_round;
+  return deployment.next_round;
 }
 
 JobId Engine::next_job_id() const {

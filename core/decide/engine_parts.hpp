@@ -30,13 +30,14 @@ struct EngineParts {
   std::map<std::string, std::shared_ptr<const Policy>> policies;
   StragglerDetectors stragglers;
   EngineConfig config = {};
-  // Plans by what the active policy file has answered (policy_desk.hpp). Null = policy files are not followed here.
+  // Plans by what the active policy file has answered (policy_deployment.hpp). Null = policy files are not followed
+  // here.
   std::shared_ptr<const Policy> file_policy = nullptr;
 
   // A policy file decides, and not the policy called "default".
   [[nodiscard]] bool file_decides(const ClusterState& state) const;
   // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
-  [[nodiscard]] const Policy& in_charge(const ClusterState& state) const;
+  [[nodiscard]] const Policy& active_policy(const ClusterState& state) const;
   [[nodiscard]] std::string name_in_charge(const ClusterState& state) const;
 };
 

@@ -16,22 +16,22 @@ std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& confi
   if (!awaits_switch(job)) return std::nullopt;
   if (job.spec.resize == ResizeMode::kRestart) {
     const Instant from_commit = job.commit.at + job.spec.elastic.grace + pause_before_launch(job);
-    const bool launched = job.incarnation.launched == job.generation && job.incarnation.launched_at;
+    const bool launched = job.restart_state.launched == job.generation && job.restart_state.launched_at;
     // Whoever held up the launch, its programs have their own time.
-    return (launched ? std::max(from_commit, *job.incarnation.launched_at) : from_commit) + config.switch_timeout;
+    return (launched ? std::max(from_commit, *job.restart_state.launched_at) : from_commit) + config.switch_timeout;
   }
   const Instant newest_sign = std::max(job.commit.at, job.last_report_at.value_or(job.commit.at));
   return std::min(newest_sign + config.switch_timeout, job.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
 }
 
 bool is_newcomer(const Job& job, WorkerId id) {
-  return job.transition && job.transition->committed && contains(job.transition->newcomers, id);
+  return job.transition && job.transition->committed && contains(job.transition->joining_workers, id);
 }
 
 // Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
-// generation, or that their program runs), and leavers that are still here.
+// generation, or that their program runs), and leaving workers that are still here.
 std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
-  const bool launched = job.incarnation.launched == job.generation;
+  const bool launched = job.restart_state.launched == job.generation;
   std::vector<WorkerId> late;
   for (const WorkerId id : job.workers) {
     const Worker& worker = *state.find_worker(id);
@@ -42,26 +42,26 @@ std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
   return late;
 }
 
-// Who holds up the switch: those that never said where they listen; if all have, the newcomers, without whom the others
-// were stepping; without newcomers the last rank, so that whoever it is, each try has one suspect fewer.
+// Who holds up the switch: those that never said where they listen; if all have, the joining workers, without whom the
+// others were stepping; without joining workers the last rank, so that whoever it is, each try has one suspect fewer.
 std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return laggards(state, job);
   std::vector<WorkerId> silent;
-  std::vector<WorkerId> newcomers;
+  std::vector<WorkerId> joining_workers;
   for (const WorkerId id : job.members) {
     const Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->node_lost) continue;
     if (worker->joining < job.generation) silent.push_back(id);
-    if (is_newcomer(job, id)) newcomers.push_back(id);
+    if (is_newcomer(job, id)) joining_workers.push_back(id);
   }
   if (!silent.empty()) return silent;
-  return newcomers.empty() ? std::vector{job.members.back()} : newcomers;
+  return joining_workers.empty() ? std::vector{job.members.back()} : joining_workers;
 }
 
 void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
   if (!job.transition || job.transition->committed) return;
   const Duration timeout = draft.parts().config.start_timeout;
-  for (const WorkerId id : job.transition->newcomers) {
+  for (const WorkerId id : job.transition->joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
     if (!late || worker.kill_at) continue;

@@ -1,4 +1,4 @@
-// Who gives no sign of life and is ended for it: newcomers that do not become ready, workers whose agent sees no
+// Who gives no sign of life and is ended for it: joining workers that do not become ready, workers whose agent sees no
 // progress, members that hold up a switch. Their deaths then count as losses, and the job goes on without them.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tidepool::core {
 // Ends the workers that their agents have reported as stuck, whatever the job does.
 void stop_stuck(DecisionDraft& draft, const Job& job);
 
-// Ends newcomers beyond their time to boot and members of a switch that does not come.
+// Ends joining workers beyond their time to boot and members of a switch that does not come.
 void stop_late(DecisionDraft& draft, const Job& job);
 
 // When the answer of stop_late may change next though no fact arrives; none = never.

@@ -33,42 +33,42 @@ class PlanCheck {
   Status check(const Job& job, const StartIntent& intent) {
     TP_TRY(one_change(job));
     if (job.state != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
-    TP_TRY(size_allowed(job, static_cast<int>(intent.newcomers.size())));
-    return placements(job, intent.newcomers);
+    TP_TRY(size_allowed(job, static_cast<int>(intent.joining_workers.size())));
+    return placements(job, intent.joining_workers);
   }
 
   Status check(const Job& job, const GrowIntent& intent) {
     TP_TRY(resizable(job));
-    if (intent.newcomers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by nobody");
-    TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.newcomers.size())));
-    return placements(job, intent.newcomers);
+    if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by nobody");
+    TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.joining_workers.size())));
+    return placements(job, intent.joining_workers);
   }
 
   Status check(const Job& job, const ShrinkIntent& intent) {
     TP_TRY(resizable(job));
-    const IdSet<WorkerId> leavers(intent.leavers.begin(), intent.leavers.end());
-    if (leavers.empty() || leavers.size() != intent.leavers.size()) {
+    const IdSet<WorkerId> leaving_workers(intent.leaving_workers.begin(), intent.leaving_workers.end());
+    if (leaving_workers.empty() || leaving_workers.size() != intent.leaving_workers.size()) {
       return breaks("LeaversAreMembers", job.id.text() + " names no leaver, or one twice");
     }
-    for (const WorkerId id : leavers) {
+    for (const WorkerId id : leaving_workers) {
       if (!contains(job.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
     }
-    leavers_[job.id] = intent.leavers;
-    return size_allowed(job, job.size() - static_cast<int>(leavers.size()));
+    leavers_[job.id] = intent.leaving_workers;
+    return size_allowed(job, job.size() - static_cast<int>(leaving_workers.size()));
   }
 
   Status check(const Job& job, const ReplaceIntent& intent) {
     TP_TRY(resizable(job));
     if (!contains(job.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
-    return placements(job, {intent.newcomer});
+    return placements(job, {intent.joining_worker});
   }
 
   Status check(const Job& job, const RebalanceIntent& intent) {
     TP_TRY(resizable(job));
     const std::string who = job.id.text();
     if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", who + " takes no change of shares");
-    if (intent.generation != job.generation || intent.number != job.shares_told.number + 1) {
-      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.shares_told.number) +
+    if (intent.generation != job.generation || intent.number != job.weights_told.number + 1) {
+      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.weights_told.number) +
                                          " of generation " + std::to_string(job.generation));
     }
     if (intent.weights.size() != job.members.size()) return breaks("EverybodyHasAShare", who);
@@ -105,7 +105,7 @@ class PlanCheck {
     if (intent.number != job.generation || switched_.contains(job.id)) {
       return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.generation));
     }
-    if (job.incarnation.launched >= intent.number || !launched_.insert(job.id)) {
+    if (job.restart_state.launched >= intent.number || !launched_.insert(job.id)) {
       return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
     }
     if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
@@ -167,8 +167,8 @@ class PlanCheck {
     return breaks("SizeIsAllowed", job.id.text() + " may not have " + std::to_string(size) + " workers");
   }
 
-  Status placements(const Job& job, const std::vector<WorkerPlacement>& newcomers) {
-    for (const auto& placement : newcomers) {
+  Status placements(const Job& job, const std::vector<WorkerPlacement>& joining_workers) {
+    for (const auto& placement : joining_workers) {
       if (placement.worker.number() != next_worker_++) return breaks("IdsAreHandedOutOnce", placement.worker.text());
       TP_TRY(slots(job, placement));
     }
@@ -200,7 +200,7 @@ class PlanCheck {
     const Worker* worker = state_.find_worker(id);
     if (worker == nullptr || worker->job != job.id || worker->node_lost) return false;
     if (contains(job.members, id)) return worker->phase == WorkerPhase::kMember;
-    return worker->phase == WorkerPhase::kReady && job.transition && contains(job.transition->newcomers, id);
+    return worker->phase == WorkerPhase::kReady && job.transition && contains(job.transition->joining_workers, id);
   }
 
   [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {

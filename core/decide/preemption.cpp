@@ -37,9 +37,9 @@ bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
 
 // By those that hold slots of the job's types, if they are enough; else by workers that move elsewhere.
 TypeRoom Preemption::make_typed_room(const Job& claimant) {
-  TypeRoom room = room_of_type(draft_, claimant, draft_.leavers());
+  TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
   if (room.coming) return room;
-  IdSet<WorkerId> leaving = draft_.leavers();
+  IdSet<WorkerId> leaving = draft_.leaving_workers();
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!holds_type(*victim->job, claimant.spec.slot_types) || !may_be_preempted(*victim->job, claimant)) continue;
@@ -47,9 +47,10 @@ TypeRoom Preemption::make_typed_room(const Job& claimant) {
     leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
     if (!room_of_type(draft_, claimant, leaving).coming) continue;
     const auto with = [&](const std::vector<TargetedJob>& victims) {
-      IdSet<WorkerId> leavers = draft_.leavers();
-      for (const TargetedJob& each : victims) leavers.insert(each.job->workers.begin(), each.job->workers.end());
-      return room_of_type(draft_, claimant, leavers);
+      IdSet<WorkerId> leaving_workers = draft_.leaving_workers();
+      for (const TargetedJob& each : victims)
+        leaving_workers.insert(each.job->workers.begin(), each.job->workers.end());
+      return room_of_type(draft_, claimant, leaving_workers);
     };
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).coming; });
     const TypeRoom with_them = with(chosen);
@@ -58,7 +59,7 @@ TypeRoom Preemption::make_typed_room(const Job& claimant) {
   }
   if (room.movers.empty()) return room;
   make_room_elsewhere(claimant, move_away(draft_, claimant, room));
-  return room_of_type(draft_, claimant, draft_.leavers());
+  return room_of_type(draft_, claimant, draft_.leaving_workers());
 }
 
 // So many slots that movers lack come from victims, or are kept as they come free.

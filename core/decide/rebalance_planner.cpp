@@ -43,7 +43,7 @@ std::optional<Balance> balance_of(const ClusterState& state, const Job& job, Wor
 // Live jobs whose members go by the newest table; before that a further order would rest on nothing.
 bool may_change_shares(const Job& job) {
   return job.spec.resize == ResizeMode::kLive && job.switched && job.size() >= 2 &&
-         job.shares_told.number == job.shares_used.number;
+         job.weights_told.number == job.weights_used.number;
 }
 
 // Of a small batch a smaller share may be no sample less, or none at all.
@@ -51,7 +51,7 @@ bool cuts_samples(const Job& job, const std::vector<std::int64_t>& weights) {
   const std::int64_t batch = job.global_batch > 0 ? job.global_batch : job.spec.batch.global;
   const std::vector<std::int64_t> shares = shares_of(batch, weights);
   const bool all_have_some = std::all_of(shares.begin(), shares.end(), [](std::int64_t share) { return share >= 1; });
-  return all_have_some && shares != shares_of(batch, weights_of(job.shares_used, job.members.size()));
+  return all_have_some && shares != shares_of(batch, weights_of(job.weights_used, job.members.size()));
 }
 
 std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std::int64_t weight) {
@@ -61,14 +61,14 @@ std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std:
   if (!cuts_samples(job, weights)) return std::nullopt;
   return RebalanceIntent{.job = job.id,
                          .generation = job.generation,
-                         .number = job.shares_told.number + 1,
+                         .number = job.weights_told.number + 1,
                          .weights = std::move(weights),
                          .worker = member};
 }
 
 std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balance) {
   const double weight = static_cast<double>(share_of(job, member)) * balance.others_us / balance.busy_us;
-  // Near enough to a full share is one, so that noise does not leave somebody eased for ever.
+  // Near enough to a full share is one, so that noise does not leave somebody rebalanced for ever.
   if (weight > static_cast<double>(kFullShare) * (1 - kIdleAllowed)) return kFullShare;
   return std::llround(weight);
 }
@@ -81,13 +81,13 @@ double cost_of_rebalancing(const Job& job) {
 }
 
 std::int64_t share_of(const Job& job, WorkerId worker) {
-  const auto eased = job.eased.find(worker);
-  return eased == job.eased.end() ? kFullShare : eased->second.weight;
+  const auto rebalanced = job.rebalanced.find(worker);
+  return rebalanced == job.rebalanced.end() ? kFullShare : rebalanced->second.weight;
 }
 
 std::optional<double> eased_speed(const ClusterState& state, const Job& job, WorkerId worker) {
   const auto balance = balance_of(state, job, worker);
-  if (!balance || job.shares_told.number != job.shares_used.number) return std::nullopt;
+  if (!balance || job.weights_told.number != job.weights_used.number) return std::nullopt;
   return static_cast<double>(share_of(job, worker)) / static_cast<double>(kFullShare) * balance->others_us /
          balance->busy_us;
 }
@@ -104,12 +104,12 @@ std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, 
 
 std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job) {
   if (!may_change_shares(job)) return std::nullopt;
-  for (const auto& [id, eased] : job.eased) {
-    if (eased.idle_s < cost_of_rebalancing(job)) continue;
+  for (const auto& [id, rebalanced] : job.rebalanced) {
+    if (rebalanced.idle_s < cost_of_rebalancing(job)) continue;
     const auto balance = balance_of(draft.state(), job, id);
     if (!balance || balance->steps < kStepsToRegain) continue;
     const std::int64_t weight = wanted_weight(job, id, *balance);
-    if (static_cast<double>(weight) < static_cast<double>(eased.weight) * (1 + kMoveMin)) continue;
+    if (static_cast<double>(weight) < static_cast<double>(rebalanced.weight) * (1 + kMoveMin)) continue;
     if (auto intent = with_weight(job, id, weight)) {
       intent->regains = true;
       return intent;

@@ -27,13 +27,13 @@ inline constexpr std::int64_t kShareMin = 50;       // of kFullShare: who is slo
 // those of a straggler and the shares.
 [[nodiscard]] std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, const Worker& slow);
 
-// A larger share for an eased member that has waited for the others for too long; the first by id.
+// A larger share for a rebalanced member that has waited for the others for too long; the first by id.
 [[nodiscard]] std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job);
 
 // The weight of a member by what the job has been told.
 [[nodiscard]] std::int64_t share_of(const Job& job, WorkerId worker);
 
-// The speed of an eased member as a share of the others', by the shares and times measured; nothing if unknown.
+// The speed of a rebalanced member as a share of the others', by the shares and times measured; nothing if unknown.
 [[nodiscard]] std::optional<double> eased_speed(const ClusterState& state, const Job& job, WorkerId worker);
 
 }  // namespace tidepool::core

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/decide/preemption.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/start_job.hpp"
@@ -197,14 +197,14 @@ class Reconciler {
 };
 
 // In the plan's order: those that do not have what it gives them. Running jobs of a pinned policy are its rule's.
-std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& off_plan) {
+std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
-  for (const JobId id : off_plan) {
+  for (const JobId id : to_reconcile) {
     const Job& job = *draft.state().find_job(id);
     const Target* target = draft.planned_target(job);
     const bool has_rule = job.state != JobState::kPending && !draft.follows_plan(job);
     if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
-    if (is_off_plan(job, *target)) line.push_back({&job, target});
+    if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
   std::sort(line.begin(), line.end(), [](const TargetedJob& a, const TargetedJob& b) {
     return std::pair(a.target->place, a.job->id) < std::pair(b.target->place, b.job->id);
@@ -250,11 +250,11 @@ void walk(DecisionDraft& draft, const WaitingLine& line, Reconciler& reconciler)
 
 }  // namespace
 
-IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& off_plan) {
+IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   draft.set_queue_waits(false);
-  if (off_plan.jobs.empty()) return {};
-  const std::vector<TargetedJob> line = line_of(draft, off_plan.jobs);
-  Reconciler reconciler(draft, off_plan.releasing);
+  if (to_reconcile.jobs.empty()) return {};
+  const std::vector<TargetedJob> line = line_of(draft, to_reconcile.jobs);
+  Reconciler reconciler(draft, to_reconcile.releasing);
   for (const TargetedJob& entry : line) reconciler.shrink_over_target(entry);
   for (const TargetedJob& entry : line) reconciler.allocate(entry);
   reconciler.keep_running();

@@ -24,7 +24,7 @@ struct OffPlan {
   const IdSet<JobId>& releasing;  // every job of which releases_slots() holds
 };
 // Returns the jobs that it has dealt with. Requires: the policy in charge plans.
-[[nodiscard]] IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& off_plan);
+[[nodiscard]] IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile);
 
 // Those that wait for what a rule says they should have. Tells the draft whether any of them goes on waiting for slots
 // that the cluster has. Requires: the policy in charge is a rule.

@@ -12,16 +12,16 @@ constexpr Duration kPauseMax = Duration::seconds(60);
 constexpr int kPauseDoublingsMax = 6;  // 64 s, beyond the largest pause
 
 bool awaits_launch(const Job& job) {
-  return job.spec.resize == ResizeMode::kRestart && !job.members.empty() && !job.incarnation.failed &&
-         job.incarnation.launched < job.generation;
+  return job.spec.resize == ResizeMode::kRestart && !job.members.empty() && !job.restart_state.failed &&
+         job.restart_state.launched < job.generation;
 }
 
 }  // namespace
 
 bool restart_failed(DecisionDraft& draft, const Job& job) {
-  if (!job.incarnation.failed || !all_members_stay(draft.state(), job)) return false;
+  if (!job.restart_state.failed || !all_members_stay(draft.state(), job)) return false;
   const reason::ProgramFailed reason{
-      {.worker = job.incarnation.failed}, job.size(), job.restarts, job.spec.max_restarts};
+      {.worker = job.restart_state.failed}, job.size(), job.restarts, job.spec.max_restarts};
   draft.conclude(job, SwitchIntent{job.id, job.generation + 1, job.members, true}, reason);
   return true;
 }

@@ -129,11 +129,11 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target
   const bool by_policy = job.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
-  std::vector<WorkerId> leavers = leavers_of(draft, job, job.size() - goal);
+  std::vector<WorkerId> leaving_workers = leavers_of(draft, job, job.size() - goal);
   std::vector<WorkerId> members = job.members;
-  std::erase_if(members, [&](WorkerId id) { return contains(leavers, id); });
+  std::erase_if(members, [&](WorkerId id) { return contains(leaving_workers, id); });
   const Reason reason = reason_to_change(job, target, goal);
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason, told_of(job, target));
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason, told_of(job, target));
   // Nobody has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
   return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job&
 // It keeps its members: its shares may change, and what holds it is told.
 void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& straggler, Finding held,
                const Target* target) {
-  if (straggler.shares_ordered) return;
+  if (straggler.weights_ordered) return;
   if (straggler.rebalance) return draft.conclude(job, *straggler.rebalance, *straggler.reason);
   if (straggler.reason) held = {*straggler.reason, {.straggler = straggler.straggler}};
   draft.find(job, held, target);
@@ -167,7 +167,7 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
 bool can_change(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
   if (!settled || is_ending(job, draft.now()) || job.suspend_requested) return false;
-  if (job.incarnation.failed || is_finishing(draft.state(), job)) return false;
+  if (job.restart_state.failed || is_finishing(draft.state(), job)) return false;
   return all_members_stay(draft.state(), job);
 }
 

@@ -11,7 +11,7 @@ namespace {
 bool leaves(const Job& job, const Worker& worker) {
   if (worker.node_lost) return false;
   if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
-  return job.transition && contains(job.transition->leavers, worker.id);
+  return job.transition && contains(job.transition->leaving_workers, worker.id);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ bool releases_slots(const ClusterState& state, const Job& job) {
 }
 
 SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft) {
-  IdSet<WorkerId> leaving = draft.leavers();
+  IdSet<WorkerId> leaving = draft.leaving_workers();
   for (const JobId id : releasing) {
     const Job& job = *draft.state().find_job(id);
     for (const WorkerId worker : job.workers) {

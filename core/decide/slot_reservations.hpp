@@ -26,7 +26,7 @@ class SlotReservations {
   SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing);
 
   // The worker's slots come free, too. Counted once, however it is found: a job that gives up everything may have
-  // leavers on their way already.
+  // leaving workers on their way already.
   void add(const Worker& worker);
   // What comes free there is for another job.
   void close(const std::vector<std::string>& slot_types);

@@ -29,7 +29,7 @@ std::optional<Duration> patience_of(const Job& job) {
 NodeId holder_of_state(const ClusterState& state, const Job& job) {
   if (job.spec.shared_checkpoints) return {};
   if (job.spec.resize == ResizeMode::kRestart) {
-    return state.find_node(job.incarnation.home) != nullptr ? job.incarnation.home : NodeId();
+    return state.find_node(job.restart_state.home) != nullptr ? job.restart_state.home : NodeId();
   }
   const KeptState* newest = newest_kept(job);
   return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();

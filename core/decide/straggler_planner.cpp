@@ -22,12 +22,12 @@ double pause_ms(const TransitionCost& best, const TransitionCost& second) {
   return second.count > 0 ? second.mean_stall_ms : kPauseUnknownMs;
 }
 
-// The member whose slowness has cost most, of those that are slow, or of the eased ones too; of equals the first.
+// The member whose slowness has cost most, of those that are slow, or of the rebalanced ones too; of equals the first.
 const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
   const Worker* worst = nullptr;
   for (const WorkerId id : job.members) {
     const Worker* worker = state.find_worker(id);
-    if (worker->track.slow_steps == 0 && !(eased_too && job.eased.contains(id))) continue;
+    if (worker->track.slow_steps == 0 && !(eased_too && job.rebalanced.contains(id))) continue;
     const auto rank = [&](const Worker& one) { return std::pair(-cost_so_far(job, one), one.id); };
     if (worst == nullptr || rank(*worker) < rank(*worst)) worst = worker;
   }
@@ -101,7 +101,7 @@ Reason kept_eased(const ClusterState& state, const Job& job, const Worker& slow)
 // A worker that must go by the rule: replaced if there is room, else given up if that pays.
 StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   if (replace(draft, job, slow, follows)) return {.acted = true};
-  if (job.eased.contains(slow.id)) {
+  if (job.rebalanced.contains(slow.id)) {
     return {.needs_slot = true, .reason = kept_eased(draft.state(), job, slow), .straggler = slow.id};
   }
   const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
@@ -127,17 +127,17 @@ double cost_of_shrinking(const Job& job) {
 }
 
 double cost_so_far(const Job& job, const Worker& worker) {
-  const auto eased = job.eased.find(worker.id);
-  return eased == job.eased.end() ? worker.track.waited_s : eased->second.lost_s;
+  const auto rebalanced = job.rebalanced.find(worker.id);
+  return rebalanced == job.rebalanced.end() ? worker.track.waited_s : rebalanced->second.lost_s;
 }
 
 reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, double cost_s) {
   const Diagnosis diagnosis = diagnose(state, worker);
   const Job& job = *state.find_job(worker.job);
-  // The detector sees an eased worker keep step; how fast it is, its share tells.
-  const bool eased = job.eased.contains(worker.id);
+  // The detector sees a rebalanced worker keep step; how fast it is, its share tells.
+  const bool rebalanced = job.rebalanced.contains(worker.id);
   const double score =
-      eased ? eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id))) : worker.track.score;
+      rebalanced ? eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id))) : worker.track.score;
   return {.worker = worker.id,
           .score = score,
           .threshold = worker.track.bar,
@@ -165,13 +165,13 @@ bool wants_probe(const Worker& slow, Follows follows) {
 StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {
   const EngineConfig& config = draft.parts().config;
   if (!config.replace_stragglers || job.size() < 2) return {};
-  if (job.shares_ordered) return {.shares_ordered = true};
+  if (job.weights_ordered) return {.weights_ordered = true};
   if (auto shares = plan_shares(draft, job)) return *std::move(shares);
   const Worker* slow = costliest(draft.state(), job, true);
   if (slow == nullptr) return {};
-  const bool eased = job.eased.contains(slow->id);
+  const bool rebalanced = job.rebalanced.contains(slow->id);
   const Follows follows = diagnose(draft.state(), *slow).follows;
-  if (follows == Follows::kData && !eased) {
+  if (follows == Follows::kData && !rebalanced) {
     return {.reason = reason::StragglerInData{slow_worker(draft.state(), *slow, 0)}, .straggler = slow->id};
   }
   const double cost_s = cost_of_replacing(job);
@@ -180,9 +180,9 @@ StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resi
                     reason::StragglerWatched{slow_worker(draft.state(), *slow, cost_s)});
   }
   const auto next = next_replacement(job);
-  const bool early = (!eased && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
+  const bool early = (!rebalanced && slow->track.slow_steps < kStragglerStreak) || (next && draft.now() < *next);
   if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
-    if (eased) return {.reason = kept_eased(draft.state(), job, *slow), .straggler = slow->id};
+    if (rebalanced) return {.reason = kept_eased(draft.state(), job, *slow), .straggler = slow->id};
     const bool by_share = may_be_eased(config, job, *slow);
     const double next_s = by_share ? cost_of_rebalancing(job) : cost_s;
     return {.reason = reason::StragglerWatched{slow_worker(draft.state(), *slow, next_s), by_share},

@@ -8,8 +8,8 @@
 //   rebalance = slots of a worker x size x mean pause of a change of shares
 //   replace = slots of a worker x (mean boot time + size x mean pause of a replacement)
 //   shrink  = slots of a worker x size x mean pause of a shrink  +  replace, since the size has to be won back
-// A smaller share mends most of the waiting, not all of the loss: the account of an eased worker goes on with what it
-// still costs, the work that the others have taken over and the time that they wait, until a replacement is cheaper.
+// A smaller share mends most of the waiting, not all of the loss: the account of a rebalanced worker goes on with what
+// it still costs, the work that the others have taken over and the time that they wait, until a replacement is cheaper.
 // Safe rule: a name must have stuck for kStragglerStreak steps, and after an action straggler_patience.hpp says when
 // the next one may follow, so that noise cannot make a job churn.
 #pragma once
@@ -23,14 +23,14 @@ namespace tidepool::core {
 [[nodiscard]] double cost_of_replacing(const Job& job);
 [[nodiscard]] double cost_of_shrinking(const Job& job);
 
-// What a slow or eased worker has cost its job so far, in slot-seconds.
+// What a slow or rebalanced worker has cost its job so far, in slot-seconds.
 [[nodiscard]] double cost_so_far(const Job& job, const Worker& worker);
 
 struct StragglerPlan {
   bool acted = false;                             // the plan has an intent for this job
   bool needs_slot = false;                        // free slots elsewhere are wanted for a replacement
   std::optional<RebalanceIntent> rebalance = {};  // to be carried out if the job keeps its members, for `reason`
-  bool shares_ordered = false;        // members do not go by their newest shares yet: nothing new is to be said
+  bool weights_ordered = false;       // members do not go by their newest shares yet: nothing new is to be said
   std::optional<Reason> reason = {};  // what was found, if a worker is slow
   WorkerId straggler = {};            // that worker
 };

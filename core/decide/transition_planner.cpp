@@ -50,7 +50,8 @@ void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool waits_for_switch = job.transition && job.transition->committed && contains(job.transition->leavers, id);
+    const bool waits_for_switch =
+        job.transition && job.transition->committed && contains(job.transition->leaving_workers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
@@ -113,32 +114,32 @@ Reason below_minimum(const Job& job, std::size_t alive) {
   return reason::BelowMinimum{.survivors = static_cast<int>(alive), .min = job.spec.elastic.min};
 }
 
-// The planned change of membership goes through once every newcomer is ready.
+// The planned change of membership goes through once every joining worker is ready.
 void switch_if_ready(DecisionDraft& draft, const Job& job) {
   const Transition& transition = *job.transition;
-  if (transition.newcomers.empty() && transition.leavers.empty()) return;
-  for (const WorkerId id : transition.newcomers) {
+  if (transition.joining_workers.empty() && transition.leaving_workers.empty()) return;
+  for (const WorkerId id : transition.joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
   }
   std::vector<WorkerId> members;
   for (const WorkerId id : job.members) {
-    if (!contains(transition.leavers, id)) members.push_back(id);
+    if (!contains(transition.leaving_workers, id)) members.push_back(id);
   }
-  std::vector<WorkerId> newcomers = transition.newcomers;
+  std::vector<WorkerId> joining_workers = transition.joining_workers;
   // Rank 0 of a start goes where its program's checkpoint may be.
-  const auto is_away = [&](WorkerId id) { return draft.state().find_worker(id)->node != job.incarnation.home; };
-  std::sort(newcomers.begin(), newcomers.end(), [&](WorkerId a, WorkerId b) {
+  const auto is_away = [&](WorkerId id) { return draft.state().find_worker(id)->node != job.restart_state.home; };
+  std::sort(joining_workers.begin(), joining_workers.end(), [&](WorkerId a, WorkerId b) {
     return std::pair(members.empty() && is_away(a), a) < std::pair(members.empty() && is_away(b), b);
   });
-  members.insert(members.end(), newcomers.begin(), newcomers.end());
+  members.insert(members.end(), joining_workers.begin(), joining_workers.end());
   draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, transition.reason);
 }
 
 // The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
 std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   std::size_t alive = survivor_count(draft.state(), job);
-  if (job.members.empty() && job.transition) alive = job.transition->newcomers.size();
+  if (job.members.empty() && job.transition) alive = job.transition->joining_workers.size();
   if (alive == job.members.size() && !job.members.empty()) return std::nullopt;
   if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
   return below_minimum(job, alive);
@@ -146,9 +147,10 @@ std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
 
 // Every member that is missing has exited with 0, and rank 0's word that all is done may be on its way.
 bool awaits_end(const DecisionDraft& draft, const Job& job) {
-  if (!job.quiet_since || draft.now() >= *job.quiet_since + draft.parts().config.finish_patience) return false;
+  if (!job.unconfirmed_since || draft.now() >= *job.unconfirmed_since + draft.parts().config.finish_patience)
+    return false;
   return std::all_of(job.members.begin(), job.members.end(),
-                     [&](WorkerId id) { return is_live(draft.state(), id) || contains(job.quiet_exits, id); });
+                     [&](WorkerId id) { return is_live(draft.state(), id) || contains(job.unconfirmed_exits, id); });
 }
 
 void plan_membership(DecisionDraft& draft, const Job& job) {
@@ -168,7 +170,7 @@ void plan_membership(DecisionDraft& draft, const Job& job) {
 void plan_transitions(DecisionDraft& draft, const Job& job) {
   stop_stuck(draft, job);
   if (is_final(job.state)) return stop_left_behind(draft, job);
-  const int uncounted = job.quiet_since && !awaits_end(draft, job) ? 1 : 0;
+  const int uncounted = job.unconfirmed_since && !awaits_end(draft, job) ? 1 : 0;
   if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
   const Reason suspended = reason::SuspendedByUser{};
   if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
@@ -206,7 +208,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (const auto ends = state_wait_ends(job)) consider(*ends);
   if (const auto look = next_look_for_type(job, after)) consider(*look);
   if (!is_active(job.state)) return first;
-  if (job.quiet_since) consider(*job.quiet_since + config.finish_patience);
+  if (job.unconfirmed_since) consider(*job.unconfirmed_since + config.finish_patience);
   if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
   if (const auto next = next_replacement(job)) consider(*next);

@@ -113,7 +113,7 @@ class RoomSearch {
     const Job& job = *draft_.state().find_job(worker.job);
     if (worker.node_lost) return false;
     return worker.phase == WorkerPhase::kLeaving || worker.kill_at || leaving_.contains(worker.id) ||
-           (job.transition && contains(job.transition->leavers, worker.id));
+           (job.transition && contains(job.transition->leaving_workers, worker.id));
   }
 
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
@@ -240,10 +240,10 @@ std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count
     });
   }
   take([](WorkerId) { return true; });
-  std::vector<WorkerId> leavers;
-  std::copy_if(job.members.begin(), job.members.end(), std::back_inserter(leavers),
+  std::vector<WorkerId> leaving_workers;
+  std::copy_if(job.members.begin(), job.members.end(), std::back_inserter(leaving_workers),
                [&](WorkerId id) { return chosen.contains(id); });
-  return leavers;
+  return leaving_workers;
 }
 
 }  // namespace tidepool::core

@@ -1,7 +1,7 @@
 #include "core/decide/worklist.hpp"
 
 #include "core/decide/cluster_planner.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/transition_planner.hpp"
@@ -18,7 +18,7 @@ struct Known {
 
   [[nodiscard]] bool is_pending() const { return job.state == JobState::kPending; }
   [[nodiscard]] bool asks() const { return !job.spec.slot_types.empty() && !is_final(job.state); }
-  [[nodiscard]] bool is_off() const { return planned && job.planned && is_off_plan(job, job.planned->target); }
+  [[nodiscard]] bool is_off() const { return planned && job.planned && needs_reconcile(job, job.planned->target); }
 };
 
 struct Row {
@@ -38,7 +38,7 @@ constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kReleasing, [](const Known& known) { return known.planned && releases_slots(known.state, known.job); }},
     {JobSet::kUnanswered,
      [](const Known& known) {
-       return known.parts.file_decides(known.state) && grounds_have_changed(known.job, known.until);
+       return known.parts.file_decides(known.state) && inputs_have_changed(known.job, known.until);
      }},
 }};
 
@@ -56,7 +56,7 @@ void Worklist::reset(const ClusterState& state) {
 }
 
 void Worklist::follow(const ClusterState& state, const EngineParts& parts, const Job& job, Instant until) {
-  const bool planned = parts.in_charge(state).rule() == nullptr;
+  const bool planned = parts.active_policy(state).rule() == nullptr;
   const Known known{.state = state, .parts = parts, .job = job, .until = until, .planned = planned};
   for (const Row& row : kRows) {
     const auto at = static_cast<std::size_t>(row.set);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/decide/rebalance_planner.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
@@ -92,12 +92,12 @@ void add_stragglers(const ClusterState& state, const Job& job, Explanation& out)
 
 // One line a worker with less than a full share, with what its slowness still costs.
 void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
-  for (const auto& [id, eased] : job.eased) {
+  for (const auto& [id, rebalanced] : job.rebalanced) {
     const auto speed = eased_speed(state, job, id);
     out.evidence.push_back(
-        id.text() + " has " + percent(static_cast<double>(eased.weight) / kFullShare) + " of a full share" +
+        id.text() + " has " + percent(static_cast<double>(rebalanced.weight) / kFullShare) + " of a full share" +
         (speed ? " and computes at " + percent(*speed) + " of the others' speed" : "") + "; its slowness has cost " +
-        decimal(eased.lost_s) + " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)));
+        decimal(rebalanced.lost_s) + " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)));
   }
 }
 
@@ -202,7 +202,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
   }
-  const auto thaws = job.planned && job.state == JobState::kRunning ? thaws_at(job) : std::nullopt;
+  const auto thaws = job.planned && job.state == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
     append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
            out.unblocks);
@@ -276,7 +276,7 @@ class Refresh {
   // False if the worker is slow no more; then what was told stays.
   bool slow_now(reason::SlowWorker& why) const {
     const Worker* worker = state_.find_worker(why.worker);
-    if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.eased.contains(why.worker))) return false;
+    if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.rebalanced.contains(why.worker))) return false;
     why = slow_worker(state_, *worker, why.cost_s);
     return true;
   }

@@ -13,12 +13,13 @@ namespace {
 
 constexpr int kRoundsMax = 8;  // of decisions after one fact, as in a turn of the daemon
 
-void add_places(const std::vector<WorkerPlacement>& newcomers, std::vector<SubmitPreview::Place>& places) {
-  for (const WorkerPlacement& newcomer : newcomers) {
-    const auto known = std::find_if(places.begin(), places.end(),
-                                    [&](const SubmitPreview::Place& place) { return place.node == newcomer.node; });
+void add_places(const std::vector<WorkerPlacement>& joining_workers, std::vector<SubmitPreview::Place>& places) {
+  for (const WorkerPlacement& joining_worker : joining_workers) {
+    const auto known = std::find_if(places.begin(), places.end(), [&](const SubmitPreview::Place& place) {
+      return place.node == joining_worker.node;
+    });
     if (known == places.end()) {
-      places.push_back({newcomer.node, 1});
+      places.push_back({joining_worker.node, 1});
     } else {
       ++known->workers;
     }
@@ -28,16 +29,17 @@ void add_places(const std::vector<WorkerPlacement>& newcomers, std::vector<Submi
 
 // Workers that the intent leaves the job with; none: it changes neither its size nor its place.
 std::optional<int> size_after(const Intent& intent, int size) {
-  const auto added = [&](const std::vector<WorkerPlacement>& newcomers) {
-    return size + static_cast<int>(newcomers.size());
+  const auto added = [&](const std::vector<WorkerPlacement>& joining_workers) {
+    return size + static_cast<int>(joining_workers.size());
   };
   using Size = std::optional<int>;
   return std::visit(
-      Overloaded{[&](const StartIntent& start) -> Size { return added(start.newcomers); },
-                 [&](const GrowIntent& grow) -> Size { return added(grow.newcomers); },
-                 [&](const ShrinkIntent& shrink) -> Size { return size - static_cast<int>(shrink.leavers.size()); },
-                 [](const PreemptIntent&) -> Size { return 0; }, [&](const ReplaceIntent&) -> Size { return size; },
-                 [](const auto&) -> Size { return std::nullopt; }},
+      Overloaded{
+          [&](const StartIntent& start) -> Size { return added(start.joining_workers); },
+          [&](const GrowIntent& grow) -> Size { return added(grow.joining_workers); },
+          [&](const ShrinkIntent& shrink) -> Size { return size - static_cast<int>(shrink.leaving_workers.size()); },
+          [](const PreemptIntent&) -> Size { return 0; }, [&](const ReplaceIntent&) -> Size { return size; },
+          [](const auto&) -> Size { return std::nullopt; }},
       intent);
 }
 
@@ -74,7 +76,7 @@ Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterStat
     for (const PlannedIntent& planned : plan) {
       const JobId id = job_of(planned.intent);
       const auto* start = std::get_if<StartIntent>(&planned.intent);
-      if (id == preview.job && start != nullptr) add_places(start->newcomers, preview.places);
+      if (id == preview.job && start != nullptr) add_places(start->joining_workers, preview.places);
       const int size = engine.view().find_job(id)->size();
       const auto after = size_after(planned.intent, size);
       if (id != preview.job && after) {

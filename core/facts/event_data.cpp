@@ -85,9 +85,10 @@ nlohmann::json resizing_data(const Transition& transition) {
 
 nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact) {
   auto shares = nlohmann::json::array();
-  for (std::size_t rank = 0; rank < job.shares_used.weights.size(); ++rank) {
-    shares.push_back({{"worker", job.members[rank].text()},
-                      {"share", static_cast<double>(job.shares_used.weights[rank]) / static_cast<double>(kFullShare)}});
+  for (std::size_t rank = 0; rank < job.weights_used.weights.size(); ++rank) {
+    shares.push_back(
+        {{"worker", job.members[rank].text()},
+         {"share", static_cast<double>(job.weights_used.weights[rank]) / static_cast<double>(kFullShare)}});
   }
   return {{"generation", fact.generation},
           {"number", fact.number},

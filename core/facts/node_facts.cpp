@@ -96,7 +96,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   }
   node.slot_type = fact.slot_type;
   node.price_per_slot_hour = fact.price_per_slot_hour;
-  bury_workers(change, gone, {.detail = "its agent came back without it"});
+  remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;
   for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
   for (const JobId job : jobs) take_back(change, change.job(job));
@@ -116,7 +116,7 @@ Status apply(StateChange& change, const NodeLost& fact) {
   node.state = NodeState::kLost;
   change.capacity_changed();
   change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
-  lose_sight_of(change, workers_on(node), fact.why);
+  mark_node_lost(change, workers_on(node), fact.why);
   return ok_status();
 }
 
@@ -196,7 +196,7 @@ Status apply(StateChange& change, const WorkerStuck& fact) {
 Status apply(StateChange& change, const WorkerExited& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   if (change.state().find_worker(fact.worker) == nullptr) return ok_status();
-  bury_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail});
+  remove_exited_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail});
   return ok_status();
 }
 

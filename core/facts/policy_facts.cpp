@@ -26,24 +26,24 @@ Status check_ref(const PolicyFileRef& file) {
 
 // Who decides from now on. What the one before was asked no longer counts.
 void put_in_charge(StateChange& change, std::optional<PolicyFileRef> file) {
-  PolicyDesk& desk = change.state().desk;
-  desk.active = std::move(file);
-  desk.since = change.at();
-  ++desk.next_round;
-  desk.rounds = 0;
-  desk.failures = 0;
-  desk.answer.reset();
-  desk.job_ended = false;
+  PolicyDeployment& deployment = change.state().deployment;
+  deployment.active = std::move(file);
+  deployment.since = change.at();
+  ++deployment.next_round;
+  deployment.rounds = 0;
+  deployment.failures = 0;
+  deployment.answer.reset();
+  deployment.job_ended = false;
   change.capacity_changed();
 }
 
 void roll_back(StateChange& change, const std::string& why) {
-  PolicyDesk& desk = change.state().desk;
-  const PolicyFileRef from = *desk.active;
+  PolicyDeployment& deployment = change.state().deployment;
+  const PolicyFileRef from = *deployment.active;
   std::optional<PolicyFileRef> to;
-  if (!desk.earlier.empty()) {
-    to = std::move(desk.earlier.back());
-    desk.earlier.pop_back();
+  if (!deployment.earlier.empty()) {
+    to = std::move(deployment.earlier.back());
+    deployment.earlier.pop_back();
   }
   change.emit("policy.rolled_back", {{"policy", from.name},
                                      {"version", from.version},
@@ -66,28 +66,28 @@ const PolicyWish* PolicyRound::wish_for(JobId job) const {
 }
 
 Status apply(StateChange& change, const PolicyActivated& fact) {
-  PolicyDesk& desk = change.state().desk;
+  PolicyDeployment& deployment = change.state().deployment;
   if (!fact.file) {
-    if (!desk.active) return conflict("the daemon's own policy is active already");
-    desk.earlier.clear();
+    if (!deployment.active) return conflict("the daemon's own policy is active already");
+    deployment.earlier.clear();
   } else {
     TP_TRY(check_ref(*fact.file));
-    if (desk.active == fact.file) {
+    if (deployment.active == fact.file) {
       return conflict(short_name(*fact.file) + " is active already, with these parameters");
     }
-    if (desk.active) desk.earlier.push_back(*desk.active);
-    if (desk.earlier.size() > kEarlierPoliciesMost) desk.earlier.erase(desk.earlier.begin());
+    if (deployment.active) deployment.earlier.push_back(*deployment.active);
+    if (deployment.earlier.size() > kEarlierPoliciesMost) deployment.earlier.erase(deployment.earlier.begin());
   }
   change.emit("policy.activated", {{"policy", named(fact.file)},
                                    {"version", version_of(fact.file)},
-                                   {"before", named(desk.active)},
-                                   {"before_version", version_of(desk.active)}});
+                                   {"before", named(deployment.active)},
+                                   {"before_version", version_of(deployment.active)}});
   put_in_charge(change, fact.file);
   return ok_status();
 }
 
 Status apply(StateChange& change, const PolicyRolledBack& fact) {
-  if (!change.state().desk.active) {
+  if (!change.state().deployment.active) {
     return conflict("the daemon's own policy decides; there is no policy file to roll back");
   }
   roll_back(change, fact.why);
@@ -95,7 +95,7 @@ Status apply(StateChange& change, const PolicyRolledBack& fact) {
 }
 
 Status apply(StateChange& change, const PolicyShadowed& fact) {
-  std::optional<PolicyFileRef>& shadow = change.state().desk.shadow;
+  std::optional<PolicyFileRef>& shadow = change.state().deployment.shadow;
   if (fact.file) TP_TRY(check_ref(*fact.file));
   if (shadow == fact.file) {
     return fact.file ? conflict(short_name(*fact.file) + " runs as the shadow already, with these parameters")
@@ -109,31 +109,33 @@ Status apply(StateChange& change, const PolicyShadowed& fact) {
 }
 
 Status apply(StateChange& change, const PolicyAnswered& fact) {
-  PolicyDesk& desk = change.state().desk;
+  PolicyDeployment& deployment = change.state().deployment;
   const PolicyRound& round = fact.round;
   if (!std::is_sorted(round.wishes.begin(), round.wishes.end(),
                       [](const PolicyWish& one, const PolicyWish& other) { return one.job < other.job; })) {
     return invalid_argument("the wishes of a policy's round must be sorted by job");
   }
-  if (!desk.active || round.number != desk.next_round) return ok_status();  // it was asked before somebody else came
-  ++desk.next_round;
+  if (!deployment.active || round.number != deployment.next_round)
+    return ok_status();  // it was asked before somebody else came
+  ++deployment.next_round;
   change.capacity_changed();
   if (round.fault.empty()) {
-    ++desk.rounds;
-    desk.failures = 0;
-    desk.answer = round;
+    ++deployment.rounds;
+    deployment.failures = 0;
+    deployment.answer = round;
     return ok_status();
   }
-  ++desk.failures;
-  change.emit("policy.error", {{"policy", desk.active->name},
-                               {"version", desk.active->version},
+  ++deployment.failures;
+  change.emit("policy.error", {{"policy", deployment.active->name},
+                               {"version", deployment.active->version},
                                {"code", round.fault},
                                {"error", round.message},
-                               {"failures", desk.failures}});
-  if (desk.failures < kPolicyFailuresMost) {
-    desk.answer = round;
+                               {"failures", deployment.failures}});
+  if (deployment.failures < kPolicyFailuresMost) {
+    deployment.answer = round;
   } else {
-    roll_back(change, std::to_string(desk.failures) + " rounds in a row have failed, the last with " + round.fault);
+    roll_back(change,
+              std::to_string(deployment.failures) + " rounds in a row have failed, the last with " + round.fault);
   }
   return ok_status();
 }

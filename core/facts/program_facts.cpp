@@ -17,8 +17,8 @@ const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumbe
   if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->node_lost) return nullptr;
   const Job& job = *state.find_job(worker->job);
   const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state) &&
-                       generation == job.generation && generation == job.incarnation.launched && !winds_down(job);
-  return current && !job.incarnation.failed ? worker : nullptr;
+                       generation == job.generation && generation == job.restart_state.launched && !winds_down(job);
+  return current && !job.restart_state.failed ? worker : nullptr;
 }
 
 template <class Holds>
@@ -33,7 +33,7 @@ void finish(StateChange& change, Job& job) {
   job.finished_training = true;
   job.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
-  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What becomes of the programs of a job in ResizeMode::kRestart. A generation is one incarnation: it steps from when
-// its last program runs, has failed when one program ends badly, and is done when all have ended well.
+// What becomes of the programs of a job in ResizeMode::kRestart. A generation is one set of processes: it steps from
+// when its last program runs, has failed when one program ends badly, and is done when all have ended well.
 #pragma once
 
 #include "base/result.hpp"

@@ -24,38 +24,38 @@ std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std:
   return shares;
 }
 
-std::vector<std::int64_t> weights_of(const ShareTable& table, std::size_t ranks) {
+std::vector<std::int64_t> weights_of(const SampleWeights& table, std::size_t ranks) {
   return table.weights.empty() ? std::vector<std::int64_t>(ranks, kFullShare) : table.weights;
 }
 
 std::vector<std::int64_t> eased_weights(const Job& job) {
-  if (job.eased.empty()) return {};
+  if (job.rebalanced.empty()) return {};
   std::vector<std::int64_t> weights;
   for (const WorkerId id : job.members) {
-    const auto eased = job.eased.find(id);
-    weights.push_back(eased == job.eased.end() ? kFullShare : eased->second.weight);
+    const auto rebalanced = job.rebalanced.find(id);
+    weights.push_back(rebalanced == job.rebalanced.end() ? kFullShare : rebalanced->second.weight);
   }
   return weights;
 }
 
 void begin_shares(Job& job) {
-  std::erase_if(job.eased, [&](const auto& entry) { return !contains(job.members, entry.first); });
-  job.shares_used = {};
-  job.shares_told = {};
-  job.shares_ordered = false;
-  if (!job.eased.empty()) job.shares_told = {.number = 1, .weights = eased_weights(job)};
+  std::erase_if(job.rebalanced, [&](const auto& entry) { return !contains(job.members, entry.first); });
+  job.weights_used = {};
+  job.weights_told = {};
+  job.weights_ordered = false;
+  if (!job.rebalanced.empty()) job.weights_told = {.number = 1, .weights = eased_weights(job)};
 }
 
 void use_told_shares(StateChange& change, Job& job) {
-  job.shares_used = job.shares_told;
-  job.shares_ordered = false;
+  job.weights_used = job.weights_told;
+  job.weights_ordered = false;
   for (const WorkerId id : job.members) {
     if (change.state().find_worker(id) == nullptr) continue;
     StragglerTrack& track = change.worker(id).track;
     track.busy_us = 0;
     track.busy_steps = 0;
   }
-  for (auto& [id, eased] : job.eased) eased.idle_s = 0;
+  for (auto& [id, rebalanced] : job.rebalanced) rebalanced.idle_s = 0;
 }
 
 Status apply(StateChange& change, const SharesChanged& fact) {
@@ -63,10 +63,10 @@ Status apply(StateChange& change, const SharesChanged& fact) {
   if (!known) return known.error();
   const Job& before = **known;
   const bool current = is_active(before.state) && fact.generation == before.generation && before.switched &&
-                       fact.number == before.shares_told.number && fact.number > 0;
+                       fact.number == before.weights_told.number && fact.number > 0;
   if (!current) return ok_status();
   Job& job = change.job(fact.job);
-  if (job.shares_used.number < fact.number) use_told_shares(change, job);
+  if (job.weights_used.number < fact.number) use_told_shares(change, job);
   TransitionCost& cost = job.rebalance_cost;
   ++cost.count;
   cost.mean_stall_ms += (fact.stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);

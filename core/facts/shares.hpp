@@ -1,6 +1,6 @@
 // How the samples of a step are split over a job's members: what they have been told, and what they do.
 // Safe rule: shares hold within one generation only. Each begins with even ones, so a worker that missed an order is
-// never fed by another table than the others; who is eased is told again right after a switch is committed.
+// never fed by another table than the others; who is rebalanced is told again right after a switch is committed.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace tidepool::core {
 
-inline constexpr double kIdleAllowed = 0.05;  // of the others' time: so much waiting of an eased worker is noise
+inline constexpr double kIdleAllowed = 0.05;  // of the others' time: so much waiting of a rebalanced worker is noise
 
 // The samples of each rank in a step of so many: consecutive pieces in proportion to the weights, as the workers' data
 // ledger cuts them. Requires: weights >= 0, and a sum > 0.
 [[nodiscard]] std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std::int64_t>& weights);
 
 // The table's weights for so many ranks: even ones where it has none.
-[[nodiscard]] std::vector<std::int64_t> weights_of(const ShareTable& table, std::size_t ranks);
+[[nodiscard]] std::vector<std::int64_t> weights_of(const SampleWeights& table, std::size_t ranks);
 
-// By rank, from who is eased; empty if nobody is.
+// By rank, from who is rebalanced; empty if nobody is.
 [[nodiscard]] std::vector<std::int64_t> eased_weights(const Job& job);
 
-// After the job's members have been set to those of a new generation: who has left is forgotten, and who is eased is
-// told so in it.
+// After the job's members have been set to those of a new generation: who has left is forgotten, and who is rebalanced
+// is told so in it.
 void begin_shares(Job& job);
 
 // The newest table that has been told is used: what has been measured by the one before says nothing about it.

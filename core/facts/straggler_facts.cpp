@@ -50,8 +50,8 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// One step of an eased worker: what it still costs the others, and how long it waits for them.
-void take_in_eased(Eased& eased, std::size_t rank, const std::vector<std::int64_t>& compute_us,
+// One step of a rebalanced worker: what it still costs the others, and how long it waits for them.
+void take_in_eased(BatchRebalance& rebalanced, std::size_t rank, const std::vector<std::int64_t>& compute_us,
                    const std::vector<std::int64_t>& samples, int slots_per_worker) {
   std::vector<double> times;
   std::vector<double> times_per_sample;
@@ -66,11 +66,11 @@ void take_in_eased(Eased& eased, std::size_t rank, const std::vector<std::int64_
   const double even = static_cast<double>(batch) / static_cast<double>(samples.size());
   const double taken_over = std::max(0.0, even - static_cast<double>(samples[rank]));
   const double slot_seconds = slots_per_worker * 1e-6;
-  eased.lost_s += waited_for(compute_us, rank, slots_per_worker);
-  eased.lost_s += taken_over * median(std::move(times_per_sample)) * slot_seconds;
+  rebalanced.lost_s += waited_for(compute_us, rank, slots_per_worker);
+  rebalanced.lost_s += taken_over * median(std::move(times_per_sample)) * slot_seconds;
   const double others = median(std::move(times));
   const double idle = others * (1 - kIdleAllowed) - static_cast<double>(compute_us[rank]);
-  eased.idle_s = std::max(0.0, eased.idle_s + idle * slot_seconds);
+  rebalanced.idle_s = std::max(0.0, rebalanced.idle_s + idle * slot_seconds);
 }
 
 void take_in(StragglerTrack& track, const StragglerFinding& found, double waited_s) {
@@ -100,14 +100,14 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
   for (const WorkerId id : job.members) {
     if (change.state().find_worker(id) == nullptr) return;  // a member is gone: the ranks are no longer these
     tracks.push_back(&change.worker(id).track);
-    memories.push_back(&job.paces[id]);
+    memories.push_back(&job.detector_state[id]);
   }
-  std::erase_if(job.paces, [&](const auto& pace) { return !contains(job.members, pace.first); });
+  std::erase_if(job.detector_state, [&](const auto& pace) { return !contains(job.members, pace.first); });
   std::vector<StragglerTrack> before;
   before.reserve(ranks);
   for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});
   const std::vector<std::int64_t> samples =
-      shares_of(report.samples / report.steps, weights_of(job.shares_used, ranks));
+      shares_of(report.samples / report.steps, weights_of(job.weights_used, ranks));
   for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
     const auto begin = report.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
     const std::vector<std::int64_t> compute_us(begin, begin + static_cast<std::ptrdiff_t>(ranks));
@@ -115,8 +115,9 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       take_in_time(*tracks[rank], findings[rank], compute_us[rank]);
       take_in(*tracks[rank], findings[rank], waited_for(compute_us, rank, job.spec.gpus_per_worker));
-      const auto eased = job.eased.find(job.members[rank]);
-      if (eased != job.eased.end()) take_in_eased(eased->second, rank, compute_us, samples, job.spec.gpus_per_worker);
+      const auto rebalanced = job.rebalanced.find(job.members[rank]);
+      if (rebalanced != job.rebalanced.end())
+        take_in_eased(rebalanced->second, rank, compute_us, samples, job.spec.gpus_per_worker);
     }
   }
   for (std::size_t rank = 0; rank < ranks; ++rank) {

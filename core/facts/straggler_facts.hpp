@@ -12,7 +12,7 @@ namespace tidepool::core {
 //
 // While a worker is slow, each step adds to its track what the others have waited for it: the sum over the other
 // ranks of how much longer it computed than they, times the slots of a worker. The steps that it was found by count
-// as if each had been like the last of them. With the finding the account is closed. That of an eased worker stays
+// as if each had been like the last of them. With the finding the account is closed. That of a rebalanced worker stays
 // open: what the others wait for it, and the samples that they have taken over from it at what a sample takes them.
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
                    const StragglerDetector& detector);

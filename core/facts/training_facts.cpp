@@ -43,9 +43,9 @@ void record_cost(Job& job, double stall_ms) {
 
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.transition;
-  if (!transition.replaces || transition.newcomers.empty()) return;
-  for (const WorkerId leaver : transition.leavers) {
-    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.newcomers.front().text()}});
+  if (!transition.replaces || transition.joining_workers.empty()) return;
+  for (const WorkerId leaver : transition.leaving_workers) {
+    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.joining_workers.front().text()}});
   }
 }
 
@@ -160,10 +160,10 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
     add_measurement(job.sizes[job.size()], fact, counted, change.at());
     add_to_size_change(job, fact, counted, change.at());
   }
-  if (fact.shares == job.shares_told.number && job.shares_used != job.shares_told) use_told_shares(change, job);
+  if (fact.shares == job.weights_told.number && job.weights_used != job.weights_told) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec);
   // Of other shares nobody knows here who was given how much.
-  if (detector != nullptr && fact.shares == job.shares_used.number) {
+  if (detector != nullptr && fact.shares == job.weights_used.number) {
     judge_members(change, job, fact, counted, *detector);
   }
   change.emit("job.progressed", job, progressed_data(job, fact));
@@ -190,21 +190,21 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   if ((*known)->finished_training || !holds_members || is_final((*known)->state)) return ok_status();
   Job& job = change.job(fact.job);
   job.finished_training = true;
-  job.quiet_exits.clear();
-  job.quiet_since.reset();
+  job.unconfirmed_exits.clear();
+  job.unconfirmed_since.reset();
   job.last_step = fact.last_step;
   job.samples_done = fact.samples_total.value_or(job.samples_done);
   job.last_loss = fact.loss;
   // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
   const std::vector<WorkerId> late =
-      job.transition && !job.switched ? std::move(job.transition->newcomers) : std::vector<WorkerId>();
+      job.transition && !job.switched ? std::move(job.transition->joining_workers) : std::vector<WorkerId>();
   job.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   for (const WorkerId id : job.workers) {
-    // Members and leavers exit by themselves; newcomers on their way would not, and are stopped at once.
+    // Members and leaving workers exit by themselves; joining workers on their way would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;
     const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);
-    write_off(change, id, comes ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
+    mark_leaving(change, id, comes ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
   }
   return ok_status();
 }

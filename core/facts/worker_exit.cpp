@@ -59,18 +59,18 @@ bool may_have_finished(const ClusterState& state, const Job& job, const Worker& 
 }  // namespace
 
 void count_quiet_exits(StateChange& change, Job& job) {
-  if (job.quiet_exits.empty()) return;
+  if (job.unconfirmed_exits.empty()) return;
   ++job.restarts;
-  for (const WorkerId id : job.quiet_exits) {
+  for (const WorkerId id : job.unconfirmed_exits) {
     job.last_error = id.text() + " exited with code 0 before the training had finished";
     emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
   }
-  job.quiet_exits.clear();
-  job.quiet_since.reset();
+  job.unconfirmed_exits.clear();
+  job.unconfirmed_since.reset();
 }
 
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
-  job.incarnation.failed = worker.id;
+  job.restart_state.failed = worker.id;
   // Whoever starts such a program again gets the same answer.
   if (notice.exit_code == kExitMisconfigured) job.misconfigured = true;
   ++job.restarts;
@@ -78,7 +78,7 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
   emit_lost(change, job, worker.id, notice);
 }
 
-void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
+void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
   IdSet<JobId> counted;
   IdSet<JobId> jobs;
   for (const WorkerId id : ids) {
@@ -87,11 +87,11 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
-    if (contains(job.out_of_sight, id)) job.out_of_sight.clear();
+    if (contains(job.members_on_lost_nodes, id)) job.members_on_lost_nodes.clear();
     change.remove_worker(id);
     if (quiet) {
-      job.quiet_exits.push_back(id);
-      if (!job.quiet_since) job.quiet_since = change.at();
+      job.unconfirmed_exits.push_back(id);
+      if (!job.unconfirmed_since) job.unconfirmed_since = change.at();
     } else if (lost) {
       const bool first_worker = worker.phase != WorkerPhase::kMember && job.members.empty();
       if (first_worker && notice.exit_code == kExitMisconfigured) job.misconfigured = true;
@@ -100,10 +100,10 @@ void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     }
     drop_from_transition(change, job, id);
   }
-  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+  for (const JobId job : jobs) reset_job_without_workers(change, change.job(job));
 }
 
-void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
+void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
   IdSet<JobId> counted;
   IdSet<JobId> jobs;
   for (const WorkerId id : ids) {
@@ -116,23 +116,24 @@ void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const 
       count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
       emit_lost(change, job, id, {.detail = why});
     }
-    const bool on_its_way = job.transition && !job.transition->committed && contains(job.transition->newcomers, id);
-    if (on_its_way) write_off(change, id, std::nullopt);
+    const bool on_its_way =
+        job.transition && !job.transition->committed && contains(job.transition->joining_workers, id);
+    if (on_its_way) mark_leaving(change, id, std::nullopt);
     drop_from_transition(change, job, id);
   }
-  for (const JobId job : jobs) settle_if_deserted(change, change.job(job));
+  for (const JobId job : jobs) reset_job_without_workers(change, change.job(job));
 }
 
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   if (!job.transition || job.transition->committed) return;
   Transition& transition = *job.transition;
-  const bool was_newcomer = std::erase(transition.newcomers, id) > 0;
-  const bool was_leaver = std::erase(transition.leavers, id) > 0;
+  const bool was_newcomer = std::erase(transition.joining_workers, id) > 0;
+  const bool was_leaver = std::erase(transition.leaving_workers, id) > 0;
   if (!was_newcomer && !was_leaver) return;
-  const auto newcomers = static_cast<int>(transition.newcomers.size());
-  const auto leavers = static_cast<int>(transition.leavers.size());
-  transition.to_size = transition.from_size + newcomers - leavers;
-  if (newcomers > 0 || job.members.empty()) return;
+  const auto joining_workers = static_cast<int>(transition.joining_workers.size());
+  const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
+  transition.to_size = transition.from_size + joining_workers - leaving_workers;
+  if (joining_workers > 0 || job.members.empty()) return;
   job.transition.reset();
   job.last_resize_at = change.at();  // a cooldown before the next try
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
@@ -144,7 +145,7 @@ namespace {
 // the members, so who has any but even ones is not taken back.
 bool may_return(const ClusterState& state, const Job& job) {
   if (job.spec.resize != ResizeMode::kLive || !job.switched || job.transition || job.finished_training) return false;
-  if (job.shares_told.number != 0 || !job.quiet_exits.empty()) return false;
+  if (job.weights_told.number != 0 || !job.unconfirmed_exits.empty()) return false;
   return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
     return worker != nullptr && worker->node_lost && !worker->kill_at;
@@ -154,13 +155,13 @@ bool may_return(const ClusterState& state, const Job& job) {
 }  // namespace
 
 void take_back(StateChange& change, Job& job) {
-  const auto size = static_cast<int>(job.out_of_sight.size());
+  const auto size = static_cast<int>(job.members_on_lost_nodes.size());
   if (size == 0 || job.state != JobState::kPending || winds_down(job)) return;
   if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
-  for (const WorkerId id : job.out_of_sight) {
+  for (const WorkerId id : job.members_on_lost_nodes) {
     if (!is_live(change.state(), id)) return;
   }
-  job.members = std::exchange(job.out_of_sight, {});
+  job.members = std::exchange(job.members_on_lost_nodes, {});
   for (const WorkerId id : job.members) {
     Worker& worker = change.worker(id);
     worker.phase = WorkerPhase::kMember;
@@ -172,18 +173,18 @@ void take_back(StateChange& change, Job& job) {
   change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
 }
 
-void settle_if_deserted(StateChange& change, Job& job) {
+void reset_job_without_workers(StateChange& change, Job& job) {
   const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
   if (!held_workers || has_live_workers(change.state(), job)) return;
   if (!job.finished_training) count_quiet_exits(change, job);
-  job.out_of_sight = may_return(change.state(), job) ? job.members : std::vector<WorkerId>();
+  job.members_on_lost_nodes = may_return(change.state(), job) ? job.members : std::vector<WorkerId>();
   job.members.clear();
   begin_shares(job);
   job.switched = false;
   job.transition.reset();
   job.checkpoint_wanted = false;
-  job.incarnation.failed = WorkerId();
-  for (const WorkerId id : job.workers) write_off(change, id, std::nullopt);
+  job.restart_state.failed = WorkerId();
+  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
   change.capacity_changed();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   const bool ends =
@@ -193,7 +194,7 @@ void settle_if_deserted(StateChange& change, Job& job) {
   if (job.state == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
 }
 
-void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {
+void mark_leaving(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {
   Worker& worker = change.worker(id);
   worker.phase = WorkerPhase::kLeaving;
   worker.stop_due = stop_due;

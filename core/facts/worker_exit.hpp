@@ -16,24 +16,24 @@ struct ExitNotice {
 
 // The processes are gone: frees their slots. What ends together counts as one loss for a job.
 // Requires: the workers exist.
-void bury_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice);
+void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice);
 
 // A program that was restarted with each generation has ended badly: one loss, and the worker keeps its slots.
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice);
 
 // The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
-void lose_sight_of(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
+void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
 
 // Nobody has reported the end in time: members that had exited with 0 were lost after all.
 void count_quiet_exits(StateChange& change, Job& job);
 
-// Takes a newcomer or leaver out of a transition that is not committed yet; a transition without
-// newcomers left is dropped, and the job goes on as it is.
+// Takes a joining worker or leaver out of a transition that is not committed yet; a transition without
+// joining workers left is dropped, and the job goes on as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 
 // If no worker of the job lives any more, it holds nothing: it waits again, is parked, or is left to the
 // next decision to end.
-void settle_if_deserted(StateChange& change, Job& job);
+void reset_job_without_workers(StateChange& change, Job& job);
 
 // A job that waits because all its members were lost sight of goes on with them, if all are in sight again: nobody has
 // told them anything since, so they step at the newest generation, and no newer one has been committed (fencing).
@@ -41,6 +41,6 @@ void take_back(StateChange& change, Job& job);
 
 // From now on the worker is not part of the job's plans; it is stopped when `stop_due` passes (none =
 // at once). Requires: the worker exists.
-void write_off(StateChange& change, WorkerId id, std::optional<Instant> stop_due);
+void mark_leaving(StateChange& change, WorkerId id, std::optional<Instant> stop_due);
 
 }  // namespace tidepool::core

@@ -33,28 +33,28 @@ Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
 
 Broken transition_breaks(const ClusterState& state, const Job& job) {
   if (!job.transition || job.transition->committed) return std::nullopt;
-  for (const WorkerId id : job.transition->newcomers) {
+  for (const WorkerId id : job.transition->joining_workers) {
     const Worker* worker = state.find_worker(id);
     const bool boots = worker != nullptr && worker->job == job.id &&
                        (worker->phase == WorkerPhase::kStarting || worker->phase == WorkerPhase::kReady);
     if (!boots) return broken("NewcomersBoot", id.text() + " of " + job.id.text());
   }
-  for (const WorkerId id : job.transition->leavers) {
+  for (const WorkerId id : job.transition->leaving_workers) {
     if (!contains(job.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
 }
 
 Broken shares_break(const Job& job) {
-  const auto fits = [&](const ShareTable& table) {
+  const auto fits = [&](const SampleWeights& table) {
     return table.weights.empty() ? table.number == 0 : table.number > 0 && table.weights.size() == job.members.size();
   };
-  if (!fits(job.shares_told) || !fits(job.shares_used)) return broken("EverybodyHasAShare", job.id.text());
-  if (job.shares_used.number > job.shares_told.number) return broken("SharesAreTold", job.id.text());
-  const bool waits = job.shares_used.number < job.shares_told.number;
-  if (job.shares_ordered && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
-  for (const auto& [id, eased] : job.eased) {
-    const bool eases = contains(job.members, id) && eased.weight >= 1 && eased.weight < kFullShare;
+  if (!fits(job.weights_told) || !fits(job.weights_used)) return broken("EverybodyHasAShare", job.id.text());
+  if (job.weights_used.number > job.weights_told.number) return broken("SharesAreTold", job.id.text());
+  const bool waits = job.weights_used.number < job.weights_told.number;
+  if (job.weights_ordered && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
+  for (const auto& [id, rebalanced] : job.rebalanced) {
+    const bool eases = contains(job.members, id) && rebalanced.weight >= 1 && rebalanced.weight < kFullShare;
     if (!eases) return broken("OnlyMembersAreEased", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
@@ -72,8 +72,8 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
     return broken("SizeWithinBounds", who);
   }
   if (!job.members.empty() && job.generation == 0) return broken("MembersHaveAGeneration", who);
-  if (job.incarnation.launched > job.generation) return broken("LaunchIsOfTheNewest", who);
-  if (job.spec.resize == ResizeMode::kLive && job.incarnation.launched != 0) return broken("OnlyRestartsLaunch", who);
+  if (job.restart_state.launched > job.generation) return broken("LaunchIsOfTheNewest", who);
+  if (job.spec.resize == ResizeMode::kLive && job.restart_state.launched != 0) return broken("OnlyRestartsLaunch", who);
   for (const WorkerId id : job.members) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);

@@ -81,7 +81,7 @@ int ClusterState::slots_free() const {
   return static_cast<int>(free);
 }
 
-std::vector<WorkerId> strangers(const ClusterState& state, NodeId node, const std::vector<WorkerId>& running) {
+std::vector<WorkerId> unknown_workers(const ClusterState& state, NodeId node, const std::vector<WorkerId>& running) {
   std::vector<WorkerId> unknown;
   for (const WorkerId id : running) {
     const Worker* worker = state.find_worker(id);

@@ -16,7 +16,7 @@
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
-#include "core/state/policy_desk.hpp"
+#include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
@@ -26,7 +26,7 @@ enum class JobState {
   kPending,     // holds no slots, waits for them
   kStarting,    // first workers boot; no step done since
   kRunning,     // steps at its generation, nothing under way
-  kResizing,    // steps at its generation while newcomers boot or leavers wait for the switch
+  kResizing,    // steps at its generation while joining workers boot or leaving workers wait for the switch
   kSuspending,  // told to park
   kSuspended,   // holds no slots, waits for the user
   kSucceeded,
@@ -144,10 +144,10 @@ struct BootCost {
   double mean_ms = 0;
 };
 
-// The change of membership under way, if any: newcomers boot, leavers wait.
+// The change of membership under way, if any: joining workers boot, leaving workers wait.
 struct Transition {
-  std::vector<WorkerId> newcomers;
-  std::vector<WorkerId> leavers;
+  std::vector<WorkerId> joining_workers;
+  std::vector<WorkerId> leaving_workers;
   Instant since;
   Reason reason;
   bool replaces = false;  // one worker goes and another takes its place
@@ -167,7 +167,7 @@ struct Commit {
 
 // Where the newest generation of a job in ResizeMode::kRestart stands. Its workers are seats: each holds its slots
 // from one generation to the next, while its agent ends the program of the old one and starts that of the new one.
-struct Incarnation {
+struct RestartState {
   GenerationNumber launched = 0;  // newest generation whose programs were told to start
   std::optional<Instant> launched_at;
   WorkerId failed;  // whose program failed in the newest generation, so that all are started anew
@@ -183,16 +183,16 @@ struct KeptState {
 };
 
 // How the samples of a step are split: rank r takes weights[r] parts of them all.
-struct ShareTable {
+struct SampleWeights {
   std::int64_t number = 0;            // counts the orders within a generation; 0 = even shares
   std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare; empty = even shares
-  bool operator==(const ShareTable&) const = default;
+  bool operator==(const SampleWeights&) const = default;
 };
 // The weight of a worker that is not slow.
 inline constexpr std::int64_t kFullShare = 1'000;
 
 // A slow worker that has been given a smaller share instead of being replaced.
-struct Eased {
+struct BatchRebalance {
   std::int64_t weight = kFullShare;
   double lost_s = 0;  // slot-seconds that its slowness has cost the others, before and since
   double idle_s = 0;  // slot-seconds that it has waited for the others of late: its share has become too small
@@ -200,14 +200,14 @@ struct Eased {
 
 // What the newest plan for the whole cluster gives the job, and what it rested on: when that changes, the plan is made
 // anew (plan_grounds.hpp).
-struct Grounds {
+struct PlanInputs {
   std::uint64_t asked = 0;             // digest of what its user asks for
-  bool frozen = false;                 // its size could not change then
+  bool resize_blocked = false;         // its size could not change then
   std::map<int, double> step_seconds;  // by size, of the sizes measured for long enough
 };
 struct PlannedTarget {
   Target target;
-  Grounds grounds;
+  PlanInputs inputs;
 };
 
 struct Job {
@@ -231,19 +231,19 @@ struct Job {
   GenerationNumber stepping_generation = 0;
   int stepping_size = 0;
   bool parking = false;  // `generation` has no members: who is left keeps the state and leaves
-  Incarnation incarnation;
+  RestartState restart_state;
   std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
 
   // Members of `generation` when the last of them was lost sight of with its node. They may still step: if all come
   // back before the job has started anew, it goes on with them. Empty: nobody can be taken back.
-  std::vector<WorkerId> out_of_sight;
+  std::vector<WorkerId> members_on_lost_nodes;
 
   // Shares (rebalance_planner.hpp). They hold within `generation` only: each begins with even ones.
-  ShareTable shares_told;           // newest order
-  ShareTable shares_used;           // by which the members step, as far as they have said
-  bool shares_ordered = false;      // the newest decision about it told shares that the members do not go by yet
-  std::map<WorkerId, Eased> eased;  // members with less than a full share
+  SampleWeights weights_told;    // newest order
+  SampleWeights weights_used;    // by which the members step, as far as they have said
+  bool weights_ordered = false;  // the newest decision about it told shares that the members do not go by yet
+  std::map<WorkerId, BatchRebalance> rebalanced;  // members with less than a full share
 
   // wishes
   int pinned_size = 0;  // 0 = none
@@ -254,8 +254,8 @@ struct Job {
   bool cooldown_waived = false;    // a member was lost: growing back need not wait
   bool checkpoint_wanted = false;  // ordered and not yet told of
   // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
-  std::vector<WorkerId> quiet_exits;
-  std::optional<Instant> quiet_since;
+  std::vector<WorkerId> unconfirmed_exits;
+  std::optional<Instant> unconfirmed_since;
 
   // measurements
   std::int64_t last_step = 0;
@@ -268,11 +268,11 @@ struct Job {
   std::int64_t epoch = 0;
   double first_loss = 0;
   double last_loss = 0;
-  std::int64_t global_batch = 0;                  // samples a step by the newest report; 0 = not told
-  std::optional<double> noise_scale;              // of the gradient, in samples, by the newest report that knew it
-  std::map<int, SizeRecord> sizes;                // by size
-  std::int64_t steps_since_switch = 0;            // measured at the present generation
-  std::map<WorkerId, std::vector<double>> paces;  // what the straggler detector remembers of each member
+  std::int64_t global_batch = 0;        // samples a step by the newest report; 0 = not told
+  std::optional<double> noise_scale;    // of the gradient, in samples, by the newest report that knew it
+  std::map<int, SizeRecord> sizes;      // by size
+  std::int64_t steps_since_switch = 0;  // measured at the present generation
+  std::map<WorkerId, std::vector<double>> detector_state;  // what the straggler detector remembers of each member
   TransitionCost grow_cost;
   TransitionCost replace_cost;
   TransitionCost shrink_cost;
@@ -343,8 +343,8 @@ struct ClusterState {
   std::uint64_t next_worker = 1;
   std::uint64_t next_decision = 1;
   EventSeq next_event = 1;
-  ClusterPlan plan;  // of a policy for the whole cluster
-  PolicyDesk desk;   // policy files
+  ClusterPlan plan;             // of a policy for the whole cluster
+  PolicyDeployment deployment;  // policy files
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
   [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }
@@ -360,7 +360,7 @@ struct ClusterState {
 
 // Of the workers that a node's agent says it runs, those that the state does not place there: they are to
 // be killed, whoever started them.
-[[nodiscard]] std::vector<WorkerId> strangers(const ClusterState& state, NodeId node,
-                                              const std::vector<WorkerId>& running);
+[[nodiscard]] std::vector<WorkerId> unknown_workers(const ClusterState& state, NodeId node,
+                                                    const std::vector<WorkerId>& running);
 
 }  // namespace tidepool::core

@@ -14,7 +14,7 @@
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
-#include "core/state/policy_desk.hpp"
+#include "core/state/policy_deployment.hpp"
 
 namespace tidepool::core {
 
@@ -128,7 +128,7 @@ struct GenerationSwitched {
   double build_ms = 0;           // building the communicator
   std::int64_t steps_redone = 0;
   std::int64_t samples_repeated = 0;
-  std::int64_t bytes_moved = 0;  // state sent to newcomers
+  std::int64_t bytes_moved = 0;  // state sent to joining workers
 };
 // A run of consecutive committed steps at one generation.
 struct StepsMeasured {

@@ -25,27 +25,27 @@ struct WorkerPlacement {
 // Starts a job's first workers (or its first ones after a suspension).
 struct StartIntent {
   JobId job;
-  std::vector<WorkerPlacement> newcomers;
+  std::vector<WorkerPlacement> joining_workers;
 };
 // Adds workers to a running job.
 struct GrowIntent {
   JobId job;
-  std::vector<WorkerPlacement> newcomers;
+  std::vector<WorkerPlacement> joining_workers;
 };
 // Takes members out of a running job at its next switch.
 struct ShrinkIntent {
   JobId job;
-  std::vector<WorkerId> leavers;
+  std::vector<WorkerId> leaving_workers;
   WorkerId straggler = {};  // the slow worker that is given up with it; none = it shrinks for another reason
 };
-// One in, one out: the newcomer is started first; the leaver goes when it is ready.
+// One in, one out: the joining worker is started first; the leaver goes when it is ready.
 enum class ReplaceCause {
   kStraggler,  // the leaver is slow
   kSlotType,   // another job waits for slots of the type that the leaver holds
 };
 struct ReplaceIntent {
   JobId job;
-  WorkerPlacement newcomer;
+  WorkerPlacement joining_worker;
   WorkerId leaver;
   ReplaceCause cause = ReplaceCause::kStraggler;
 };
@@ -59,7 +59,7 @@ struct RebalanceIntent {
   bool regains = false;               // it is faster again, and its share larger
 };
 // Commits generation `number`: these members, in rank order. Follows from the state alone: all
-// newcomers are ready, or a member has died.
+// joining workers are ready, or a member has died.
 struct SwitchIntent {
   JobId job;
   GenerationNumber number = 0;
@@ -149,7 +149,7 @@ struct Target {
 struct TargetChange {
   JobId job;
   std::optional<Target> now;  // none = the plan no longer counts with the job
-  bool words_only = false;    // what is said has changed and nothing else: place and grounds stay as they were
+  bool words_only = false;    // what is said has changed and nothing else: place and inputs stay as they were
 };
 // A new plan for the whole cluster, as what it changes in the one before.
 struct Replan {

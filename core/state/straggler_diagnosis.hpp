@@ -2,8 +2,8 @@
 // Safe rule: evidence that says nothing gives kUnknown; it is never taken for a fault of the worker.
 //
 // In production most slowness is no machine's fault (Lin et al., OSDI 2025: worker faults explain most of it in 1.7 %
-// of the straggling jobs), so it is tested before anything is replaced, and above all after it: a newcomer that took
-// a straggler's place and is slow from its beginning shows that the worker was not the cause.
+// of the straggling jobs), so it is tested before anything is replaced, and above all after it: a joining worker that
+// took a straggler's place and is slow from its beginning shows that the worker was not the cause.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ struct Diagnosis {
   double node_speed = 0;  // of its node by its own probe, as a share of what may be expected; 0 = not measured
 };
 
-// Steps after which a worker's pace is known, and within which a newcomer counts as slow from its beginning.
+// Steps after which a worker's pace is known, and within which a joining worker counts as slow from its beginning.
 inline constexpr std::int64_t kStepsToKnow = 20;
 
 [[nodiscard]] Diagnosis diagnose(const ClusterState& state, const Worker& slow);

@@ -433,34 +433,35 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
   const Job* job = state.find_job(id);
   const std::string name = job == nullptr || job->spec.name.empty() ? id.text() : job->spec.name;
   std::string why = sentence(planned.reason);
-  const auto places = [](const std::vector<WorkerPlacement>& newcomers) {
+  const auto places = [](const std::vector<WorkerPlacement>& joining_workers) {
     std::string text;
-    for (const auto& placement : newcomers) {
+    for (const auto& placement : joining_workers) {
       text += (text.empty() ? "" : ", ") + placement.worker.text() + " on " + placement.node.text();
     }
     return text;
   };
   return name + ": " +
-         std::visit(Overloaded{
-                        [&](const StartIntent& start) { return why + " (" + places(start.newcomers) + ")"; },
-                        [&](const GrowIntent& grow) { return why + " (" + places(grow.newcomers) + ")"; },
-                        [&](const ShrinkIntent&) { return why; },
-                        [&](const ReplaceIntent& replace) { return why + " (" + places({replace.newcomer}) + ")"; },
-                        [&](const RebalanceIntent&) { return why; },
-                        [&](const SwitchIntent& next) {
-                          const std::string step = "generation " + std::to_string(next.number) + " with " +
-                                                   counted(static_cast<double>(next.members.size()), "worker");
-                          return next.after_failure ? why + "; " + step : step;
-                        },
-                        [&](const LaunchIntent& launch) {
-                          return "starting the programs of generation " + std::to_string(launch.number);
-                        },
-                        [&](const PreemptIntent&) { return why; },
-                        [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
-                        [&](const ProbeIntent& probe) { return "measuring " + probe.node.text() + " again: " + why; },
-                        [&](const EndJobIntent&) { return why; },
-                    },
-                    planned.intent);
+         std::visit(
+             Overloaded{
+                 [&](const StartIntent& start) { return why + " (" + places(start.joining_workers) + ")"; },
+                 [&](const GrowIntent& grow) { return why + " (" + places(grow.joining_workers) + ")"; },
+                 [&](const ShrinkIntent&) { return why; },
+                 [&](const ReplaceIntent& replace) { return why + " (" + places({replace.joining_worker}) + ")"; },
+                 [&](const RebalanceIntent&) { return why; },
+                 [&](const SwitchIntent& next) {
+                   const std::string step = "generation " + std::to_string(next.number) + " with " +
+                                            counted(static_cast<double>(next.members.size()), "worker");
+                   return next.after_failure ? why + "; " + step : step;
+                 },
+                 [&](const LaunchIntent& launch) {
+                   return "starting the programs of generation " + std::to_string(launch.number);
+                 },
+                 [&](const PreemptIntent&) { return why; },
+                 [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
+                 [&](const ProbeIntent& probe) { return "measuring " + probe.node.text() + " again: " + why; },
+                 [&](const EndJobIntent&) { return why; },
+             },
+             planned.intent);
 }
 
 }  // namespace tidepool::core

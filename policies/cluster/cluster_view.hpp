@@ -100,11 +100,11 @@ struct JobRow {
   // It may be on slots of these types only (NodeRow::slot_type); empty = any. `nodes` has been narrowed to them
   // already.
   std::vector<std::string> types_asked = {};
-  int slots_per_worker = 1;  // a worker's slots are on one node; sizes and shares are multiples of it
-  int priority = 0;          // higher goes first; `weight` already counts it in
-  bool preemptible = true;   // else it keeps size_min once it has started
-  int pinned = 0;            // the size that its user insists on; 0 = none
-  bool frozen = false;       // its size must not change now
+  int slots_per_worker = 1;     // a worker's slots are on one node; sizes and shares are multiples of it
+  int priority = 0;             // higher goes first; `weight` already counts it in
+  bool preemptible = true;      // else it keeps size_min once it has started
+  int pinned = 0;               // the size that its user insists on; 0 = none
+  bool resize_blocked = false;  // its size must not change now
   TransitionCosts costs;
   std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
   double steps_done = 0;              // at the declared batch

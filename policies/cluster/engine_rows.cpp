@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/id_set.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/change_costs.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
-#include "policies/cluster/reach.hpp"
+#include "policies/cluster/size_explorer.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -74,7 +74,7 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     Kept& kept = kept_[id];
     kept.speed.emplace(*job);
     kept.row.reset();
-    kin_.tell(KinOfJobs::progress_of(*job), *kept.speed);
+    kin_.tell(SimilarJobs::progress_of(*job), *kept.speed);
     if (core::is_final(job->state)) kept_.erase(id);
     if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
   } else {
@@ -96,7 +96,7 @@ void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
     has_gaps_ = true;
     return;
   }
-  kin_.tell(KinOfJobs::progress_of(*job), JobSpeed(*job));
+  kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
   if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
 }
 
@@ -159,11 +159,11 @@ const Placement& EngineRows::placement(const core::ClusterState& state, const co
 // In workers. Fixed claims and jobs of which nothing can be learnt have one size: what they hold, or the largest that
 // is wanted and that the cluster has room for.
 std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms) {
-  SizeLadder ladder = ladder_of(state, job);
+  AllowedSizes ladder = ladder_of(state, job);
   if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
   if (!terms.has_own_policy && may_be_resized(job)) {
     if (style_ == RowStyle::kAllSizes) return {ladder.sizes.begin(), ladder.sizes.end()};
-    return Reach(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
+    return SizeExplorer(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
   if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
   const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
@@ -172,12 +172,12 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
   JobRow row = *kept(view.state, job).row;
-  row.frozen = core::size_is_frozen(job, view.now);
+  row.resize_blocked = core::resize_is_blocked(job, view.now);
   if (!job.spec.slot_types.empty()) terms.room = std::min(terms.room, bind_to_types(view.state, job, row));
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
-  const bool keeps = row.frozen && core::allowed_size(job, job.size()) == job.size();
+  const bool keeps = row.resize_blocked && core::allowed_size(job, job.size()) == job.size();
   if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());
   for (int& size : sizes) size *= row.slots_per_worker;
   row.sizes = std::move(sizes);

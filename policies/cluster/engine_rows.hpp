@@ -20,7 +20,7 @@
 #include "core/decide/policy.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
-#include "policies/cluster/kin_of_jobs.hpp"
+#include "policies/cluster/similar_jobs.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -72,7 +72,7 @@ class EngineRows {
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  KinOfJobs kin_;               // those who ask there have rows in kept_
+  SimilarJobs kin_;             // those who ask there have rows in kept_
   std::vector<NodeId> nodes_;   // that are up, by id
   IdTable<NodeId, int> index_;  // into nodes_
   void follow_ended(const core::ClusterState& state, JobId id);

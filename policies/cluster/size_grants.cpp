@@ -145,7 +145,7 @@ class Weigher {
       return {started};
     }
     if (from != size) return {change(row, {from, size})};
-    if (job.frozen) return {reason::PriceHold{{.size = size}}};
+    if (job.resize_blocked) return {reason::PriceHold{{.size = size}}};
     if (next == 0) return at_the_top(job, size);
     const bool is_weighed = std::isfinite(brings(row, size, next));
     return {is_weighed && chosen_[row].held_for ? *chosen_[row].held_for : not_more(row, next)};

@@ -70,7 +70,7 @@ bool may_lack_room(const View& view) {
 
 // What it holds and cannot give up now stays within its reach.
 void cut(JobRow& job, int most) {
-  if (job.frozen) most = std::max(most, size_of(job.placement));
+  if (job.resize_blocked) most = std::max(most, size_of(job.placement));
   if (job.size_max <= most) return;
   while (job.sizes.size() > 1 && job.sizes.back() > most) job.sizes.pop_back();
   job.size_max = job.sizes.empty() ? std::max(job.size_min, most) : job.sizes.back();
@@ -93,7 +93,7 @@ std::map<JobId, core::Target> share_types(View& view, const std::function<Alloca
       JobRow& job = view.jobs[part.rows[i]];
       const int most = plan[i].size * job.slots_per_worker;
       cut(job, most);
-      if (most > 0 || job.frozen) continue;
+      if (most > 0 || job.resize_blocked) continue;
       core::Target told = plan[i];
       told.place += static_cast<std::int64_t>(view.jobs.size());  // behind everybody who is to have something
       told.mark = job.mark;

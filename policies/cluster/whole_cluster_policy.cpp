@@ -8,7 +8,7 @@
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/reach.hpp"
+#include "policies/cluster/size_explorer.hpp"
 #include "policies/cluster/type_shares.hpp"
 
 namespace tidepool::policies::cluster {

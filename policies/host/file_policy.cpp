@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "policies/host/answers.hpp"
 #include "policies/tidal/tidal.hpp"
 
@@ -67,10 +67,10 @@ class Planner final : public cluster::RowPlanner {
   cluster::Allocation allocate(const core::PlanRequest& request, const cluster::View& view,
                                core::StepBudget& budget) const override {
     const core::ClusterState& state = request.view.state;
-    if (!state.desk.answer || !state.desk.answer->fault.empty()) return fallback_->allocate(view, budget);
+    if (!state.deployment.answer || !state.deployment.answer->fault.empty()) return fallback_->allocate(view, budget);
     budget.spend(static_cast<std::int64_t>(view.jobs.size()));
     std::vector<std::size_t> unanswered;
-    Answers answers = answers_today(*state.desk.answer, state, view, unanswered);
+    Answers answers = answers_today(*state.deployment.answer, state, view, unanswered);
     cluster::Allocation standard = standard_for(view, answers, *fallback_, budget);
     keep_unanswered(view, unanswered, answers, standard);
     cluster::Allocation allocation = host::allocate(view, answers, standard);

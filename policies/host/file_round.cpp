@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/decide/decision_draft.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 class Setting {
  public:
   Setting(const RoundAsked& asked, const core::Engine::Parts& parts, const IdSet<JobId>& going_on)
-      : state_(in_charge(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
+      : state_(active_policy(asked)), now_(std::max(asked.now, state_.now)), draft_(state_, parts, now_) {
     for (const JobId id : going_on) {
       const core::Job& job = *state_.find_job(id);
       if (!core::counts(job, now_)) continue;
@@ -30,9 +30,9 @@ class Setting {
   [[nodiscard]] const IdSet<JobId>& own_policies() const { return own_policies_; }
 
  private:
-  static core::ClusterState in_charge(const RoundAsked& asked) {
+  static core::ClusterState active_policy(const RoundAsked& asked) {
     core::ClusterState state = asked.state;
-    state.desk.active = asked.file;
+    state.deployment.active = asked.file;
     return state;
   }
 
@@ -124,10 +124,10 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
 RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundAsked& asked) {
   RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
   if (!round.fault.empty()) return comparison;
-  const bool planned = parts_.in_charge(asked.state).rule() == nullptr;
+  const bool planned = parts_.active_policy(asked.state).rule() == nullptr;
   const FollowedJobs::News news = compared_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
-  setting.state().desk.answer = round;
+  setting.state().deployment.answer = round;
   if (!planner_) planner_ = parts_.file_policy->planner();
   follow(setting.state(), news, *planner_);
   core::StepBudget budget(parts_.config.step_budget);

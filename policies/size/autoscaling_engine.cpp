@@ -25,7 +25,7 @@ struct Move {
 // One judgement of one job; lives for one call.
 class Judgement {
  public:
-  Judgement(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder)
+  Judgement(const core::ClusterView& view, const core::Job& job, const AllowedSizes& ladder)
       : job_(job), ladder_(ladder), evidence_(view, job, ladder), present_(job.size()) {}
 
   [[nodiscard]] core::Target target() const {
@@ -135,7 +135,7 @@ class Judgement {
   }
 
   const core::Job& job_;
-  const SizeLadder& ladder_;
+  const AllowedSizes& ladder_;
   ScalingEvidence evidence_;
   int present_;
 };
@@ -145,7 +145,7 @@ class Judgement {
 core::Target AutoscalingEngine::target(const core::ClusterView& view, const core::Job& job,
                                        core::StepBudget& budget) const {
   budget.spend(1 + static_cast<std::int64_t>(job.sizes.size()));
-  const SizeLadder ladder = ladder_of(view.state, job);
+  const AllowedSizes ladder = ladder_of(view.state, job);
   const auto to = [](int size, Reason reason) {
     return core::Target{.size = size, .reason = std::move(reason), .lost = {}, .mark = {}};
   };

@@ -6,7 +6,7 @@ namespace tidepool::policies {
 
 core::Target FixedSize::target(const core::ClusterView& view, const core::Job& job, core::StepBudget& budget) const {
   budget.spend();
-  const SizeLadder ladder = ladder_of(view.state, job);
+  const AllowedSizes ladder = ladder_of(view.state, job);
   if (ladder.sizes.empty()) return {.reason = ladder.cut, .lost = {}, .mark = {}};
   const int size = ladder.start_size(job.spec.elastic.preferred);
   return {.size = size, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}, .mark = {}};

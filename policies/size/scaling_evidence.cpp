@@ -30,7 +30,7 @@ MeasuredSize beside(const MeasuredSize& small, MeasuredSize large) {
 
 }  // namespace
 
-ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder,
+ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job& job, const AllowedSizes& ladder,
                                  Comparison comparison)
     : job_(job),
       now_(view.now),

@@ -60,7 +60,7 @@ class ScalingEvidence {
   static constexpr double kUnknownStallSeconds = 1;
   static constexpr double kUnknownRestartSeconds = 30;  // of a job whose processes are restarted
 
-  ScalingEvidence(const core::ClusterView& view, const core::Job& job, const SizeLadder& ladder,
+  ScalingEvidence(const core::ClusterView& view, const core::Job& job, const AllowedSizes& ladder,
                   Comparison comparison = Comparison::kMeans);
 
   // Ascending. The present size is among them once it has been measured for long enough.

@@ -5,23 +5,23 @@
 
 namespace tidepool::policies {
 
-bool SizeLadder::has(int size) const {
+bool AllowedSizes::has(int size) const {
   return std::binary_search(sizes.begin(), sizes.end(), size);
 }
 
-std::optional<int> SizeLadder::up(int from, int by) const {
+std::optional<int> AllowedSizes::up(int from, int by) const {
   if (sizes.empty() || sizes.back() <= from) return std::nullopt;
   const auto next = std::lower_bound(sizes.begin(), sizes.end(), from + by);
   return next == sizes.end() ? sizes.back() : *next;
 }
 
-std::optional<int> SizeLadder::down(int from, int by) const {
+std::optional<int> AllowedSizes::down(int from, int by) const {
   if (sizes.empty() || sizes.front() >= from) return std::nullopt;
   const auto above = std::upper_bound(sizes.begin(), sizes.end(), from - by);
   return above == sizes.begin() ? sizes.front() : *(above - 1);
 }
 
-int SizeLadder::start_size(int preferred) const {
+int AllowedSizes::start_size(int preferred) const {
   const auto above = std::upper_bound(sizes.begin(), sizes.end(), preferred);
   return above == sizes.begin() ? sizes.front() : *(above - 1);
 }
@@ -46,10 +46,10 @@ Money price_per_slot_hour(const core::ClusterState& state, const core::Job& job)
   return Money::micros(slots == 0 ? 0 : micros / slots);
 }
 
-SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job) {
+AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job) {
   const core::JobSpec& spec = job.spec;
   const std::span<const int> allowed = spec.elastic.sizes;
-  SizeLadder ladder{.sizes = allowed, .cut = {}};
+  AllowedSizes ladder{.sizes = allowed, .cut = {}};
   const bool capped = spec.scaling.price_cap.has_value();
   const std::int64_t slot_price = capped ? price_per_slot_hour(state, job).count_micros() : 0;
   const double worker_price = Money::micros(slot_price).to_units() * static_cast<double>(spec.gpus_per_worker);

@@ -11,7 +11,7 @@
 
 namespace tidepool::policies {
 
-struct SizeLadder {
+struct AllowedSizes {
   std::span<const int> sizes;  // ascending, those of the job's specification; empty if even the smallest is forbidden
   bool cut_short = false;      // allowed sizes above the last one are forbidden, for the reason `cut`
   core::Reason cut;
@@ -27,7 +27,7 @@ struct SizeLadder {
 
 // A size is forbidden when it leaves a worker without a sample (size > global batch), or when all its slots
 // together cost more an hour than the job's price cap.
-[[nodiscard]] SizeLadder ladder_of(const core::ClusterState& state, const core::Job& job);
+[[nodiscard]] AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job);
 
 // What one slot costs this job an hour: the mean over the slots it holds, or, while it holds none, over all
 // slots of nodes that are up; rounded down to a millionth.

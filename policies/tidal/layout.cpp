@@ -132,7 +132,7 @@ class Layout {
     for (std::size_t node = 0; node < room_.nodes() && asked < kAskedMax; ++node) {
       for (const std::size_t row : room_.on(node)) {
         const Placement& lies = laid_.placements[row];
-        if (lies.size() != 1 || room_.free(node) + lies[0].slots < needed || view_.jobs[row].frozen) continue;
+        if (lies.size() != 1 || room_.free(node) + lies[0].slots < needed || view_.jobs[row].resize_blocked) continue;
         ++asked;
         const int to = room_.fullest_with(lies[0].slots, static_cast<int>(node));
         if (to < 0) continue;
@@ -170,7 +170,7 @@ class Layout {
   // A job on more nodes than it needs moves together if that is worth it.
   void gather(std::size_t row) {
     const Placement lies = laid_.placements[row];
-    if (lies.empty() || is_tight(lies) || view_.jobs[row].frozen) return;
+    if (lies.empty() || is_tight(lies) || view_.jobs[row].resize_blocked) return;
     take(row);
     const auto together = place(row, size_of(lies));
     const bool better = together && is_tight(*together) && worth(row, *together) > worth(row, lies);
@@ -187,15 +187,15 @@ class Layout {
 
 }  // namespace
 
-Laid lay_out(const View& view, const Tide& tide) {
+Laid lay_out(const View& view, const MarketState& market_state) {
   std::vector<Bought> bought;
   bought.reserve(view.jobs.size());
   for (const JobRow& job : view.jobs) {
-    bought.push_back({.size = tide.market().choice(job.id).size,
-                      .curve = &tide.market().curve(job.id),
-                      .worth = &tide.worth(job.id)});
+    bought.push_back({.size = market_state.market().choice(job.id).size,
+                      .curve = &market_state.market().curve(job.id),
+                      .worth = &market_state.worth(job.id)});
   }
-  return lay_out(view, view.nodes, bought, tide.market().price());
+  return lay_out(view, view.nodes, bought, market_state.market().price());
 }
 
 Laid lay_out(const View& view, const std::vector<cluster::NodeRow>& nodes, const std::vector<Bought>& bought,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/cluster/cluster_view.hpp"
-#include "policies/tidal/tide.hpp"
+#include "policies/tidal/market_state.hpp"
 
 namespace tidepool::policies::tidal {
 
@@ -15,14 +15,14 @@ struct Laid {
   std::vector<cluster::Placement> placements;  // per row; no size above what the market gave
   double worth = 0;                            // of all of them, where they really lie
 };
-// `tide`: settled, with exactly the jobs of the view.
-[[nodiscard]] Laid lay_out(const cluster::View& view, const Tide& tide);
+// `market state`: settled, with exactly the jobs of the view.
+[[nodiscard]] Laid lay_out(const cluster::View& view, const MarketState& market_state);
 
 // What one job has bought, of slots of one type. `curve` and `worth` outlive the layout.
 struct Bought {
   int size = 0;
   const Curve* curve = nullptr;
-  const Worth* worth = nullptr;
+  const UtilityCurve* worth = nullptr;
 };
 // Of one type among several: per row what it has bought of this type, null and 0 for those that have nothing there; the
 // nodes of other types have no slots.

@@ -16,7 +16,7 @@ constexpr std::size_t kFew = 8;
 
 }  // namespace
 
-Piece Market::piece_of(JobId job, const Bid& bid, std::size_t corner) {
+MarginalBid Market::piece_of(JobId job, const Bid& bid, std::size_t corner) {
   const Choice& from = bid.curve[bid.corners[corner - 1]];
   const Choice& to = bid.curve[bid.corners[corner]];
   return {.slope = (to.worth - from.worth) / (to.size - from.size),
@@ -71,13 +71,13 @@ void Market::bid(std::vector<std::pair<JobId, Curve>> bids) {
 }
 
 void Market::order_anew() {
-  std::vector<Piece> pieces;
+  std::vector<MarginalBid> bids;
   least_ = 0;
   for (const auto& [job, bid] : bids_) {
-    for (std::size_t corner = 1; corner < bid.corners.size(); ++corner) pieces.push_back(piece_of(job, bid, corner));
+    for (std::size_t corner = 1; corner < bid.corners.size(); ++corner) bids.push_back(piece_of(job, bid, corner));
     least_ += bid.curve.front().size;
   }
-  pieces_.assign(std::move(pieces));
+  pieces_.assign(std::move(bids));
 }
 
 // How many of its corners a job has bought in the order of slopes, the first included.
@@ -100,12 +100,12 @@ const Choice& Market::choice(JobId job) const {
 }
 
 // The jobs whose pieces lie between two frontiers.
-void Market::note_between(const std::optional<Piece>& before, const std::optional<Piece>& now,
+void Market::note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,
                           core::StepBudget& budget) {
   if (!before && !now) return;
   const bool rises = !before || (now && sold_before(*now, *before));  // fewer pieces are bought than before
-  const std::optional<Piece>& from = rises ? now : before;
-  const std::optional<Piece>& to = rises ? before : now;
+  const std::optional<MarginalBid>& from = rises ? now : before;
+  const std::optional<MarginalBid>& to = rises ? before : now;
   touched_.insert(from->job);
   for (auto at = pieces_.after(*from); at && (!to || sold_before(*at, *to)); at = pieces_.after(*at)) {
     touched_.insert(at->job);
@@ -132,7 +132,7 @@ Market::Step Market::steepest_step(const IdSet<JobId>& beside) const {
 void Market::sell_rest(core::StepBudget& budget) {
   if (!next_ || free_ <= 0) return;
   IdSet<JobId> beside;
-  std::optional<Piece> at = next_;
+  std::optional<MarginalBid> at = next_;
   for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) beside.insert(at->job);
   while (free_ > 0 && budget.spend(static_cast<std::int64_t>(beside.size()))) {
     const Step step = steepest_step(beside);
@@ -145,7 +145,7 @@ void Market::sell_rest(core::StepBudget& budget) {
 Market::Settlement Market::settle(core::StepBudget& budget) {
   for (const auto& [job, choice] : beside_) touched_.insert(job);
   beside_.clear();
-  const OrderedPieces::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
+  const OrderedBids::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
   budget.spend(static_cast<std::int64_t>(touched_.size()));
   if (settled_) {
     note_between(next_, frontier.next, budget);

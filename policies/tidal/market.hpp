@@ -15,7 +15,7 @@
 #include "base/ids.hpp"
 #include "core/decide/step_budget.hpp"
 #include "policies/tidal/curve.hpp"
-#include "policies/tidal/ordered_pieces.hpp"
+#include "policies/tidal/ordered_bids.hpp"
 
 namespace tidepool::policies::tidal {
 
@@ -47,7 +47,7 @@ class Market {
   [[nodiscard]] double price() const { return next_ ? next_->slope : 0; }
   // Of the pieces sold in order of their slopes the last: nobody holds slots that are worth less to him. None if
   // nothing was sold, or nobody went without.
-  [[nodiscard]] std::optional<Piece> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
+  [[nodiscard]] std::optional<MarginalBid> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
   // Whose piece found no room first; none = everybody got all.
   [[nodiscard]] JobId next_bidder() const { return next_ ? next_->job : JobId(); }
   [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
@@ -70,21 +70,22 @@ class Market {
     int width = 0;
   };
 
-  [[nodiscard]] static Piece piece_of(JobId job, const Bid& bid, std::size_t corner);
+  [[nodiscard]] static MarginalBid piece_of(JobId job, const Bid& bid, std::size_t corner);
   void take_out(JobId job, const Bid& bid);
   [[nodiscard]] bool bids_so(JobId job, const Curve& curve) const;
   void order_anew();
   [[nodiscard]] std::size_t bought_in_order(JobId job, const Bid& bid) const;
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
-  void note_between(const std::optional<Piece>& before, const std::optional<Piece>& now, core::StepBudget& budget);
+  void note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,
+                    core::StepBudget& budget);
   void sell_rest(core::StepBudget& budget);
   [[nodiscard]] Step steepest_step(const IdSet<JobId>& beside) const;
 
   std::int64_t slots_ = 0;
   std::int64_t least_ = 0;  // slots of all first choices: sold at any price
   IdTable<JobId, Bid> bids_;
-  OrderedPieces pieces_;
-  std::optional<Piece> next_;  // of the last settlement; everything before it is bought
+  OrderedBids pieces_;
+  std::optional<MarginalBid> next_;  // of the last settlement; everything before it is bought
   bool settled_ = false;
   std::int64_t free_ = 0;               // likewise
   IdTable<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve

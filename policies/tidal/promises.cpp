@@ -73,7 +73,7 @@ class Planner {
  private:
   // Slots that a job without a promise has whatever others want.
   static int kept(const JobRow& job) {
-    if (job.frozen) return size_of(job.placement);
+    if (job.resize_blocked) return size_of(job.placement);
     return job.preemptible || job.placement.empty() ? 0 : std::min(size_of(job.placement), job.size_min);
   }
 
@@ -180,7 +180,7 @@ class Planner {
   }
 
   const View& view_;
-  Ground ground_;
+  SlotPool ground_;
   const Settings& settings_;
   core::StepBudget& budget_;
   int room_;  // slots that can be promised

@@ -12,7 +12,7 @@
 
 #include "core/decide/step_budget.hpp"
 #include "policies/cluster/cluster_view.hpp"
-#include "policies/tidal/worth.hpp"
+#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -51,7 +51,7 @@ reason::Market market_of(const JobRow& job, double worth, const Terms& terms) {
 }
 
 Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
-  if (job.frozen) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
+  if (job.resize_blocked) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
   const Choice* next = steepest_above(curve, size);
   if (size >= job.size_max || next == nullptr) return cluster::at_the_top(job, size);
   const double worth = worth_between(curve, size, next->size);

@@ -15,14 +15,14 @@ constexpr int kFitRounds = 30;  // of an alternation that at least halves its er
 using Logs = std::vector<std::vector<std::optional<double>>>;  // by job and type; none = not measured, or cannot run
 
 // Of what a slot brings at the size that the job wants, or the smallest it runs at.
-Logs measured(const View& view, const std::vector<Ground>& grounds) {
+Logs measured(const View& view, const std::vector<SlotPool>& pools) {
   Logs logs;
   for (const JobRow& job : view.jobs) {
-    std::vector<std::optional<double>>& row = logs.emplace_back(grounds.size());
-    for (std::size_t type = 0; type < grounds.size(); ++type) {
-      if (!job.speed->knows(grounds[type].type)) continue;
-      cluster::Shape shape = cluster::packed(job.size_wanted, grounds[type].slots_per_node);
-      shape.type = grounds[type].type;
+    std::vector<std::optional<double>>& row = logs.emplace_back(pools.size());
+    for (std::size_t type = 0; type < pools.size(); ++type) {
+      if (!job.speed->knows(pools[type].type)) continue;
+      cluster::Shape shape = cluster::packed(job.size_wanted, pools[type].slots_per_node);
+      shape.type = pools[type].type;
       const double goodput = job.speed->goodput(shape);
       if (goodput > 0 && std::isfinite(goodput)) row[type] = std::log(goodput);
     }
@@ -60,21 +60,21 @@ std::vector<double> fitted_paces(const Logs& logs, std::size_t types) {
 
 }  // namespace
 
-std::vector<Ground> grounds_of(const View& view) {
+std::vector<SlotPool> grounds_of(const View& view) {
   if (view.types.size() < 2) return {ground_of(view)};
-  std::vector<Ground> grounds(view.types.size());
-  for (std::size_t type = 0; type < grounds.size(); ++type) {
-    grounds[type].type = static_cast<int>(type);
-    grounds[type].now = view.now;
+  std::vector<SlotPool> pools(view.types.size());
+  for (std::size_t type = 0; type < pools.size(); ++type) {
+    pools[type].type = static_cast<int>(type);
+    pools[type].now = view.now;
   }
   for (const cluster::NodeRow& node : view.nodes) {
-    Ground& ground = grounds[static_cast<std::size_t>(node.type)];
-    ground.slots += node.slots;
-    ground.slots_per_node = std::max(ground.slots_per_node, node.slots);
+    SlotPool& pool = pools[static_cast<std::size_t>(node.type)];
+    pool.slots += node.slots;
+    pool.slots_per_node = std::max(pool.slots_per_node, node.slots);
   }
-  const std::vector<double> paces = fitted_paces(measured(view, grounds), grounds.size());
-  for (std::size_t type = 0; type < grounds.size(); ++type) grounds[type].pace = paces[type];
-  return grounds;
+  const std::vector<double> paces = fitted_paces(measured(view, pools), pools.size());
+  for (std::size_t type = 0; type < pools.size(); ++type) pools[type].pace = paces[type];
+  return pools;
 }
 
 int type_held(const View& view, const JobRow& job) {

@@ -29,20 +29,20 @@ std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
 // All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to anybody.
 Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
                   core::StepBudget& budget) {
-  Tide tide(ground_of(view), settings);
+  MarketState market_state(ground_of(view), settings);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-    tide.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
+    market_state.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
   }
-  (void)tide.settle(view.now, budget);
-  Laid laid = lay_out(view, tide);
+  (void)market_state.settle(view.now, budget);
+  Laid laid = lay_out(view, market_state);
 
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = {}};
   double free = view.slots();
   for (const cluster::Placement& placement : laid.placements) free -= size_of(placement);
-  const Terms terms = terms_of(tide.market(), free);
+  const Terms terms = terms_of(market_state.market(), free);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     const JobRow& job = view.jobs[row];
-    const Curve& curve = tide.market().curve(job.id);
+    const Curve& curve = market_state.market().curve(job.id);
     Grant& grant = allocation.grants[row];
     grant.size = size_of(laid.placements[row]);
     cluster::Told told = reason_for(job, curve, grant.size, terms);
@@ -54,7 +54,7 @@ Allocation decide(const View& view, const std::vector<int>& promised, const Sett
   }
   allocation.placements = std::move(laid.placements);
   allocation.worth = laid.worth;
-  allocation.bound = std::max(laid.worth, tide.market().bound());
+  allocation.bound = std::max(laid.worth, market_state.market().bound());
   return allocation;
 }
 

@@ -3,13 +3,14 @@
 // Two ways to ask:
 //   Tidal::allocate   from scratch, on rows, as every policy of the table: sizes, places, reasons and the gap to the
 //                     bound.
-//   Tide              (tide.hpp) for an engine: put() what an event has changed, settle(), read the sizes of those whom
+//   MarketState              (market state.hpp) for an engine: put() what an event has changed, settle(), read the
+//   sizes of those whom
 //                     the settlement names. The same rows give the same sizes either way.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/tidal/tide.hpp"
-#include "policies/tidal/worth.hpp"
+#include "policies/tidal/market_state.hpp"
+#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 

@@ -6,8 +6,8 @@
 
 #include "policies/tidal/layout.hpp"
 #include "policies/tidal/reasons.hpp"
+#include "policies/tidal/remaining_work.hpp"
 #include "policies/tidal/slot_types.hpp"
-#include "policies/tidal/standing.hpp"
 #include "policies/tidal/type_market.hpp"
 
 namespace tidepool::policies::tidal {
@@ -29,7 +29,7 @@ class TypedRound {
     for (std::size_t row = 0; row < worths_.size(); ++row) bids.push_back(bid_of(row));
     std::vector<int> slots;
     slots.reserve(grounds_.size());
-    for (const Ground& ground : grounds_) slots.push_back(ground.slots);
+    for (const SlotPool& pool : grounds_) slots.push_back(pool.slots);
     const TypeSale sale = sell(bids, slots, budget);
     Allocation allocation{.grants = std::vector<cluster::Grant>(view_.jobs.size()), .order = {}};
     allocation.placements.resize(view_.jobs.size());
@@ -42,7 +42,7 @@ class TypedRound {
  private:
   [[nodiscard]] TypedBid bid_of(std::size_t row) const {
     TypedBid bid;
-    for (const Worth& worth : worths_[row]) bid.push_back(worth.curve());
+    for (const UtilityCurve& worth : worths_[row]) bid.push_back(worth.curve());
     const int held = type_held(view_, view_.jobs[row]);
     if (held < 0) return bid;
     // What it costs to give up everything is told where the job lies.
@@ -54,19 +54,19 @@ class TypedRound {
   }
 
   void weigh() {
-    Standing standing;
-    std::vector<Standing::Class> classes;
+    RemainingWork remaining_work;
+    std::vector<RemainingWork::Class> classes;
     for (const JobRow& job : view_.jobs) {
       const Length length = length_of(job, grounds_, settings_);
-      classes.push_back(Standing::class_of(length.seconds));
-      standing.add(classes.back(), length.in_turn);
+      classes.push_back(RemainingWork::class_of(length.seconds));
+      remaining_work.add(classes.back(), length.in_turn);
     }
-    const std::vector<Others> others = standing.counted();
+    const std::vector<Others> others = remaining_work.counted();
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
-      std::vector<Worth>& worths = worths_.emplace_back();
+      std::vector<UtilityCurve>& worths = worths_.emplace_back();
       const int held = type_held(view_, view_.jobs[row]);
       for (std::size_t type = 0; type < grounds_.size(); ++type) {
-        worths.emplace_back(view_.jobs[row], Worth::Types{.grounds = grounds_, .of = type, .held_type = held},
+        worths.emplace_back(view_.jobs[row], UtilityCurve::Types{.pools = grounds_, .of = type, .held_type = held},
                             others[classes[row]], settings_);
       }
     }
@@ -123,8 +123,8 @@ class TypedRound {
 
   const View& view_;
   const Settings& settings_;
-  std::vector<Ground> grounds_;
-  std::vector<std::vector<Worth>> worths_;  // by row and type
+  std::vector<SlotPool> grounds_;
+  std::vector<std::vector<UtilityCurve>> worths_;  // by row and type
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
-#include "policies/tidal/worth.hpp"
+#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 

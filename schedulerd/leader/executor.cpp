@@ -19,9 +19,9 @@ api::GenerationMessage generation_of(const core::Job& job) {
 
 // The newest shares, if they are not even ones.
 std::optional<api::SharesMessage> shares_of(const core::Job& job) {
-  if (job.shares_told.number == 0 || job.members.empty()) return std::nullopt;
+  if (job.weights_told.number == 0 || job.members.empty()) return std::nullopt;
   return api::SharesMessage{
-      .generation = job.generation, .number = job.shares_told.number, .weights = job.shares_told.weights};
+      .generation = job.generation, .number = job.weights_told.number, .weights = job.weights_told.weights};
 }
 
 // Workers of the job have a generation to hear of: the one they are in, or the one that parks it.
@@ -94,22 +94,22 @@ class Orders {
 }  // namespace
 
 std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job) const {
-  const bool held = job.spec.resize == core::ResizeMode::kRestart && job.incarnation.launched < job.generation;
+  const bool held = job.spec.resize == core::ResizeMode::kRestart && job.restart_state.launched < job.generation;
   return held ? std::nullopt : addresses_.addresses(job.id, job.generation);
 }
 
 Effects Executor::carry_out(const core::Decision& decision, const core::ClusterState& state) {
   Effects effects;
   Orders orders(state, effects);
-  const auto start_all = [&](const std::vector<core::WorkerPlacement>& newcomers) {
-    for (const auto& placement : newcomers) orders.start(placement);
+  const auto start_all = [&](const std::vector<core::WorkerPlacement>& joining_workers) {
+    for (const auto& placement : joining_workers) orders.start(placement);
   };
   for (const auto& planned : decision.plan) {
     std::visit(Overloaded{
-                   [&](const core::StartIntent& intent) { start_all(intent.newcomers); },
-                   [&](const core::GrowIntent& intent) { start_all(intent.newcomers); },
-                   [&](const core::ReplaceIntent& intent) { orders.start(intent.newcomer); },
-                   [&](const core::ShrinkIntent& /*the leavers hear of it with the switch*/) {},
+                   [&](const core::StartIntent& intent) { start_all(intent.joining_workers); },
+                   [&](const core::GrowIntent& intent) { start_all(intent.joining_workers); },
+                   [&](const core::ReplaceIntent& intent) { orders.start(intent.joining_worker); },
+                   [&](const core::ShrinkIntent& /*the leaving_workers hear of it with the switch*/) {},
                    [&](const core::SwitchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
                      orders.announce(*job, {intent.number, intent.members, intent.after_failure});

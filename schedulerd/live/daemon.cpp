@@ -127,10 +127,10 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
     if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
   }
   gateway_ = std::make_unique<Gateway>(std::move(gateway), inbox_);
-  workshop_ = std::make_unique<PolicyWorkshop>(PolicyWorkshop::Setup{.parts = setup.parts,
-                                                                     .host_program = setup.host_program,
-                                                                     .allow_native = config_.allow_native_policies,
-                                                                     .journal = state_dir_.file("journal.db")});
+  evaluator_ = std::make_unique<PolicyEvaluator>(PolicyEvaluator::Setup{.parts = setup.parts,
+                                                                        .host_program = setup.host_program,
+                                                                        .allow_native = config_.allow_native_policies,
+                                                                        .journal = state_dir_.file("journal.db")});
   asker_ = std::make_unique<PolicyAsker>(
       PolicyAsker::Setup{
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
@@ -145,8 +145,8 @@ Status Daemon::prepare_policy_file() {
   auto version = read_policy_version(config_.policy_file);
   if (!version.ok()) return invalid_argument(version.error().message);
   std::promise<Result<PolicyExamined>> looked_over;
-  workshop_->examine(*version, false,
-                     [&](Result<PolicyExamined> examined) { looked_over.set_value(std::move(examined)); });
+  evaluator_->examine(*version, false,
+                      [&](Result<PolicyExamined> examined) { looked_over.set_value(std::move(examined)); });
   const Result<PolicyExamined> examined = looked_over.get_future().get();
   if (!examined.ok()) return invalid_argument(config_.policy_file + ": " + examined.error().message);
   if (!examined->checks.runs) return invalid_argument(config_.policy_file + ": " + examined->checks.fault);
@@ -254,7 +254,7 @@ void Daemon::stop() {
   const bool served = loop_thread_.joinable();
   if (served) loop_thread_.join();
   if (asker_) asker_->stop();
-  if (workshop_) workshop_->stop();
+  if (evaluator_) evaluator_->stop();
   if (previews_) previews_->stop();
   if (gateway_) gateway_->stop();
   if (served) part_from_workers();

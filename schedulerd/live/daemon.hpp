@@ -12,7 +12,7 @@
 #include "schedulerd/live/agents/gateway.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/service/clock.hpp"
 #include "schedulerd/live/service/publisher.hpp"
 #include "schedulerd/live/service/service.hpp"
@@ -59,7 +59,7 @@ class Daemon final : public Service {
   void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) override {
     previews_->preview(published(), std::move(spec), std::move(done));
   }
-  [[nodiscard]] PolicyWorkshop& policy_workshop() override { return *workshop_; }
+  [[nodiscard]] PolicyEvaluator& policy_workshop() override { return *evaluator_; }
 
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
@@ -100,7 +100,7 @@ class Daemon final : public Service {
   std::unique_ptr<SqliteHistory> history_;
   std::unique_ptr<Gateway> gateway_;
   std::optional<EmbeddedAgent> agent_;
-  std::unique_ptr<PolicyWorkshop> workshop_;
+  std::unique_ptr<PolicyEvaluator> evaluator_;
   std::unique_ptr<PolicyAsker> asker_;
   std::unique_ptr<SubmitPreviews> previews_;
   std::unique_ptr<Loop> loop_;

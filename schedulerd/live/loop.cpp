@@ -100,7 +100,7 @@ Result<Loop::Refused> Loop::learn(core::Fact fact, Turn& turn) {
 // Jobs that have left the state go on in the journal, with what made them leave.
 Status Loop::let_ended_go() {
   for (const auto& job : engine_.take_ended()) {
-    pulses_.erase(job->id);
+    latest_metrics_.erase(job->id);
     TP_TRY(links_.journal.append_ended(*job));
   }
   return ok_status();
@@ -116,7 +116,7 @@ Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
   // A report may come after its job's end; nothing would take its pulse out again.
-  if (!core::is_final(job.state)) pulses_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  if (!core::is_final(job.state)) latest_metrics_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
   if (steps->generation == job.generation && point.compute_ms.size() == job.members.size()) {
     for (std::size_t rank = 0; rank < job.members.size(); ++rank)
       compute_ms_[job.members[rank]] = point.compute_ms[rank];
@@ -373,7 +373,7 @@ Status Loop::keep(const core::Decision& decision, Turn& turn) {
     const JobId job = core::job_of(planned.intent);
     spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
                  job.text(), core::name_of(planned.reason));
-    if (std::holds_alternative<core::EndJobIntent>(planned.intent)) pulses_.erase(job);
+    if (std::holds_alternative<core::EndJobIntent>(planned.intent)) latest_metrics_.erase(job);
   }
   return ok_status();
 }
@@ -404,7 +404,7 @@ void Loop::publish(Instant now) {
   auto picture = std::make_shared<Published>();
   picture->state = engine_.view();
   picture->as_of_seq = picture->state.next_event - 1;
-  picture->pulses = pulses_;
+  picture->latest_metrics = latest_metrics_;
   picture->compute_ms = compute_ms_;
   picture->clock = links_.clock.wall();
   picture->now = now;

@@ -115,7 +115,7 @@ class Loop {
   Instant published_at_;
   Duration commit_took_;      // the newest one
   std::size_t answered_ = 0;  // clients, with it
-  std::map<JobId, JobPulse> pulses_;
+  std::map<JobId, LatestMetrics> latest_metrics_;
   std::map<WorkerId, double> compute_ms_;
   std::string last_invalid_;  // so that one bad plan is logged once
   // The question that an answer is awaited to.

@@ -7,7 +7,7 @@
 
 #include "base/json.hpp"
 #include "schedulerd/live/loop.hpp"
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -57,13 +57,13 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
 void Loop::ask_policies(const Turn& turn) {
   if (links_.asker == nullptr) return;
   ask_shadow(turn);
-  const core::PolicyDesk& desk = engine_.view().desk;
-  if (awaited_ && (!desk.active || awaited_->number != desk.next_round)) awaited_.reset();
+  const core::PolicyDeployment& deployment = engine_.view().deployment;
+  if (awaited_ && (!deployment.active || awaited_->number != deployment.next_round)) awaited_.reset();
   const Instant now = std::max(turn.now, engine_.view().now);
   const auto number = awaited_ ? std::nullopt : engine_.question(now);
   if (!number) return;
-  const auto policy = runnable(*desk.active, active_file_);
-  policies::host::RoundAsked asked{.state = engine_.view(), .now = now, .file = *desk.active, .number = *number};
+  const auto policy = runnable(*deployment.active, active_file_);
+  policies::host::RoundAsked asked{.state = engine_.view(), .now = now, .file = *deployment.active, .number = *number};
   const bool is_asked = policy && links_.asker->ask(policy, std::move(asked));
   // What could not be asked is given up in the next turn.
   awaited_ = {*number, is_asked ? now + links_.asker->patience_with(*policy) : now};
@@ -73,18 +73,18 @@ void Loop::ask_policies(const Turn& turn) {
 // because nobody resizes one that is changing its size, and after a while, because time alone frees others. One that
 // was at its deadline rests for that while: its process would take a core from the one that decides, at every decision.
 void Loop::ask_shadow(const Turn& turn) {
-  const core::PolicyDesk& desk = engine_.view().desk;
-  if (!desk.shadow) return;
+  const core::PolicyDeployment& deployment = engine_.view().deployment;
+  if (!deployment.shadow) return;
   const Instant now = std::max(turn.now, engine_.view().now);
   const auto rests = [](const core::Event& event) { return event.type == "generation.switched"; };
   shadow_due_ = shadow_due_ || turn.planned || now - shadow_asked_at_ >= kShadowEvery ||
                 std::any_of(turn.events.begin(), turn.events.end(), rests);
   // One that is still busy with the round before is asked when that is done: its answer begins a turn.
   if (!shadow_due_ || shadow_busy_ || now < shadow_rests_until_) return;
-  const auto policy = runnable(*desk.shadow, shadow_file_);
+  const auto policy = runnable(*deployment.shadow, shadow_file_);
   if (!policy) return;
   shadow_busy_ =
-      links_.asker->compare(policy, {.state = engine_.view(), .now = now, .file = *desk.shadow, .number = 1});
+      links_.asker->compare(policy, {.state = engine_.view(), .now = now, .file = *deployment.shadow, .number = 1});
   shadow_due_ = false;
   shadow_asked_at_ = now;
 }
@@ -104,14 +104,14 @@ Status Loop::give_up_late_round(Turn& turn) {
 }
 
 Status Loop::on_round(PolicyRoundItem item, Turn& turn) {
-  const core::PolicyDesk& desk = engine_.view().desk;
-  if (!desk.active || item.round.number != desk.next_round) {
-    spdlog::info("event=policy_answer_late round={} awaited={}", item.round.number, desk.next_round);
+  const core::PolicyDeployment& deployment = engine_.view().deployment;
+  if (!deployment.active || item.round.number != deployment.next_round) {
+    spdlog::info("event=policy_answer_late round={} awaited={}", item.round.number, deployment.next_round);
     return ok_status();
   }
   if (!item.round.fault.empty()) {
-    spdlog::warn("event=policy_failed policy={} code={} why=\"{}\"", core::short_name(*desk.active), item.round.fault,
-                 item.round.message);
+    spdlog::warn("event=policy_failed policy={} code={} why=\"{}\"", core::short_name(*deployment.active),
+                 item.round.fault, item.round.message);
   }
   awaited_.reset();
   auto refused = learn(core::PolicyAnswered{std::move(item.round)}, turn);
@@ -121,7 +121,7 @@ Status Loop::on_round(PolicyRoundItem item, Turn& turn) {
 Status Loop::on_compared(const PolicyComparedItem& item, Turn& turn) {
   shadow_busy_ = false;
   if (item.comparison.fault == kDeadline) shadow_rests_until_ = turn.now + kShadowEvery;
-  if (engine_.view().desk.shadow != item.file) return ok_status();
+  if (engine_.view().deployment.shadow != item.file) return ok_status();
   auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
   report->file = item.file;
   report->add(item.comparison);
@@ -155,7 +155,7 @@ Status Loop::carry_out_policy(const Command& command, Turn& turn, Status& journa
     return fact(core::PolicyActivated{activate->file});
   }
   if (const auto* back = std::get_if<RollBackPolicy>(&command.body)) {
-    const auto& active = engine_.view().desk.active;
+    const auto& active = engine_.view().deployment.active;
     if (active && active->name != back->name) {
       return conflict(back->name + " is not active; " + active->name + " is: roll that back");
     }

@@ -65,7 +65,7 @@ double PolluxFitness::speedup(std::size_t row, Shape shape) const {
 
 double PolluxFitness::burden(std::size_t row, Shape shape, bool changed) const {
   const JobRow& job = view_.jobs[row];
-  if (!may_have(job, shape.size) || (changed && job.frozen)) return 1 / kWaiting;
+  if (!may_have(job, shape.size) || (changed && job.resize_blocked)) return 1 / kWaiting;
   return 1 / (scale_ * speedup(row, shape) * (changed ? jobs_[row].factor : 1) + kWaiting);
 }
 

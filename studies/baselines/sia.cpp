@@ -63,9 +63,9 @@ std::vector<Configuration> configurations_of(const View& view, const JobRow& job
     const int per_node = slots_per_node(view, type);
     if (per_node == 0) continue;
     std::vector<int> sizes = configured_sizes(job, per_node, std::min(grown, view.slots_of_type(type)));
-    if (job.frozen) sizes = {size_of(job.placement)};
+    if (job.resize_blocked) sizes = {size_of(job.placement)};
     for (const int size : sizes) {
-      if (size == 0 || (job.frozen && !is_present(view, job, type, size))) continue;
+      if (size == 0 || (job.resize_blocked && !is_present(view, job, type, size))) continue;
       Shape shape = packed(size, per_node);
       shape.type = type;
       const double goodput = job.speed->goodput(shape);

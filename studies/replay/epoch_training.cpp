@@ -77,10 +77,10 @@ Status EpochTraining::advance(int seconds) {
     now_s_ += seconds;
     return ok_status();
   }
-  const int standing = std::min(standing_s_, seconds);
-  standing_s_ -= standing;
-  spend(standing);
-  int left = seconds - standing;
+  const int remaining_work = std::min(standing_s_, seconds);
+  standing_s_ -= remaining_work;
+  spend(remaining_work);
+  int left = seconds - remaining_work;
   while (left > 0 && !finished_s_) {
     if (!pace_) {
       std::string placement;

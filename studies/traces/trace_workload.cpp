@@ -22,8 +22,8 @@ int gpus_per_worker(int gpus, int slots_per_node) {
 
 // Steps of about a second, however many divide the duration evenly, each with a sample for every worker there may be;
 // few reports of jobs that run for days.
-JobTruth truth_of(const TraceJob& job, int asked, int size_max, const TraceRules& rules) {
-  JobTruth truth;
+GroundTruth truth_of(const TraceJob& job, int asked, int size_max, const TraceRules& rules) {
+  GroundTruth truth;
   const double steps = std::max(1.0, std::ceil(job.duration_s));
   truth.global_batch = size_max;
   truth.work_samples = static_cast<std::int64_t>(steps) * size_max;

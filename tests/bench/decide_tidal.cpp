@@ -96,10 +96,10 @@ Measured measure(Scale scale) {
     time = now_us() - begin;
     TP_CHECK(cluster::check_allocation(world.view, allocation).ok(), "no slot is given twice");
   }
-  tidal::Tide tide(tidal::ground_of(world.view));
-  for (const cluster::JobRow& job : world.view.jobs) tide.put(job, world.view.now);
+  tidal::MarketState market_state(tidal::ground_of(world.view));
+  for (const cluster::JobRow& job : world.view.jobs) market_state.put(job, world.view.now);
   core::StepBudget budget(kEnough);
-  (void)tide.settle(world.view.now, budget);
+  (void)market_state.settle(world.view.now, budget);
   Rng rng(7);
   std::vector<double> events(5'000);
   for (double& time : events) {
@@ -108,8 +108,8 @@ Measured measure(Scale scale) {
     job.slot_seconds += rng.exponential(1'000);
     if (job.useful_left) job.useful_left = rng.chance(0.2) ? rng.exponential(10'000) : *job.useful_left * 0.9;
     const double begin = now_us();
-    tide.put(job, world.view.now);
-    (void)tide.settle(world.view.now, budget);
+    market_state.put(job, world.view.now);
+    (void)market_state.settle(world.view.now, budget);
     time = now_us() - begin;
   }
   return {percentiles(std::move(replans)), percentiles(std::move(events))};

@@ -175,13 +175,13 @@ class Scenario {
     core::StepsMeasured report{
         at.id, at.generation, at.last_step + count, count, elapsed, count * line.number("samples", 512), 2.5,
         1,     compute_us};
-    report.shares = at.shares_used.number;
+    report.shares = at.weights_used.number;
     learn(std::move(report));
   }
   // The members step by the shares that they were told.
   void rebalanced(const Line& line) {
     const core::Job& at = find(line);
-    learn(core::SharesChanged{at.id, at.generation, at.shares_told.number, at.last_step + 1,
+    learn(core::SharesChanged{at.id, at.generation, at.weights_told.number, at.last_step + 1,
                               static_cast<double>(line.number("stall_ms", 3))});
   }
   void exit(const Line& line) {

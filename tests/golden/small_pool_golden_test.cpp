@@ -73,9 +73,9 @@ std::vector<Step> steps_of(const sim::SimResult& result) {
     for (const core::PlannedIntent& planned : decision.plan) {
       Step step{.at_s = (decision.at - Instant()).to_seconds(), .job = core::job_of(planned.intent), .what = {}};
       step.what = core::name_of(planned.intent);
-      const auto count = std::visit(Overloaded{[](const core::StartIntent& i) { return i.newcomers.size(); },
-                                               [](const core::GrowIntent& i) { return i.newcomers.size(); },
-                                               [](const core::ShrinkIntent& i) { return i.leavers.size(); },
+      const auto count = std::visit(Overloaded{[](const core::StartIntent& i) { return i.joining_workers.size(); },
+                                               [](const core::GrowIntent& i) { return i.joining_workers.size(); },
+                                               [](const core::ShrinkIntent& i) { return i.leaving_workers.size(); },
                                                [](const auto&) { return std::size_t{0}; }},
                                     planned.intent);
       std::ostringstream line;

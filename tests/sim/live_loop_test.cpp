@@ -90,7 +90,7 @@ sim::SimSetup mixed_world(std::uint64_t seed, std::string_view policy) {
 }
 
 sim::SimResult in_live_loop(sim::SimSetup setup, test::LiveDaemon::Options options) {
-  setup.daemon = [options](const sim::DaemonGround& ground) {
+  setup.daemon = [options](const sim::DaemonParts& ground) {
     return std::make_unique<test::LiveDaemon>(ground, options);
   };
   return sim::Simulator(std::move(setup)).run();

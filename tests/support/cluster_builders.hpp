@@ -192,12 +192,12 @@ class Story {
     core::StepsMeasured report{
         id, job(id).generation, job(id).last_step + steps, steps, Duration::millis(100 * steps), 64 * steps, 2.5,
         1,  std::move(all)};
-    report.shares = job(id).shares_used.number;
+    report.shares = job(id).weights_used.number;
     learn(std::move(report));
   }
   // The members go by the newest shares that they were told.
   void rebalanced(JobId id, double stall_ms = 2) {
-    learn(core::SharesChanged{id, job(id).generation, job(id).shares_told.number, job(id).last_step + 1, stall_ms});
+    learn(core::SharesChanged{id, job(id).generation, job(id).weights_told.number, job(id).last_step + 1, stall_ms});
   }
 
   // --- decisions --------------------------------------------------------------------------------

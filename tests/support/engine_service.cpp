@@ -46,7 +46,7 @@ bool concerns(const core::Decision& decision, JobId job) {
 EngineService::EngineService(const std::string& policy)
     : policy_(policy),
       engine_(make_parts(policy)),
-      workshop_({.parts = make_parts(policy), .host_program = host_program(), .journal = {}}) {
+      evaluator_({.parts = make_parts(policy), .host_program = host_program(), .journal = {}}) {
   publish({});
 }
 

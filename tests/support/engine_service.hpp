@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/decide/engine.hpp"
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::test {
@@ -43,7 +43,7 @@ class EngineService final : public live::Service, private live::History {
       std::function<void(const std::vector<core::Event>&)> on_events) override;
   [[nodiscard]] live::History& history() override { return *this; }
   void preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) override;
-  [[nodiscard]] live::PolicyWorkshop& policy_workshop() override { return workshop_; }
+  [[nodiscard]] live::PolicyEvaluator& policy_workshop() override { return evaluator_; }
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<live::LogPage>)> done) override;
 
@@ -91,7 +91,7 @@ class EngineService final : public live::Service, private live::History {
   int next_listener_ = 1;
   std::vector<live::PolicyVersion> policy_versions_;  // the newest first
   std::shared_ptr<const live::ShadowReport> shadow_;
-  live::PolicyWorkshop workshop_;
+  live::PolicyEvaluator evaluator_;
   bool refused_ = false;
   int commands_ = 0;
   int nodes_ = 0;

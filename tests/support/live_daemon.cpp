@@ -130,7 +130,7 @@ void LiveDaemon::Post::post(std::vector<live::OutboxItem> more) {
   std::move(more.begin(), more.end(), std::back_inserter(items));
 }
 
-LiveDaemon::LiveDaemon(sim::DaemonGround ground, Options options)
+LiveDaemon::LiveDaemon(sim::DaemonParts ground, Options options)
     : ground_(std::move(ground)), options_(options), inbox_(std::make_unique<live::Inbox>(10'000)) {
   spdlog::set_level(spdlog::level::off);
   std::filesystem::create_directories(folder_ / "life-0");

@@ -30,7 +30,7 @@ class LiveDaemon final : public sim::Daemon {
     // A fault planted by a test: the loop gets what arrived together in the opposite order.
     bool turns_batches_round = false;
   };
-  LiveDaemon(sim::DaemonGround ground, Options options);
+  LiveDaemon(sim::DaemonParts ground, Options options);
   ~LiveDaemon() override;
 
   [[nodiscard]] std::vector<sim::Outgoing> receive(const std::vector<sim::Incoming>& batch, Instant now) override;
@@ -60,7 +60,7 @@ class LiveDaemon final : public sim::Daemon {
   void translate(NodeId node, const api::DaemonToAgent& order, std::vector<sim::Outgoing>& out);
   void tell_decisions();
 
-  sim::DaemonGround ground_;
+  sim::DaemonParts ground_;
   Options options_;
   TemporaryFolder folder_;
   ManualClock clock_;

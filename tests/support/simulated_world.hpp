@@ -145,9 +145,9 @@ class SimulatedWorld {
   // Carries out what was decided: messages to agents whose connection stands.
   void carry_out(const core::Decision& decision) {
     for (const auto& planned : decision.plan) {
-      std::visit(Overloaded{[&](const core::StartIntent& intent) { start(intent.newcomers); },
-                            [&](const core::GrowIntent& intent) { start(intent.newcomers); },
-                            [&](const core::ReplaceIntent& intent) { start({intent.newcomer}); },
+      std::visit(Overloaded{[&](const core::StartIntent& intent) { start(intent.joining_workers); },
+                            [&](const core::GrowIntent& intent) { start(intent.joining_workers); },
+                            [&](const core::ReplaceIntent& intent) { start({intent.joining_worker}); },
                             [&](const core::StopWorkerIntent& intent) { stop(intent.worker); }, [](const auto&) {}},
                  planned.intent);
     }
@@ -337,7 +337,7 @@ class SimulatedWorld {
       if (process.node == id) running.push_back(worker);
     }
     REQUIRE(learn(core::NodeJoined{id, agent.name, agent.slots, agent.slot_type, Money::micros(1'000'000), running}));
-    for (const WorkerId stranger : core::strangers(state(), id, running)) processes_.erase(stranger);
+    for (const WorkerId stranger : core::unknown_workers(state(), id, running)) processes_.erase(stranger);
     // Starts that had not arrived are sent again.
     std::vector<core::WorkerPlacement> again;
     for (const auto& [worker, seen] : state().workers) {
@@ -425,8 +425,8 @@ class SimulatedWorld {
                                1,
                                std::move(compute_us)};
     // The report of a change of shares may be late or lost.
-    const bool changed = job.shares_told.number > job.shares_used.number && rng_.chance(0.7);
-    report.shares = changed ? job.shares_told.number : job.shares_used.number;
+    const bool changed = job.weights_told.number > job.weights_used.number && rng_.chance(0.7);
+    report.shares = changed ? job.weights_told.number : job.weights_used.number;
     if (changed && rng_.chance(0.7)) {
       learn(core::SharesChanged{id, job.generation, report.shares, job.last_step + 1, rng_.uniform()});
     }
@@ -439,7 +439,7 @@ class SimulatedWorld {
   void run_programs(const core::Job& job) {
     const JobId id = job.id;
     const GenerationNumber generation = job.generation;
-    if (job.incarnation.launched != generation) return;
+    if (job.restart_state.launched != generation) return;
     for (const WorkerId member : std::vector<WorkerId>(job.members)) {
       const core::Worker* seen = state().find_worker(member);
       if (seen == nullptr) continue;

@@ -24,7 +24,7 @@
 #include "workers/agent/daemon_link.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
-#include "workers/agent/seat_files.hpp"
+#include "workers/agent/restart_files.hpp"
 #include "workers/agent/system/cpu_pool.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/torchrun.hpp"
@@ -93,8 +93,8 @@ class Loop : public AgentLoop {
   void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
   void carry_out(const SpawnWorker& action);
   void carry_out(const SpawnProgram& action);
-  void carry_out(const RecordSeat& action);
-  void carry_out(const OfferSeatAddress& action);
+  void carry_out(const RecordRestartable& action);
+  void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
   void carry_out(const ReadLog& action);
   void carry_out(const ProbeDevices&);
@@ -112,7 +112,7 @@ class Loop : public AgentLoop {
   [[nodiscard]] std::vector<int> cpus_of(const api::StartWorker& order);
   void tell_start(const api::StartWorker& order, const Status& status);
   [[nodiscard]] Status spawn_rank(const SpawnProgram& action);
-  [[nodiscard]] Result<std::string> offer_of(const OfferSeatAddress& action);
+  [[nodiscard]] Result<std::string> offer_of(const OfferProgramAddress& action);
   [[nodiscard]] fs::path work_folder(WorkerId worker) const { return options_.state_dir / "work" / worker.text(); }
   void job_has_left(WorkerId worker);
 
@@ -193,15 +193,16 @@ void Loop::adopt_workers() {
       jobs_[worker] = record->job;
       cpus_.adopt(worker, record->cpus);
       static_cast<void>(memory_.enter(record->job, {}));
-      if (auto seat = read_seat(work_folder(worker))) {
-        offers_[worker] = seat->offer;
-        feed(SeatAdopted{Seat(seat->order, seat->offer.generation, seat->offer.rank)});
+      if (auto restartable = read_seat(work_folder(worker))) {
+        offers_[worker] = restartable->offer;
+        feed(RestartableAdopted{
+            RestartableWorker(restartable->order, restartable->offer.generation, restartable->offer.rank)});
       }
       spdlog::info("{} (pid {}) of {} goes on; adopted", worker.text(), record->pid, record->job.text());
       continue;
     }
-    if (auto seat = read_seat(work_folder(worker))) {
-      adopt_empty_seat(*std::move(seat));
+    if (auto restartable = read_seat(work_folder(worker))) {
+      adopt_empty_seat(*std::move(restartable));
       continue;
     }
     feed(WorkerEnded{.worker = worker,
@@ -214,13 +215,13 @@ void Loop::adopt_workers() {
 void Loop::adopt_empty_seat(SeatRecord record) {
   const WorkerId worker = record.order.worker;
   spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), record.order.job.text());
-  if (!record.started) return feed(SeatAdopted{Seat(std::move(record.order))});
+  if (!record.started) return feed(RestartableAdopted{RestartableWorker(std::move(record.order))});
   if (!record.ended) {
     record.ended = api::EndedMessage{.generation = record.offer.generation,
                                      .detail = "exited while no agent watched it; exit code unknown"};
   }
   offers_[worker] = record.offer;
-  feed(SeatAdopted{Seat(std::move(record.order), record.offer.rank, *std::move(record.ended))});
+  feed(RestartableAdopted{RestartableWorker(std::move(record.order), record.offer.rank, *std::move(record.ended))});
 }
 
 void Loop::run() {
@@ -363,7 +364,7 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   return spawn(order);
 }
 
-void Loop::carry_out(const RecordSeat& action) {
+void Loop::carry_out(const RecordRestartable& action) {
   const fs::path folder = work_folder(action.order.worker);
   Status status = make_private_folder(folder);
   if (status.ok()) {
@@ -372,11 +373,11 @@ void Loop::carry_out(const RecordSeat& action) {
                                  .started = action.ended.has_value(),
                                  .ended = action.ended});
   }
-  // Without the record the next agent would take the seat for lost, and say so.
+  // Without the record the next agent would take the restartable worker for lost, and say so.
   if (!status.ok()) spdlog::error("{}: {}", action.order.worker.text(), status.error().message);
 }
 
-void Loop::carry_out(const OfferSeatAddress& action) {
+void Loop::carry_out(const OfferProgramAddress& action) {
   const WorkerId worker = action.order.worker;
   const auto blob = offer_of(action);
   if (!blob) {
@@ -387,7 +388,7 @@ void Loop::carry_out(const OfferSeatAddress& action) {
 }
 
 // The same words each time in one generation.
-Result<std::string> Loop::offer_of(const OfferSeatAddress& action) {
+Result<std::string> Loop::offer_of(const OfferProgramAddress& action) {
   SeatOffer& offer = offers_[action.order.worker];
   if (offer.generation == action.what.generation) return offer.blob;
   RankAddress address{.node = options_.node, .host = link_.own_host(), .slots = action.order.slots};

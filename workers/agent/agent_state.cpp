@@ -93,7 +93,7 @@ void AgentState::on(DaemonSaid& fact) {
     act(CloseLink{greeting ? "the daemon greeted twice" : "the daemon gave an order before its welcome"});
     return;
   }
-  std::visit([this](auto& order) { obey(order); }, fact.message);
+  std::visit([this](auto& order) { handle(order); }, fact.message);
 }
 
 void AgentState::on(WorkerSaid& fact) {
@@ -136,12 +136,12 @@ void AgentState::on(const WorkerHungUp& fact) {
 void AgentState::on(const WorkerEnded& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
-  if (found->second.seat) {
+  if (found->second.restartable) {
     found->second.kill_at.reset();
-    Seat::Steps steps = found->second.seat->program_ended(fact.exit_code, fact.signal, fact.detail);
-    const bool leaves = !steps.empty() && std::holds_alternative<Seat::Leave>(steps.back());
+    RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
+    const bool leaves = !steps.empty() && std::holds_alternative<RestartableWorker::Leave>(steps.back());
     if (!leaves) {
-      act(RecordSeat{found->second.seat->order(), found->second.seat->ended()});
+      act(RecordRestartable{found->second.restartable->order(), found->second.restartable->ended()});
       return take_steps(fact.worker, steps);
     }
   }
@@ -149,9 +149,9 @@ void AgentState::on(const WorkerEnded& fact) {
   end(fact);
 }
 
-void AgentState::on(const SeatAdopted& fact) {
-  const auto found = living_.find(fact.seat.order().worker);
-  if (found != living_.end()) found->second.seat = fact.seat;
+void AgentState::on(const RestartableAdopted& fact) {
+  const auto found = living_.find(fact.restartable.order().worker);
+  if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
 void AgentState::on(DevicesProbed& fact) {
@@ -216,7 +216,9 @@ bool AgentState::belongs_to(const std::string& cluster) {
     return false;
   }
   if (!history_.cluster.empty()) {
-    std::erase_if(living_, [](const auto& entry) { return entry.second.seat && !entry.second.seat->has_program(); });
+    std::erase_if(living_, [](const auto& entry) {
+      return entry.second.restartable && !entry.second.restartable->has_program();
+    });
     for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
     if (!living_.empty()) {
       act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
@@ -239,7 +241,7 @@ bool AgentState::belongs_to(const std::string& cluster) {
   return true;
 }
 
-void AgentState::obey(api::AgentWelcome& order) {
+void AgentState::handle(api::AgentWelcome& order) {
   if (!belongs_to(order.cluster)) return;
   link_ = Link::kWelcomed;
   failed_attempts_ = 0;
@@ -257,7 +259,7 @@ void AgentState::obey(api::AgentWelcome& order) {
   }
   for (const WorkerId worker : history_.unacknowledged) report_again(worker);
   for (auto& [worker, living] : living_) {
-    if (living.seat) take_steps(worker, living.seat->say_again());
+    if (living.restartable) take_steps(worker, living.restartable->resend());
     if (!living.heart) continue;
     living.heart->told = false;
     look_at_heart(worker, *living.heart);
@@ -266,14 +268,14 @@ void AgentState::obey(api::AgentWelcome& order) {
   if (resync) act(CloseWorkerLinks{});
 }
 
-void AgentState::obey(api::AgentRefuse& order) {
+void AgentState::handle(api::AgentRefuse& order) {
   act(CloseLink{"the daemon refused this agent: " + order.why});
 }
 
-void AgentState::obey(api::StartWorker& order) {
+void AgentState::handle(api::StartWorker& order) {
   const WorkerId worker = order.worker;
   if (const auto found = living_.find(worker); found != living_.end()) {
-    if (found->second.seat) take_steps(worker, found->second.seat->say_again());
+    if (found->second.restartable) take_steps(worker, found->second.restartable->resend());
     return;
   }
   if (history_.started.contains(worker)) {
@@ -288,13 +290,13 @@ void AgentState::obey(api::StartWorker& order) {
   }
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
-  living.seat.emplace(std::move(order));
-  act(RecordSeat{living.seat->order(), {}});
-  take_steps(worker, living.seat->say_again());
+  living.restartable.emplace(std::move(order));
+  act(RecordRestartable{living.restartable->order(), {}});
+  take_steps(worker, living.restartable->resend());
 }
 
 // Stopping an id that has never been here ends it for good: a late `start` must not revive it.
-void AgentState::obey(api::StopWorker& order) {
+void AgentState::handle(api::StopWorker& order) {
   if (living_.contains(order.worker)) {
     stop(order.worker, Duration::millis(order.grace_ms));
   } else if (history_.started.insert(order.worker).second) {
@@ -305,7 +307,7 @@ void AgentState::obey(api::StopWorker& order) {
   }
 }
 
-void AgentState::obey(api::ReportAck& order) {
+void AgentState::handle(api::ReportAck& order) {
   for (const WorkerId worker : history_.unacknowledged) {
     if (history_.exits.at(worker).report != order.report) continue;
     finished_.erase(worker);
@@ -316,19 +318,19 @@ void AgentState::obey(api::ReportAck& order) {
   }
 }
 
-void AgentState::obey(api::ToWorkerOrder& order) {
+void AgentState::handle(api::ToWorkerOrder& order) {
   const auto found = living_.find(order.worker);
   if (found == living_.end()) return;
-  if (found->second.seat) return take_steps(order.worker, found->second.seat->hear(order.message));
+  if (found->second.restartable) return take_steps(order.worker, found->second.restartable->on_message(order.message));
   act(SendToWorker{order.worker, std::move(order.message)});
 }
 
-void AgentState::obey(api::LogRead& order) {
+void AgentState::handle(api::LogRead& order) {
   act(ReadLog{order});
 }
 
 // Told again after each welcome, the newest word counts.
-void AgentState::obey(api::ForgetJob& order) {
+void AgentState::handle(api::ForgetJob& order) {
   if (order.after_s == 0) {
     forget_at_.erase(order.job);
     return act(DropStates{order.job});
@@ -336,7 +338,7 @@ void AgentState::obey(api::ForgetJob& order) {
   forget_at_[order.job] = now_ + Duration::seconds(order.after_s);
 }
 
-void AgentState::obey(api::ProbeNode&) {
+void AgentState::handle(api::ProbeNode&) {
   act(ProbeDevices{});
 }
 
@@ -370,16 +372,18 @@ void AgentState::forgive_own_pause(Instant now) {
   }
 }
 
-// Leave is always the last step: the seat is gone after it.
-void AgentState::take_steps(WorkerId worker, const Seat::Steps& steps) {
-  const api::StartWorker order = living_.at(worker).seat->order();
-  for (const Seat::Step& step : steps) {
+// Leave is always the last step: the restartable worker is gone after it.
+void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& steps) {
+  const api::StartWorker order = living_.at(worker).restartable->order();
+  for (const RestartableWorker::Step& step : steps) {
     std::visit(Overloaded{
-                   [&](const Seat::Say& what) { say(worker, what.message); },
-                   [&](const Seat::OfferAddress& what) { act(OfferSeatAddress{order, what}); },
-                   [&](const Seat::EndProgram&) { end_process(worker, Duration::millis(*order.restart_grace_ms)); },
-                   [&](const Seat::StartProgram& what) { act(SpawnProgram{order, what}); },
-                   [&](const Seat::Leave&) {
+                   [&](const RestartableWorker::Say& what) { say(worker, what.message); },
+                   [&](const RestartableWorker::OfferAddress& what) { act(OfferProgramAddress{order, what}); },
+                   [&](const RestartableWorker::EndProgram&) {
+                     end_process(worker, Duration::millis(*order.restart_grace_ms));
+                   },
+                   [&](const RestartableWorker::StartProgram& what) { act(SpawnProgram{order, what}); },
+                   [&](const RestartableWorker::Leave&) {
                      living_.erase(worker);
                      end({.worker = worker, .exit_code = 0});
                    },
@@ -388,15 +392,15 @@ void AgentState::take_steps(WorkerId worker, const Seat::Steps& steps) {
   }
 }
 
-// Where a seat stands is said again when a daemon listens.
+// Where a restartable worker stands is said again when a daemon listens.
 void AgentState::say(WorkerId worker, api::FromWorker message) {
   send(api::FromWorkerReport{.worker = worker, .message = std::move(message)});
 }
 
 void AgentState::stop(WorkerId worker, Duration grace) {
-  if (auto& seat = living_.at(worker).seat) {
-    const bool runs = seat->has_program();
-    const Seat::Steps steps = seat->stop();
+  if (auto& restartable = living_.at(worker).restartable) {
+    const bool runs = restartable->has_program();
+    const RestartableWorker::Steps steps = restartable->stop();
     if (!runs) return take_steps(worker, steps);
   }
   end_process(worker, grace);

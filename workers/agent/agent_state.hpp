@@ -17,7 +17,7 @@
 #include "base/ids.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
-#include "workers/agent/seat.hpp"
+#include "workers/agent/restartable_worker.hpp"
 
 namespace tidepool::agent {
 
@@ -60,9 +60,9 @@ struct WorkerEnded {
   int signal = 0;
   std::string detail;
 };
-// An earlier agent had started this seat's program, which goes on.
-struct SeatAdopted {
-  Seat seat;
+// An earlier agent had started this restartable worker's program, which goes on.
+struct RestartableAdopted {
+  RestartableWorker restartable;
 };
 // The node's devices have been measured, before it joined or as the daemon asked.
 struct DevicesProbed {
@@ -74,7 +74,7 @@ struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          SeatAdopted, DevicesProbed, TimePassed, QuitAsked>;
+                          RestartableAdopted, DevicesProbed, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -96,20 +96,20 @@ struct CloseWorkerLinks {};
 struct SpawnWorker {
   api::StartWorker order;
 };
-// The program of a seat, as one rank of a generation.
+// The program of a restartable worker, as one rank of a generation.
 struct SpawnProgram {
   api::StartWorker order;
-  Seat::StartProgram what;
+  RestartableWorker::StartProgram what;
 };
-// Where the seat stands while no program of it lives, for an agent that comes after this one.
-struct RecordSeat {
+// Where the restartable worker stands while no program of it lives, for an agent that comes after this one.
+struct RecordRestartable {
   api::StartWorker order;
   std::optional<api::EndedMessage> ended;  // how its program has ended by itself
 };
-// Says where the seat's program of that generation will be; rank 0 gets a port to listen on.
-struct OfferSeatAddress {
+// Says where the restartable worker's program of that generation will be; rank 0 gets a port to listen on.
+struct OfferProgramAddress {
   api::StartWorker order;
-  Seat::OfferAddress what;
+  RestartableWorker::OfferAddress what;
 };
 struct SignalWorker {
   WorkerId worker;
@@ -145,9 +145,10 @@ struct RecordCluster {
 struct Quit {
   std::string why;
 };
-using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                            SpawnProgram, RecordSeat, OfferSeatAddress, SignalWorker, ReadLog, ProbeDevices, DropStates,
-                            TellKeptJobs, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
+using Action =
+    std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                 SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, ReadLog, ProbeDevices, DropStates,
+                 TellKeptJobs, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -182,8 +183,8 @@ class AgentState {
   };
   struct Living {
     std::optional<Instant> kill_at;
-    std::optional<Heartbeat> heart;  // once it has given a pulse
-    std::optional<Seat> seat;        // it is one: its program comes and goes
+    std::optional<Heartbeat> heart;                // once it has given a pulse
+    std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
   };
 
   void on(const LinkOpened& fact);
@@ -193,26 +194,26 @@ class AgentState {
   void on(const WorkerPulsed& fact);
   void on(const WorkerHungUp& fact);
   void on(const WorkerEnded& fact);
-  void on(const SeatAdopted& fact);
+  void on(const RestartableAdopted& fact);
   void on(DevicesProbed& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
 
-  void obey(api::AgentWelcome& order);
-  void obey(api::AgentRefuse& order);
-  void obey(api::StartWorker& order);
-  void obey(api::StopWorker& order);
-  void obey(api::ReportAck& order);
-  void obey(api::ToWorkerOrder& order);
-  void obey(api::LogRead& order);
-  void obey(api::ProbeNode& order);
-  void obey(api::ForgetJob& order);
+  void handle(api::AgentWelcome& order);
+  void handle(api::AgentRefuse& order);
+  void handle(api::StartWorker& order);
+  void handle(api::StopWorker& order);
+  void handle(api::ReportAck& order);
+  void handle(api::ToWorkerOrder& order);
+  void handle(api::LogRead& order);
+  void handle(api::ProbeNode& order);
+  void handle(api::ForgetJob& order);
 
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
   void look_at_heart(WorkerId worker, Heartbeat& heart);
   void forgive_own_pause(Instant now);
-  void take_steps(WorkerId worker, const Seat::Steps& steps);
+  void take_steps(WorkerId worker, const RestartableWorker::Steps& steps);
   void say(WorkerId worker, api::FromWorker message);
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);

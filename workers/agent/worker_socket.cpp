@@ -94,7 +94,7 @@ void WorkerSocket::admit(LocalSocket socket) {
                        if (strangers_.contains(self)) {
                          greet(self, line);
                        } else {
-                         hear(self, line);
+                         on_message(self, line);
                        }
                      },
                  .on_closed =
@@ -137,7 +137,7 @@ WorkerId WorkerSocket::speaker(const Stream& stream) const {
   return {};
 }
 
-void WorkerSocket::hear(const Stream& stream, const std::string& line) {
+void WorkerSocket::on_message(const Stream& stream, const std::string& line) {
   const WorkerId worker = speaker(stream);
   auto message = api::decode_worker_to_agent(line);
   if (const auto* pulse = message ? std::get_if<api::PulseMessage>(&*message) : nullptr) {

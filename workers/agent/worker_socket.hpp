@@ -47,7 +47,7 @@ class WorkerSocket {
   void accept_waiting();
   void admit(boost::asio::local::stream_protocol::socket socket);
   void greet(const Stream& stream, const std::string& line);
-  void hear(const Stream& stream, const std::string& line);
+  void on_message(const Stream& stream, const std::string& line);
   void retire(WorkerId worker);
   [[nodiscard]] WorkerId speaker(const Stream& stream) const;
   [[nodiscard]] bool connected(WorkerId worker) const;

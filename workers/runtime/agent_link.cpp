@@ -265,7 +265,7 @@ bool AgentLink::obey(const std::string& line) {
                         [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); },
                         [this](const api::SharesMessage& news) {
                           membership_.announce_shares(
-                              news.generation, ShareTable(news.number, {news.weights.begin(), news.weights.end()}));
+                              news.generation, SampleWeights(news.number, {news.weights.begin(), news.weights.end()}));
                         }},
              *message);
   return true;

@@ -30,7 +30,7 @@ Lease DataLedger::lease_after(const Lease& lease) const {
           .end = begin + std::min(options_.global_batch, options_.samples - begin)};
 }
 
-std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, const ShareTable& shares) const {
+std::vector<std::uint64_t> DataLedger::share(const Lease& lease, int rank, const SampleWeights& shares) const {
   TP_CHECK(rank >= 0 && rank < shares.size(), "a rank lies inside its generation");
   TP_CHECK(lease.epoch == state_.epoch || lease.epoch == state_.epoch + 1, "only this epoch and the next are leased");
   const auto epoch = static_cast<std::uint64_t>(lease.epoch);

@@ -63,7 +63,7 @@ class DataLedger {
 
   // The samples of `rank` in a range of the epoch under way or the next. The ranks' shares cover it exactly, whatever
   // the table; even ones differ by at most one.
-  [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, const ShareTable& shares) const;
+  [[nodiscard]] std::vector<std::uint64_t> share(const Lease& lease, int rank, const SampleWeights& shares) const;
 
   // Acknowledges the lease; `fed` is what all ranks together were fed. Returns the audit at an epoch's end.
   std::optional<EpochAudit> commit(AuditSum fed);

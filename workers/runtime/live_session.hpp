@@ -175,9 +175,9 @@ class LiveSession final : public Session {
   std::optional<Error> own_fault_;  // why it failed, if perhaps nobody else noticed
   bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
-  StepSchedule schedule_;              // its state is copied to progress_ when a step commits
-  ShareTable shares_{1};               // of the generation, in use
-  std::optional<ShareTable> offered_;  // a newer one, that the step in flight tells the others of
+  StepSchedule schedule_;                 // its state is copied to progress_ when a step commits
+  SampleWeights shares_{1};               // of the generation, in use
+  std::optional<SampleWeights> offered_;  // a newer one, that the step in flight tells the others of
   std::optional<SharesInProgress> rebalance_;
   GradientReducer reducer_;
   std::vector<float> last_gradient_;  // of the step before, where a worker alone compares two steps; else empty

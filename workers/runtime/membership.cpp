@@ -22,7 +22,7 @@ void Membership::announce_addresses(GenerationNumber generation, std::vector<std
   changed_.notify_all();
 }
 
-void Membership::announce_shares(GenerationNumber generation, ShareTable shares) {
+void Membership::announce_shares(GenerationNumber generation, SampleWeights shares) {
   const std::lock_guard lock(mutex_);
   const bool older = generation < shares_of_ || (generation == shares_of_ && shares.number() <= shares_->number());
   if (older) return;  // fencing
@@ -30,7 +30,7 @@ void Membership::announce_shares(GenerationNumber generation, ShareTable shares)
   shares_ = std::move(shares);
 }
 
-std::optional<ShareTable> Membership::newest_shares(GenerationNumber generation) const {
+std::optional<SampleWeights> Membership::newest_shares(GenerationNumber generation) const {
   const std::lock_guard lock(mutex_);
   return generation == shares_of_ ? shares_ : std::nullopt;
 }

@@ -25,7 +25,7 @@ class Membership {
   void announce_addresses(GenerationNumber generation, std::vector<std::string> blobs);
 
   // A share table of `generation`; one whose number is not above the newest of that generation changes nothing.
-  void announce_shares(GenerationNumber generation, ShareTable shares);
+  void announce_shares(GenerationNumber generation, SampleWeights shares);
 
   void ask_checkpoint();
 
@@ -46,7 +46,7 @@ class Membership {
   [[nodiscard]] bool has_addresses(GenerationNumber generation) const;
 
   // The newest share table of `generation`, if one is known.
-  [[nodiscard]] std::optional<ShareTable> newest_shares(GenerationNumber generation) const;
+  [[nodiscard]] std::optional<SampleWeights> newest_shares(GenerationNumber generation) const;
 
   // Whether the daemon has asked for a checkpoint since the last call.
   [[nodiscard]] bool take_checkpoint_request();
@@ -78,7 +78,7 @@ class Membership {
   GenerationNumber addresses_of_ = 0;
   std::vector<std::string> addresses_;
   GenerationNumber shares_of_ = 0;
-  std::optional<ShareTable> shares_;  // of that generation
+  std::optional<SampleWeights> shares_;  // of that generation
   bool checkpoint_asked_ = false;
   bool closed_ = false;
   WatchId last_watch_ = 0;

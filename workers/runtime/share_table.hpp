@@ -13,14 +13,14 @@
 
 namespace tidepool::runtime {
 
-class ShareTable {
+class SampleWeights {
  public:
   // Even shares for `size` ranks, the table that each generation begins with.
-  explicit ShareTable(int size) : weights_(static_cast<std::size_t>(size), 1), all_(weights_.size()) {
+  explicit SampleWeights(int size) : weights_(static_cast<std::size_t>(size), 1), all_(weights_.size()) {
     TP_CHECK(size >= 1, "shares are of at least one rank");
   }
   // Table `number` of a generation. Requires: a weight above 0 for each rank.
-  ShareTable(std::int64_t number, std::vector<std::uint64_t> weights)
+  SampleWeights(std::int64_t number, std::vector<std::uint64_t> weights)
       : number_(number),
         weights_(std::move(weights)),
         all_(std::accumulate(weights_.begin(), weights_.end(), std::uint64_t{0})) {

@@ -157,7 +157,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     checkpoint_wanted_ = true;
     checkpoint_by_ = WorkerId();
   }
-  shares_ = ShareTable(generation_.size());
+  shares_ = SampleWeights(generation_.size());
   rebalance_.reset();
   broken_ = false;
   own_fault_.reset();

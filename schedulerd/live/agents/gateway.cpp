@@ -59,7 +59,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
 
   Status bind();
   template <class Acceptor>
-  typename api::AcceptLoop<Acceptor>::Handlers at_the_door();
+  typename api::AcceptLoop<Acceptor>::Handlers accept_handlers();
   void make_room();
   void open_session(AgentSession::Socket socket);
   void on_message(AgentSession& session, api::AgentToDaemon message);
@@ -79,8 +79,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   Local::acceptor local{io};
   Tcp::acceptor tcp{io};
   asio::steady_timer timer{io};
-  api::AcceptLoop<Local::acceptor> local_links{local, at_the_door<Local::acceptor>()};
-  api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, at_the_door<Tcp::acceptor>()};
+  api::AcceptLoop<Local::acceptor> local_links{local, accept_handlers<Local::acceptor>()};
+  api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, accept_handlers<Tcp::acceptor>()};
   std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
   std::map<std::string, Link> links;
   std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
@@ -126,7 +126,7 @@ Status Gateway::Impl::bind() {
 }
 
 template <class Acceptor>
-typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::at_the_door() {
+typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::accept_handlers() {
   return {.on_link = [this](auto socket) { open_session(AgentSession::Socket(std::move(socket))); },
           .on_failure =
               [](const boost::system::error_code& failed) {
@@ -134,7 +134,7 @@ typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::at_the_door() {
               }};
 }
 
-// Whoever has the token says hello at once; strangers must not take the descriptors of everybody else.
+// Whoever has the token says hello at once; unknown clients must not take the descriptors of everybody else.
 void Gateway::Impl::make_room() {
   const auto unnamed = [](const auto& entry) { return entry.second->stage == AgentSession::Stage::kHello; };
   if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), unnamed)) < options.unnamed_max) return;

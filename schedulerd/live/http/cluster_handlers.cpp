@@ -53,10 +53,11 @@ Result<EventSeq> stream_start(const Call& call) {
 }
 
 // One entry a name: the version that decides, else the newest.
-void add_policy_files(Rest& rest, const core::PolicyDesk& desk, json& all) {
+void add_policy_files(Rest& rest, const core::PolicyDeployment& deployment, json& all) {
   std::map<std::string, PolicyVersion> shown;
   for (auto& version : rest.service().history().policy_versions("")) {
-    const bool active = desk.active && desk.active->name == version.name && desk.active->version == version.version;
+    const bool active =
+        deployment.active && deployment.active->name == version.name && deployment.active->version == version.version;
     const auto [place, is_new] = shown.try_emplace(version.name, version);
     if (!is_new && active) place->second = std::move(version);
   }
@@ -65,12 +66,12 @@ void add_policy_files(Rest& rest, const core::PolicyDesk& desk, json& all) {
     all.push_back({{"name", name},
                    {"kind", "file"},
                    {"scope", "cluster"},
-                   {"active", desk.active && desk.active->name == name},
+                   {"active", deployment.active && deployment.active->name == name},
                    {"default", false},
                    {"summary", manifest.value("about", "")},
                    {"source", manifest.value("engine", "") + " file"},
                    {"version", version.version},
-                   {"shadow", desk.shadow && desk.shadow->name == name}});
+                   {"shadow", deployment.shadow && deployment.shadow->name == name}});
   }
 }
 
@@ -98,20 +99,20 @@ void uncordon_node(Rest& rest, Call call) {
 void list_policies(Rest& rest, Call call) {
   const auto page = read_page(call, "policies");
   if (!page) return call.fail(bad_parameter(page.error()));
-  const core::PolicyDesk& desk = call.seen->state.desk;
+  const core::PolicyDeployment& deployment = call.seen->state.deployment;
   json all = json::array();
   for (const auto& policy : rest.options().policies) {
     all.push_back({{"name", policy.name},
                    {"kind", policy.kind},
                    {"scope", policy.scope},
-                   {"active", !desk.active && policy.name == call.seen->active_policy},
+                   {"active", !deployment.active && policy.name == call.seen->active_policy},
                    {"default", policy.name == call.seen->active_policy},
                    {"summary", policy.summary},
                    {"source", policy.source},
                    {"version", nullptr},
                    {"shadow", false}});
   }
-  add_policy_files(rest, desk, all);
+  add_policy_files(rest, deployment, all);
   PageBuilder builder("policies", page->limit);
   for (std::uint64_t place = page->after.value_or(0) + 1; place <= all.size(); ++place) {
     if (!builder.add(place, all[place - 1])) break;

@@ -41,7 +41,7 @@ void list_policies(Rest& rest, Call call);
 void add_policy_version(Rest& rest, Call call);
 void list_policy_versions(Rest& rest, Call call);
 void get_policy_version(Rest& rest, Call call);
-void get_policy_desk(Rest& rest, Call call);
+void get_policy_status(Rest& rest, Call call);
 void validate_policy(Rest& rest, Call call);
 void test_policy(Rest& rest, Call call);
 void activate_policy(Rest& rest, Call call);

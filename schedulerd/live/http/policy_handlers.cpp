@@ -1,5 +1,5 @@
 // Policy files: versions are stored, looked over and tested in real hosts, shadowed, activated and rolled back.
-// Whatever waits for a host waits on the workshop's thread, never here.
+// Whatever waits for a host waits on the evaluator's thread, never here.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -9,8 +9,8 @@
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/policies/policy_upload.hpp"
-#include "schedulerd/live/policies/policy_workshop.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -37,15 +37,15 @@ json render_version(const Published& seen, const PolicyVersion& version, bool wi
   const json tests = json::parse(version.tests, nullptr, false);
   json files = json::array();
   for (const auto& [name, list] : tests.items()) files.push_back(name);
-  const core::PolicyDesk& desk = seen.state.desk;
+  const core::PolicyDeployment& deployment = seen.state.deployment;
   json rendered{{"name", version.name},
                 {"version", version.version},
                 {"created_at", version.created_at},
                 {"created_by", version.created_by},
                 {"manifest", manifest},
                 {"test_files", std::move(files)},
-                {"active", is_ref(desk.active, version)},
-                {"shadow", is_ref(desk.shadow, version)},
+                {"active", is_ref(deployment.active, version)},
+                {"shadow", is_ref(deployment.shadow, version)},
                 {"checks", render_checks(version.checks)}};
   if (with_source) {
     const bool text = manifest.value("engine", "") == "lua";
@@ -59,17 +59,18 @@ json named(const std::optional<core::PolicyFileRef>& ref) {
   return {{"name", ref->name}, {"version", ref->version}, {"params", json::parse(ref->params, nullptr, false)}};
 }
 
-json render_desk(const Published& seen) {
-  const core::PolicyDesk& desk = seen.state.desk;
+json render_policy_status(const Published& seen) {
+  const core::PolicyDeployment& deployment = seen.state.deployment;
   json earlier = json::array();
-  for (auto each = desk.earlier.rbegin(); each != desk.earlier.rend(); ++each) earlier.push_back(named(*each));
+  for (auto each = deployment.earlier.rbegin(); each != deployment.earlier.rend(); ++each)
+    earlier.push_back(named(*each));
   return {{"builtin", seen.active_policy},
-          {"active", named(desk.active)},
-          {"since", desk.active ? json(seen.clock.text(desk.since)) : json(nullptr)},
+          {"active", named(deployment.active)},
+          {"since", deployment.active ? json(seen.clock.text(deployment.since)) : json(nullptr)},
           {"earlier", std::move(earlier)},
-          {"shadow", named(desk.shadow)},
-          {"rounds", desk.rounds},
-          {"failures", desk.failures},
+          {"shadow", named(deployment.shadow)},
+          {"rounds", deployment.rounds},
+          {"failures", deployment.failures},
           {"as_of_seq", seen.as_of_seq}};
 }
 
@@ -170,7 +171,7 @@ void note_checks(Rest& rest, const Call& call, const PolicyVersion& version, con
                         [](const Result<Receipt>&) {});
 }
 
-// Looks the version over on the workshop's thread and goes on here, on the I/O thread.
+// Looks the version over on the evaluator's thread and goes on here, on the I/O thread.
 using OnExamined = std::function<void(Rest&, Call, const PolicyVersion&, const PolicyExamined&)>;
 void examine(Rest& rest, Call call, PolicyVersion version, bool run_tests, OnExamined next) {
   if (const auto problem = refuse_native(rest, version)) return call.fail(*problem);
@@ -323,8 +324,8 @@ void get_policy_version(Rest& rest, Call call) {
   if (version) call.reply(200, render_version(*call.seen, *version, true));
 }
 
-void get_policy_desk(Rest&, Call call) {
-  call.reply(200, render_desk(*call.seen));
+void get_policy_status(Rest&, Call call) {
+  call.reply(200, render_policy_status(*call.seen));
 }
 
 void validate_policy(Rest& rest, Call call) {
@@ -338,7 +339,9 @@ void test_policy(Rest& rest, Call call) {
 void activate_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params"});
   if (!choice) return;
-  const auto answer = [](const Receipt&, const Published& seen) { return json_response(200, render_desk(seen)); };
+  const auto answer = [](const Receipt&, const Published& seen) {
+    return json_response(200, render_policy_status(seen));
+  };
   if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, answer);
   for (const PolicyInfo& builtin : rest.options().policies) {
     if (builtin.name != call.id) continue;
@@ -361,15 +364,17 @@ void activate_policy(Rest& rest, Call call) {
 void roll_back_policy(Rest& rest, Call call) {
   RollBackPolicy command{call.id, "asked for by token " + call.caller.token_id};
   rest.command(std::move(call), std::move(command),
-               [](const Receipt&, const Published& seen) { return json_response(200, render_desk(seen)); });
+               [](const Receipt&, const Published& seen) { return json_response(200, render_policy_status(seen)); });
 }
 
 void shadow_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params", "stop"});
   if (!choice) return;
-  const auto answer = [](const Receipt&, const Published& seen) { return json_response(200, render_desk(seen)); };
+  const auto answer = [](const Receipt&, const Published& seen) {
+    return json_response(200, render_policy_status(seen));
+  };
   if (choice->stop) {
-    const auto& shadow = call.seen->state.desk.shadow;
+    const auto& shadow = call.seen->state.deployment.shadow;
     if (!shadow || shadow->name != call.id) {
       return call.fail({.status = 409, .code = "NotShadowed", .detail = call.id + " does not run as the shadow"});
     }
@@ -399,7 +404,7 @@ void get_shadow_report(Rest& rest, Call call) {
   call.reply(200, rendered);
 }
 
-void replay_rounds(Rest& rest, Call call, PolicyWorkshop::ReplayAsked asked) {
+void replay_rounds(Rest& rest, Call call, PolicyEvaluator::ReplayAsked asked) {
   const auto weak = rest.weak_from_this();
   rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
     const auto alive = weak.lock();
@@ -424,7 +429,7 @@ void diff_policy(Rest& rest, Call call) {
   if (!policy) {
     return call.fail({.status = 422, .code = "InvalidParameters", .detail = policy.error().message});
   }
-  const PolicyWorkshop::ReplayAsked asked{
+  const PolicyEvaluator::ReplayAsked asked{
       .policy = *policy, .since = call.seen->now - *since, .rounds_max = choice->rounds};
   examine(rest, std::move(call), *std::move(version), false,
           [asked](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {

@@ -24,18 +24,18 @@ json id_or_null(const std::optional<Id>& id) {
 
 std::vector<std::string> workers_of(const core::Intent& intent) {
   std::vector<std::string> workers;
-  const auto place = [&](const std::vector<core::WorkerPlacement>& newcomers) {
-    for (const auto& newcomer : newcomers) workers.push_back(newcomer.worker.text());
+  const auto place = [&](const std::vector<core::WorkerPlacement>& joining_workers) {
+    for (const auto& joining_worker : joining_workers) workers.push_back(joining_worker.worker.text());
   };
   const auto list = [&](const std::vector<WorkerId>& ids) {
     for (const WorkerId id : ids) workers.push_back(id.text());
   };
-  std::visit(Overloaded{[&](const core::StartIntent& i) { place(i.newcomers); },
-                        [&](const core::GrowIntent& i) { place(i.newcomers); },
-                        [&](const core::ShrinkIntent& i) { list(i.leavers); },
+  std::visit(Overloaded{[&](const core::StartIntent& i) { place(i.joining_workers); },
+                        [&](const core::GrowIntent& i) { place(i.joining_workers); },
+                        [&](const core::ShrinkIntent& i) { list(i.leaving_workers); },
                         [&](const core::RebalanceIntent& i) { list({i.worker}); },
                         [&](const core::ProbeIntent& i) { list({i.worker}); },
-                        [&](const core::ReplaceIntent& i) { list({i.newcomer.worker, i.leaver}); },
+                        [&](const core::ReplaceIntent& i) { list({i.joining_worker.worker, i.leaver}); },
                         [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
                         [](const core::PreemptIntent&) {}, [&](const core::StopWorkerIntent& i) { list({i.worker}); },
                         [](const core::EndJobIntent&) {}},
@@ -135,9 +135,9 @@ json render_worker(const Published& seen, const core::Worker& worker) {
   if (const core::Job* job = seen.state.find_job(worker.job)) {
     const auto place = std::find(job->members.begin(), job->members.end(), worker.id);
     if (place != job->members.end()) rank = place - job->members.begin();
-    const auto eased = job->eased.find(worker.id);
-    if (eased != job->eased.end())
-      share = static_cast<double>(eased->second.weight) / static_cast<double>(core::kFullShare);
+    const auto rebalanced = job->rebalanced.find(worker.id);
+    if (rebalanced != job->rebalanced.end())
+      share = static_cast<double>(rebalanced->second.weight) / static_cast<double>(core::kFullShare);
   }
   const core::Node* node = seen.state.find_node(worker.node);
   const auto compute = seen.compute_ms.find(worker.id);

@@ -37,8 +37,8 @@ json samples_total(const core::Job& job) {
 json render_progress(const Published& seen, const core::Job& job, const JobDocument& document) {
   const auto& told = job.program_length.steps;
   const json steps_total = told ? json(*told) : document.steps_total;
-  const auto pulse = seen.pulses.find(job.id);
-  const bool has_pulse = pulse != seen.pulses.end() && !job.members.empty();
+  const auto pulse = seen.latest_metrics.find(job.id);
+  const bool has_pulse = pulse != seen.latest_metrics.end() && !job.members.empty();
   json fraction = nullptr;
   if (steps_total.is_number_integer() && steps_total > 0) {
     fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());

@@ -32,7 +32,7 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/nodes/{id}/cordon", Access::kAdmin, kAll, "", cordon_node},
     Route{"POST", "/v1/nodes/{id}/uncordon", Access::kAdmin, kAll, "", uncordon_node},
     Route{"GET", "/v1/policies", Access::kViewer, kOwn, "limit cursor", list_policies},
-    Route{"GET", "/v1/policy-desk", Access::kViewer, kAll, "", get_policy_desk},
+    Route{"GET", "/v1/policies/status", Access::kViewer, kAll, "", get_policy_status},
     Route{"GET", "/v1/policies/{id}/versions", Access::kViewer, kAll, "limit cursor", list_policy_versions},
     Route{"POST", "/v1/policies/{id}/versions", Access::kAdmin, kAll, "", add_policy_version},
     Route{"GET", "/v1/policies/{id}", Access::kViewer, kAll, "version", get_policy_version},

@@ -50,7 +50,7 @@ Result<Reach> reach_of(Database& database, Instant since) {
 
 class Replay {
  public:
-  Replay(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup, std::stop_token stop)
+  Replay(const PolicyEvaluator::ReplayAsked& asked, const PolicyEvaluator::Setup& setup, std::stop_token stop)
       : asked_(asked),
         setup_(setup),
         stop_(std::move(stop)),
@@ -136,8 +136,8 @@ class Replay {
     }
   }
 
-  const PolicyWorkshop::ReplayAsked& asked_;
-  const PolicyWorkshop::Setup& setup_;
+  const PolicyEvaluator::ReplayAsked& asked_;
+  const PolicyEvaluator::Setup& setup_;
   std::stop_token stop_;
   host::PolicyHost process_;
   host::FileRounds rounds_;
@@ -149,7 +149,7 @@ class Replay {
 
 }  // namespace
 
-Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked, const PolicyWorkshop::Setup& setup,
+Result<PolicyReplay> replay_rounds(const PolicyEvaluator::ReplayAsked& asked, const PolicyEvaluator::Setup& setup,
                                    const std::stop_token& stop) {
   if (setup.journal.empty()) return not_found("this daemon keeps no history");
   auto database = Database::open(setup.journal, {.read_only = true, .vfs = ""});

@@ -7,13 +7,13 @@
 
 #include <stop_token>
 
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 
 namespace tidepool::live {
 
 // Opens the journal for reading only. A round is a recorded decision that started, changed or planned something. Gives
 // up between two rows once `stop` is requested: a thousand rounds of a slow candidate take hours.
-[[nodiscard]] Result<PolicyReplay> replay_rounds(const PolicyWorkshop::ReplayAsked& asked,
-                                                 const PolicyWorkshop::Setup& setup, const std::stop_token& stop);
+[[nodiscard]] Result<PolicyReplay> replay_rounds(const PolicyEvaluator::ReplayAsked& asked,
+                                                 const PolicyEvaluator::Setup& setup, const std::stop_token& stop);
 
 }  // namespace tidepool::live

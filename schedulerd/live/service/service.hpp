@@ -127,7 +127,7 @@ struct WallClock {
 };
 
 // Newest measurement of a job, for progress that the state does not keep.
-struct JobPulse {
+struct LatestMetrics {
   double samples_per_second = 0;
   double step_ms = 0;
   std::vector<double> compute_ms;  // by rank, mean of the last report
@@ -137,7 +137,7 @@ struct JobPulse {
 struct Published {
   core::ClusterState state;
   EventSeq as_of_seq = 0;
-  std::map<JobId, JobPulse> pulses;
+  std::map<JobId, LatestMetrics> latest_metrics;
   std::map<WorkerId, double> compute_ms;
   WallClock clock;
   Instant now;
@@ -237,7 +237,7 @@ struct PreviewedSubmit {
   std::vector<core::SubmitPreview::Change> changes;
 };
 
-class PolicyWorkshop;
+class PolicyEvaluator;
 
 class Service {
  public:
@@ -259,7 +259,7 @@ class Service {
   // thread; at once with kUnavailable if too many ask.
   virtual void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) = 0;
   // Where policy files are looked over, tested and replayed.
-  [[nodiscard]] virtual PolicyWorkshop& policy_workshop() = 0;
+  [[nodiscard]] virtual PolicyEvaluator& policy_workshop() = 0;
 };
 
 }  // namespace tidepool::live

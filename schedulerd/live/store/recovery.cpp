@@ -65,7 +65,7 @@ Result<Recovered> recover(Journal& journal, const core::Engine::Parts& parts) {
                       .clock = *std::move(clock),
                       .snapshot_seq = start->seq,
                       .rows_replayed = rows};
-  if (recovered.engine.view().desk.shadow) {
+  if (recovered.engine.view().deployment.shadow) {
     auto report = journal.shadow_report();
     if (!report.ok()) return report.error();
     if (*report) recovered.shadow = std::make_shared<const ShadowReport>(**std::move(report));

@@ -57,8 +57,8 @@ TEST_CASE("a version is stored once under its hash, looked over, tested, shadowe
   CHECK(api.post("/v1/policies/capped/shadow", {{"stop", true}}).at("shadow").is_null());
   CHECK(api.get("/v1/policies/capped/shadow-report", 404).at("code") == "NotShadowed");
 
-  const json desk = api.post("/v1/policies/capped/activate", {{"params", {{"most", 3}}}});
-  CHECK(desk.at("active").at("params") == json{{"most", 3}});
+  const json deployment = api.post("/v1/policies/capped/activate", {{"params", {{"most", 3}}}});
+  CHECK(deployment.at("active").at("params") == json{{"most", 3}});
   bool shown = false;
   const json listed = api.get("/v1/policies");
   for (const json& policy : listed.at("items")) {
@@ -71,7 +71,7 @@ TEST_CASE("a version is stored once under its hash, looked over, tested, shadowe
   CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"most", 3}}}}, 409).at("code") == "Conflict");
   CHECK(api.post("/v1/policies/capped/rollback", json::object()).at("active").is_null());
   CHECK(api.post("/v1/policies/capped/rollback", json::object(), 409).at("code") == "Conflict");
-  CHECK(api.get("/v1/policy-desk").at("active").is_null());
+  CHECK(api.get("/v1/policies/status").at("active").is_null());
 }
 
 TEST_CASE("what cannot be stored is refused with the field that must change") {
@@ -104,7 +104,7 @@ TEST_CASE("a policy that fails its tests, or cannot be run, may not decide") {
   CHECK(problem.at("detail").get<std::string>().find("policy.syntax_error") != std::string::npos);
   // Nor is it held against what was recorded, as if it had answers.
   CHECK(api.post("/v1/policies/broken/diff", json::object(), 409).at("code") == "PolicyDoesNotRun");
-  CHECK(api.get("/v1/policy-desk").at("active").is_null());
+  CHECK(api.get("/v1/policies/status").at("active").is_null());
 }
 
 TEST_CASE("native policies are refused where the daemon does not allow them") {

@@ -4,7 +4,7 @@
 #include <future>
 
 #include "base/json.hpp"
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/policies/recorded_rounds.hpp"
 #include "tests/integration/policy_host/hosts.hpp"
 #include "tests/support/loop_world.hpp"
@@ -128,7 +128,7 @@ TEST_CASE("a replay under a policy that is always at its deadline is given up, a
   const TemporaryFolder folder;
   const std::string path = (folder / "journal.db").string();
   record_rounds(path, 6);
-  const live::PolicyWorkshop::Setup setup{
+  const live::PolicyEvaluator::Setup setup{
       .parts = engine_parts(), .host_program = host_program(), .journal = path, .patience = Duration::millis(150)};
   const std::stop_source stop;
   const auto given_up = live::replay_rounds(
@@ -151,11 +151,11 @@ TEST_CASE("tests of a policy that is always at its deadline are given up, and sa
                      {"jobs", nlohmann::json::array({{{"name", "a"}, {"wanted", 1}}})},
                      {"expect", {{"sizes", {{"a", 1}}}}}});
   }
-  live::PolicyWorkshop workshop(
+  live::PolicyEvaluator evaluator(
       {.parts = engine_parts(), .host_program = host_program(), .journal = "", .patience = Duration::millis(150)});
   std::promise<Result<live::PolicyExamined>> promise;
-  workshop.examine(version_of("endless", kEndless, Duration::millis(100), {{"some.yaml", tests}}), true,
-                   [&](Result<live::PolicyExamined> done) { promise.set_value(std::move(done)); });
+  evaluator.examine(version_of("endless", kEndless, Duration::millis(100), {{"some.yaml", tests}}), true,
+                    [&](Result<live::PolicyExamined> done) { promise.set_value(std::move(done)); });
   auto future = promise.get_future();
   REQUIRE(future.wait_for(std::chrono::seconds(30 * patience())) == std::future_status::ready);
   const auto examined = future.get();

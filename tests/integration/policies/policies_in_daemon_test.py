@@ -135,7 +135,7 @@ class PoliciesInDaemon(unittest.TestCase):
         # A restart, orderly or not, changes nothing about who decides.
         for by in (signal.SIGTERM, signal.SIGKILL):
             cluster.restart(own, by=by)
-            self.assertEqual(cluster.call("GET", "/v1/policy-desk")["active"]["name"], "capped")
+            self.assertEqual(cluster.call("GET", "/v1/policies/status")["active"]["name"], "capped")
             second = cluster.submit(job("second", wanted=3))
             self.wait_size(cluster, second, 2)
             cluster.call("DELETE", f"/v1/jobs/{second}")
@@ -167,7 +167,7 @@ class PoliciesInDaemon(unittest.TestCase):
                     self.assertTrue(eventually(lambda: cluster.job(jobs[-1])["state"] == "running"), cluster.logs())
                 faults = [e["data"] for e in cluster.events("policy.error") if e["data"]["policy"] == name]
                 self.assertEqual([fault["code"] for fault in faults], [code] * len(faults))
-                self.assertTrue(eventually(lambda: cluster.call("GET", "/v1/policy-desk")["active"] is None),
+                self.assertTrue(eventually(lambda: cluster.call("GET", "/v1/policies/status")["active"] is None),
                                 cluster.logs())
                 rolled = cluster.events("policy.rolled_back")[-1]["data"]
                 self.assertEqual((rolled["policy"], rolled["to"]), (name, None))
@@ -242,7 +242,7 @@ class PoliciesInDaemon(unittest.TestCase):
 
     def test_a_state_directory_keeps_its_policy_until_somebody_asks_for_another(self):
         def builtin():
-            return cluster.call("GET", "/v1/policy-desk")["builtin"]
+            return cluster.call("GET", "/v1/policies/status")["builtin"]
 
         def has_decided(policy):
             return any(each["policy"] == policy for each in cluster.call("GET", "/v1/decisions?limit=5")["items"])
@@ -261,12 +261,12 @@ class PoliciesInDaemon(unittest.TestCase):
         self.schedctl(cluster, "policy", "activate", self.write_capped())
         self.wait_size(cluster, job_id, 2)
         cluster.restart(by=signal.SIGKILL)
-        self.assertEqual(cluster.call("GET", "/v1/policy-desk")["active"]["name"], "capped")
+        self.assertEqual(cluster.call("GET", "/v1/policies/status")["active"]["name"], "capped")
         self.assertEqual(builtin(), "fixed")
         self.assertIn("own policy", self.schedctl(cluster, "policy", "rollback"))
         self.wait_size(cluster, job_id, 3)
         cluster.restart()
-        self.assertIsNone(cluster.call("GET", "/v1/policy-desk")["active"])
+        self.assertIsNone(cluster.call("GET", "/v1/policies/status")["active"])
         self.assertEqual(builtin(), "fixed")
 
         # --policy goes before what was kept, and is what is kept from its first decision on.
@@ -281,7 +281,7 @@ class PoliciesInDaemon(unittest.TestCase):
         cluster = self.start("--policy", str(capped))
         job_id = cluster.submit(job("first"))
         self.wait_size(cluster, job_id, 1)
-        desk = cluster.call("GET", "/v1/policy-desk")
+        desk = cluster.call("GET", "/v1/policies/status")
         self.assertEqual(desk["active"]["name"], "capped")
         self.assertEqual(desk["builtin"], "tidal")
 
@@ -314,7 +314,7 @@ class PoliciesInDaemon(unittest.TestCase):
         test.write_text(test.read_text().replace('"large": 2', '"large": 7'))
         text = self.schedctl(cluster, "policy", "activate", capped, code=3)
         self.assertIn("1 of 1 tests of capped fail", text)
-        self.assertIsNone(cluster.call("GET", "/v1/policy-desk")["active"])
+        self.assertIsNone(cluster.call("GET", "/v1/policies/status")["active"])
         for path, body, part in (
                 ("/v1/policies/tidal/versions", {"manifest": {"name": "tidal"}, "source": "return {}"}, "NameTaken"),
                 ("/v1/policies/none/activate", {}, "UnknownPolicyVersion"),

@@ -150,8 +150,8 @@ TEST_CASE("after kill -9 of a worker the survivors step again without waiting fo
 TEST_CASE("a push frees workers that are blocked on one that hangs, long before any timeout") {
   Scene scene({.steps = 100, .step_us = 1'000});
   scene.start(3);
-  const WorkerId frozen = scene.workers[1];
-  scene.leader.signal(frozen, SIGSTOP);
+  const WorkerId resize_blocked = scene.workers[1];
+  scene.leader.signal(resize_blocked, SIGSTOP);
   // All are stuck now: the frozen worker's connections stay open and silent.
   const WorkerId witness = scene.workers[0];
   REQUIRE(scene.leader.run_until([&] { return now_us() - scene.job.diary(witness).last_commit_us > 300'000; }));
@@ -162,7 +162,7 @@ TEST_CASE("a push frees workers that are blocked on one that hangs, long before 
   const std::int64_t gap_us = gap_after(scene.job.diary(witness), pushed);
   std::printf("a push past a hanging rank: %.1f ms until the next step\n", static_cast<double>(gap_us) / 1'000);
   CHECK(gap_us < kFarBelowTimeouts);
-  scene.leader.kill(frozen);
+  scene.leader.kill(resize_blocked);
   scene.finish();
 }
 

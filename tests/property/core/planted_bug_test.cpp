@@ -8,8 +8,8 @@ namespace tidepool::test {
 namespace {
 
 std::vector<core::WorkerPlacement>* newcomers_of(core::Intent& intent) {
-  if (auto* start = std::get_if<core::StartIntent>(&intent)) return &start->newcomers;
-  if (auto* grow = std::get_if<core::GrowIntent>(&intent)) return &grow->newcomers;
+  if (auto* start = std::get_if<core::StartIntent>(&intent)) return &start->joining_workers;
+  if (auto* grow = std::get_if<core::GrowIntent>(&intent)) return &grow->joining_workers;
   return nullptr;
 }
 
@@ -21,20 +21,20 @@ std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state
   return std::nullopt;
 }
 
-// Gives the first newcomer's slot a second owner. False if the decision places nobody.
+// Gives the first joining worker's slot a second owner. False if the decision places nobody.
 bool give_a_slot_twice(core::Decision& decision, const core::ClusterState& state) {
   const auto taken = owned_slot(state);
   for (auto& planned : decision.plan) {
-    auto* newcomers = newcomers_of(planned.intent);
-    if (newcomers == nullptr) continue;
-    if (newcomers->size() > 1) {
-      (*newcomers)[1].node = (*newcomers)[0].node;
-      (*newcomers)[1].slots = (*newcomers)[0].slots;
+    auto* joining_workers = newcomers_of(planned.intent);
+    if (joining_workers == nullptr) continue;
+    if (joining_workers->size() > 1) {
+      (*joining_workers)[1].node = (*joining_workers)[0].node;
+      (*joining_workers)[1].slots = (*joining_workers)[0].slots;
       return true;
     }
-    if (!taken || (*newcomers)[0].slots.size() != 1) continue;
-    (*newcomers)[0].node = taken->first;
-    (*newcomers)[0].slots = {taken->second};
+    if (!taken || (*joining_workers)[0].slots.size() != 1) continue;
+    (*joining_workers)[0].node = taken->first;
+    (*joining_workers)[0].slots = {taken->second};
     return true;
   }
   return false;

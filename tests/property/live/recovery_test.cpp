@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/codec/codec.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "policies/host/file_policy.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "tests/support/loop_world.hpp"
@@ -125,7 +125,7 @@ live::InboxItem policy_command(live::CommandBody body) {
 
 // What a host might answer to the question that the state has open, some of it about jobs of long ago.
 core::PolicyRound drawn_round(const core::ClusterState& state, Rng& rng) {
-  core::PolicyRound round{.number = state.desk.next_round - (rng.chance(0.1) ? 1 : 0), .asked_at = state.now};
+  core::PolicyRound round{.number = state.deployment.next_round - (rng.chance(0.1) ? 1 : 0), .asked_at = state.now};
   if (rng.chance(0.1)) {
     round.fault = "policy.deadline";
     round.message = "drawn";
@@ -155,21 +155,21 @@ TEST_CASE("a daemon killed while a policy file decides goes on with the same pol
     REQUIRE(world.boot(world.dir / "life-0"));
     REQUIRE(world.turn({policy_command(live::StorePolicyVersion{version}),
                         policy_command(live::ActivatePolicy{{{version.name, version.version, "{}"}}})}));
-    REQUIRE(world.state().desk.active);
+    REQUIRE(world.state().deployment.active);
     for (int turn = 0; turn < 80; ++turn) {
       world.clock.pass(Duration::millis(rng.between(1, 400)));
       auto items = random_items(world, rng, clients);
       if (rng.chance(0.4)) items.emplace_back(live::PolicyRoundItem{drawn_round(world.state(), rng)});
       REQUIRE(world.turn(std::move(items)));
-      answered += world.state().desk.rounds > 0 ? 1U : 0U;
+      answered += world.state().deployment.rounds > 0 ? 1U : 0U;
       if (!rng.chance(0.3)) continue;
       const std::uint64_t before = world.digest();
-      const core::PolicyDesk desk = world.state().desk;
+      const core::PolicyDeployment deployment = world.state().deployment;
       ++kills;
       world.kill();
       REQUIRE(world.boot(world.folder()));
       CHECK(world.digest() == before);
-      CHECK(world.state().desk == desk);
+      CHECK(world.state().deployment == deployment);
     }
   });
   CHECK(answered > 100);

@@ -45,7 +45,7 @@ void add_jobs(World& world, Rng& rng) {
     for (int size = job.size_min; rng.chance(0.3) && size <= job.size_max; size += 2) job.sizes.push_back(size);
     if (!job.sizes.empty()) job.size_max = job.size_wanted = job.sizes.back();
     job.largest_seen = static_cast<int>(rng.between(0, job.size_max));
-    job.frozen = rng.chance(0.1);
+    job.resize_blocked = rng.chance(0.1);
     job.weight = rng.uniform() * 4;
     job.resizes = static_cast<int>(rng.below(9));
     job.transition = Duration::seconds(rng.between(0, 60));

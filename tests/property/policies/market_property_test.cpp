@@ -155,36 +155,36 @@ TEST_CASE("more slots never lower the worth that is reached") {
 
 TEST_CASE("ordered pieces: a treap answers as a sorted list, built at once or piece by piece") {
   test::for_each_seed("ordered pieces", 200, [](std::uint64_t, Rng& rng) {
-    std::vector<Piece> list;
-    OrderedPieces pieces;
+    std::vector<MarginalBid> list;
+    OrderedBids pieces;
     for (int change = 0; change < 80; ++change) {
       if (!list.empty() && rng.chance(0.4)) {
         const std::size_t at = rng.below(list.size());
         pieces.erase(list[at]);
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
       } else {
-        const Piece piece{.slope = double(rng.between(1, 5)),
-                          .job = JobId(static_cast<std::uint64_t>(change) + 1),
-                          .corner = 1,
-                          .width = static_cast<int>(rng.between(1, 9))};
+        const MarginalBid piece{.slope = double(rng.between(1, 5)),
+                                .job = JobId(static_cast<std::uint64_t>(change) + 1),
+                                .corner = 1,
+                                .width = static_cast<int>(rng.between(1, 9))};
         pieces.insert(piece);
         list.insert(std::upper_bound(list.begin(), list.end(), piece, sold_before), piece);
       }
     }
-    OrderedPieces at_once;
+    OrderedBids at_once;
     at_once.assign(list);
     const std::int64_t slots = rng.between(0, 200);
     std::int64_t used = 0;
     std::size_t fit = 0;
     while (fit < list.size() && used + list[fit].width <= slots) used += list[fit++].width;
-    for (const OrderedPieces* each : {&pieces, &at_once}) {
+    for (const OrderedBids* each : {&pieces, &at_once}) {
       REQUIRE(each->size() == list.size());
-      const OrderedPieces::Frontier frontier = each->frontier(slots);
+      const OrderedBids::Frontier frontier = each->frontier(slots);
       REQUIRE(frontier.used == used);
       REQUIRE(frontier.next.has_value() == (fit < list.size()));
       if (frontier.next) REQUIRE(frontier.next->job == list[fit].job);
-      std::optional<Piece> at = each->first();
-      for (const Piece& piece : list) {
+      std::optional<MarginalBid> at = each->first();
+      for (const MarginalBid& piece : list) {
         REQUIRE(at.has_value());
         REQUIRE(at->job == piece.job);
         at = each->after(*at);

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/decide/decision_draft.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/seeds.hpp"

@@ -73,7 +73,7 @@ World random_world(Rng& rng) {
       free[node] -= slots;
     }
     job.held = Duration::seconds(job.placement.empty() ? 0 : rng.between(0, 10'000));
-    job.frozen = rng.chance(0.1);
+    job.resize_blocked = rng.chance(0.1);
     job.preemptible = rng.chance(0.9);
     world.view.jobs.push_back(std::move(job));
   }
@@ -104,7 +104,7 @@ TEST_CASE("sizes and places keep the laws, a frozen job keeps its own, and the w
     check_laws(world.view, allocation);
     for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
       const JobRow& job = world.view.jobs[row];
-      if (job.frozen) CHECK(allocation.placements[row] == job.placement);
+      if (job.resize_blocked) CHECK(allocation.placements[row] == job.placement);
       if (!job.preemptible && !job.placement.empty()) CHECK(allocation.grants[row].size > 0);
     }
   });
@@ -144,7 +144,7 @@ TEST_CASE("on several types sizes and places keep the laws, and the worth is at 
     check_laws(world.view, allocation);
     for (std::size_t row = 0; row < world.view.jobs.size(); ++row) {
       const JobRow& job = world.view.jobs[row];
-      if (job.frozen && !job.placement.empty()) CHECK(allocation.placements[row] == job.placement);
+      if (job.resize_blocked && !job.placement.empty()) CHECK(allocation.placements[row] == job.placement);
       if (!job.preemptible && !job.placement.empty()) CHECK(allocation.grants[row].size > 0);
     }
   });
@@ -232,11 +232,11 @@ TEST_CASE("the order of rows changes nothing") {
     World world = random_world(rng);
     std::map<JobId, int> sizes;
     const auto tide_of = [](const View& view) {
-      auto tide = std::make_unique<Tide>(ground_of(view));
-      for (const JobRow& job : view.jobs) tide->put(job, view.now);
+      auto market_state = std::make_unique<MarketState>(ground_of(view));
+      for (const JobRow& job : view.jobs) market_state->put(job, view.now);
       core::StepBudget budget(100'000'000);
-      (void)tide->settle(view.now, budget);
-      return tide;
+      (void)market_state->settle(view.now, budget);
+      return market_state;
     };
     const auto before = tide_of(world.view);
     rng.shuffle(world.view.jobs);
@@ -249,7 +249,7 @@ TEST_CASE("the order of rows changes nothing") {
 
 namespace {
 
-// What a tide was told of a job.
+// What a market state was told of a job.
 struct Told {
   JobRow row;
   Instant at;
@@ -268,44 +268,44 @@ Told told_later(const JobRow& job, Instant now, Rng& rng) {
   return told;
 }
 
-// A tide and all that it has been told, so that a new one can be told the same.
+// A market state and all that it has been told, so that a new one can be told the same.
 struct Kept {
-  Ground ground;
-  Tide tide;
+  SlotPool pool;
+  MarketState market_state;
   std::map<JobId, Told> rows;
   std::map<JobId, int> sizes;  // as of the last settlement
 
-  explicit Kept(const Ground& on) : ground(on), tide(on) {}
+  explicit Kept(const SlotPool& on) : pool(on), market_state(on) {}
 
   void change(const World& world, Instant now, Rng& rng) {
     if (rng.chance(0.1)) {
-      ground.slots = static_cast<int>(rng.between(0, 60));
-      if (rng.chance(0.5)) ground.slots_per_node = 1 << rng.between(0, 3);
-      tide.set_ground(ground);
+      pool.slots = static_cast<int>(rng.between(0, 60));
+      if (rng.chance(0.5)) pool.slots_per_node = 1 << rng.between(0, 3);
+      market_state.set_ground(pool);
     } else if (!rows.empty() && rng.chance(0.3)) {
       const JobId gone = std::next(rows.begin(), static_cast<std::ptrdiff_t>(rng.below(rows.size())))->first;
       rows.erase(gone);
-      tide.leave(gone);
+      market_state.leave(gone);
     } else if (!world.view.jobs.empty()) {
       const Told told = told_later(world.view.jobs[rng.below(world.view.jobs.size())], now, rng);
       rows[told.row.id] = told;
-      tide.put(told.row, told.at, told.promised);
+      market_state.put(told.row, told.at, told.promised);
     }
   }
   void settle_as_a_new_one(Instant now) {
     core::StepBudget budget(100'000'000);
-    const Market::Settlement settled = tide.settle(now, budget);
-    Tide scratch(ground);
+    const Market::Settlement settled = market_state.settle(now, budget);
+    MarketState scratch(pool);
     for (const auto& [id, told] : rows) scratch.put(told.row, told.at, told.promised);
     REQUIRE(scratch.settle(now, budget).price == settled.price);
     for (const auto& [id, told] : rows) {
-      REQUIRE(scratch.market().curve(id) == tide.market().curve(id));
-      REQUIRE(scratch.market().choice(id) == tide.market().choice(id));
-      const int size = tide.market().choice(id).size;
+      REQUIRE(scratch.market().curve(id) == market_state.market().curve(id));
+      REQUIRE(scratch.market().choice(id) == market_state.market().choice(id));
+      const int size = market_state.market().choice(id).size;
       if (!sizes.contains(id) || sizes[id] != size) REQUIRE(settled.changed.contains(id));
     }
     sizes.clear();
-    for (const auto& [id, told] : rows) sizes[id] = tide.market().choice(id).size;
+    for (const auto& [id, told] : rows) sizes[id] = market_state.market().choice(id).size;
   }
 };
 

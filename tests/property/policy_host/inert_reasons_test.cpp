@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/reasons.hpp"

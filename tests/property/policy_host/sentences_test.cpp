@@ -103,12 +103,12 @@ void check_intent(const core::ClusterState& state, const core::PlannedIntent& pl
   const int size = state.find_job(core::job_of(planned.intent))->size();
   const std::string text = core::sentence(planned.reason);
   if (const auto* grow = std::get_if<core::GrowIntent>(&planned.intent)) {
-    check_change(text, size, size + static_cast<int>(grow->newcomers.size()));
+    check_change(text, size, size + static_cast<int>(grow->joining_workers.size()));
   } else if (const auto* shrink = std::get_if<core::ShrinkIntent>(&planned.intent)) {
-    check_change(text, size, size - static_cast<int>(shrink->leavers.size()));
+    check_change(text, size, size - static_cast<int>(shrink->leaving_workers.size()));
   } else if (const auto* start = std::get_if<core::StartIntent>(&planned.intent)) {
     INFO(text);
-    CHECK(number_after(text, R"(^started (?:again )?with (\d+) )") == static_cast<int>(start->newcomers.size()));
+    CHECK(number_after(text, R"(^started (?:again )?with (\d+) )") == static_cast<int>(start->joining_workers.size()));
   }
 }
 

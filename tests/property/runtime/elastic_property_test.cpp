@@ -150,10 +150,10 @@ class History {
   }
 
   void shrink(std::vector<WorkerId> members) {
-    const auto leavers = take(members, 1 + rng_.below(2));
-    if (leavers.empty()) return;
+    const auto leaving_workers = take(members, 1 + rng_.below(2));
+    if (leaving_workers.empty()) return;
     commit_living(members);
-    if (rng_.chance(0.2)) kill_one(leavers.front());
+    if (rng_.chance(0.2)) kill_one(leaving_workers.front());
   }
 
   void replace(std::vector<WorkerId> members) {

@@ -23,13 +23,13 @@ TEST_CASE("under any sizes each epoch's samples are used exactly once, in an ord
       std::size_t smallest = samples;
       std::size_t largest = 0;
       for (int rank = 0; rank < size; ++rank) {
-        const auto share = changing.share(lease, rank, ShareTable(size));
+        const auto share = changing.share(lease, rank, SampleWeights(size));
         smallest = std::min(smallest, share.size());
         largest = std::max(largest, share.size());
         step.insert(step.end(), share.begin(), share.end());
       }
       REQUIRE(largest - smallest <= 1);
-      REQUIRE(step == alone.share(alone.lease(), 0, ShareTable(1)));
+      REQUIRE(step == alone.share(alone.lease(), 0, SampleWeights(1)));
       for (const std::uint64_t sample : step) fed.add(sample);
       seen.insert(seen.end(), step.begin(), step.end());
       static_cast<void>(alone.commit(fed));
@@ -54,7 +54,7 @@ TEST_CASE("under any shares the ranks cover a step exactly, in order and in prop
     std::vector<std::uint64_t> weights;
     std::uint64_t all = 0;
     for (int rank = 0; rank < size; ++rank) all += weights.emplace_back(1 + rng.below(rng.chance(0.2) ? 1'000'000 : 4));
-    const ShareTable table(1, weights);
+    const SampleWeights table(1, weights);
     const Lease lease = ledger.lease();
     const std::uint64_t batch = lease.end - lease.begin;
     std::vector<std::uint64_t> together;
@@ -65,11 +65,11 @@ TEST_CASE("under any shares the ranks cover a step exactly, in order and in prop
                            static_cast<double>(all);
       REQUIRE(std::abs(static_cast<double>(share.size()) - exact) < 1);
     }
-    REQUIRE(together == ledger.share(lease, 0, ShareTable(1)));
+    REQUIRE(together == ledger.share(lease, 0, SampleWeights(1)));
     // Equal weights are even shares, whatever their height.
-    const ShareTable equal(2, std::vector<std::uint64_t>(static_cast<std::size_t>(size), weights.front()));
+    const SampleWeights equal(2, std::vector<std::uint64_t>(static_cast<std::size_t>(size), weights.front()));
     for (int rank = 0; rank < size; ++rank) {
-      REQUIRE(ledger.share(lease, rank, equal) == ledger.share(lease, rank, ShareTable(size)));
+      REQUIRE(ledger.share(lease, rank, equal) == ledger.share(lease, rank, SampleWeights(size)));
     }
   });
 }
@@ -78,7 +78,7 @@ TEST_CASE("an audit notices a sample used twice, one forgotten, and one in anoth
   test::for_each_seed("audit", 100, [](std::uint64_t seed, Rng& rng) {
     const std::uint64_t samples = 2 + rng.below(300);
     DataLedger ledger({.samples = samples, .global_batch = samples, .seed = seed});
-    auto fed = ledger.share(ledger.lease(), 0, ShareTable(1));
+    auto fed = ledger.share(ledger.lease(), 0, SampleWeights(1));
     const std::uint64_t damage = rng.below(3);
     const std::size_t at = rng.below(fed.size());
     if (damage == 0) fed.push_back(fed[at]);

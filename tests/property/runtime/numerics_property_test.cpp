@@ -159,13 +159,13 @@ TEST_CASE("however a batch is split over ranks and parts, the update is that of 
     std::vector<float> sum(width);
     std::uint64_t count = 0;
     for (int rank = 0; rank < size; ++rank) {
-      const auto share = ledger.share(lease, rank, ShareTable(size));
+      const auto share = ledger.share(lease, rank, SampleWeights(size));
       count += share.size();
       add(sum, accumulate_in_parts(share, rng.below(20), width));
     }
     REQUIRE(count == lease.end - lease.begin);
     std::vector<double> whole(width);
-    for (const std::uint64_t sample : ledger.share(lease, 0, ShareTable(1))) {
+    for (const std::uint64_t sample : ledger.share(lease, 0, SampleWeights(1))) {
       const auto gradient = gradient_of(sample, width);
       for (std::size_t i = 0; i < width; ++i) whole[i] += static_cast<double>(gradient[i]);
     }
@@ -183,11 +183,11 @@ TEST_CASE("what is read ahead is what the next step is given, over the ends of e
     const int size = static_cast<int>(1 + rng.below(4));
     for (int step = 0; step < 30; ++step) {
       const Lease lease = ledger.lease();
-      const auto expected = ledger.share(ledger.lease_after(lease), size - 1, ShareTable(size));
+      const auto expected = ledger.share(ledger.lease_after(lease), size - 1, SampleWeights(size));
       AuditSum fed;
-      for (const std::uint64_t sample : ledger.share(lease, 0, ShareTable(1))) fed.add(sample);
+      for (const std::uint64_t sample : ledger.share(lease, 0, SampleWeights(1))) fed.add(sample);
       static_cast<void>(ledger.commit(fed));
-      REQUIRE(ledger.share(ledger.lease(), size - 1, ShareTable(size)) == expected);
+      REQUIRE(ledger.share(ledger.lease(), size - 1, SampleWeights(size)) == expected);
     }
   });
 }
@@ -220,7 +220,7 @@ TEST_CASE("a batch follows its rule up to the maximal one, and the workers' shar
     const Lease lease = ledger.lease();
     std::uint64_t sum = 0;
     for (int rank = 0; rank < size; ++rank) {
-      const std::uint64_t share = ledger.share(lease, rank, ShareTable(size)).size();
+      const std::uint64_t share = ledger.share(lease, rank, SampleWeights(size)).size();
       CHECK(share <= batch / static_cast<std::uint64_t>(size) + 1);
       sum += share;
     }

@@ -275,7 +275,7 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
   REQUIRE(names_of(decision) == "replace");
   const auto& replace = std::get<core::ReplaceIntent>(decision.plan[0].intent);
   CHECK(replace.leaver == WorkerId(2));
-  CHECK(replace.newcomer.node == NodeId(2));
+  CHECK(replace.joining_worker.node == NodeId(2));
   CHECK(story.last("worker.straggling").data["worker"] == "w-2");
   CHECK(story.job(job).size() == 2);
   story.ready(WorkerId(3));

@@ -221,8 +221,8 @@ TEST_CASE("Workers that an agent runs and the state does not place there are str
   const NodeId second = story.node(1);
   story.running({.min = 2, .max = 2}, 2);
   const WorkerId here = story.worker(WorkerId(1)).node == first ? WorkerId(1) : WorkerId(2);
-  CHECK(core::strangers(story.state(), first, {here}).empty());
-  CHECK(core::strangers(story.state(), second, {here, WorkerId(9)}) == std::vector{here, WorkerId(9)});
+  CHECK(core::unknown_workers(story.state(), first, {here}).empty());
+  CHECK(core::unknown_workers(story.state(), second, {here, WorkerId(9)}) == std::vector{here, WorkerId(9)});
 }
 
 TEST_CASE("A job pays for what it held, to the millionth, however often it is charged") {

@@ -67,7 +67,7 @@ TEST_CASE("A start goes on from the parked state, on the node that holds it") {
   story.learn(core::JobResumeRequested{job});
   const auto start = story.decide();
   REQUIRE(names_of(start) == "start");
-  CHECK(std::get<core::StartIntent>(start.plan[0].intent).newcomers.at(0).node == home);
+  CHECK(std::get<core::StartIntent>(start.plan[0].intent).joining_workers.at(0).node == home);
   story.ready(WorkerId(2));
   story.decide();
   story.learn(core::StateRestored{job, story.job(job).generation, step, 4096, "/dev/shm/job-1"});

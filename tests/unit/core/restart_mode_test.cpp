@@ -196,7 +196,7 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   story.decide();
   story.launch();
   const NodeId home = story.worker(WorkerId(1)).node;
-  CHECK(story.its().incarnation.home == home);
+  CHECK(story.its().restart_state.home == home);
   story.learn(core::JobSuspendRequested{story.job_id});
   CHECK(names_of(story.decide()) == "preempt");
   CHECK(story.its().parking);

@@ -60,7 +60,7 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
     decision = story.decide();
   }
   REQUIRE(names_of(decision) == "start");
-  CHECK(std::get<core::StartIntent>(decision.plan[0].intent).newcomers[0].node == parked.other);
+  CHECK(std::get<core::StartIntent>(decision.plan[0].intent).joining_workers[0].node == parked.other);
   CHECK(test::says<core::reason::ResumedElsewhere>(decision.plan[0].reason));
   CHECK(core::sentence(decision.plan[0].reason).find("away from node-1") != std::string::npos);
   CHECK_FALSE(parked.state().held_since);
@@ -79,7 +79,7 @@ TEST_CASE("It starts there as soon as there is room") {
     const auto* start = std::get_if<core::StartIntent>(&planned.intent);
     if (start == nullptr) continue;
     started = true;
-    CHECK(start->newcomers[0].node == parked.home);
+    CHECK(start->joining_workers[0].node == parked.home);
     CHECK(test::says<core::reason::Resumed>(planned.reason));
   }
   CHECK(started);

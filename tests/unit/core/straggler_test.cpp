@@ -25,7 +25,7 @@ JobId job_with_boot(Story& story, Duration boot) {
   return job;
 }
 
-// The newcomer boots at once and takes its place; the leaver goes.
+// The joining worker boots at once and takes its place; the leaver goes.
 void take_over(Story& story, JobId job) {
   for (const WorkerId id : std::vector<WorkerId>(story.job(job).workers)) {
     if (story.worker(id).phase == core::WorkerPhase::kStarting) story.ready(id);
@@ -116,7 +116,7 @@ TEST_CASE("Slowness is followed from the worker to its node and from there to th
   story.node(1);
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "replace");
-  CHECK(std::get<core::ReplaceIntent>(decision.plan[0].intent).newcomer.node == NodeId(2));
+  CHECK(std::get<core::ReplaceIntent>(decision.plan[0].intent).joining_worker.node == NodeId(2));
   take_over(story, job);
   story.pass(core::kReplacementWait * 4);
   story.steps(job, 100, slow);
@@ -133,7 +133,7 @@ TEST_CASE("A second replacement in a row follows the first only after a while") 
   story.steps(job, 30, {50'000, 120'000});
   REQUIRE(names_of(story.decide()) == "replace");
   take_over(story, job);
-  story.steps(job, 150);  // 15 s: the newcomer is healthy, and then it is not
+  story.steps(job, 150);  // 15 s: the joining worker is healthy, and then it is not
   story.steps(job, 30, {50'000, 120'000});
   CHECK(names_of(story.decide()).empty());
   CHECK(test::says<core::reason::StragglerWatched>(story.job(job).verdict.reason));
@@ -154,7 +154,7 @@ TEST_CASE("Without a free slot a slow worker is given up if the others are faste
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "shrink switch");
   CHECK(test::says<core::reason::StragglerShrunk>(decision.plan[0].reason));
-  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leavers == std::vector{WorkerId(2)});
+  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers == std::vector{WorkerId(2)});
   story.switched(job);
   story.exit(WorkerId(2), 0);
   // The policy wants three again, but the free slot is the slow worker's.
@@ -246,14 +246,14 @@ TEST_CASE("A worker of several slots is one neighbour") {
 TEST_CASE("A newcomer that is slow from its beginning tells where the slowness lies") {
   Bench bench;
   bench.add(1, 1, 0);
-  core::Worker& newcomer = bench.add(2, 1, 60, 80);
+  core::Worker& joining_worker = bench.add(2, 1, 60, 80);
   CHECK(bench.follows(2) == Follows::kWorker);
-  newcomer.replaced = WorkerId(9);
-  newcomer.replaced_on = NodeId(1);
+  joining_worker.replaced = WorkerId(9);
+  joining_worker.replaced_on = NodeId(1);
   CHECK(bench.follows(2) == Follows::kNode);
-  newcomer.replaced_on = NodeId(2);
+  joining_worker.replaced_on = NodeId(2);
   CHECK(bench.follows(2) == Follows::kData);
-  newcomer.track.steps = 5'000;  // it was healthy for long
+  joining_worker.track.steps = 5'000;  // it was healthy for long
   CHECK(bench.follows(2) == Follows::kWorker);
 }
 

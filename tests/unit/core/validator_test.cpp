@@ -34,14 +34,16 @@ TEST_CASE("A start that breaks a law is refused by its name") {
     return refusal(story.state(), good, [&](Decision& decision) { spoil(first<core::StartIntent>(decision)); });
   };
   CHECK(spoilt([](auto&) {}) == "valid");
-  CHECK(spoilt([](auto& start) { start.newcomers[1].slots = start.newcomers[0].slots; }) == "SlotHasOneOwner");
-  CHECK(spoilt([](auto& start) { start.newcomers[0].slots = {0}; }) == "SlotHasOneOwner");
-  CHECK(spoilt([](auto& start) { start.newcomers[0].slots = {4}; }) == "SlotExists");
-  CHECK(spoilt([](auto& start) { start.newcomers[0].slots = {1, 2}; }) == "GangIsWhole");
-  CHECK(spoilt([](auto& start) { start.newcomers[0].node = NodeId(2); }) == "NodeIsUsable");
-  CHECK(spoilt([](auto& start) { start.newcomers[0].node = NodeId(9); }) == "NodeIsUsable");
-  CHECK(spoilt([](auto& start) { start.newcomers.pop_back(); }) == "SizeIsAllowed");
-  CHECK(spoilt([](auto& start) { start.newcomers[1].worker = start.newcomers[0].worker; }) == "IdsAreHandedOutOnce");
+  CHECK(spoilt([](auto& start) { start.joining_workers[1].slots = start.joining_workers[0].slots; }) ==
+        "SlotHasOneOwner");
+  CHECK(spoilt([](auto& start) { start.joining_workers[0].slots = {0}; }) == "SlotHasOneOwner");
+  CHECK(spoilt([](auto& start) { start.joining_workers[0].slots = {4}; }) == "SlotExists");
+  CHECK(spoilt([](auto& start) { start.joining_workers[0].slots = {1, 2}; }) == "GangIsWhole");
+  CHECK(spoilt([](auto& start) { start.joining_workers[0].node = NodeId(2); }) == "NodeIsUsable");
+  CHECK(spoilt([](auto& start) { start.joining_workers[0].node = NodeId(9); }) == "NodeIsUsable");
+  CHECK(spoilt([](auto& start) { start.joining_workers.pop_back(); }) == "SizeIsAllowed");
+  CHECK(spoilt([](auto& start) { start.joining_workers[1].worker = start.joining_workers[0].worker; }) ==
+        "IdsAreHandedOutOnce");
   CHECK(spoilt([](auto& start) { start.job = JobId(1); }) == "StateAllowsIt");
   CHECK(spoilt([](auto& start) { start.job = JobId(9); }) == "JobExists");
   CHECK(refusal(story.state(), good, [](Decision& d) { d.plan.push_back(d.plan[0]); }) == "OneChangeAtATime");
@@ -64,9 +66,10 @@ TEST_CASE("A change of a running job that breaks a law is refused by its name") 
     });
   };
   CHECK(spoilt([](auto&, auto&) {}) == "valid");
-  CHECK(spoilt([](auto& out, auto&) { out.leavers = {WorkerId(9)}; }) == "LeaversAreMembers");
-  CHECK(spoilt([](auto& out, auto&) { out.leavers.clear(); }) == "LeaversAreMembers");
-  CHECK(spoilt([](auto& out, auto&) { out.leavers = {WorkerId(1), WorkerId(2), WorkerId(3)}; }) == "SizeIsAllowed");
+  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers = {WorkerId(9)}; }) == "LeaversAreMembers");
+  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers.clear(); }) == "LeaversAreMembers");
+  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers = {WorkerId(1), WorkerId(2), WorkerId(3)}; }) ==
+        "SizeIsAllowed");
   CHECK(spoilt([](auto&, auto& next) { next.members.push_back(WorkerId(3)); }) == "LeaversLeave");
   CHECK(spoilt([](auto&, auto& next) { next.members.push_back(WorkerId(1)); }) == "MemberHasOneRank");
   CHECK(spoilt([](auto&, auto& next) { next.members = {WorkerId(7)}; }) == "MembersCanStep");

@@ -40,7 +40,7 @@ class QuietService final : public Service {
   History& history() override { return journal; }
   void read_log(WorkerId, std::int64_t, std::int64_t, std::function<void(Result<LogPage>)>) override {}
   void preview(core::JobSpec, std::function<void(Result<PreviewedSubmit>)>) override {}
-  PolicyWorkshop& policy_workshop() override {
+  PolicyEvaluator& policy_workshop() override {
     TP_CHECK(false, "streams look no policy over");
     std::abort();
   }

@@ -128,7 +128,7 @@ TEST_CASE("addresses go to all members when the last one is in, and to a member 
 TEST_CASE("shares go to all members, with a generation that begins with them, and again to who is back") {
   core::ClusterState state = small_world();
   core::Job job = *state.find_job(JobId(1));
-  job.shares_told = {.number = 2, .weights = {1'000, 600}};
+  job.weights_told = {.number = 2, .weights = {1'000, 600}};
   state.jobs[JobId(1)] = std::make_shared<core::Job>(job);
   const auto tables = [](const std::vector<NodeOrder>& orders) {
     std::vector<std::string> told;

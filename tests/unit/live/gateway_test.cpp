@@ -1,4 +1,4 @@
-// The gateway's door: what strangers and a lack of descriptors do to it.
+// The gateway's door: what unknown clients and a lack of descriptors do to it.
 #include "schedulerd/live/agents/gateway.hpp"
 
 #include <spdlog/sinks/base_sink.h>
@@ -115,10 +115,10 @@ class FailureCount final : public spdlog::sinks::base_sink<std::mutex> {
 
 TEST_CASE("strangers who say nothing do not keep an agent out") {
   Door door(4);
-  std::vector<Descriptor> strangers;
-  for (int i = 0; i < 4; ++i) strangers.push_back(door.knock());
+  std::vector<Descriptor> unknown_workers;
+  for (int i = 0; i < 4; ++i) unknown_workers.push_back(door.knock());
   const Descriptor agent = door.knock();
-  CHECK(is_closed(strangers.front()));  // the one that has said nothing for longest
+  CHECK(is_closed(unknown_workers.front()));  // the one that has said nothing for longest
   Door::say_hello(agent);
   CHECK(door.hears_hello());
 }

@@ -11,7 +11,7 @@
 namespace tidepool::live {
 namespace {
 
-PolicyWorkshop::Setup setup_over(const std::string& journal) {
+PolicyEvaluator::Setup setup_over(const std::string& journal) {
   auto policies = policies::make_policies(policies::kDefaultPreset);
   REQUIRE(policies.ok());
   return {.parts = {.policies = *std::move(policies),
@@ -31,7 +31,7 @@ TEST_CASE("a replay ends at the next row once the daemon stops") {
   REQUIRE(journal->append(core::TimedFact{Instant::from_micros(1), node}).ok());
   REQUIRE(journal->commit({{"boot", 1, 1}, Instant::from_micros(1), 0}).ok());
 
-  const PolicyWorkshop::Setup setup = setup_over(path);
+  const PolicyEvaluator::Setup setup = setup_over(path);
   std::stop_source stop;
   const auto whole = replay_rounds({.policy = {}, .since = Instant()}, setup, stop.get_token());
   REQUIRE(whole.ok());

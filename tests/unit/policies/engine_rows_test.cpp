@@ -11,7 +11,7 @@
 #include "core/state/ended_job.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
-#include "policies/tidal/tide_planner.hpp"
+#include "policies/tidal/tidal_planner.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/reasons.hpp"
@@ -292,7 +292,7 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
   const std::function<bool(const core::Job&)> counts = [](const core::Job& job) { return !core::is_final(job.state); };
   const std::function<bool(const core::Job&)> has_own_policy = [](const core::Job&) { return false; };
   // The score of the first job's size.
-  const auto score = [&](tidal::TidePlanner& planner, const IdSet<JobId>& followed) {
+  const auto score = [&](tidal::TidalPlanner& planner, const IdSet<JobId>& followed) {
     for (const JobId id : followed) planner.follow(pool.state(), id);
     core::StepBudget budget(1'000'000);
     const IdSet<JobId> jobs{JobId(1), JobId(2)};
@@ -305,11 +305,11 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
     for (const auto& [id, job] : pool.state().jobs) ids.insert(id);
     return ids;
   };
-  tidal::TidePlanner kept;
+  tidal::TidalPlanner kept;
   const double before = score(kept, everybody());
   pool.pass(20, 100, 9'000'000);
   const double after = score(kept, {JobId(20)});
-  tidal::TidePlanner anew;
+  tidal::TidalPlanner anew;
   CHECK(after == score(anew, everybody()));
   CHECK(after < before);  // the other one has less left now
 }

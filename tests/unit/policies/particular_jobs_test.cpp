@@ -238,7 +238,7 @@ TEST_CASE("a job whose size cannot change now keeps it while its type is shared 
   view.nodes = {{.id = NodeId(1), .slots = 2}};
   view.jobs = {bound_row(1, 9'000, {0}), bound_row(2, 10, {0})};
   view.jobs[0].placement = {{.node = 0, .slots = 2}};
-  view.jobs[0].frozen = true;
+  view.jobs[0].resize_blocked = true;
   const auto nothing = [](const View& part) {
     Allocation allocation{.grants = std::vector<Grant>(part.jobs.size()), .order = {0, 1}};
     return allocation;

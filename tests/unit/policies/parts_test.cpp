@@ -85,7 +85,7 @@ TEST_CASE("a piecewise utility is flat before its first point and continues its 
 
 TEST_CASE("steps on the ladder go to the nearest allowed size at least N away, or the last one") {
   const std::vector<int> sizes{1, 2, 4, 8};
-  const SizeLadder ladder{.sizes = sizes};
+  const AllowedSizes ladder{.sizes = sizes};
   CHECK(ladder.up(1, 1) == 2);
   CHECK(ladder.up(2, 1) == 4);
   CHECK(ladder.up(1, 2) == 4);
@@ -98,7 +98,7 @@ TEST_CASE("steps on the ladder go to the nearest allowed size at least N away, o
   CHECK(ladder.start_size(3) == 2);
   CHECK(ladder.start_size(8) == 8);
   const std::vector<int> large{4, 8};
-  CHECK(SizeLadder{.sizes = large}.start_size(3) == 4);
+  CHECK(AllowedSizes{.sizes = large}.start_size(3) == 4);
 }
 
 TEST_CASE("the price of a slot is the mean over the slots that the job holds") {

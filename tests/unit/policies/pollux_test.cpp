@@ -178,7 +178,7 @@ TEST_CASE("sia: the program of a view") {
   CHECK(program.jobs[1][3].cost == Approx(1 / std::sqrt(8 * 540.0 / 660) - 1.1));
   view.jobs[1].transition = Duration::seconds(601);  // younger than one change takes
   CHECK(Sia::program_of(view).jobs[1][0].cost == Approx(1 - 1.1));
-  view.jobs[1].frozen = true;
+  view.jobs[1].resize_blocked = true;
   CHECK(Sia::program_of(view).jobs[1].size() == 1);
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("sia: a job that needs several slots counts by as many, and has a size
   view.jobs[0].sizes = {3, 6};
   view.jobs[0].size_max = 6;
   view.jobs[0].placement = {{.node = 0, .slots = 4}, {.node = 1, .slots = 2}};
-  view.jobs[0].frozen = true;
+  view.jobs[0].resize_blocked = true;
   CHECK(sizes_of(decide(Sia(), view)) == Sizes{6});
 }
 

@@ -1,5 +1,5 @@
 // Which sizes a job may have next, and what its measurements say of the one it has.
-#include "policies/cluster/reach.hpp"
+#include "policies/cluster/size_explorer.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using test::JobWorld;
 
-Reach reach_of(const JobWorld& world) {
+SizeExplorer reach_of(const JobWorld& world) {
   return {world.state, world.job, ladder_of(world.state, world.job)};
 }
 

@@ -80,24 +80,24 @@ TEST_CASE("the worked example: two jobs, four slots") {
   view.jobs[1].useful_left = 1'200;
 
   const Settings settings;
-  const Worth first(view.jobs[0], ground_of(view), {.behind = 2}, settings);
+  const UtilityCurve first(view.jobs[0], ground_of(view), {.behind = 2}, settings);
   REQUIRE(first.curve().size() == 4);
   CHECK(first.curve()[1].worth == Approx(2));
   CHECK(first.curve()[2].worth == Approx(4));
   CHECK(first.curve()[3].worth == Approx(6));
-  const Worth second(view.jobs[1], ground_of(view), {.behind = 1}, settings);
+  const UtilityCurve second(view.jobs[1], ground_of(view), {.behind = 1}, settings);
   CHECK(second.curve()[1].worth == Approx(5 / 3.0));
   CHECK(second.curve()[2].worth == Approx(5 / 2.0));
   CHECK(second.curve()[3].worth == Approx(10 / 3.0));
 
-  Tide tide(ground_of(view));
-  for (const JobRow& job : view.jobs) tide.put(job, view.now);
+  MarketState market_state(ground_of(view));
+  for (const JobRow& job : view.jobs) market_state.put(job, view.now);
   core::StepBudget budget(1'000);
-  CHECK(tide.settle(view.now, budget).price == Approx(1));
-  CHECK(tide.market().choice(JobId(1)).size == 2);
-  CHECK(tide.market().choice(JobId(2)).size == 2);
-  CHECK(tide.market().worth() == Approx(6.5));
-  CHECK(tide.market().bound() == Approx(20 / 3.0));
+  CHECK(market_state.settle(view.now, budget).price == Approx(1));
+  CHECK(market_state.market().choice(JobId(1)).size == 2);
+  CHECK(market_state.market().choice(JobId(2)).size == 2);
+  CHECK(market_state.market().worth() == Approx(6.5));
+  CHECK(market_state.market().bound() == Approx(20 / 3.0));
 
   const Allocation allocation = decide(view);
   CHECK(sizes_of(allocation) == std::vector<int>{2, 2});
@@ -106,19 +106,19 @@ TEST_CASE("the worked example: two jobs, four slots") {
 }
 
 TEST_CASE("levelling comes on with the number of long jobs, and lifts only what lies below the level") {
-  Standing standing;
-  CHECK(standing.long_jobs() == 0);
-  const Standing::Class longest = Standing::class_of(100'000);
-  const Standing::Class tenth = Standing::class_of(10'000);
-  standing.add(longest);
-  for (int i = 0; i < 10; ++i) standing.add(tenth);
-  CHECK(standing.long_jobs() == Approx(2).epsilon(0.05));
-  CHECK(standing.others(5)[longest].levelling <= 1 / 16.0);
-  for (int i = 0; i < 3; ++i) standing.add(longest);
-  CHECK(standing.others(5)[longest].levelling == Approx(0.5).margin(1 / 16.0));
-  CHECK(standing.others(5)[tenth].behind == 14);
-  for (int i = 0; i < 40; ++i) standing.add(longest);
-  CHECK(standing.others(5)[longest].levelling == 1);
+  RemainingWork remaining_work;
+  CHECK(remaining_work.long_jobs() == 0);
+  const RemainingWork::Class longest = RemainingWork::class_of(100'000);
+  const RemainingWork::Class tenth = RemainingWork::class_of(10'000);
+  remaining_work.add(longest);
+  for (int i = 0; i < 10; ++i) remaining_work.add(tenth);
+  CHECK(remaining_work.long_jobs() == Approx(2).epsilon(0.05));
+  CHECK(remaining_work.others(5)[longest].levelling <= 1 / 16.0);
+  for (int i = 0; i < 3; ++i) remaining_work.add(longest);
+  CHECK(remaining_work.others(5)[longest].levelling == Approx(0.5).margin(1 / 16.0));
+  CHECK(remaining_work.others(5)[tenth].behind == 14);
+  for (int i = 0; i < 40; ++i) remaining_work.add(longest);
+  CHECK(remaining_work.others(5)[longest].levelling == 1);
 
   // Of 64 slots a job with nobody behind it reckons with next to no price, so it puts little value on its speed.
   View view = view_of(16, {&kGood});
@@ -126,7 +126,7 @@ TEST_CASE("levelling comes on with the number of long jobs, and lifts only what 
   job.useful_left = 600;
   const Settings settings;
   const auto weight = [&](const Others& others) {
-    return Worth(job, ground_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
+    return UtilityCurve(job, ground_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
   };
   const double low = weight({.behind = 1});
   CHECK(low < settings.level);
@@ -271,7 +271,7 @@ TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up ever
   job.useful_left = 1e9;
   job.placement = {{.node = 0, .slots = 2}};
   const auto worth_of = [&](int size) {
-    const Curve curve = Worth(job, ground_of(view), {.behind = 1}, Settings()).curve();
+    const Curve curve = UtilityCurve(job, ground_of(view), {.behind = 1}, Settings()).curve();
     return std::find_if(curve.begin(), curve.end(), [&](const Choice& choice) { return choice.size == size; })->worth;
   };
   const double two = worth_of(2);
@@ -323,9 +323,9 @@ TEST_CASE("what must not change keeps what it holds, what its user insists on go
   view.jobs[0].useful_left = 1'000'000;
   view.jobs[0].weight = 1e-6;
   CHECK(sizes_of(decide(view))[0] < 3);
-  view.jobs[0].frozen = true;
+  view.jobs[0].resize_blocked = true;
   CHECK(sizes_of(decide(view)) == std::vector<int>{3, 1});
-  view.jobs[0].frozen = false;
+  view.jobs[0].resize_blocked = false;
   view.jobs[0].preemptible = false;
   view.jobs[0].size_min = 2;
   CHECK(sizes_of(decide(view)) == std::vector<int>{2, 2});

@@ -76,13 +76,13 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   add(view, steep, 8'000);
   add(view, flat, 8'000);
 
-  const std::vector<Ground> grounds = grounds_of(view);
-  CHECK(grounds[0].pace == 1);
-  CHECK(grounds[1].pace == Approx(0.25));
-  CHECK(length_of(view.jobs[0], grounds, {}).seconds == Approx(1'000));
-  CHECK(length_of(view.jobs[1], grounds, {}).seconds == Approx(2'000));
+  const std::vector<SlotPool> pools = grounds_of(view);
+  CHECK(pools[0].pace == 1);
+  CHECK(pools[1].pace == Approx(0.25));
+  CHECK(length_of(view.jobs[0], pools, {}).seconds == Approx(1'000));
+  CHECK(length_of(view.jobs[1], pools, {}).seconds == Approx(2'000));
   const Settings settings;
-  const Worth first(view.jobs[0], {.grounds = grounds, .of = 0, .held_type = -1}, {.behind = 2}, settings);
+  const UtilityCurve first(view.jobs[0], {.pools = pools, .of = 0, .held_type = -1}, {.behind = 2}, settings);
   CHECK(first.curve().back() == Choice{.size = 1, .worth = first.in({}, false)});
   CHECK(first.curve().back().worth == Approx(5.8));
 
@@ -102,7 +102,7 @@ TEST_CASE("a job stays on its type when moving to the better one costs more than
   job.transition = Duration::seconds(120);
   CHECK(types_of(decide(view)) == std::vector<int>{1});
   job.transition = Duration();
-  job.frozen = true;
+  job.resize_blocked = true;
   CHECK(types_of(decide(view)) == std::vector<int>{1});
 }
 
@@ -112,11 +112,11 @@ TEST_CASE("where a job was never measured, it is taken for what others gain by t
   const ByType slow({{1, 2}});
   View view = typed_view({4, 4});
   add(view, both, 1'000);
-  const std::vector<Ground> grounds = grounds_of(view);
-  CHECK(reading_of(add(view, fast, 1'000), grounds[1], grounds).goodput(view.jobs[1], {.type = 1}) == Approx(2));
-  CHECK(reading_of(add(view, slow, 1'000), grounds[0], grounds).goodput(view.jobs[2], {.type = 0}) == Approx(8));
+  const std::vector<SlotPool> pools = grounds_of(view);
+  CHECK(reading_of(add(view, fast, 1'000), pools[1], pools).goodput(view.jobs[1], {.type = 1}) == Approx(2));
+  CHECK(reading_of(add(view, slow, 1'000), pools[0], pools).goodput(view.jobs[2], {.type = 0}) == Approx(8));
   // It is read where it was measured, whatever others gain.
-  CHECK(reading_of(view.jobs[2], grounds[1], grounds).goodput(view.jobs[2], {.type = 1}) == 2);
+  CHECK(reading_of(view.jobs[2], pools[1], pools).goodput(view.jobs[2], {.type = 1}) == 2);
 }
 
 TEST_CASE("a type on which a job cannot run is none of its choices") {
@@ -128,7 +128,7 @@ TEST_CASE("a type on which a job cannot run is none of its choices") {
 }
 
 TEST_CASE("prices of types: nobody is left without what he would pay for, and the gap is told") {
-  // Worth of one slot of either type, by bid.
+  // UtilityCurve of one slot of either type, by bid.
   const auto bid = [](double first, double second) { return TypedBid{{{0, 0}, {1, first}}, {{0, 0}, {1, second}}}; };
   core::StepBudget budget(1'000'000);
   // Two types that are alike: both prices fall together, though neither could alone.

@@ -128,7 +128,7 @@ TEST_CASE("a job that is not admitted gets nothing, and the default policy share
 TEST_CASE("what the engine will not change keeps its size, whatever the policy wishes") {
   cluster::View view = waiting_jobs(3, 1);
   view.jobs[0].placement = {{0, 4}};
-  view.jobs[0].frozen = true;
+  view.jobs[0].resize_blocked = true;
   view.jobs[1].placement = {{0, 3}};
   view.jobs[1].preemptible = false;
   view.jobs[1].size_min = 2;
@@ -136,7 +136,7 @@ TEST_CASE("what the engine will not change keeps its size, whatever the policy w
   Answers answers = wishing({0, 0, 8});
   answers.rank = {2, 1, 0};
   CHECK(granted(view, answers) == std::vector<int>{4, 2, 2});
-  view.jobs[0].frozen = false;
+  view.jobs[0].resize_blocked = false;
   CHECK(granted(view, answers) == std::vector<int>{0, 2, 5});
 }
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/explain/explain.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -45,7 +45,7 @@ class World {
     FAIL("it goes on deciding");
   }
   core::PolicyRound round(const std::map<JobId, int>& sizes) const {
-    core::PolicyRound round{.number = state().desk.next_round, .asked_at = now};
+    core::PolicyRound round{.number = state().deployment.next_round, .asked_at = now};
     for (const auto& [id, size] : sizes) {
       core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*state().find_job(id))};
       wish.size = size;
@@ -56,7 +56,7 @@ class World {
     return round;
   }
   core::PolicyRound fault() const {
-    core::PolicyRound round{.number = state().desk.next_round, .asked_at = now};
+    core::PolicyRound round{.number = state().deployment.next_round, .asked_at = now};
     round.fault = "policy.deadline";
     round.message = "too slow";
     return round;
@@ -136,8 +136,8 @@ TEST_CASE("an answer to an older question changes nothing") {
   const Instant at = world.now;
   CHECK(world.learn(core::PolicyAnswered{late}).empty());
   CHECK(world.size(job) == 0);
-  CHECK(world.state().desk.next_round > late.number);
-  CHECK(world.engine.question(world.now) == world.state().desk.next_round);
+  CHECK(world.state().deployment.next_round > late.number);
+  CHECK(world.engine.question(world.now) == world.state().deployment.next_round);
   CHECK(before != core::digest_of(world.state()));  // but for the time
   CHECK(world.now > at);
 }
@@ -186,10 +186,10 @@ TEST_CASE("a failed round is decided by the built-in default, and three in a row
     CHECK(world.size(job) == 1);
     CHECK(events.size() == 1);
   }
-  CHECK(world.state().desk.active == kFirst);
-  CHECK(world.state().desk.failures == 0);
+  CHECK(world.state().deployment.active == kFirst);
+  CHECK(world.state().deployment.failures == 0);
   world.learn(core::PolicyRolledBack{"asked for"});
-  CHECK_FALSE(world.state().desk.active);
+  CHECK_FALSE(world.state().deployment.active);
   for (const auto& [id, job] : world.state().jobs) CHECK(world.size(id) == 1);
 }
 
@@ -199,9 +199,9 @@ TEST_CASE("an answer between two failures starts the count anew") {
   for (int turn = 0; turn < 5; ++turn) {
     const JobId job = world.submit(1, 1);
     world.learn(core::PolicyAnswered{turn % 2 == 0 ? world.fault() : world.round({{job, 1}})});
-    CHECK(world.state().desk.failures == (turn % 2 == 0 ? 1 : 0));
+    CHECK(world.state().deployment.failures == (turn % 2 == 0 ? 1 : 0));
   }
-  CHECK(world.state().desk.active == kFirst);
+  CHECK(world.state().deployment.active == kFirst);
 }
 
 TEST_CASE("an engine that is restarted in the middle of a question asks it again and decides the same") {
@@ -231,7 +231,7 @@ TEST_CASE("what is active cannot be activated again, and without a file there is
   core::PolicyFileRef params = kFirst;
   params.params = R"({"most":3})";
   CHECK(world.engine.step({world.now, core::PolicyActivated{params}}).ok());
-  CHECK(world.state().desk.earlier == std::vector<core::PolicyFileRef>{kFirst});
+  CHECK(world.state().deployment.earlier == std::vector<core::PolicyFileRef>{kFirst});
 }
 
 TEST_CASE("a file that only orders leaves sizes to the default policy, and one that only admits both") {
@@ -289,7 +289,7 @@ TEST_CASE("a shadow changes nothing that is decided") {
   const JobId job = world.submit(4);
   CHECK(world.size(job) == 4);
   CHECK_FALSE(world.engine.question(world.now));
-  CHECK(world.state().desk.shadow == kSecond);
+  CHECK(world.state().deployment.shadow == kSecond);
 }
 
 }  // namespace tidepool::policies::host

@@ -44,7 +44,7 @@ TEST_CASE("an uncommitted lease is leased again, a committed one never") {
   CHECK(ledger.lease().begin == 0);
   const auto commit = [&] {
     AuditSum fed;
-    for (const auto sample : ledger.share(ledger.lease(), 0, ShareTable(1))) fed.add(sample);
+    for (const auto sample : ledger.share(ledger.lease(), 0, SampleWeights(1))) fed.add(sample);
     return ledger.commit(fed);
   };
   CHECK(!commit());
@@ -64,7 +64,7 @@ TEST_CASE("an uncommitted lease is leased again, a committed one never") {
 TEST_CASE("the audit of an unfinished epoch expects what was leased so far") {
   DataLedger ledger({.samples = 10, .global_batch = 4});
   AuditSum fed;
-  for (const auto sample : ledger.share(ledger.lease(), 0, ShareTable(1))) fed.add(sample);
+  for (const auto sample : ledger.share(ledger.lease(), 0, SampleWeights(1))) fed.add(sample);
   static_cast<void>(ledger.commit(fed));
   const EpochAudit audit = ledger.audit_so_far();
   CHECK(audit.expected == 4);
@@ -76,18 +76,18 @@ TEST_CASE("a newcomer that adopts the state goes on where the others are") {
   DataLedger old({.samples = 100, .global_batch = 30, .seed = 5});
   for (int step = 0; step < 5; ++step) {
     AuditSum fed;
-    for (const auto sample : old.share(old.lease(), 0, ShareTable(1))) fed.add(sample);
+    for (const auto sample : old.share(old.lease(), 0, SampleWeights(1))) fed.add(sample);
     static_cast<void>(old.commit(fed));
   }
   DataLedger newcomer({.samples = 100, .global_batch = 30, .seed = 5});
   newcomer.adopt(old.state());
-  CHECK(newcomer.share(newcomer.lease(), 1, ShareTable(3)) == old.share(old.lease(), 1, ShareTable(3)));
+  CHECK(newcomer.share(newcomer.lease(), 1, SampleWeights(3)) == old.share(old.lease(), 1, SampleWeights(3)));
 }
 
 TEST_CASE("more workers than samples leaves some with none and loses none") {
   const DataLedger ledger({.samples = 3, .global_batch = 3});
   std::size_t total = 0;
-  for (int rank = 0; rank < 8; ++rank) total += ledger.share(ledger.lease(), rank, ShareTable(8)).size();
+  for (int rank = 0; rank < 8; ++rank) total += ledger.share(ledger.lease(), rank, SampleWeights(8)).size();
   CHECK(total == 3);
 }
 

@@ -35,13 +35,13 @@ TEST_CASE("an older or equal generation number changes nothing") {
 TEST_CASE("shares are of one generation, and an older table of it changes nothing") {
   Membership board;
   CHECK(!board.newest_shares(1));
-  board.announce_shares(2, ShareTable(2, {3, 4}));
+  board.announce_shares(2, SampleWeights(2, {3, 4}));
   CHECK(!board.newest_shares(1));
-  board.announce_shares(2, ShareTable(1, {9, 9}));
-  board.announce_shares(1, ShareTable(7, {9, 9}));
+  board.announce_shares(2, SampleWeights(1, {9, 9}));
+  board.announce_shares(1, SampleWeights(7, {9, 9}));
   REQUIRE(board.newest_shares(2));
   CHECK(board.newest_shares(2)->number() == 2);
-  board.announce_shares(3, ShareTable(1, {1, 2, 3}));
+  board.announce_shares(3, SampleWeights(1, {1, 2, 3}));
   CHECK(!board.newest_shares(2));
   CHECK(board.newest_shares(3)->size() == 3);
 }

@@ -29,7 +29,7 @@ TEST_CASE("events come out by time, and in the order they were put in within one
 }
 
 TEST_CASE("a throughput table is read between its points and held at its ends") {
-  const JobTruth truth{.table = {{2, 200}, {4, 300}}};
+  const GroundTruth truth{.table = {{2, 200}, {4, 300}}};
   CHECK(throughput_at(truth, 1) == 200);
   CHECK(throughput_at(truth, 2) == 200);
   CHECK(throughput_at(truth, 3) == 250);
@@ -38,7 +38,7 @@ TEST_CASE("a throughput table is read between its points and held at its ends") 
 
 TEST_CASE("one slow member makes every step longer by what it computes longer") {
   Rng rng(1);
-  const JobTruth truth{.curve = {.lambda = 100, .sigma = 0, .kappa = 0}, .noise = 0, .global_batch = 100};
+  const GroundTruth truth{.curve = {.lambda = 100, .sigma = 0, .kappa = 0}, .noise = 0, .global_batch = 100};
   CHECK(draw_step(truth, 2, 1, rng) == Duration::millis(500));
   CHECK(draw_step(truth, 2, 2, rng) == Duration::millis(1'000));
   const auto compute = draw_compute_us(truth, 50, {{.slowdown = 1}, {.slowdown = 2}}, rng);

@@ -1,4 +1,4 @@
-#include "policies/tidal/standing.hpp"
+#include "policies/tidal/remaining_work.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,12 +20,12 @@ double rounded(double count) {
 
 }  // namespace
 
-Standing::Class Standing::class_of(double seconds_left) {
+RemainingWork::Class RemainingWork::class_of(double seconds_left) {
   const double steps = std::log(std::max(1.0, seconds_left)) / std::log(kStep);
   return static_cast<Class>(std::min(steps, double(kClasses - 1)));
 }
 
-std::vector<Others> Standing::counted() const {
+std::vector<Others> RemainingWork::counted() const {
   std::vector<Others> counted(kClasses);
   int count = 0;
   for (Class at = kClasses; at-- > 0;) {
@@ -35,7 +35,7 @@ std::vector<Others> Standing::counted() const {
   return counted;
 }
 
-double Standing::long_jobs() const {
+double RemainingWork::long_jobs() const {
   double jobs = 0;
   double share = 0;  // of the longest, of a job in this class; 0 = nobody was met yet
   for (Class at = kClasses; at-- > 0;) {
@@ -46,7 +46,7 @@ double Standing::long_jobs() const {
   return jobs;
 }
 
-std::vector<Others> Standing::others(double long_jobs_half) const {
+std::vector<Others> RemainingWork::others(double long_jobs_half) const {
   const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
   const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
   std::vector<Others> others = counted();

@@ -18,7 +18,7 @@ struct Others {
   bool operator==(const Others&) const = default;
 };
 
-class Standing {
+class RemainingWork {
  public:
   using Class = std::size_t;
   static constexpr Class kClasses = 512;

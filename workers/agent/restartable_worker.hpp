@@ -1,6 +1,6 @@
 // A worker whose program knows nothing of generations: the agent holds its slots, and ends and starts its program. A
-// value that says what to do next and does nothing itself; at most one program of a seat lives at a time, and it is
-// always of the newest generation, or about to end.
+// value that says what to do next and does nothing itself; at most one program of a restartable worker lives at a time,
+// and it is always of the newest generation, or about to end.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tidepool::agent {
 
-class Seat {
+class RestartableWorker {
  public:
   // --- what to do next ---------------------------------------------------------------------------
   struct Say {
@@ -33,13 +33,13 @@ class Seat {
   using Step = std::variant<Say, OfferAddress, EndProgram, StartProgram, Leave>;
   using Steps = std::vector<Step>;
 
-  explicit Seat(api::StartWorker order) : order_(std::move(order)) {}
+  explicit RestartableWorker(api::StartWorker order) : order_(std::move(order)) {}
   // Of a program that an earlier agent started.
-  Seat(api::StartWorker order, GenerationNumber generation, int rank)
+  RestartableWorker(api::StartWorker order, GenerationNumber generation, int rank)
       : order_(std::move(order)), newest_(generation), rank_(rank), offered_(true), program_(Program::kRuns) {}
 
   // Of one that has ended by itself since.
-  Seat(api::StartWorker order, int rank, api::EndedMessage ended)
+  RestartableWorker(api::StartWorker order, int rank, api::EndedMessage ended)
       : order_(std::move(order)),
         newest_(ended.generation),
         rank_(rank),
@@ -55,8 +55,8 @@ class Seat {
   [[nodiscard]] bool has_program() const { return program_ == Program::kRuns; }
 
   // What the daemon may have missed.
-  [[nodiscard]] Steps say_again() const;
-  [[nodiscard]] Steps hear(const api::ToWorker& message);
+  [[nodiscard]] Steps resend() const;
+  [[nodiscard]] Steps on_message(const api::ToWorker& message);
   [[nodiscard]] Steps stop();  // for good; its program is being ended by the caller
   // The program has ended, or could not be started.
   [[nodiscard]] Steps program_ended(int exit_code, int signal, const std::string& detail);
@@ -64,8 +64,8 @@ class Seat {
  private:
   enum class Program { kNone, kRuns, kEnded };  // of the newest generation; kRuns also while an older one is ending
 
-  [[nodiscard]] Steps hear_generation(const api::GenerationMessage& message);
-  [[nodiscard]] Steps hear_addresses(const api::AddressesMessage& message);
+  [[nodiscard]] Steps on_generation(const api::GenerationMessage& message);
+  [[nodiscard]] Steps on_addresses(const api::AddressesMessage& message);
   [[nodiscard]] Steps go_on();
 
   api::StartWorker order_;

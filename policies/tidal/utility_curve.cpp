@@ -1,4 +1,4 @@
-#include "policies/tidal/worth.hpp"
+#include "policies/tidal/utility_curve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +25,10 @@ double alone(const JobRow& job, const Reading& reading) {
 }
 
 // On one slot's worth, in slots of the first type, of the type that is best for it at the usual prices.
-double alone(const JobRow& job, std::span<const Ground> grounds) {
+double alone(const JobRow& job, std::span<const SlotPool> pools) {
   double best = 0;
-  for (const Ground& ground : grounds) {
-    best = std::max(best, alone(job, reading_of(job, ground, grounds)) / ground.pace);
+  for (const SlotPool& pool : pools) {
+    best = std::max(best, alone(job, reading_of(job, pool, pools)) / pool.pace);
   }
   return best;
 }
@@ -102,7 +102,7 @@ Length length_at(double pace, const JobRow& job, const Settings& settings) {
 
 }  // namespace
 
-Ground ground_of(const cluster::View& view) {
+SlotPool ground_of(const cluster::View& view) {
   return {.slots = view.slots(), .slots_per_node = std::max(1, view.slots_per_node()), .now = view.now};
 }
 
@@ -111,22 +111,22 @@ double Reading::goodput(const JobRow& job, Shape shape) const {
   return factor * job.speed->goodput(shape);
 }
 
-Reading reading_of(const JobRow& job, const Ground& ground, std::span<const Ground> grounds) {
-  if (job.speed->knows(ground.type)) return {.type = ground.type};
-  for (const Ground& other : grounds) {
-    if (job.speed->knows(other.type)) return {.type = other.type, .factor = ground.pace / other.pace};
+Reading reading_of(const JobRow& job, const SlotPool& pool, std::span<const SlotPool> pools) {
+  if (job.speed->knows(pool.type)) return {.type = pool.type};
+  for (const SlotPool& other : pools) {
+    if (job.speed->knows(other.type)) return {.type = other.type, .factor = pool.pace / other.pace};
   }
-  return {.type = grounds.front().type, .factor = ground.pace / grounds.front().pace};
+  return {.type = pools.front().type, .factor = pool.pace / pools.front().pace};
 }
 
 Length length_of(const JobRow& job, const Settings& settings) {
-  const Ground any;
+  const SlotPool any;
   return length_of(job, std::span(&any, 1), settings);
 }
 
-Length length_of(const JobRow& job, std::span<const Ground> grounds, const Settings& settings) {
+Length length_of(const JobRow& job, std::span<const SlotPool> pools, const Settings& settings) {
   const bool tells = job.useful_left || job.useful_expected;
-  return length_at(tells ? alone(job, grounds) : 0, job, settings);
+  return length_at(tells ? alone(job, pools) : 0, job, settings);
 }
 
 Waiting waiting_of(const Length& length, const Settings& settings) {
@@ -143,9 +143,9 @@ std::int64_t steps_waited(const JobRow& job, Instant now, const Waiting& waiting
   return std::max<std::int64_t>(0, waited.count_us() / waiting.step.count_us());
 }
 
-SizesWeighed sizes_weighed(const JobRow& job, const Ground& ground, const Settings& settings) {
-  const int grown = std::max(ground.slots_per_node, settings.growth * job.largest_seen);
-  const int most = std::min({job.size_max, std::max(grown, job.size_min), ground.slots});
+SizesWeighed sizes_weighed(const JobRow& job, const SlotPool& pool, const Settings& settings) {
+  const int grown = std::max(pool.slots_per_node, settings.growth * job.largest_seen);
+  const int most = std::min({job.size_max, std::max(grown, job.size_min), pool.slots});
   const int held = size_of(job.placement);
   const bool may_stay = held > 0 && may_have(job, held);
   if (!job.sizes.empty()) {
@@ -154,9 +154,9 @@ SizesWeighed sizes_weighed(const JobRow& job, const Ground& ground, const Settin
     return sizes;
   }
   SizesWeighed sizes;
-  for (int size = 1; size < ground.slots_per_node; size *= 2) sizes.push_back(size);
-  sizes.push_back(ground.slots_per_node);
-  add_nodes(sizes, ground.slots_per_node, most);
+  for (int size = 1; size < pool.slots_per_node; size *= 2) sizes.push_back(size);
+  sizes.push_back(pool.slots_per_node);
+  add_nodes(sizes, pool.slots_per_node, most);
   sizes.push_back(job.size_min);
   const auto is_out = [&](int size) { return size > most || !may_have(job, size); };
   sizes.erase(std::remove_if(sizes.begin(), sizes.end(), is_out), sizes.end());
@@ -166,41 +166,41 @@ SizesWeighed sizes_weighed(const JobRow& job, const Ground& ground, const Settin
   return sizes;
 }
 
-Worth::Worth(const JobRow& job, const Ground& ground, const Others& others, const Settings& settings)
-    : Worth(job, {.grounds = std::span(&ground, 1), .of = 0, .held_type = ground.type}, others, settings) {}
+UtilityCurve::UtilityCurve(const JobRow& job, const SlotPool& pool, const Others& others, const Settings& settings)
+    : UtilityCurve(job, {.pools = std::span(&pool, 1), .of = 0, .held_type = pool.type}, others, settings) {}
 
-Worth::Worth(const JobRow& job, const Types& types, const Others& others, const Settings& settings)
+UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& others, const Settings& settings)
     : job_(&job),
       settings_(&settings),
-      ground_(types.grounds[types.of]),
-      reading_(reading_of(job, ground_, types.grounds)),
+      ground_(types.pools[types.of]),
+      reading_(reading_of(job, ground_, types.pools)),
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
-      alone_(alone(job, types.grounds)),
+      alone_(alone(job, types.pools)),
       left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, job, settings))) {
   const Length length = length_at(alone_, job, settings);
   in_turn_ = length.in_turn;
   waiting_ = waiting_of(length, settings);
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
-  if (types.grounds.size() == 1) least_ = job.size_min;
-  for (std::size_t type = 0; type < types.grounds.size(); ++type) {
-    const Ground& ground = types.grounds[type];
-    slots_ += ground.slots * ground.pace;
-    const Reading reading = reading_of(job, ground, types.grounds);
-    const SizesWeighed weighed = sizes_weighed(job, ground, settings);
+  if (types.pools.size() == 1) least_ = job.size_min;
+  for (std::size_t type = 0; type < types.pools.size(); ++type) {
+    const SlotPool& pool = types.pools[type];
+    slots_ += pool.slots * pool.pace;
+    const Reading reading = reading_of(job, pool, types.pools);
+    const SizesWeighed weighed = sizes_weighed(job, pool, settings);
     sizes_.reserve(sizes_.size() + weighed.size());
     for (const int size : weighed) {
-      const double speed = alone_ > 0 ? reading.goodput(job, packed(size, ground.slots_per_node)) / alone_ : 0;
+      const double speed = alone_ > 0 ? reading.goodput(job, packed(size, pool.slots_per_node)) / alone_ : 0;
       const bool own = type == types.of;
       sizes_.push_back(
-          {.size = size, .own = own, .pace = ground.pace, .speed = speed, .moved = own ? moved_to(size, speed) : 0});
+          {.size = size, .own = own, .pace = pool.pace, .speed = speed, .moved = own ? moved_to(size, speed) : 0});
     }
   }
   reweigh(others, ground_.now);
 }
 
-void Worth::reweigh(const Others& others, Instant now) {
+void UtilityCurve::reweigh(const Others& others, Instant now) {
   const double price = settings_->pressure * (in_turn_ ? others.in_turn : others.behind) / std::max(1.0, slots_);
   double cheapest = 0;
   for (const Weighed& at : sizes_) {
@@ -216,32 +216,32 @@ void Worth::reweigh(const Others& others, Instant now) {
       first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));
 }
 
-double Worth::speed_up(Shape shape) const {
+double UtilityCurve::speed_up(Shape shape) const {
   return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }
 
 // What is left of the time before the horizon, or before the job ends, when it stands still for the change. Who holds
 // nothing owes a start whenever it comes: it says nothing about this moment.
-double Worth::share_that_stays(int size, double speed_up) const {
+double UtilityCurve::share_that_stays(int size, double speed_up) const {
   if (held_ == 0) return 1;
   const double still = transition_to(*job_, held_, size).to_seconds();
   const double horizon = std::min(settings_->horizon_s, still + left_s_ / speed_up);
   return horizon > 0 ? std::max(0.0, 1 - still / horizon) : 1;
 }
 
-double Worth::in(Shape shape, bool stays) const {
+double UtilityCurve::in(Shape shape, bool stays) const {
   const double speed = speed_up(shape);
   if (!is_sound(speed)) return 0;
   return weight_ * (stays ? speed : moved_to(shape.size, speed));
 }
 
-double Worth::moved_to(int size, double speed_up) const {
+double UtilityCurve::moved_to(int size, double speed_up) const {
   if (!is_sound(speed_up)) return 0;
   return speed_up * share_that_stays(size, speed_up) - lost_to_booting(size, speed_up);
 }
 
 // While newcomers boot, the job goes on as it was on slots that it has and on slots that do nothing.
-double Worth::lost_to_booting(int size, double speed_up) const {
+double UtilityCurve::lost_to_booting(int size, double speed_up) const {
   if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
   const double boot = job_->costs.boot.to_seconds();
   const double horizon = std::min(settings_->horizon_s, boot + left_s_ / speed_up);
@@ -251,7 +251,7 @@ double Worth::lost_to_booting(int size, double speed_up) const {
 // Giving up everything is paid for by the job that does: it has to start again later, and what it holds is worth more
 // to it by the share of that in what others gain from its slots, which is until it would have ended, at most up to the
 // horizon. One of a single size is given up to a job that ends before it would have, on average in half its time left.
-double Worth::share_of_resuming() const {
+double UtilityCurve::share_of_resuming() const {
   if (held_ == 0 || !is_sound(speed_held_)) return 0;
   const Duration told = job_->costs.resume > Duration() ? job_->costs.resume : job_->transition;
   const double resume = told.to_seconds();
@@ -261,25 +261,25 @@ double Worth::share_of_resuming() const {
   return resume / std::min(settings_->horizon_s, to_end);
 }
 
-double Worth::of_nothing() const {
+double UtilityCurve::of_nothing() const {
   return resuming_ > 0 ? -weight_ * speed_held_ * resuming_ : 0;
 }
 
 // On as few nodes as possible; for the size that it holds either that or where it is, whichever is worth more.
-Choice Worth::choice(int size, double moved) const {
+Choice UtilityCurve::choice(int size, double moved) const {
   const double worth = weight_ * moved;
   if (size != held_ || !here_) return {.size = size, .worth = worth};
   return {.size = size, .worth = std::max(worth, is_sound(speed_held_) ? weight_ * speed_held_ : 0)};
 }
 
-Choice Worth::held_choice() const {
+Choice UtilityCurve::held_choice() const {
   return choice(held_, moved_to(held_, speed_up(packed(held_, ground_.slots_per_node))));
 }
 
-Curve Worth::curve(int promised) const {
+Curve UtilityCurve::curve(int promised) const {
   // What it must keep lies on another type.
-  if (!here_ && (job_->frozen || !job_->preemptible)) return {Choice{}};
-  if (job_->frozen) return {held_choice()};
+  if (!here_ && (job_->resize_blocked || !job_->preemptible)) return {Choice{}};
+  if (job_->resize_blocked) return {held_choice()};
   const bool keeps = promised > 0 || (held_ > 0 && !job_->preemptible);
   Curve curve;
   curve.reserve(sizes_.size() + 1);

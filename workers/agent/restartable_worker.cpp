@@ -1,11 +1,11 @@
-#include "workers/agent/seat.hpp"
+#include "workers/agent/restartable_worker.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace tidepool::agent {
 
-Seat::Steps Seat::say_again() const {
+RestartableWorker::Steps RestartableWorker::resend() const {
   if (newest_ == 0) return {Say{api::ReadyMessage{}}};
   Steps steps;
   if (offered_) steps.emplace_back(OfferAddress{newest_, rank_});
@@ -15,13 +15,13 @@ Seat::Steps Seat::say_again() const {
   return steps;
 }
 
-Seat::Steps Seat::hear(const api::ToWorker& message) {
-  if (const auto* generation = std::get_if<api::GenerationMessage>(&message)) return hear_generation(*generation);
-  if (const auto* addresses = std::get_if<api::AddressesMessage>(&message)) return hear_addresses(*addresses);
+RestartableWorker::Steps RestartableWorker::on_message(const api::ToWorker& message) {
+  if (const auto* generation = std::get_if<api::GenerationMessage>(&message)) return on_generation(*generation);
+  if (const auto* addresses = std::get_if<api::AddressesMessage>(&message)) return on_addresses(*addresses);
   return {};  // its program takes checkpoints by itself
 }
 
-Seat::Steps Seat::hear_generation(const api::GenerationMessage& message) {
+RestartableWorker::Steps RestartableWorker::on_generation(const api::GenerationMessage& message) {
   if (message.number <= newest_ || leaves_) return {};
   newest_ = message.number;
   offered_ = false;
@@ -33,21 +33,21 @@ Seat::Steps Seat::hear_generation(const api::GenerationMessage& message) {
   return {EndProgram{}};
 }
 
-Seat::Steps Seat::hear_addresses(const api::AddressesMessage& message) {
+RestartableWorker::Steps RestartableWorker::on_addresses(const api::AddressesMessage& message) {
   const bool starts = message.generation == newest_ && offered_ && !leaves_ && program_ == Program::kNone;
   if (!starts || message.blobs.size() <= static_cast<std::size_t>(rank_)) return {};
   program_ = Program::kRuns;
   return {StartProgram{newest_, rank_, message.blobs}, Say{api::StartedMessage{newest_}}};
 }
 
-Seat::Steps Seat::stop() {
+RestartableWorker::Steps RestartableWorker::stop() {
   leaves_ = true;
   if (program_ != Program::kRuns) return {Leave{}};
   outdated_ = true;
   return {};
 }
 
-Seat::Steps Seat::program_ended(int exit_code, int signal, const std::string& detail) {
+RestartableWorker::Steps RestartableWorker::program_ended(int exit_code, int signal, const std::string& detail) {
   if (outdated_ || leaves_) return go_on();
   program_ = Program::kEnded;
   ended_ = {.generation = newest_, .exit_code = exit_code, .signal = signal, .detail = detail};
@@ -55,7 +55,7 @@ Seat::Steps Seat::program_ended(int exit_code, int signal, const std::string& de
 }
 
 // Nothing of an older generation runs any more.
-Seat::Steps Seat::go_on() {
+RestartableWorker::Steps RestartableWorker::go_on() {
   program_ = Program::kNone;
   outdated_ = false;
   if (leaves_) return {Leave{}};

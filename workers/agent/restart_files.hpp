@@ -1,6 +1,6 @@
-// What an agent must know of a seat to go on with it after its own restart: the order, and where it stands. Written
-// when the seat is taken, before its program starts, and after it has ended: so a seat is never lost with its agent,
-// whether a program of it lives or not.
+// What an agent must know of a restartable worker to go on with it after its own restart: the order, and where it
+// stands. Written when the restartable worker is taken, before its program starts, and after it has ended: so a
+// restartable worker is never lost with its agent, whether a program of it lives or not.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace tidepool::agent {
 
-// What a seat has said of where its program of a generation can be reached.
+// What a restartable worker has said of where its program of a generation can be reached.
 struct SeatOffer {
   GenerationNumber generation = 0;
   int rank = 0;
@@ -28,7 +28,7 @@ struct SeatRecord {
 
 // In the worker's own folder, which exists.
 [[nodiscard]] Status write_seat(const std::filesystem::path& folder, const SeatRecord& record);
-// None: the worker is no seat, or its record is damaged.
+// None: the worker is no restartable worker, or its record is damaged.
 [[nodiscard]] std::optional<SeatRecord> read_seat(const std::filesystem::path& folder);
 
 }  // namespace tidepool::agent

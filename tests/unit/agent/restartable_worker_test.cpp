@@ -1,4 +1,4 @@
-#include "workers/agent/seat.hpp"
+#include "workers/agent/restartable_worker.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -24,73 +24,73 @@ api::AddressesMessage addresses(GenerationNumber number) {
 }
 
 // The steps by name: "offer 2 1" is the address of rank 1 in generation 2.
-std::string text_of(const Seat::Steps& steps) {
+std::string text_of(const RestartableWorker::Steps& steps) {
   std::string text;
   for (const auto& step : steps) {
     if (!text.empty()) text += ", ";
-    if (const auto* said = std::get_if<Seat::Say>(&step)) {
+    if (const auto* said = std::get_if<RestartableWorker::Say>(&step)) {
       if (std::holds_alternative<api::ReadyMessage>(said->message)) text += "ready";
       if (std::holds_alternative<api::StartedMessage>(said->message)) text += "started";
       if (const auto* ended = std::get_if<api::EndedMessage>(&said->message)) {
         text += "ended " + std::to_string(ended->generation) + " with " + std::to_string(ended->exit_code);
       }
-    } else if (const auto* offer = std::get_if<Seat::OfferAddress>(&step)) {
+    } else if (const auto* offer = std::get_if<RestartableWorker::OfferAddress>(&step)) {
       text += "offer " + std::to_string(offer->generation) + " " + std::to_string(offer->rank);
-    } else if (const auto* start = std::get_if<Seat::StartProgram>(&step)) {
+    } else if (const auto* start = std::get_if<RestartableWorker::StartProgram>(&step)) {
       text += "start " + std::to_string(start->generation) + " " + std::to_string(start->rank);
     } else {
-      text += std::holds_alternative<Seat::EndProgram>(step) ? "end" : "leave";
+      text += std::holds_alternative<RestartableWorker::EndProgram>(step) ? "end" : "leave";
     }
   }
   return text;
 }
 
-// A seat whose program runs as rank 0 of two in generation 1.
-Seat running() {
-  Seat seat(order_of(kW1));
-  CHECK(text_of(seat.say_again()) == "ready");
-  CHECK(text_of(seat.hear(generation(1, {kW1, kW2}))) == "offer 1 0");
-  CHECK(text_of(seat.hear(addresses(1))) == "start 1 0, started");
-  return seat;
+// A restartable worker whose program runs as rank 0 of two in generation 1.
+RestartableWorker running() {
+  RestartableWorker restartable(order_of(kW1));
+  CHECK(text_of(restartable.resend()) == "ready");
+  CHECK(text_of(restartable.on_message(generation(1, {kW1, kW2}))) == "offer 1 0");
+  CHECK(text_of(restartable.on_message(addresses(1))) == "start 1 0, started");
+  return restartable;
 }
 
 }  // namespace
 
 TEST_CASE("a seat offers its address only when the program of the generation before has ended") {
-  Seat seat = running();
-  CHECK(text_of(seat.hear(generation(2, {kW2, kW1}))) == "end");
-  CHECK(text_of(seat.hear(addresses(2))).empty());
-  CHECK(text_of(seat.hear(generation(3, {kW2, kW1}))).empty());  // it has been told to end already
-  CHECK(text_of(seat.program_ended(0, 0, "")) == "offer 3 1");
-  CHECK(text_of(seat.hear(addresses(2))).empty());
-  CHECK(text_of(seat.hear(addresses(3))) == "start 3 1, started");
-  CHECK(text_of(seat.hear(addresses(3))).empty());
-  CHECK(text_of(seat.hear(generation(3, {kW2, kW1}))).empty());
+  RestartableWorker restartable = running();
+  CHECK(text_of(restartable.on_message(generation(2, {kW2, kW1}))) == "end");
+  CHECK(text_of(restartable.on_message(addresses(2))).empty());
+  CHECK(text_of(restartable.on_message(generation(3, {kW2, kW1}))).empty());  // it has been told to end already
+  CHECK(text_of(restartable.program_ended(0, 0, "")) == "offer 3 1");
+  CHECK(text_of(restartable.on_message(addresses(2))).empty());
+  CHECK(text_of(restartable.on_message(addresses(3))) == "start 3 1, started");
+  CHECK(text_of(restartable.on_message(addresses(3))).empty());
+  CHECK(text_of(restartable.on_message(generation(3, {kW2, kW1}))).empty());
 }
 
 TEST_CASE("a program that ends by itself is told of, and its seat waits for the next generation") {
-  Seat seat = running();
-  CHECK(text_of(seat.program_ended(7, 0, "bye")) == "ended 1 with 7");
-  CHECK(text_of(seat.say_again()) == "offer 1 0, started, ended 1 with 7");
-  CHECK(text_of(seat.hear(addresses(1))).empty());  // said twice; it is over
-  CHECK(text_of(seat.hear(generation(2, {kW1}))) == "offer 2 0");
+  RestartableWorker restartable = running();
+  CHECK(text_of(restartable.program_ended(7, 0, "bye")) == "ended 1 with 7");
+  CHECK(text_of(restartable.resend()) == "offer 1 0, started, ended 1 with 7");
+  CHECK(text_of(restartable.on_message(addresses(1))).empty());  // said twice; it is over
+  CHECK(text_of(restartable.on_message(generation(2, {kW1}))) == "offer 2 0");
 }
 
 TEST_CASE("a seat that is not in the generation leaves, with or without a program") {
-  Seat seat = running();
-  CHECK(text_of(seat.hear(generation(2, {kW2}))) == "end");
-  CHECK(text_of(seat.program_ended(0, 0, "")) == "leave");
-  Seat idle(order_of(kW1));
-  CHECK(text_of(idle.hear({api::GenerationMessage{.number = 1, .park = true}})) == "leave");
+  RestartableWorker restartable = running();
+  CHECK(text_of(restartable.on_message(generation(2, {kW2}))) == "end");
+  CHECK(text_of(restartable.program_ended(0, 0, "")) == "leave");
+  RestartableWorker idle(order_of(kW1));
+  CHECK(text_of(idle.on_message({api::GenerationMessage{.number = 1, .park = true}})) == "leave");
 }
 
 TEST_CASE("a program that could not be started is an end like any other, and a stop is final") {
-  Seat seat = running();
-  CHECK(text_of(seat.program_ended(2, 0, "no such program")) == "ended 1 with 2");
-  CHECK(text_of(seat.stop()) == "leave");
-  Seat other = running();
+  RestartableWorker restartable = running();
+  CHECK(text_of(restartable.program_ended(2, 0, "no such program")) == "ended 1 with 2");
+  CHECK(text_of(restartable.stop()) == "leave");
+  RestartableWorker other = running();
   CHECK(text_of(other.stop()).empty());
-  CHECK(text_of(other.hear(generation(2, {kW1}))).empty());
+  CHECK(text_of(other.on_message(generation(2, {kW1}))).empty());
   CHECK(text_of(other.program_ended(-1, SIGTERM, "")) == "leave");
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("an agent stops a seat's program with the grace of its order and repor
   (void)state.step(now, DaemonSaid{api::AgentWelcome{.node = NodeId(1), .cluster = "here"}});
   const auto tell = [&](api::DaemonToAgent message) { return state.step(now, DaemonSaid{std::move(message)}); };
   CHECK(all<SpawnWorker>(tell(order_of(kW1))).empty());
-  CHECK(all<OfferSeatAddress>(tell(api::ToWorkerOrder{kW1, generation(1, {kW1})})).size() == 1);
+  CHECK(all<OfferProgramAddress>(tell(api::ToWorkerOrder{kW1, generation(1, {kW1})})).size() == 1);
   CHECK(all<SpawnProgram>(tell(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
   const auto ending = all<SignalWorker>(tell(api::ToWorkerOrder{kW1, generation(2, {kW1})}));
   REQUIRE(ending.size() == 1);
@@ -115,8 +115,8 @@ TEST_CASE("an agent stops a seat's program with the grace of its order and repor
   REQUIRE(killing.size() == 1);
   CHECK(killing[0].signal == SIGKILL);
   const auto ended = state.step(now, WorkerEnded{.worker = kW1, .signal = SIGKILL});
-  CHECK(all<RecordExit>(ended).empty());  // the seat stays
-  CHECK(all<OfferSeatAddress>(ended).size() == 1);
+  CHECK(all<RecordExit>(ended).empty());  // the restartable worker stays
+  CHECK(all<OfferProgramAddress>(ended).size() == 1);
   CHECK(state.lives(kW1));
   const auto left = tell(api::StopWorker{.worker = kW1, .grace_ms = 1'000});
   REQUIRE(all<RecordExit>(left).size() == 1);

@@ -1,4 +1,4 @@
-#include "policies/cluster/reach.hpp"
+#include "policies/cluster/size_explorer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +30,7 @@ std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
 
 }  // namespace
 
-Reach::Reach(const core::ClusterState& state, const core::Job& job, SizeLadder ladder)
+SizeExplorer::SizeExplorer(const core::ClusterState& state, const core::Job& job, AllowedSizes ladder)
     : job_(&job),
       ladder_(std::move(ladder)),
       evidence_(core::ClusterView{state, job.last_report_at.value_or(job.submitted_at)}, job, ladder_,
@@ -40,7 +40,7 @@ Reach::Reach(const core::ClusterState& state, const core::Job& job, SizeLadder l
       look_below_(lower_to_look_at()) {}
 
 // The size below the failing step that is worth a visit; 0 = none.
-int Reach::lower_to_look_at() const {
+int SizeExplorer::lower_to_look_at() const {
   if (!failure_ || failure_->small != evidence_.sizes().front().size) return 0;
   if (failure_->small <= ladder_.sizes.front()) return 0;
   const int lower = ladder_.start_size(failure_->small / 2);
@@ -50,13 +50,13 @@ int Reach::lower_to_look_at() const {
 }
 
 // Whether the way back to the last size that pays would cost more than it brings.
-bool Reach::keeps_what_it_holds() const {
+bool SizeExplorer::keeps_what_it_holds() const {
   const int held = job_->size();
   if (!failure_ || held < failure_->large || evidence_.find(held) == nullptr) return false;
   return evidence_.gain_seconds(held, failure_->small) <= evidence_.stall_seconds(held, failure_->small);
 }
 
-int Reach::largest() const {
+int SizeExplorer::largest() const {
   if (tried_ == 0) return ladder_.start_size(job_->spec.elastic.preferred);
   if (look_below_ > 0) return look_below_;
   const int next = ladder_.up(tried_, 1).value_or(tried_);
@@ -64,7 +64,7 @@ int Reach::largest() const {
   return std::max(next, nothing_below ? tried_ + tried_ / 2 : 2 * tried_);
 }
 
-std::vector<int> Reach::sizes(const JobSpeed& speed) const {
+std::vector<int> SizeExplorer::sizes(const JobSpeed& speed) const {
   const int most = largest();
   const int held = job_->size();
   const bool keeps = !failure_ || held < failure_->large || keeps_what_it_holds();
@@ -80,7 +80,7 @@ std::vector<int> Reach::sizes(const JobSpeed& speed) const {
   return sizes;
 }
 
-std::optional<Reason> Reach::ground_of(const core::Target& target, bool priced) const {
+std::optional<Reason> SizeExplorer::ground_of(const core::Target& target, bool priced) const {
   const int held = job_->size();
   if (held == 0 || target.size == 0) return std::nullopt;
   if (target.size == held) return ground_to_hold();
@@ -88,7 +88,7 @@ std::optional<Reason> Reach::ground_of(const core::Target& target, bool priced) 
 }
 
 // Of a job that has the largest size in its reach.
-std::optional<Reason> Reach::ground_to_hold() const {
+std::optional<Reason> SizeExplorer::ground_to_hold() const {
   const int held = job_->size();
   if (evidence_.find(held) == nullptr) {
     const auto record = job_->sizes.find(held);
@@ -105,7 +105,7 @@ std::optional<Reason> Reach::ground_to_hold() const {
   return std::nullopt;
 }
 
-std::optional<Reason> Reach::ground_to_grow(int to, bool priced) const {
+std::optional<Reason> SizeExplorer::ground_to_grow(int to, bool priced) const {
   if (priced || tried_ == 0) return std::nullopt;
   const int held = job_->size();
   if (evidence_.sizes().size() == 1) return reason::ExploreUp{{.from = held, .to = to}};
@@ -115,7 +115,7 @@ std::optional<Reason> Reach::ground_to_grow(int to, bool priced) const {
   return evidence_.grows({.from = held, .to = to}, *pair);
 }
 
-std::optional<Reason> Reach::ground_to_shrink(int to) const {
+std::optional<Reason> SizeExplorer::ground_to_shrink(int to) const {
   if (!failure_) return std::nullopt;
   const int held = job_->size();
   const reason::Change change{.from = held, .to = to};
@@ -127,9 +127,9 @@ std::optional<Reason> Reach::ground_to_shrink(int to) const {
 void tell_by_measurements(const core::ClusterState& state, const core::Job& job, RestsOn rests_on,
                           core::Target& target) {
   if (rests_on == RestsOn::kElse) return;
-  SizeLadder ladder = ladder_of(state, job);
+  AllowedSizes ladder = ladder_of(state, job);
   if (ladder.sizes.empty() || job.pinned_size > 0) return;
-  auto ground = Reach(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
+  auto ground = SizeExplorer(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
   if (ground) target.reason = *std::move(ground);
 }
 

@@ -1,4 +1,4 @@
-#include "policies/tidal/ordered_pieces.hpp"
+#include "policies/tidal/ordered_bids.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -17,18 +17,18 @@ std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
-std::uint64_t priority_of(const Piece& piece) {
+std::uint64_t priority_of(const MarginalBid& piece) {
   return mixed(piece.job.number() ^ mixed(piece.corner ^ mixed(std::bit_cast<std::uint64_t>(piece.slope))));
 }
 
 }  // namespace
 
-bool sold_before(const Piece& a, const Piece& b) {
+bool sold_before(const MarginalBid& a, const MarginalBid& b) {
   if (a.slope != b.slope) return a.slope > b.slope;
   return std::tuple(a.job, a.corner) < std::tuple(b.job, b.corner);
 }
 
-OrderedPieces::Index OrderedPieces::make(const Piece& piece) {
+OrderedBids::Index OrderedBids::make(const MarginalBid& piece) {
   TP_CHECK(piece.slope > 0 && piece.width > 0, "a piece rises in worth and in size");
   const Node made{.piece = piece, .priority = priority_of(piece), .total = piece.width};
   if (unused_.empty()) {
@@ -41,14 +41,14 @@ OrderedPieces::Index OrderedPieces::make(const Piece& piece) {
   return index;
 }
 
-void OrderedPieces::sum_up(Index index) {
+void OrderedBids::sum_up(Index index) {
   Node& at = node(index);
   at.count = 1 + count_of(at.left) + count_of(at.right);
   at.total = at.piece.width + total_of(at.left) + total_of(at.right);
 }
 
 // Everything before `at`, and the rest. The depth is logarithmic, so recursion is safe.
-OrderedPieces::Parts OrderedPieces::split(Index root, const Piece& at) {
+OrderedBids::Parts OrderedBids::split(Index root, const MarginalBid& at) {
   if (root == kNone) return {};
   if (sold_before(node(root).piece, at)) {
     const Parts parts = split(node(root).right, at);
@@ -62,7 +62,7 @@ OrderedPieces::Parts OrderedPieces::split(Index root, const Piece& at) {
   return {.before = parts.before, .from = root};
 }
 
-OrderedPieces::Index OrderedPieces::merge(Index before, Index from) {
+OrderedBids::Index OrderedBids::merge(Index before, Index from) {
   if (before == kNone) return from;
   if (from == kNone) return before;
   if (node(before).priority > node(from).priority) {
@@ -77,13 +77,13 @@ OrderedPieces::Index OrderedPieces::merge(Index before, Index from) {
   return from;
 }
 
-void OrderedPieces::insert(const Piece& piece) {
+void OrderedBids::insert(const MarginalBid& piece) {
   const Index made = make(piece);
   const Parts parts = split(root_, piece);
   root_ = merge(merge(parts.before, made), parts.from);
 }
 
-OrderedPieces::Index OrderedPieces::erase_below(Index root, const Piece& piece) {
+OrderedBids::Index OrderedBids::erase_below(Index root, const MarginalBid& piece) {
   TP_CHECK(root != kNone, "a piece that is taken out is in there");
   if (sold_before(piece, node(root).piece)) {
     node(root).left = erase_below(node(root).left, piece);
@@ -97,17 +97,17 @@ OrderedPieces::Index OrderedPieces::erase_below(Index root, const Piece& piece) 
   return root;
 }
 
-void OrderedPieces::erase(const Piece& piece) {
+void OrderedBids::erase(const MarginalBid& piece) {
   root_ = erase_below(root_, piece);
 }
 
 // The treap of sorted keys is built along its right edge: each new piece takes what has a lower priority as its left. A
 // piece that leaves the edge has all that will ever be below it, so that it can be summed up.
-void OrderedPieces::assign(std::vector<Piece> pieces) {
-  std::sort(pieces.begin(), pieces.end(), sold_before);
+void OrderedBids::assign(std::vector<MarginalBid> bids) {
+  std::sort(bids.begin(), bids.end(), sold_before);
   nodes_.clear();
   unused_.clear();
-  nodes_.reserve(pieces.size());
+  nodes_.reserve(bids.size());
   root_ = kNone;
   std::vector<Index> edge;
   const auto leave_edge = [&] {
@@ -116,7 +116,7 @@ void OrderedPieces::assign(std::vector<Piece> pieces) {
     edge.pop_back();
     return last;
   };
-  for (const Piece& piece : pieces) {
+  for (const MarginalBid& piece : bids) {
     const Index made = make(piece);
     Index below = kNone;
     while (!edge.empty() && node(edge.back()).priority <= node(made).priority) {
@@ -133,7 +133,7 @@ void OrderedPieces::assign(std::vector<Piece> pieces) {
   while (!edge.empty()) leave_edge();
 }
 
-OrderedPieces::Frontier OrderedPieces::frontier(std::int64_t slots) const {
+OrderedBids::Frontier OrderedBids::frontier(std::int64_t slots) const {
   Frontier found;
   for (Index at = root_; at != kNone;) {
     const Node& here = node(at);
@@ -153,8 +153,8 @@ OrderedPieces::Frontier OrderedPieces::frontier(std::int64_t slots) const {
   return found;
 }
 
-std::optional<Piece> OrderedPieces::after(const Piece& piece) const {
-  std::optional<Piece> found;
+std::optional<MarginalBid> OrderedBids::after(const MarginalBid& piece) const {
+  std::optional<MarginalBid> found;
   for (Index at = root_; at != kNone;) {
     if (sold_before(piece, node(at).piece)) {
       found = node(at).piece;
@@ -166,8 +166,8 @@ std::optional<Piece> OrderedPieces::after(const Piece& piece) const {
   return found;
 }
 
-std::optional<Piece> OrderedPieces::before(const Piece& piece) const {
-  std::optional<Piece> found;
+std::optional<MarginalBid> OrderedBids::before(const MarginalBid& piece) const {
+  std::optional<MarginalBid> found;
   for (Index at = root_; at != kNone;) {
     if (sold_before(node(at).piece, piece)) {
       found = node(at).piece;
@@ -179,8 +179,8 @@ std::optional<Piece> OrderedPieces::before(const Piece& piece) const {
   return found;
 }
 
-std::optional<Piece> OrderedPieces::first() const {
-  std::optional<Piece> found;
+std::optional<MarginalBid> OrderedBids::first() const {
+  std::optional<MarginalBid> found;
   for (Index at = root_; at != kNone; at = node(at).left) found = node(at).piece;
   return found;
 }

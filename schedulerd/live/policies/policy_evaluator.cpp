@@ -1,4 +1,4 @@
-#include "schedulerd/live/policies/policy_workshop.hpp"
+#include "schedulerd/live/policies/policy_evaluator.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -41,19 +41,19 @@ void run_tests_of(const PolicyVersion& version, const RunTest& run, PolicyExamin
 
 }  // namespace
 
-PolicyWorkshop::PolicyWorkshop(Setup setup) : setup_(std::move(setup)), thread_(std::make_unique<TaskThread>()) {}
+PolicyEvaluator::PolicyEvaluator(Setup setup) : setup_(std::move(setup)), thread_(std::make_unique<TaskThread>()) {}
 
-PolicyWorkshop::~PolicyWorkshop() {
+PolicyEvaluator::~PolicyEvaluator() {
   stop();
 }
 
-void PolicyWorkshop::stop() {
+void PolicyEvaluator::stop() {
   stopping_.request_stop();
   if (thread_) thread_->stop();
 }
 
-PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const PolicyVersion& version,
-                                         bool run_tests) const {
+PolicyExamined PolicyEvaluator::look_over(const host::PolicyFile& file, const PolicyVersion& version,
+                                          bool run_tests) const {
   PolicyExamined examined;
   host::PolicyHost process(file.for_host(), setup_.host_program);
   auto hooks = host::look_over(file, process);
@@ -74,7 +74,7 @@ PolicyExamined PolicyWorkshop::look_over(const host::PolicyFile& file, const Pol
   return examined;
 }
 
-void PolicyWorkshop::examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done) {
+void PolicyEvaluator::examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done) {
   auto file = file_of(version);
   if (!file) return done(file.error());
   const bool native = file->manifest.engine == host::EngineKind::kNative;
@@ -91,7 +91,7 @@ void PolicyWorkshop::examine(PolicyVersion version, bool run_tests, std::functio
   if (!thread_->post(work, kWaitingMost)) done(too_busy());
 }
 
-void PolicyWorkshop::replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done) {
+void PolicyEvaluator::replay(ReplayAsked asked, std::function<void(Result<PolicyReplay>)> done) {
   const auto work = [this, asked = std::make_shared<const ReplayAsked>(std::move(asked)), done] {
     try {
       done(replay_rounds(*asked, setup_, stopping_.get_token()));

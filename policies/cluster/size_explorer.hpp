@@ -26,10 +26,10 @@
 
 namespace tidepool::policies::cluster {
 
-class Reach {
+class SizeExplorer {
  public:
   // `job` is read during the life of the reach. Requires: the ladder has sizes.
-  Reach(const core::ClusterState& state, const core::Job& job, SizeLadder ladder);
+  SizeExplorer(const core::ClusterState& state, const core::Job& job, AllowedSizes ladder);
 
   // In workers, ascending, never empty.
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
@@ -47,7 +47,7 @@ class Reach {
   [[nodiscard]] std::optional<core::Reason> ground_to_shrink(int to) const;
 
   const core::Job* job_;
-  SizeLadder ladder_;
+  AllowedSizes ladder_;
   ScalingEvidence evidence_;
   std::optional<PairVerdict> failure_;  // the first measured step that does not pay
   int tried_ = 0;                       // the largest measured size; 0 = none

@@ -12,43 +12,43 @@
 namespace tidepool::policies::tidal {
 
 // A step of one job from a corner of its hull to the next.
-struct Piece {
+struct MarginalBid {
   double slope = 0;  // worth per slot, > 0
   JobId job;
   std::uint32_t corner = 0;  // that it leads to: an index into the hull's corners, >= 1
   int width = 0;             // slots, >= 1
 };
-[[nodiscard]] bool sold_before(const Piece& a, const Piece& b);
+[[nodiscard]] bool sold_before(const MarginalBid& a, const MarginalBid& b);
 
-class OrderedPieces {
+class OrderedBids {
  public:
   // Requires: not yet in there.
-  void insert(const Piece& piece);
+  void insert(const MarginalBid& piece);
   // Requires: in there.
-  void erase(const Piece& piece);
+  void erase(const MarginalBid& piece);
   // Replaces everything; `pieces` in any order, each once. O(n log n) for the sort, O(n) beyond.
-  void assign(std::vector<Piece> pieces);
+  void assign(std::vector<MarginalBid> bids);
 
   [[nodiscard]] std::size_t size() const { return root_ == kNone ? 0 : node(root_).count; }
   [[nodiscard]] std::int64_t width() const { return root_ == kNone ? 0 : node(root_).total; }
 
   struct Frontier {
-    std::optional<Piece> next;  // the first piece that no longer fits; none = everything fits
-    std::int64_t used = 0;      // slots of all pieces before it
+    std::optional<MarginalBid> next;  // the first piece that no longer fits; none = everything fits
+    std::int64_t used = 0;            // slots of all pieces before it
   };
   // The longest run of pieces from the first whose widths add up to at most `slots`.
   [[nodiscard]] Frontier frontier(std::int64_t slots) const;
   // The first piece after `piece` (which need not be in there), or the first of all.
-  [[nodiscard]] std::optional<Piece> after(const Piece& piece) const;
+  [[nodiscard]] std::optional<MarginalBid> after(const MarginalBid& piece) const;
   // The last piece before `piece` (which need not be in there).
-  [[nodiscard]] std::optional<Piece> before(const Piece& piece) const;
-  [[nodiscard]] std::optional<Piece> first() const;
+  [[nodiscard]] std::optional<MarginalBid> before(const MarginalBid& piece) const;
+  [[nodiscard]] std::optional<MarginalBid> first() const;
 
  private:
   using Index = std::uint32_t;
   static constexpr Index kNone = UINT32_MAX;
   struct Node {
-    Piece piece;
+    MarginalBid piece;
     std::uint64_t priority = 0;
     Index left = kNone;
     Index right = kNone;
@@ -64,11 +64,11 @@ class OrderedPieces {
   [[nodiscard]] Node& node(Index index) { return nodes_[index]; }
   [[nodiscard]] std::int64_t total_of(Index index) const { return index == kNone ? 0 : node(index).total; }
   [[nodiscard]] std::uint32_t count_of(Index index) const { return index == kNone ? 0 : node(index).count; }
-  [[nodiscard]] Index make(const Piece& piece);
+  [[nodiscard]] Index make(const MarginalBid& piece);
   void sum_up(Index index);
-  [[nodiscard]] Parts split(Index root, const Piece& at);
+  [[nodiscard]] Parts split(Index root, const MarginalBid& at);
   [[nodiscard]] Index merge(Index before, Index from);
-  [[nodiscard]] Index erase_below(Index root, const Piece& piece);
+  [[nodiscard]] Index erase_below(Index root, const MarginalBid& piece);
 
   std::vector<Node> nodes_;
   std::vector<Index> unused_;

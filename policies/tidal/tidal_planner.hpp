@@ -1,5 +1,6 @@
-// tidal inside an engine: a market that is kept between decisions (tide.hpp), so that a plan costs what has changed.
-// Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same plan.
+// tidal inside an engine: a market that is kept between decisions (market state.hpp), so that a plan costs what has
+// changed. Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same
+// plan.
 //
 // Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
 // is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). While
@@ -19,21 +20,21 @@
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/gang_room.hpp"
+#include "policies/tidal/market_state.hpp"
 #include "policies/tidal/reasons.hpp"
-#include "policies/tidal/tide.hpp"
 
 namespace tidepool::policies::tidal {
 
-class TidePlanner final : public core::Planner {
+class TidalPlanner final : public core::Planner {
  public:
-  explicit TidePlanner(const Settings& settings = {});
+  explicit TidalPlanner(const Settings& settings = {});
 
   void follow(const core::ClusterState& state, JobId job) override;
-  void booked() override { unbooked_ = {}; }
+  void booked() override { unsent_updates_ = {}; }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
  private:
-  // What a job takes part with, beside its row in the tide.
+  // What a job takes part with, beside its row in the market state.
   struct Part {
     bool sized = false;  // it bids; else it is a claim that runs
     bool has_own_policy = false;
@@ -70,13 +71,13 @@ class TidePlanner final : public core::Planner {
   // Jobs that have not ended and that a market of equal slots cannot serve: they have a deadline, or ask for a type.
   IdSet<JobId> particular_;
 
-  std::unique_ptr<Tide> tide_;  // none until the first plan, and while there are such jobs
+  std::unique_ptr<MarketState> market_state_;  // none until the first plan, and while there are such jobs
   cluster::EngineRows rows_;
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs
   int slots_per_node_ = 1;
   std::map<int, int> gangs_held_;  // workers that an empty cluster holds, by their slots, as far as asked
-  int bid_room_ = -1;              // slots that the rows in the tide were made for
+  int bid_room_ = -1;              // slots that the rows in the market state were made for
   IdTable<JobId, Part> parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.
@@ -93,7 +94,7 @@ class TidePlanner final : public core::Planner {
   DueTimes thaws_;        // when sizes can change again, of those that bid
   JobId next_in_line_;    // whose bid found no room first, as of the newest plan; none = everybody got all
   Jobs followed_;         // since they were read last
-  Jobs unbooked_;         // of whom there may be news that the state does not tell yet
+  Jobs unsent_updates_;   // of whom there may be news that the state does not tell yet
 };
 
 // tidal as an engine runs it: its market lives between decisions.

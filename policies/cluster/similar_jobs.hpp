@@ -21,7 +21,7 @@
 
 namespace tidepool::policies::cluster {
 
-class KinOfJobs {
+class SimilarJobs {
  public:
   // How far a job has come.
   struct Progress {

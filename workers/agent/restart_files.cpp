@@ -1,4 +1,4 @@
-#include "workers/agent/seat_files.hpp"
+#include "workers/agent/restart_files.hpp"
 
 #include "base/json.hpp"
 #include "workers/agent/system/state_files.hpp"

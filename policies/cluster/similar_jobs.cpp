@@ -1,4 +1,4 @@
-#include "policies/cluster/kin_of_jobs.hpp"
+#include "policies/cluster/similar_jobs.hpp"
 
 #include <cmath>
 #include <iterator>
@@ -18,7 +18,7 @@ std::optional<KinWork::Class> pace_class_of(std::int64_t global_batch, const Job
 
 }  // namespace
 
-KinOfJobs::Progress KinOfJobs::progress_of(const core::Job& job) {
+SimilarJobs::Progress SimilarJobs::progress_of(const core::Job& job) {
   Progress progress{.job = job.id, .samples = job.samples_done, .global_batch = job.spec.batch.global};
   if (job.state == core::JobState::kSucceeded) {
     TP_CHECK(job.finished_at, "a job that has succeeded has ended at some time");
@@ -27,13 +27,13 @@ KinOfJobs::Progress KinOfJobs::progress_of(const core::Job& job) {
   return progress;
 }
 
-KinOfJobs::Progress KinOfJobs::progress_of(const core::EndedJob& job) {
+SimilarJobs::Progress SimilarJobs::progress_of(const core::EndedJob& job) {
   Progress progress{.job = job.id, .samples = job.samples_done, .global_batch = job.global_batch};
   if (job.state == core::JobState::kSucceeded) progress.succeeded_at = job.finished_at;
   return progress;
 }
 
-void KinOfJobs::tell(const Progress& job, const JobSpeed& speed) {
+void SimilarJobs::tell(const Progress& job, const JobSpeed& speed) {
   const auto pace = pace_class_of(job.global_batch, speed);
   if (!pace || job.samples <= 0) {
     work_.withdraw(job.job.number());
@@ -44,7 +44,7 @@ void KinOfJobs::tell(const Progress& job, const JobSpeed& speed) {
   if (job.succeeded_at) note_end(job.job, *job.succeeded_at, {.pace = *pace, .samples = samples});
 }
 
-void KinOfJobs::withdraw(JobId job) {
+void SimilarJobs::withdraw(JobId job) {
   work_.withdraw(job.number());
   const auto known = ended_at_.find(job);
   if (known == ended_at_.end()) return;
@@ -55,7 +55,7 @@ void KinOfJobs::withdraw(JobId job) {
 }
 
 // Facts come in their order; after a start, jobs are told by their ids.
-void KinOfJobs::note_end(JobId job, Instant at, const Ended& ended) {
+void SimilarJobs::note_end(JobId job, Instant at, const Ended& ended) {
   const auto [place, is_new] = ended_.emplace(std::pair(at, job), ended);
   if (!is_new) return;
   ended_at_.emplace(job, at);
@@ -66,7 +66,7 @@ void KinOfJobs::note_end(JobId job, Instant at, const Ended& ended) {
   if (in_order_) work_.ended(ended.pace, ended.samples);
 }
 
-std::optional<double> KinOfJobs::expect(const core::Job& job, const JobSpeed& speed) {
+std::optional<double> SimilarJobs::expect(const core::Job& job, const JobSpeed& speed) {
   forget(job.id);
   const auto pace = pace_class_of(job.spec.batch.global, speed);
   if (!pace) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<double> KinOfJobs::expect(const core::Job& job, const JobSpeed& sp
   return work_.left(*pace, double(job.samples_done));
 }
 
-void KinOfJobs::forget(JobId job) {
+void SimilarJobs::forget(JobId job) {
   const auto found = pace_of_.find(job);
   if (found == pace_of_.end()) return;
   const auto asking = asking_.find(found->second);
@@ -88,12 +88,12 @@ void KinOfJobs::forget(JobId job) {
   pace_of_.erase(found);
 }
 
-void KinOfJobs::forget_all() {
+void SimilarJobs::forget_all() {
   asking_.clear();
   pace_of_.clear();
 }
 
-std::vector<JobId> KinOfJobs::take_moved() {
+std::vector<JobId> SimilarJobs::take_moved() {
   const KinWork::Changes changes = work_.take_changes();
   std::vector<JobId> moved;
   const auto move = [&](std::map<KinWork::Class, std::set<JobId>>::iterator asking) {

@@ -1,4 +1,4 @@
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -67,7 +67,7 @@ bool counts(const Job& job, Instant now) {
   return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
 }
 
-std::optional<Instant> thaws_at(const Job& job) {
+std::optional<Instant> resizable_at(const Job& job) {
   std::optional<Instant> until;
   if (job.last_start_at) until = *job.last_start_at + job.spec.elastic.min_runtime;
   if (job.cooldown_waived || !job.last_resize_at) return until;
@@ -75,19 +75,19 @@ std::optional<Instant> thaws_at(const Job& job) {
   return until ? std::max(*until, cooled) : cooled;
 }
 
-bool size_is_frozen(const Job& job, Instant now) {
+bool resize_is_blocked(const Job& job, Instant now) {
   if (job.state == JobState::kPending) return false;
   if (job.state != JobState::kRunning || !job.switched || job.transition) return true;
-  const auto until = thaws_at(job);
+  const auto until = resizable_at(job);
   return until && now < *until;
 }
 
-Grounds grounds_of(const Job& job, Instant now) {
-  Grounds grounds{.asked = digest_of_wishes(job), .frozen = size_is_frozen(job, now), .step_seconds = {}};
+PlanInputs inputs_of(const Job& job, Instant now) {
+  PlanInputs inputs{.asked = digest_of_wishes(job), .resize_blocked = resize_is_blocked(job, now), .step_seconds = {}};
   for (const auto& [size, record] : job.sizes) {
-    if (is_measured(record, job)) grounds.step_seconds.emplace(size, record.step_seconds);
+    if (is_measured(record, job)) inputs.step_seconds.emplace(size, record.step_seconds);
   }
-  return grounds;
+  return inputs;
 }
 
 std::uint64_t digest_of_nodes(const ClusterState& state) {
@@ -100,13 +100,13 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
   return digest.value();
 }
 
-bool grounds_have_changed(const Job& job, Instant now) {
+bool inputs_have_changed(const Job& job, Instant now) {
   const bool counted = counts(job, now);
   if (counted != job.planned.has_value()) return true;
   if (!counted) return false;
   if (job.planned->target.unasked) return true;
-  const Grounds& before = job.planned->grounds;
-  return (before.frozen && !size_is_frozen(job, now)) || measured_otherwise(before.step_seconds, job) ||
+  const PlanInputs& before = job.planned->inputs;
+  return (before.resize_blocked && !resize_is_blocked(job, now)) || measured_otherwise(before.step_seconds, job) ||
          before.asked != digest_of_wishes(job);
 }
 
@@ -114,13 +114,13 @@ bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
   const ClusterState& state = draft.state();
   const ClusterPlan& plan = state.plan;
   const bool by_itself = plan.policy != draft.parts().name_in_charge(state) ||
-                         (state.desk.job_ended && draft.parts().file_decides(state)) ||
+                         (state.deployment.job_ended && draft.parts().file_decides(state)) ||
                          draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) ||
                          plan.nodes != scope.nodes;
   if (by_itself && !scope.candidates.empty()) return true;
   return std::any_of(scope.looked_at.begin(), scope.looked_at.end(), [&](JobId id) {
     const Job& job = *state.find_job(id);
-    return grounds_have_changed(job, draft.now()) || (draft.ends(id) && job.planned);
+    return inputs_have_changed(job, draft.now()) || (draft.ends(id) && job.planned);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "policies/tidal/tide_planner.hpp"
+#include "policies/tidal/tidal_planner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
-#include "core/decide/plan_grounds.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
 #include "core/words/retelling.hpp"
 #include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/reach.hpp"
+#include "policies/cluster/size_explorer.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tidal.hpp"
 
@@ -40,17 +40,17 @@ class TidalPolicy final : public cluster::WholeClusterPolicy {
  public:
   explicit TidalPolicy(std::string_view name)
       : WholeClusterPolicy(std::string(name), std::make_shared<const Tidal>()) {}
-  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override { return std::make_unique<TidePlanner>(); }
+  [[nodiscard]] std::unique_ptr<core::Planner> planner() const override { return std::make_unique<TidalPlanner>(); }
 };
 
 }  // namespace
 
-TidePlanner::TidePlanner(const Settings& settings)
+TidalPlanner::TidalPlanner(const Settings& settings)
     : settings_(settings),
       whole_(cluster::planner_of(std::make_shared<const Tidal>(settings), cluster::RowStyle::kExperiments)),
       rows_(cluster::RowStyle::kExperiments) {}
 
-void TidePlanner::follow(const core::ClusterState& state, JobId id) {
+void TidalPlanner::follow(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
   const bool goes_on = job != nullptr && !core::is_final(job->state);
   if (goes_on && (job->spec.deadline || !job->spec.slot_types.empty())) {
@@ -62,9 +62,9 @@ void TidePlanner::follow(const core::ClusterState& state, JobId id) {
   followed_.insert(id);
 }
 
-Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
+Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
   if (!particular_.empty()) {
-    tide_.reset();
+    market_state_.reset();
     return whole_->plan(request, budget);
   }
   look_at_nodes(request);
@@ -73,28 +73,29 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
   // Who never fits is told so by all there is, claims included.
   if (capacity() != told_capacity_) {
     told_capacity_ = capacity();
-    for (const auto& [id, part] : parts_) unbooked_.insert(id);
+    for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
   }
   // What a row says depends on how much there is; so does the price that every job reckons with.
   if (room() != bid_room_) {
     bid_room_ = room();
     jobs.clear();
     for (const auto& [id, part] : parts_) jobs.insert(id);
-    tide_->set_ground({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
+    market_state_->set_ground(
+        {.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
   }
   bid(request, jobs);
   // What is counted follows from the state, as the answer does; the work itself depends on what was kept.
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   const Market::Settlement settled = settle(request.view.now, jobs);
-  unbooked_.insert(jobs);
+  unsent_updates_.insert(jobs);
   // Whose bid is the next to be served is told so; that may have been another before.
-  if (next_in_line_) unbooked_.insert(next_in_line_);
-  next_in_line_ = tide_->market().next_bidder();
-  if (next_in_line_) unbooked_.insert(next_in_line_);
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
+  next_in_line_ = market_state_->market().next_bidder();
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
 
-  const Terms terms = terms_of(tide_->market(), static_cast<double>(settled.free));
+  const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
   core::PlanAnswer answer{.targets = {}, .whole = false, .mark = {}, .wake = {}};
-  for (const JobId id : std::exchange(unbooked_, {})) {
+  for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
     const core::Job& job = *request.view.state.find_job(id);
@@ -104,25 +105,25 @@ Result<core::PlanAnswer> TidePlanner::plan(const core::PlanRequest& request, cor
     if (!core::is_news(job, made, request.view.now)) continue;
     if (part->second.sized) weigh_others(job.id, terms, made);
     answer.targets.emplace(id, std::move(made));
-    unbooked_.insert(id);
+    unsent_updates_.insert(id);
   }
   return answer;
 }
 
 // A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
 // once more without it. It bids again in the next plan.
-Market::Settlement TidePlanner::settle(Instant now, Jobs& jobs) {
+Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   core::StepBudget budget(kStepsMost);
-  Market::Settlement settled = tide_->settle(now, budget);
+  Market::Settlement settled = market_state_->settle(now, budget);
   jobs.insert(settled.changed);
   for (const JobId id : jobs) note_change(id);
   jobs.insert(std::exchange(without_, {}));
   fit_gangs();
   for (const auto& [id, size] : cut_) {
-    if (size == 0 && tide_->row(id).placement.empty()) without_.insert(id);
+    if (size == 0 && market_state_->row(id).placement.empty()) without_.insert(id);
   }
   if (without_.empty()) return settled;
-  settled = tide_->settle_without(without_, budget);
+  settled = market_state_->settle_without(without_, budget);
   for (const JobId id : settled.changed) note_change(id);
   jobs.insert(settled.changed);
   fit_gangs();
@@ -130,8 +131,8 @@ Market::Settlement TidePlanner::settle(Instant now, Jobs& jobs) {
 }
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.
-void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
-  if (tide_ && nodes_ == request.nodes) return;
+void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
+  if (market_state_ && nodes_ == request.nodes) return;
   const core::ClusterState& state = request.view.state;
   nodes_ = request.nodes;
   rows_.follow_nodes(state);
@@ -150,14 +151,14 @@ void TidePlanner::look_at_nodes(const core::PlanRequest& request) {
   gang_room_ = GangRoom(std::move(open));
   gangs_held_.clear();
   followed_.insert(request.jobs);
-  tide_ =
-      std::make_unique<Tide>(Ground{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
+  market_state_ = std::make_unique<MarketState>(
+      SlotPool{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
   bid_room_ = -1;
   told_capacity_ = -1;
 }
 
 // Whose facts have changed since they were read, for whom time has, and of whom an end lets expect something else.
-TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
+TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
   followed_.insert(request.looked_at);
   followed_.insert(thaws_.take(request.view.now));
   Jobs jobs = std::exchange(followed_, {});
@@ -168,7 +169,7 @@ TidePlanner::Jobs TidePlanner::stale(const core::PlanRequest& request) {
   return jobs;
 }
 
-void TidePlanner::forget(JobId job) {
+void TidalPlanner::forget(JobId job) {
   const auto found = parts_.find(job);
   if (found == parts_.end()) return;
   const Part& part = found->second;
@@ -182,13 +183,13 @@ void TidePlanner::forget(JobId job) {
 }
 
 // Who takes part, and with what; whom the plan no longer counts with leaves.
-void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
+void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
     const core::Job* known = state.find_job(id);
     if (known == nullptr) {
-      tide_->leave(id);
+      market_state_->leave(id);
       continue;
     }
     const core::Job& job = *known;
@@ -196,7 +197,7 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const bool fits = this->fits(state, job);
     const bool has_own_policy = counts && request.has_own_policy(job);
     const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
-    if (!sized) tide_->leave(id);
+    if (!sized) market_state_->leave(id);
     if (!counts) continue;
     Part part{.sized = sized,
               .has_own_policy = has_own_policy,
@@ -207,7 +208,7 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
       if (state.find_node(node)->cordoned) part.on_cordoned += share.slots;
     }
-    const auto thaws = core::thaws_at(job);
+    const auto thaws = core::resizable_at(job);
     if (sized && thaws && *thaws > request.view.now) thaws_.set(id, *thaws);
     on_cordoned_ += part.on_cordoned;
     gang_room_.put(part.held);
@@ -216,7 +217,7 @@ void TidePlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   }
 }
 
-bool TidePlanner::fits(const core::ClusterState& state, const core::Job& job) {
+bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
   const int each = job.spec.gpus_per_worker;
   if (each == 1 || !job.workers.empty()) return true;
   const auto [known, is_new] = gangs_held_.try_emplace(each, 0);
@@ -224,42 +225,42 @@ bool TidePlanner::fits(const core::ClusterState& state, const core::Job& job) {
   return known->second >= job.spec.elastic.sizes.front();
 }
 
-void TidePlanner::note_change(JobId job) {
+void TidalPlanner::note_change(JobId job) {
   giving_.erase(job);
   wanting_gangs_.erase(job);
   const auto part = parts_.find(job);
   if (part == parts_.end() || !part->second.sized) return;
-  const JobRow& row = tide_->row(job);
+  const JobRow& row = market_state_->row(job);
   const int held = size_of(row.placement);
-  const int bought = tide_->market().choice(job).size;
+  const int bought = market_state_->market().choice(job).size;
   if (bought < held) giving_.insert(job);
   if (bought > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
 }
 
 // Those that keep what they hold and are not bound to it.
-std::vector<GangRoom::Stayer> TidePlanner::may_leave() const {
+std::vector<GangRoom::Stayer> TidalPlanner::may_leave() const {
   std::vector<GangRoom::Stayer> stayers;
   for (const auto& [id, part] : parts_) {
     if (!part.sized || part.held.empty()) continue;
-    const JobRow& row = tide_->row(id);
-    const bool is_bound = row.frozen || !row.preemptible || row.pinned > 0;
-    if (is_bound || tide_->market().choice(id).size != size_of(row.placement)) continue;
-    stayers.push_back({.row = &row, .worth = worth_of_slot(tide_->market(), id)});
+    const JobRow& row = market_state_->row(id);
+    const bool is_bound = row.resize_blocked || !row.preemptible || row.pinned > 0;
+    if (is_bound || market_state_->market().choice(id).size != size_of(row.placement)) continue;
+    stayers.push_back({.row = &row, .worth = worth_of_slot(market_state_->market(), id)});
   }
   return stayers;
 }
 
 // Whom there is room for follows from everybody's size, so all gangs that want more are looked at each time. Only where
 // one finds none others are asked to leave.
-void TidePlanner::fit_gangs() {
-  for (const auto& [job, size] : cut_) unbooked_.insert(job);
+void TidalPlanner::fit_gangs() {
+  for (const auto& [job, size] : cut_) unsent_updates_.insert(job);
   cut_.clear();
   if (wanting_gangs_.empty()) return;
   std::vector<GangRoom::Change> changes;
   for (const auto* jobs : {&giving_, &wanting_gangs_}) {
     for (const JobId id : *jobs) {
-      const Choice& choice = tide_->market().choice(id);
-      changes.push_back({&tide_->row(id), choice.size, worth_of_slot(tide_->market(), id)});
+      const Choice& choice = market_state_->market().choice(id);
+      changes.push_back({&market_state_->row(id), choice.size, worth_of_slot(market_state_->market(), id)});
     }
   }
   GangRoom::Fit fit = gang_room_.fit(changes, std::vector<GangRoom::Stayer>());
@@ -271,11 +272,11 @@ void TidePlanner::fit_gangs() {
     if (fit.sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, fit.sizes[i]);
   }
   for (const JobId job : fit.leave) cut_.emplace(job, 0);
-  unbooked_.insert(wanting_gangs_);
-  for (const JobId job : fit.leave) unbooked_.insert(job);
+  unsent_updates_.insert(wanting_gangs_);
+  for (const JobId job : fit.leave) unsent_updates_.insert(job);
 }
 
-void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
+void TidalPlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
   for (const JobId id : jobs) {
     const auto part = parts_.find(id);
     if (part == parts_.end() || !part->second.sized) continue;
@@ -283,19 +284,19 @@ void TidePlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
     JobRow row =
         rows_.row(request.view, job, {.has_own_policy = part->second.has_own_policy, .room = std::max(0, room())});
     const Instant at = read_at(job, row, request.view.now);
-    tide_->put(std::move(row), at);
+    market_state_->put(std::move(row), at);
   }
 }
 
-int TidePlanner::given_to(JobId job, int bought) const {
+int TidalPlanner::given_to(JobId job, int bought) const {
   const auto cut = cut_.find(job);
   return cut == cut_.end() ? bought : cut->second;
 }
 
-cluster::Told TidePlanner::why(JobId job, int given, const Terms& terms) const {
-  const JobRow& row = tide_->row(job);
-  const Curve& curve = tide_->market().curve(job);
-  const int bought = tide_->market().choice(job).size;
+cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const {
+  const JobRow& row = market_state_->row(job);
+  const Curve& curve = market_state_->market().curve(job);
+  const int bought = market_state_->market().choice(job).size;
   if (given == 0 && row.placement.empty()) {
     if (capacity() == 0) return {core::reason::NoNodes{}};
     if (row.size_min > capacity()) {
@@ -315,9 +316,9 @@ cluster::Told TidePlanner::why(JobId job, int given, const Terms& terms) const {
   return reason_for(row, curve, given, terms);
 }
 
-core::Target TidePlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
-  const JobRow& row = tide_->row(job.id);
-  const int bought = tide_->market().choice(job.id).size;
+core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
+  const JobRow& row = market_state_->row(job.id);
+  const int bought = market_state_->market().choice(job.id).size;
   const int given = given_to(job.id, bought);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
@@ -328,21 +329,21 @@ core::Target TidePlanner::sized(const core::ClusterView& view, const core::Job& 
   return out;
 }
 
-core::Target TidePlanner::misfit(const core::Job& job) const {
+core::Target TidalPlanner::misfit(const core::Job& job) const {
   const int each = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * each;
   const auto cluster = gangs_held_.at(each) * each;
   return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
 }
 
-void TidePlanner::weigh_others(JobId job, const Terms& terms, core::Target& target) const {
-  const Curve& curve = tide_->market().curve(job);
-  const int given = given_to(job, tide_->market().choice(job).size);
+void TidalPlanner::weigh_others(JobId job, const Terms& terms, core::Target& target) const {
+  const Curve& curve = market_state_->market().curve(job);
+  const int given = given_to(job, market_state_->market().choice(job).size);
   target.score = score_of(curve, given, terms);
   if (!std::isfinite(target.score)) target.score = 0;
-  target.lost = lost_for(tide_->row(job), curve, given, terms);
+  target.lost = lost_for(market_state_->row(job), curve, given, terms);
   if (target.lost.size() > kAlternativesMax) target.lost.resize(kAlternativesMax);
-  const int each = tide_->row(job).slots_per_worker;
+  const int each = market_state_->row(job).slots_per_worker;
   for (core::Alternative& lost : target.lost) {
     lost.size /= each;
     lost.reason = core::in_workers(std::move(lost.reason), each);

@@ -1,7 +1,7 @@
 // Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
 // Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
-// same as that of a new tide with the same rows. A row is re-read when it is put again, when the number of jobs behind
-// it or its levelling changes by a step, and when it has waited for another step.
+// same as that of a new market state with the same rows. A row is re-read when it is put again, when the number of jobs
+// behind it or its levelling changes by a step, and when it has waited for another step.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 #include "base/id_table.hpp"
 #include "policies/tidal/due_times.hpp"
 #include "policies/tidal/market.hpp"
-#include "policies/tidal/standing.hpp"
-#include "policies/tidal/worth.hpp"
+#include "policies/tidal/remaining_work.hpp"
+#include "policies/tidal/utility_curve.hpp"
 
 namespace tidepool::policies::tidal {
 
-class Tide {
+class MarketState {
  public:
-  explicit Tide(const Ground& ground, const Settings& settings = {});
-  Tide(const Tide&) = delete;  // worths point into it
-  Tide& operator=(const Tide&) = delete;
+  explicit MarketState(const SlotPool& pool, const Settings& settings = {});
+  MarketState(const MarketState&) = delete;  // worths point into it
+  MarketState& operator=(const MarketState&) = delete;
 
   // Nodes have come or gone: every job is weighed anew.
-  void set_ground(const Ground& ground);
+  void set_ground(const SlotPool& pool);
   // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves. `promised`: the
   // size that it has at any price (promises.hpp).
   void put(cluster::JobRow job, Instant at, int promised = 0);
@@ -37,7 +37,7 @@ class Tide {
 
   // As of the last settlement.
   [[nodiscard]] const Market& market() const { return market_; }
-  [[nodiscard]] const Worth& worth(JobId job) const { return *entries_.at(job).worth; }
+  [[nodiscard]] const UtilityCurve& worth(JobId job) const { return *entries_.at(job).worth; }
   [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
   [[nodiscard]] std::size_t jobs() const { return entries_.size(); }
 
@@ -46,11 +46,11 @@ class Tide {
     cluster::JobRow row;
     Instant at;  // when the row was read
     int promised = 0;
-    Standing::Class standing = 0;
+    RemainingWork::Class remaining_work = 0;
     bool in_turn = false;
     Waiting waiting;
-    std::size_t place = 0;       // in the list of its class
-    std::optional<Worth> worth;  // of this row and the ground, as of when it was weighed last; none = never
+    std::size_t place = 0;              // in the list of its class
+    std::optional<UtilityCurve> worth;  // of this row and the ground, as of when it was weighed last; none = never
   };
 
   void enter_class(JobId job, Entry& entry);
@@ -59,9 +59,9 @@ class Tide {
   [[nodiscard]] IdSet<JobId> to_be_weighed(Instant now);
 
   Settings settings_;
-  Ground ground_;
+  SlotPool ground_;
   IdTable<JobId, Entry> entries_;
-  Standing standing_;
+  RemainingWork remaining_work_;
   std::vector<Others> others_;                // by class, as of the last settlement
   bool classes_moved_ = false;                // jobs have come into classes or left them since
   std::vector<std::vector<JobId>> in_class_;  // by class, in any order

@@ -58,7 +58,7 @@ struct PolicyRound {
   [[nodiscard]] const PolicyWish* wish_for(JobId job) const;
 };
 
-struct PolicyDesk {
+struct PolicyDeployment {
   std::optional<PolicyFileRef> active;  // none = the daemon's own policy decides
   std::vector<PolicyFileRef> earlier;   // that a rollback goes back to, the newest last; empty = to the daemon's own
   std::optional<PolicyFileRef> shadow;  // asked beside whoever decides; changes nothing
@@ -68,7 +68,7 @@ struct PolicyDesk {
   int failures = 0;                     // of `active`, one after another
   std::optional<PolicyRound> answer;    // not yet planned with
   bool job_ended = false;               // since the newest plan, so that it is due
-  bool operator==(const PolicyDesk&) const = default;
+  bool operator==(const PolicyDeployment&) const = default;
 };
 
 }  // namespace tidepool::core

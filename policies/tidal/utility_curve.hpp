@@ -10,7 +10,7 @@
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
-#include "policies/tidal/standing.hpp"
+#include "policies/tidal/remaining_work.hpp"
 
 namespace tidepool::policies::tidal {
 
@@ -40,14 +40,14 @@ struct Settings {
 };
 
 // The cluster as one job sees it; of several slot types, one of them.
-struct Ground {
+struct SlotPool {
   int slots = 0;
   int slots_per_node = 1;
   Instant now;
   int type = 0;     // index into View::types
   double pace = 1;  // how many slots of the first type one of these is worth to most jobs (slot_types.hpp)
 };
-[[nodiscard]] Ground ground_of(const cluster::View& view);
+[[nodiscard]] SlotPool ground_of(const cluster::View& view);
 
 // How long a job still takes, as its place among the others goes by it.
 struct Length {
@@ -57,7 +57,7 @@ struct Length {
 };
 [[nodiscard]] Length length_of(const cluster::JobRow& job, const Settings& settings);
 // On one slot's worth of whichever type takes it least. Requires: at least one ground.
-[[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const Ground> grounds, const Settings& settings);
+[[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const SlotPool> pools, const Settings& settings);
 
 // Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
 // most jobs gain by the one over the other (as Jayaram Subramanya et al., "Sia", SOSP 2023, section 3.4, from one
@@ -67,7 +67,7 @@ struct Reading {
   double factor = 1;
   [[nodiscard]] double goodput(const cluster::JobRow& job, cluster::Shape shape) const;
 };
-[[nodiscard]] Reading reading_of(const cluster::JobRow& job, const Ground& ground, std::span<const Ground> grounds);
+[[nodiscard]] Reading reading_of(const cluster::JobRow& job, const SlotPool& pool, std::span<const SlotPool> pools);
 
 // How a job's weight rises while it holds nothing: by a share at each step, so that it changes at few times.
 struct Waiting {
@@ -78,18 +78,18 @@ struct Waiting {
 // How many steps a job has been in the system without holding anything.
 [[nodiscard]] std::int64_t steps_waited(const cluster::JobRow& job, Instant now, const Waiting& waiting);
 
-class Worth {
+class UtilityCurve {
  public:
   // `job` and its speed model are read during the life of the worth.
-  Worth(const cluster::JobRow& job, const Ground& ground, const Others& others, const Settings& settings);
+  UtilityCurve(const cluster::JobRow& job, const SlotPool& pool, const Others& others, const Settings& settings);
 
   // Of slots of one type among several. Its weight is the same on each of them.
   struct Types {
-    std::span<const Ground> grounds;  // one per type of the cluster
+    std::span<const SlotPool> pools;  // one per type of the cluster
     std::size_t of = 0;               // index into them
     int held_type = -1;               // of the slots that the job holds; -1 = none
   };
-  Worth(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
+  UtilityCurve(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
 
   // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and ground would
   // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
@@ -122,7 +122,7 @@ class Worth {
 
   const cluster::JobRow* job_;
   const Settings* settings_;
-  Ground ground_;
+  SlotPool ground_;
   Reading reading_;
   int held_ = 0;
   bool here_ = true;   // what it holds is of this type
@@ -134,7 +134,7 @@ class Worth {
   double slots_ = 0;       // of the cluster, in slots of the first type
   double speed_held_ = 0;  // speed-up where it is; 0 = it holds nothing
   double resuming_ = 0;    // share of what it holds that giving up everything costs
-  // Type by type, of each type ascending. These follow from row, grounds and settings and never change.
+  // Type by type, of each type ascending. These follow from row, pools and settings and never change.
   boost::container::small_vector<Weighed, 5> sizes_;
   double weight_ = 0;
 };
@@ -142,6 +142,6 @@ class Worth {
 // The sizes that are weighed: within a node 1, 2, 4 and so on and the whole node, beyond it whole nodes, 2, 3, 4, 6, 8,
 // 12 and so on; or those that the job allows; and what it holds, and wants.
 using SizesWeighed = boost::container::small_vector<int, 8>;
-[[nodiscard]] SizesWeighed sizes_weighed(const cluster::JobRow& job, const Ground& ground, const Settings& settings);
+[[nodiscard]] SizesWeighed sizes_weighed(const cluster::JobRow& job, const SlotPool& pool, const Settings& settings);
 
 }  // namespace tidepool::policies::tidal

@@ -26,21 +26,21 @@ inline constexpr double kNoticeable = 1.1;
 
 // When its size can change again that only time holds, if it is running: the end of its cooldown and of its minimum run
 // time; nothing if neither holds it at any time.
-[[nodiscard]] std::optional<Instant> thaws_at(const Job& job);
+[[nodiscard]] std::optional<Instant> resizable_at(const Job& job);
 
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
-[[nodiscard]] bool size_is_frozen(const Job& job, Instant now);
+[[nodiscard]] bool resize_is_blocked(const Job& job, Instant now);
 
 // What of a job's specification a plan may depend on.
 [[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
 
-[[nodiscard]] Grounds grounds_of(const Job& job, Instant now);
+[[nodiscard]] PlanInputs inputs_of(const Job& job, Instant now);
 
 // Of the nodes that a plan may count with: their ids, slots and prices, and which are cordoned.
 [[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
 
 // The newest plan does not rest on what is known of the job now.
-[[nodiscard]] bool grounds_have_changed(const Job& job, Instant now);
+[[nodiscard]] bool inputs_have_changed(const Job& job, Instant now);
 
 // Whether the default policy, which plans for the whole cluster, must plan now.
 [[nodiscard]] bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope);

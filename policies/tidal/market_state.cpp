@@ -1,4 +1,4 @@
-#include "policies/tidal/tide.hpp"
+#include "policies/tidal/market_state.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,41 +14,41 @@ Instant next_step(const cluster::JobRow& job, Instant now, const Waiting& waitin
 
 }  // namespace
 
-Tide::Tide(const Ground& ground, const Settings& settings)
+MarketState::MarketState(const SlotPool& pool, const Settings& settings)
     : settings_(settings),
-      ground_(ground),
-      others_(Standing::kClasses),
-      in_class_(Standing::kClasses),
-      market_(ground.slots) {}
+      ground_(pool),
+      others_(RemainingWork::kClasses),
+      in_class_(RemainingWork::kClasses),
+      market_(pool.slots) {}
 
-void Tide::set_ground(const Ground& ground) {
-  ground_ = ground;
-  market_.set_slots(ground.slots);
+void MarketState::set_ground(const SlotPool& pool) {
+  ground_ = pool;
+  market_.set_slots(pool.slots);
   for (auto& [job, entry] : entries_) {
     entry.worth.reset();
     put_.insert(job);
   }
 }
 
-void Tide::enter_class(JobId job, Entry& entry) {
-  std::vector<JobId>& members = in_class_[entry.standing];
+void MarketState::enter_class(JobId job, Entry& entry) {
+  std::vector<JobId>& members = in_class_[entry.remaining_work];
   entry.place = members.size();
   members.push_back(job);
-  standing_.add(entry.standing, entry.in_turn);
+  remaining_work_.add(entry.remaining_work, entry.in_turn);
   classes_moved_ = true;
 }
 
 // The last one of the class takes its place.
-void Tide::leave_class(const Entry& entry) {
-  std::vector<JobId>& members = in_class_[entry.standing];
+void MarketState::leave_class(const Entry& entry) {
+  std::vector<JobId>& members = in_class_[entry.remaining_work];
   entries_.at(members.back()).place = entry.place;
   members[entry.place] = members.back();
   members.pop_back();
-  standing_.remove(entry.standing, entry.in_turn);
+  remaining_work_.remove(entry.remaining_work, entry.in_turn);
   classes_moved_ = true;
 }
 
-void Tide::put(cluster::JobRow job, Instant at, int promised) {
+void MarketState::put(cluster::JobRow job, Instant at, int promised) {
   const JobId id = job.id;
   Entry& entry = entries_[id];
   const bool is_known = entry.row.id == id;
@@ -58,10 +58,10 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   entry.worth.reset();
   const Length length = length_of(entry.row, settings_);
   entry.waiting = waiting_of(length, settings_);
-  const Standing::Class standing = Standing::class_of(length.seconds);
-  if (!is_known || standing != entry.standing || length.in_turn != entry.in_turn) {
+  const RemainingWork::Class remaining_work = RemainingWork::class_of(length.seconds);
+  if (!is_known || remaining_work != entry.remaining_work || length.in_turn != entry.in_turn) {
     if (is_known) leave_class(entry);
-    entry.standing = standing;
+    entry.remaining_work = remaining_work;
     entry.in_turn = length.in_turn;
     enter_class(id, entry);
   }
@@ -73,7 +73,7 @@ void Tide::put(cluster::JobRow job, Instant at, int promised) {
   put_.insert(id);
 }
 
-void Tide::leave(JobId job) {
+void MarketState::leave(JobId job) {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
   due_.erase(job);
@@ -82,11 +82,11 @@ void Tide::leave(JobId job) {
   market_.leave(job);
 }
 
-IdSet<JobId> Tide::to_be_weighed(Instant now) {
+IdSet<JobId> MarketState::to_be_weighed(Instant now) {
   IdSet<JobId> jobs = std::exchange(put_, {});
   if (std::exchange(classes_moved_, false)) {
-    std::vector<Others> others = standing_.others(settings_.long_jobs);
-    for (Standing::Class at = 0; at < Standing::kClasses; ++at) {
+    std::vector<Others> others = remaining_work_.others(settings_.long_jobs);
+    for (RemainingWork::Class at = 0; at < RemainingWork::kClasses; ++at) {
       if (others[at] != others_[at]) jobs.insert(in_class_[at].begin(), in_class_[at].end());
     }
     others_ = std::move(others);
@@ -102,21 +102,21 @@ IdSet<JobId> Tide::to_be_weighed(Instant now) {
 }
 
 // Only a row that was put again, or another ground, makes a new worth.
-Curve Tide::weigh(Entry& entry, Instant now) const {
+Curve MarketState::weigh(Entry& entry, Instant now) const {
   // One that holds slots does not wait: its row says for how long it did.
   const Instant waits_until = entry.row.placement.empty() ? now : entry.at;
-  const Others& others = others_[entry.standing];
+  const Others& others = others_[entry.remaining_work];
   if (entry.worth) {
     entry.worth->reweigh(others, waits_until);
   } else {
-    Ground ground = ground_;
-    ground.now = waits_until;
-    entry.worth.emplace(entry.row, ground, others, settings_);
+    SlotPool pool = ground_;
+    pool.now = waits_until;
+    entry.worth.emplace(entry.row, pool, others, settings_);
   }
   return entry.worth->curve(entry.promised);
 }
 
-Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
+Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget) {
   std::vector<std::pair<JobId, Curve>> bids;
   const IdSet<JobId> jobs = to_be_weighed(now);
   bids.reserve(jobs.size());
@@ -129,7 +129,7 @@ Market::Settlement Tide::settle(Instant now, core::StepBudget& budget) {
   return market_.settle(budget);
 }
 
-Market::Settlement Tide::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget) {
+Market::Settlement MarketState::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget) {
   for (const JobId job : jobs) market_.bid(job, Curve{Choice{}});
   put_.insert(jobs);
   return market_.settle(budget);

@@ -42,7 +42,7 @@ struct PolicyReplay {
   std::map<JobId, JobSum> jobs;  // that would have got another size at least once
 };
 
-class PolicyWorkshop {
+class PolicyEvaluator {
  public:
   struct Setup {
     core::Engine::Parts parts;
@@ -51,14 +51,14 @@ class PolicyWorkshop {
     std::string journal;                        // path of the state database; empty = there is no history to replay
     Duration patience = Duration::seconds(60);  // with the rounds of one replay, and with the tests of one version
   };
-  explicit PolicyWorkshop(Setup setup);
-  ~PolicyWorkshop();
-  PolicyWorkshop(const PolicyWorkshop&) = delete;
-  PolicyWorkshop& operator=(const PolicyWorkshop&) = delete;
+  explicit PolicyEvaluator(Setup setup);
+  ~PolicyEvaluator();
+  PolicyEvaluator(const PolicyEvaluator&) = delete;
+  PolicyEvaluator& operator=(const PolicyEvaluator&) = delete;
 
   [[nodiscard]] bool allows_native() const { return setup_.allow_native; }
 
-  // Each calls `done` once on the workshop's thread, or at once with kUnavailable if too much waits already.
+  // Each calls `done` once on the evaluator's thread, or at once with kUnavailable if too much waits already.
   // Loads the version in a host; runs its tests, too, if asked to.
   void examine(PolicyVersion version, bool run_tests, std::function<void(Result<PolicyExamined>)> done);
   struct ReplayAsked {
