@@ -88,7 +88,7 @@ void DaemonModel::answer(const core::Fact& fact, std::vector<Outgoing>& out) {
   } else if (const auto* joining = std::get_if<core::WorkerJoining>(&fact)) {
     const core::Worker* worker = state.find_worker(joining->worker);
     if (worker == nullptr) return;
-    const auto& members = state.find_job(worker->job)->members;
+    const auto& members = state.find_job(worker->job)->membership.members;
     const auto rank = static_cast<int>(std::find(members.begin(), members.end(), worker->id) - members.begin());
     tell(executor_.on_address(worker->id, {joining->generation, rank, worker->id.text()}, state), out);
   }

@@ -339,10 +339,10 @@ SimResult Simulator::result() {
       JobRow& counted = counts_[found->id];
       row.id = found->id;
       row.state = found->state;
-      if (found->state == core::JobState::kFailed) row.failure = found->last_error;
+      if (found->state == core::JobState::kFailed) row.failure = found->recovery.last_error;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
       if (found->finished_at) row.finished_s = (*found->finished_at - Instant()).to_seconds();
-      row.slot_seconds = found->slot_time.to_seconds();
+      row.slot_seconds = found->account.slot_time.to_seconds();
       row.resizes = counted.resizes;
       row.preemptions = counted.preemptions;
       row.held = std::move(counted.held);

@@ -30,7 +30,7 @@ void fields(auto& archive, codec::Like<StuckNotice> auto& notice) {
   archive("lasted", notice.lasted);
 }
 
-void fields(auto& archive, codec::Like<KeptState> auto& kept) {
+void fields(auto& archive, codec::Like<SavedState> auto& kept) {
   archive("step", kept.step);
   archive("samples", kept.samples);
   archive("node", kept.node);
@@ -190,69 +190,83 @@ void fields(auto& archive, codec::Like<RestartState> auto& restart_state) {
 
 namespace {
 
-void membership_fields(auto& archive, codec::Like<Job> auto& job) {
-  archive("generation", job.generation);
-  archive("members", job.members);
-  archive("switched", job.switched);
-  archive("switch_step", job.switch_step);
-  archive("commit", job.commit);
-  archive("stepping_generation", job.stepping_generation);
-  archive("stepping_size", job.stepping_size);
-  archive("parking", job.parking);
-  archive("incarnation", job.restart_state);
-  archive("transition", job.transition);
-  archive("workers", job.workers);
-  archive("out_of_sight", job.members_on_lost_nodes);
-  archive("shares_told", job.weights_told);
-  archive("shares_used", job.weights_used);
-  archive("shares_ordered", job.weights_ordered);
-  archive("eased", job.rebalanced);
-  archive("pinned_size", job.pinned_size);
-  archive("cancel_requested", job.cancel_requested);
-  archive("suspend_requested", job.suspend_requested);
-  archive("finished_training", job.finished_training);
-  archive("misconfigured", job.misconfigured);
-  archive("cooldown_waived", job.cooldown_waived);
-  archive("checkpoint_wanted", job.checkpoint_wanted);
-  archive("quiet_exits", job.unconfirmed_exits);
-  archive("quiet_since", job.unconfirmed_since);
+// A job is stored flat: the parts are of the program, the names of the rows.
+void part_fields(auto& archive, codec::Like<Membership> auto& membership) {
+  archive("generation", membership.generation);
+  archive("members", membership.members);
+  archive("switched", membership.switched);
+  archive("switch_step", membership.switch_step);
+  archive("commit", membership.commit);
+  archive("stepping_generation", membership.stepping_generation);
+  archive("stepping_size", membership.stepping_size);
+  archive("parking", membership.parking);
+  archive("incarnation", membership.restart_state);
+  archive("transition", membership.transition);
+  archive("workers", membership.workers);
+  archive("out_of_sight", membership.on_lost_nodes);
 }
 
-void measurement_fields(auto& archive, codec::Like<Job> auto& job) {
-  archive("last_step", job.last_step);
-  archive("samples_done", job.samples_done);
-  archive("program_length", job.program_length);
-  archive("last_report_at", job.last_report_at);
-  archive("parked", job.parked);
-  archive("checkpoint", job.checkpoint);
-  archive("held_since", job.held_since);
-  archive("epoch", job.epoch);
-  archive("first_loss", job.first_loss);
-  archive("last_loss", job.last_loss);
-  archive("global_batch", job.global_batch);
-  archive("noise_scale", job.noise_scale);
-  archive("sizes", job.sizes);
-  archive("steps_since_switch", job.steps_since_switch);
-  archive("paces", job.detector_state);
-  archive("grow_cost", job.grow_cost);
-  archive("replace_cost", job.replace_cost);
-  archive("shrink_cost", job.shrink_cost);
-  archive("failure_cost", job.failure_cost);
-  archive("restart_cost", job.restart_cost);
-  archive("rebalance_cost", job.rebalance_cost);
-  archive("boot_cost", job.boot_cost);
-  archive("audited_epoch", job.audited_epoch);
-  archive("restarts", job.restarts);
-  archive("replacements", job.replacements);
-  archive("shrunk_for_straggler", job.shrunk_for_straggler);
-  archive("last_replacement_at", job.last_replacement_at);
-  archive("last_error", job.last_error);
-  archive("charged_until", job.charged_until);
-  archive("slot_time", job.slot_time);
-  archive("cost", job.cost);
-  archive("cost_remainder", job.cost_remainder);
-  archive("verdict", job.verdict);
-  archive("allotted", job.planned);
+void part_fields(auto& archive, codec::Like<SampleShares> auto& shares) {
+  archive("shares_told", shares.ordered);
+  archive("shares_used", shares.used);
+  archive("shares_ordered", shares.awaited);
+  archive("eased", shares.rebalanced);
+}
+
+void part_fields(auto& archive, codec::Like<Requests> auto& requests) {
+  archive("pinned_size", requests.pinned_size);
+  archive("cancel_requested", requests.cancel);
+  archive("suspend_requested", requests.suspend);
+  archive("checkpoint_wanted", requests.checkpoint);
+}
+
+void part_fields(auto& archive, codec::Like<Progress> auto& progress) {
+  archive("finished_training", progress.finished);
+  archive("last_step", progress.step);
+  archive("samples_done", progress.samples);
+  archive("program_length", progress.length);
+  archive("last_report_at", progress.reported_at);
+  archive("epoch", progress.epoch);
+  archive("first_loss", progress.first_loss);
+  archive("last_loss", progress.last_loss);
+  archive("global_batch", progress.global_batch);
+  archive("noise_scale", progress.noise_scale);
+  archive("audited_epoch", progress.audited_epoch);
+}
+
+void part_fields(auto& archive, codec::Like<Measurements> auto& measurements) {
+  archive("sizes", measurements.sizes);
+  archive("steps_since_switch", measurements.steps_since_switch);
+  archive("paces", measurements.detector_state);
+  archive("grow_cost", measurements.grow_cost);
+  archive("replace_cost", measurements.replace_cost);
+  archive("shrink_cost", measurements.shrink_cost);
+  archive("failure_cost", measurements.failure_cost);
+  archive("restart_cost", measurements.restart_cost);
+  archive("rebalance_cost", measurements.rebalance_cost);
+  archive("boot_cost", measurements.boot_cost);
+}
+
+void part_fields(auto& archive, codec::Like<Recovery> auto& recovery) {
+  archive("misconfigured", recovery.misconfigured);
+  archive("cooldown_waived", recovery.cooldown_waived);
+  archive("quiet_exits", recovery.unconfirmed_exits);
+  archive("quiet_since", recovery.unconfirmed_since);
+  archive("parked", recovery.suspended);
+  archive("checkpoint", recovery.checkpoint);
+  archive("held_since", recovery.waits_near_since);
+  archive("restarts", recovery.restarts);
+  archive("replacements", recovery.replacements);
+  archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
+  archive("last_replacement_at", recovery.last_replacement_at);
+  archive("last_error", recovery.last_error);
+}
+
+void part_fields(auto& archive, codec::Like<Account> auto& account) {
+  archive("charged_until", account.charged_until);
+  archive("slot_time", account.slot_time);
+  archive("cost", account.cost);
+  archive("cost_remainder", account.cost_remainder);
 }
 
 }  // namespace
@@ -266,8 +280,15 @@ void fields(auto& archive, codec::Like<Job> auto& job) {
   archive("finished_at", job.finished_at);
   archive("last_start_at", job.last_start_at);
   archive("last_resize_at", job.last_resize_at);
-  membership_fields(archive, job);
-  measurement_fields(archive, job);
+  part_fields(archive, job.membership);
+  part_fields(archive, job.shares);
+  part_fields(archive, job.requests);
+  part_fields(archive, job.progress);
+  part_fields(archive, job.measurements);
+  part_fields(archive, job.recovery);
+  part_fields(archive, job.account);
+  archive("verdict", job.verdict);
+  archive("allotted", job.planned);
 }
 
 void fields(auto& archive, codec::Like<EndedJob> auto& job) {

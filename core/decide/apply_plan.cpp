@@ -19,7 +19,7 @@ void conclude(Job& job, const Reason& reason, WorkerId straggler = {}) {
   job.verdict.job = job.id;
   job.verdict.reason = reason;
   job.verdict.blocked = {.straggler = straggler};
-  job.weights_ordered = false;
+  job.shares.awaited = false;
 }
 
 std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<WorkerPlacement>& placements, int size) {
@@ -35,7 +35,7 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
 // Once for as long as the worker stays slow.
 void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reason& reason) {
   StragglerTrack& track = change.worker(id).track;
-  if (track.told || job.rebalanced.contains(id)) return;
+  if (track.told || job.shares.rebalanced.contains(id)) return;
   track.told = true;
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
@@ -45,9 +45,9 @@ void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.from_size = job.size();
   transition.to_size = job.size() + static_cast<int>(transition.joining_workers.size()) -
                        static_cast<int>(transition.leaving_workers.size());
-  job.transition = std::move(transition);
+  job.membership.transition = std::move(transition);
   become(job, JobState::kResizing);
-  change.emit("job.resizing", job, resizing_data(*job.transition));
+  change.emit("job.resizing", job, resizing_data(*job.membership.transition));
 }
 
 void apply(StateChange& change, const StartIntent& intent, const Reason& reason) {
@@ -56,25 +56,25 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   const int size = static_cast<int>(intent.joining_workers.size());
   become(job, JobState::kStarting);
   job.last_start_at = change.at();
-  job.cooldown_waived = false;
-  job.parking = false;
-  job.members_on_lost_nodes.clear();
-  job.held_since.reset();
-  job.stepping_generation = 0;
-  job.stepping_size = 0;
-  job.audited_epoch.reset();  // epochs since the kept state are gone through again
+  job.recovery.cooldown_waived = false;
+  job.membership.parking = false;
+  job.membership.on_lost_nodes.clear();
+  job.recovery.waits_near_since.reset();
+  job.membership.stepping_generation = 0;
+  job.membership.stepping_size = 0;
+  job.progress.audited_epoch.reset();  // epochs since the kept state are gone through again
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
   transition.since = change.at();
   transition.reason = reason;
   transition.to_size = size;
-  job.transition = std::move(transition);
+  job.membership.transition = std::move(transition);
 }
 
 void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
-  job.shrunk_for_straggler = false;
+  job.recovery.shrunk_for_straggler = false;
   const int size = job.size() + static_cast<int>(intent.joining_workers.size());
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
@@ -89,7 +89,7 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
     count_replacement(job, change.at());
     tell_straggler(change, job, intent.straggler, reason);
   }
-  job.shrunk_for_straggler = static_cast<bool>(intent.straggler);
+  job.recovery.shrunk_for_straggler = static_cast<bool>(intent.straggler);
   Transition transition;
   transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
@@ -121,18 +121,18 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
   Job& job = change.job(intent.job);
   conclude(job, reason, intent.regains ? WorkerId() : intent.worker);
   if (!intent.regains) tell_straggler(change, job, intent.worker, reason);
-  for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
-    const WorkerId id = job.members[rank];
+  for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank) {
+    const WorkerId id = job.membership.members[rank];
     if (intent.weights[rank] == kFullShare) {
-      job.rebalanced.erase(id);
+      job.shares.rebalanced.erase(id);
       continue;
     }
-    const auto [rebalanced, is_new] = job.rebalanced.try_emplace(id);
+    const auto [rebalanced, is_new] = job.shares.rebalanced.try_emplace(id);
     if (is_new) rebalanced->second.lost_s = change.worker(id).track.waited_s;
     rebalanced->second.weight = intent.weights[rank];
   }
-  job.weights_told = {.number = intent.number, .weights = intent.weights};
-  job.weights_ordered = true;
+  job.shares.ordered = {.number = intent.number, .weights = intent.weights};
+  job.shares.awaited = true;
 }
 
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
@@ -140,16 +140,17 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   if (intent.after_failure) conclude(job, reason);
   if (intent.after_failure) count_quiet_exits(change, job);
   // A failure during a switch does not hide from which size the job came.
-  const int before = job.switched ? job.size() : job.commit.from_size;
-  job.commit = {.at = change.at(),
-                .reason = reason,
-                .replaces = !intent.after_failure && job.transition && job.transition->replaces,
-                .from_size = job.members.empty() ? 0 : before,
-                .after_failure = intent.after_failure};
-  for (const WorkerId id : job.workers) {
+  const int before = job.membership.switched ? job.size() : job.membership.commit.from_size;
+  job.membership.commit = {
+      .at = change.at(),
+      .reason = reason,
+      .replaces = !intent.after_failure && job.membership.transition && job.membership.transition->replaces,
+      .from_size = job.membership.members.empty() ? 0 : before,
+      .after_failure = intent.after_failure};
+  for (const WorkerId id : job.membership.workers) {
     if (contains(intent.members, id)) {
       change.worker(id).phase = WorkerPhase::kMember;
-    } else if (contains(job.members, id)) {
+    } else if (contains(job.membership.members, id)) {
       mark_leaving(change, id, std::nullopt);
     }
     // Leavers of a switch that never came leave now.
@@ -157,20 +158,20 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
     const bool stranded = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
     if (intent.after_failure && stranded) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
   }
-  job.generation = intent.number;
-  job.members = intent.members;
-  job.switched = false;
+  job.membership.generation = intent.number;
+  job.membership.members = intent.members;
+  job.membership.switched = false;
   begin_shares(job);
-  job.restart_state.failed = WorkerId();
-  for (const WorkerId id : job.members) change.worker(id).program_ended = false;
-  if (job.transition && !intent.after_failure) job.transition->committed = true;
+  job.membership.restart_state.failed = WorkerId();
+  for (const WorkerId id : job.membership.members) change.worker(id).program_ended = false;
+  if (job.membership.transition && !intent.after_failure) job.membership.transition->committed = true;
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
   Job& job = change.job(intent.job);
-  job.restart_state.launched = intent.number;
-  job.restart_state.launched_at = change.at();
-  job.restart_state.home = change.worker(job.members.front()).node;
+  job.membership.restart_state.launched = intent.number;
+  job.membership.restart_state.launched_at = change.at();
+  job.membership.restart_state.home = change.worker(job.membership.members.front()).node;
 }
 
 void apply(StateChange& change, const PreemptIntent& intent, const Reason& reason) {
@@ -178,20 +179,21 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   conclude(job, reason);
   count_quiet_exits(change, job);
   become(job, JobState::kSuspending);
-  job.parking = intent.number > 0;
-  job.restart_state.failed = WorkerId();
-  if (job.parking) {
-    job.generation = intent.number;
-    job.commit = {.at = change.at(), .reason = reason, .from_size = job.size(), .after_failure = intent.after_failure};
+  job.membership.parking = intent.number > 0;
+  job.membership.restart_state.failed = WorkerId();
+  if (job.membership.parking) {
+    job.membership.generation = intent.number;
+    job.membership.commit = {
+        .at = change.at(), .reason = reason, .from_size = job.size(), .after_failure = intent.after_failure};
   }
-  job.members.clear();
+  job.membership.members.clear();
   begin_shares(job);
-  job.switched = false;
-  job.transition.reset();
-  for (const WorkerId id : job.workers) {
+  job.membership.switched = false;
+  job.membership.transition.reset();
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);
     if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
-    const bool parks = job.parking && may_hold_state(worker);
+    const bool parks = job.membership.parking && may_hold_state(worker);
     mark_leaving(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
   }
 }
@@ -199,7 +201,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
 // A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
 // lost.
 bool counts_as_lost(const Job& job, const Worker& worker, StopCause cause) {
-  const bool boots = job.transition && contains(job.transition->joining_workers, worker.id);
+  const bool boots = job.membership.transition && contains(job.membership.transition->joining_workers, worker.id);
   switch (cause) {
     case StopCause::kStartTimeout: return boots;
     case StopCause::kStuck: return boots || worker.phase == WorkerPhase::kMember;
@@ -237,14 +239,14 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   conclude(job, reason);
   become(job, state_of(intent.end));
   job.finished_at = change.at();
-  job.parking = false;
-  job.checkpoint_wanted = false;
-  job.members.clear();
-  job.members_on_lost_nodes.clear();
+  job.membership.parking = false;
+  job.requests.checkpoint = false;
+  job.membership.members.clear();
+  job.membership.on_lost_nodes.clear();
   begin_shares(job);
-  job.switched = false;
-  job.transition.reset();
-  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
+  job.membership.switched = false;
+  job.membership.transition.reset();
+  for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
   job.planned.reset();
   if (change.state().deployment.active) change.state().deployment.job_ended = true;
   change.capacity_changed();
@@ -291,7 +293,8 @@ void apply_decision(StateChange& change, const Decision& decision, std::uint64_t
   for (const auto& verdict : decision.verdicts) {
     Job& job = change.words_of(verdict.job);
     job.verdict = verdict;
-    if (verdict.blocked.on == BlockedOn::kSavedState && !job.held_since) job.held_since = change.at();
+    if (verdict.blocked.on == BlockedOn::kSavedState && !job.recovery.waits_near_since)
+      job.recovery.waits_near_since = change.at();
     if (const WorkerId straggler = verdict.blocked.straggler) tell_straggler(change, job, straggler, verdict.reason);
   }
 }

@@ -18,7 +18,8 @@ bool may_be_given(const Job& job, int size) {
   const auto& sizes = job.spec.elastic.sizes;
   if (size != 0 && !std::binary_search(sizes.begin(), sizes.end(), size)) return false;
   const bool waits = job.state == JobState::kPending || job.state == JobState::kSuspending;
-  return job.pinned_size == 0 || size == job.pinned_size || (waits && size < job.pinned_size);
+  return job.requests.pinned_size == 0 || size == job.requests.pinned_size ||
+         (waits && size < job.requests.pinned_size);
 }
 
 bool goes_on(const DecisionDraft& draft, const Job& job) {
@@ -38,8 +39,8 @@ bool stands(const Job& job, Instant now) {
 // since.
 Target standing(const Job& job) {
   if (job.planned && may_be_given(job, job.planned->target.size)) return job.planned->target;
-  const int size = job.pinned_size > 0 ? job.pinned_size : allowed_size(job, job.size());
-  return {.size = job.members.empty() ? 0 : size, .reason = reason::PolicyFailed{}};
+  const int size = job.requests.pinned_size > 0 ? job.requests.pinned_size : allowed_size(job, job.size());
+  return {.size = job.membership.members.empty() ? 0 : size, .reason = reason::PolicyFailed{}};
 }
 
 // It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken

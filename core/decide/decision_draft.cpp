@@ -22,8 +22,8 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
   for (const auto& verdict : decision.verdicts) jobs.insert(verdict.job);
   for (const JobId id : jobs) {
     const Job& job = *state.find_job(id);
-    digest.mix(id.number()).mix(job.generation).mix(static_cast<std::uint64_t>(job.last_step));
-    for (const auto& [size, record] : job.sizes) {
+    digest.mix(id.number()).mix(job.membership.generation).mix(static_cast<std::uint64_t>(job.progress.step));
+    for (const auto& [size, record] : job.measurements.sizes) {
       digest.mix(static_cast<std::uint64_t>(size)).mix(static_cast<std::uint64_t>(record.steps));
       digest.mix(static_cast<std::uint64_t>(record.measured_at.count_us()));
     }
@@ -53,7 +53,7 @@ const JobRule* DecisionDraft::rule_of(const Job& job) const {
 }
 
 Target DecisionDraft::unplanned_target(const Job& job) {
-  if (job.pinned_size > 0) return pinned_target(job);
+  if (job.requests.pinned_size > 0) return pinned_target(job);
   if (const JobRule* rule = rule_of(job)) return rule->target(view(), job, budget_);
   const int held = job.size();
   if (held == 0) return {.reason = reason::PolicyFailed{}, .lost = {}, .mark = {}};
@@ -99,7 +99,7 @@ void DecisionDraft::note_leavers(const Intent& intent) {
   } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
     leavers_.insert(stop->worker);
   } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
-    const auto& workers = state_.find_job(preempted->job)->workers;
+    const auto& workers = state_.find_job(preempted->job)->membership.workers;
     leavers_.insert(workers.begin(), workers.end());
   }
 }

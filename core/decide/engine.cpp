@@ -259,7 +259,7 @@ Decision Engine::decide_anew(Instant now) const {
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
-    if (!is_final(job->state) || !job->workers.empty()) jobs.insert(id);
+    if (!is_final(job->state) || !job->membership.workers.empty()) jobs.insert(id);
     if (planner) planner->follow(impl_->state, id);
   }
   if (planner) impl_->follow_ended(*planner);

@@ -15,28 +15,33 @@ constexpr std::int64_t kTimeoutsBesideSteps = 5;
 std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
   if (!awaits_switch(job)) return std::nullopt;
   if (job.spec.resize == ResizeMode::kRestart) {
-    const Instant from_commit = job.commit.at + job.spec.elastic.grace + pause_before_launch(job);
-    const bool launched = job.restart_state.launched == job.generation && job.restart_state.launched_at;
+    const Instant from_commit = job.membership.commit.at + job.spec.elastic.grace + pause_before_launch(job);
+    const bool launched =
+        job.membership.restart_state.launched == job.membership.generation && job.membership.restart_state.launched_at;
     // Whoever held up the launch, its programs have their own time.
-    return (launched ? std::max(from_commit, *job.restart_state.launched_at) : from_commit) + config.switch_timeout;
+    return (launched ? std::max(from_commit, *job.membership.restart_state.launched_at) : from_commit) +
+           config.switch_timeout;
   }
-  const Instant newest_sign = std::max(job.commit.at, job.last_report_at.value_or(job.commit.at));
-  return std::min(newest_sign + config.switch_timeout, job.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
+  const Instant newest_sign =
+      std::max(job.membership.commit.at, job.progress.reported_at.value_or(job.membership.commit.at));
+  return std::min(newest_sign + config.switch_timeout,
+                  job.membership.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
 }
 
 bool is_newcomer(const Job& job, WorkerId id) {
-  return job.transition && job.transition->committed && contains(job.transition->joining_workers, id);
+  return job.membership.transition && job.membership.transition->committed &&
+         contains(job.membership.transition->joining_workers, id);
 }
 
 // Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
 // generation, or that their program runs), and leaving workers that are still here.
 std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
-  const bool launched = job.restart_state.launched == job.generation;
+  const bool launched = job.membership.restart_state.launched == job.membership.generation;
   std::vector<WorkerId> late;
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
-    const bool silent = (launched ? worker.launched : worker.joining) < job.generation;
+    const bool silent = (launched ? worker.launched : worker.joining) < job.membership.generation;
     if (worker.phase == WorkerPhase::kLeaving || (worker.phase == WorkerPhase::kMember && silent)) late.push_back(id);
   }
   return late;
@@ -48,20 +53,20 @@ std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return laggards(state, job);
   std::vector<WorkerId> silent;
   std::vector<WorkerId> joining_workers;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->node_lost) continue;
-    if (worker->joining < job.generation) silent.push_back(id);
+    if (worker->joining < job.membership.generation) silent.push_back(id);
     if (is_newcomer(job, id)) joining_workers.push_back(id);
   }
   if (!silent.empty()) return silent;
-  return joining_workers.empty() ? std::vector{job.members.back()} : joining_workers;
+  return joining_workers.empty() ? std::vector{job.membership.members.back()} : joining_workers;
 }
 
 void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
-  if (!job.transition || job.transition->committed) return;
+  if (!job.membership.transition || job.membership.transition->committed) return;
   const Duration timeout = draft.parts().config.start_timeout;
-  for (const WorkerId id : job.transition->joining_workers) {
+  for (const WorkerId id : job.membership.transition->joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
     if (!late || worker.kill_at) continue;
@@ -73,17 +78,17 @@ void stop_hung_switch(DecisionDraft& draft, const Job& job) {
   const auto deadline = switch_deadline(job, draft.parts().config);
   // Who is being ended already, or is dead, changes the membership by itself.
   if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
-  const Duration lasted = draft.now() - job.commit.at;
+  const Duration lasted = draft.now() - job.membership.commit.at;
   for (const WorkerId id : suspects(draft.state(), job)) {
     draft.stop({job.id, id, Duration(), StopCause::kSwitchTimeout},
-               reason::SwitchTimeout{{.worker = id}, job.generation, lasted});
+               reason::SwitchTimeout{{.worker = id}, job.membership.generation, lasted});
   }
 }
 
 }  // namespace
 
 void stop_stuck(DecisionDraft& draft, const Job& job) {
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
     draft.stop({job.id, id, Duration(), StopCause::kStuck},
@@ -101,7 +106,7 @@ std::optional<Instant> next_hang(const ClusterState& state, const Job& job, cons
   const auto consider = [&](Instant when) {
     if (when > after && (!first || when < *first)) first = when;
   };
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
     if (boots) consider(worker.started_at + config.start_timeout);

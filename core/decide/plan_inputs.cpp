@@ -36,7 +36,7 @@ void mix_judgement(const ScalingSpec& scaling, Digest& digest) {
 // It is looked at with every report of a job, so nothing is put together for the comparison.
 bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
   auto known = before.begin();
-  for (const auto& [size, record] : job.sizes) {
+  for (const auto& [size, record] : job.measurements.sizes) {
     if (!is_measured(record, job)) continue;
     if (known == before.end() || known->first != size || noticeable(known->second, record.step_seconds)) return true;
     ++known;
@@ -51,11 +51,11 @@ std::uint64_t digest_of_wishes(const Job& job) {
   const JobSpec& spec = job.spec;
   Digest digest;
   digest.mix(number(spec.elastic.preferred)).mix(number(spec.priority)).mix(number(spec.gpus_per_worker));
-  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.pinned_size)).mix(number(spec.batch.global));
+  digest.mix(number(spec.preemptible ? 1 : 0)).mix(number(job.requests.pinned_size)).mix(number(spec.batch.global));
   digest.mix(spec.scaling.policy).mix(number(spec.scaling.price_cap ? spec.scaling.price_cap->count_micros() : -1));
   digest.mix(number(spec.work_samples.value_or(-1))).mix(number(spec.deadline ? spec.deadline->count_us() : -1));
-  if (job.program_length.steps) digest.mix("steps").mix(number(*job.program_length.steps));
-  if (job.program_length.samples) digest.mix("samples").mix(number(*job.program_length.samples));
+  if (job.progress.length.steps) digest.mix("steps").mix(number(*job.progress.length.steps));
+  if (job.progress.length.samples) digest.mix("samples").mix(number(*job.progress.length.samples));
   for (const std::string& type : spec.slot_types) digest.mix(type);
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
   digest.mix(number(spec.pack_node ? 1 : 0));
@@ -64,27 +64,27 @@ std::uint64_t digest_of_wishes(const Job& job) {
 }
 
 bool counts(const Job& job, Instant now) {
-  return !is_final(job.state) && job.state != JobState::kSuspended && !job.suspend_requested && !is_ending(job, now);
+  return !is_final(job.state) && job.state != JobState::kSuspended && !job.requests.suspend && !is_ending(job, now);
 }
 
 std::optional<Instant> resizable_at(const Job& job) {
   std::optional<Instant> until;
   if (job.last_start_at) until = *job.last_start_at + job.spec.elastic.min_runtime;
-  if (job.cooldown_waived || !job.last_resize_at) return until;
+  if (job.recovery.cooldown_waived || !job.last_resize_at) return until;
   const Instant cooled = *job.last_resize_at + job.spec.elastic.cooldown;
   return until ? std::max(*until, cooled) : cooled;
 }
 
 bool resize_is_blocked(const Job& job, Instant now) {
   if (job.state == JobState::kPending) return false;
-  if (job.state != JobState::kRunning || !job.switched || job.transition) return true;
+  if (job.state != JobState::kRunning || !job.membership.switched || job.membership.transition) return true;
   const auto until = resizable_at(job);
   return until && now < *until;
 }
 
 PlanInputs inputs_of(const Job& job, Instant now) {
   PlanInputs inputs{.asked = digest_of_wishes(job), .resize_blocked = resize_is_blocked(job, now), .step_seconds = {}};
-  for (const auto& [size, record] : job.sizes) {
+  for (const auto& [size, record] : job.measurements.sizes) {
     if (is_measured(record, job)) inputs.step_seconds.emplace(size, record.step_seconds);
   }
   return inputs;

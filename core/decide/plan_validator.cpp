@@ -51,7 +51,7 @@ class PlanCheck {
       return breaks("LeaversAreMembers", job.id.text() + " names no leaver, or one twice");
     }
     for (const WorkerId id : leaving_workers) {
-      if (!contains(job.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
+      if (!contains(job.membership.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
     }
     leavers_[job.id] = intent.leaving_workers;
     return size_allowed(job, job.size() - static_cast<int>(leaving_workers.size()));
@@ -59,7 +59,7 @@ class PlanCheck {
 
   Status check(const Job& job, const ReplaceIntent& intent) {
     TP_TRY(resizable(job));
-    if (!contains(job.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
+    if (!contains(job.membership.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
     return placements(job, {intent.joining_worker});
   }
 
@@ -67,22 +67,22 @@ class PlanCheck {
     TP_TRY(resizable(job));
     const std::string who = job.id.text();
     if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", who + " takes no change of shares");
-    if (intent.generation != job.generation || intent.number != job.weights_told.number + 1) {
-      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.weights_told.number) +
-                                         " of generation " + std::to_string(job.generation));
+    if (intent.generation != job.membership.generation || intent.number != job.shares.ordered.number + 1) {
+      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.shares.ordered.number) +
+                                         " of generation " + std::to_string(job.membership.generation));
     }
-    if (intent.weights.size() != job.members.size()) return breaks("EverybodyHasAShare", who);
+    if (intent.weights.size() != job.membership.members.size()) return breaks("EverybodyHasAShare", who);
     for (const std::int64_t weight : intent.weights) {
       if (weight < 1 || weight > kFullShare) return breaks("SharesWithinBounds", who);
     }
-    if (!contains(job.members, intent.worker)) return breaks("EverybodyHasAShare", intent.worker.text());
+    if (!contains(job.membership.members, intent.worker)) return breaks("EverybodyHasAShare", intent.worker.text());
     return ok_status();
   }
 
   Status check(const Job& job, const SwitchIntent& intent) {
     if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
-    if (intent.number != job.generation + 1) {
-      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
+    if (intent.number != job.membership.generation + 1) {
+      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.membership.generation));
     }
     if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
     const IdSet<WorkerId> distinct(intent.members.begin(), intent.members.end());
@@ -101,11 +101,12 @@ class PlanCheck {
   Status check(const Job& job, const LaunchIntent& intent) {
     const std::string who = job.id.text();
     if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", who + " switches while it steps");
-    if (!is_active(job.state) || job.members.empty()) return breaks("StateAllowsIt", who + " has nothing to launch");
-    if (intent.number != job.generation || switched_.contains(job.id)) {
-      return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.generation));
+    if (!is_active(job.state) || job.membership.members.empty())
+      return breaks("StateAllowsIt", who + " has nothing to launch");
+    if (intent.number != job.membership.generation || switched_.contains(job.id)) {
+      return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.membership.generation));
     }
-    if (job.restart_state.launched >= intent.number || !launched_.insert(job.id)) {
+    if (job.membership.restart_state.launched >= intent.number || !launched_.insert(job.id)) {
       return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
     }
     if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
@@ -116,11 +117,11 @@ class PlanCheck {
     TP_TRY(one_change(job));
     if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
     if (intent.number == 0) return ok_status();
-    if (intent.number != job.generation + 1) {
-      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.generation));
+    if (intent.number != job.membership.generation + 1) {
+      return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.membership.generation));
     }
     if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
-    if (job.stepping_generation == 0) return breaks("StateAllowsIt", job.id.text() + " has nothing to park");
+    if (job.membership.stepping_generation == 0) return breaks("StateAllowsIt", job.id.text() + " has nothing to park");
     return ok_status();
   }
 
@@ -156,7 +157,7 @@ class PlanCheck {
 
   Status resizable(const Job& job) {
     TP_TRY(one_change(job));
-    const bool idle = job.state == JobState::kRunning && job.switched && !job.transition;
+    const bool idle = job.state == JobState::kRunning && job.membership.switched && !job.membership.transition;
     if (!idle || winds_down(job)) return breaks("OneChangeAtATime", job.id.text() + " is not free to change its size");
     return ok_status();
   }
@@ -199,8 +200,9 @@ class PlanCheck {
   [[nodiscard]] bool can_step(const Job& job, WorkerId id) const {
     const Worker* worker = state_.find_worker(id);
     if (worker == nullptr || worker->job != job.id || worker->node_lost) return false;
-    if (contains(job.members, id)) return worker->phase == WorkerPhase::kMember;
-    return worker->phase == WorkerPhase::kReady && job.transition && contains(job.transition->joining_workers, id);
+    if (contains(job.membership.members, id)) return worker->phase == WorkerPhase::kMember;
+    return worker->phase == WorkerPhase::kReady && job.membership.transition &&
+           contains(job.membership.transition->joining_workers, id);
   }
 
   [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {

@@ -22,7 +22,7 @@ Result<PlanAnswer> Policy::plan(const PlanRequest& request, StepBudget& budget) 
   PlanAnswer answer;
   for (const auto& [rank, id] : line) {
     const Job& job = *request.view.state.find_job(id);
-    Target target = job.pinned_size > 0 ? pinned_target(job) : rule()->target(request.view, job, budget);
+    Target target = job.requests.pinned_size > 0 ? pinned_target(job) : rule()->target(request.view, job, budget);
     target.place = static_cast<std::int64_t>(answer.targets.size());
     answer.targets.emplace(id, std::move(target));
   }
@@ -31,7 +31,7 @@ Result<PlanAnswer> Policy::plan(const PlanRequest& request, StepBudget& budget) 
 
 Target pinned_target(const Job& job) {
   const int from = job.size();
-  const int to = job.pinned_size;
+  const int to = job.requests.pinned_size;
   Target target{.size = to, .reason = reason::PinnedByUser{{.size = to}}, .lost = {}, .mark = {}};
   if (from != 0 && from != to) target.reason = reason::ResizedByUser{{.from = from, .to = to}};
   return target;

@@ -44,12 +44,12 @@ TypeRoom Preemption::make_typed_room(const Job& claimant) {
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!holds_type(*victim->job, claimant.spec.slot_types) || !may_be_preempted(*victim->job, claimant)) continue;
     chosen.push_back(*victim);
-    leaving.insert(victim->job->workers.begin(), victim->job->workers.end());
+    leaving.insert(victim->job->membership.workers.begin(), victim->job->membership.workers.end());
     if (!room_of_type(draft_, claimant, leaving).coming) continue;
     const auto with = [&](const std::vector<TargetedJob>& victims) {
       IdSet<WorkerId> leaving_workers = draft_.leaving_workers();
       for (const TargetedJob& each : victims)
-        leaving_workers.insert(each.job->workers.begin(), each.job->workers.end());
+        leaving_workers.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
       return room_of_type(draft_, claimant, leaving_workers);
     };
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).coming; });
@@ -82,7 +82,7 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
 }
 
 bool Preemption::holds_type(const Job& job, const std::vector<std::string>& types) const {
-  return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) {
+  return std::any_of(job.membership.workers.begin(), job.membership.workers.end(), [&](WorkerId id) {
     return is_of_type(*draft_.state().find_node(draft_.state().find_worker(id)->node), types);
   });
 }
@@ -117,7 +117,7 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim
 }
 
 void Preemption::add_workers(const TargetedJob& victim, SlotReservations& reservations) const {
-  for (const WorkerId id : victim.job->workers) reservations.add(*draft_.state().find_worker(id));
+  for (const WorkerId id : victim.job->membership.workers) reservations.add(*draft_.state().find_worker(id));
 }
 
 // One that ends sooner than it could be started again is not worth the change, unless for a higher priority.

@@ -23,7 +23,7 @@ std::optional<Balance> balance_of(const ClusterState& state, const Job& job, Wor
   Balance balance;
   std::vector<double> others;
   balance.steps = kStepsToRegain;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->track.busy_steps == 0) return std::nullopt;
     balance.steps = std::min(balance.steps, worker->track.busy_steps);
@@ -42,26 +42,26 @@ std::optional<Balance> balance_of(const ClusterState& state, const Job& job, Wor
 
 // Live jobs whose members go by the newest table; before that a further order would rest on nothing.
 bool may_change_shares(const Job& job) {
-  return job.spec.resize == ResizeMode::kLive && job.switched && job.size() >= 2 &&
-         job.weights_told.number == job.weights_used.number;
+  return job.spec.resize == ResizeMode::kLive && job.membership.switched && job.size() >= 2 &&
+         job.shares.ordered.number == job.shares.used.number;
 }
 
 // Of a small batch a smaller share may be no sample less, or none at all.
 bool cuts_samples(const Job& job, const std::vector<std::int64_t>& weights) {
-  const std::int64_t batch = job.global_batch > 0 ? job.global_batch : job.spec.batch.global;
+  const std::int64_t batch = job.progress.global_batch > 0 ? job.progress.global_batch : job.spec.batch.global;
   const std::vector<std::int64_t> shares = shares_of(batch, weights);
   const bool all_have_some = std::all_of(shares.begin(), shares.end(), [](std::int64_t share) { return share >= 1; });
-  return all_have_some && shares != shares_of(batch, weights_of(job.weights_used, job.members.size()));
+  return all_have_some && shares != shares_of(batch, weights_of(job.shares.used, job.membership.members.size()));
 }
 
 std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std::int64_t weight) {
   std::vector<std::int64_t> weights;
-  weights.reserve(job.members.size());
-  for (const WorkerId id : job.members) weights.push_back(id == member ? weight : share_of(job, id));
+  weights.reserve(job.membership.members.size());
+  for (const WorkerId id : job.membership.members) weights.push_back(id == member ? weight : share_of(job, id));
   if (!cuts_samples(job, weights)) return std::nullopt;
   return RebalanceIntent{.job = job.id,
-                         .generation = job.generation,
-                         .number = job.weights_told.number + 1,
+                         .generation = job.membership.generation,
+                         .number = job.shares.ordered.number + 1,
                          .weights = std::move(weights),
                          .worker = member};
 }
@@ -76,18 +76,19 @@ std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balan
 }  // namespace
 
 double cost_of_rebalancing(const Job& job) {
-  const double pause_ms = job.rebalance_cost.count > 0 ? job.rebalance_cost.mean_stall_ms : kRebalanceUnknownMs;
+  const double pause_ms =
+      job.measurements.rebalance_cost.count > 0 ? job.measurements.rebalance_cost.mean_stall_ms : kRebalanceUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
 }
 
 std::int64_t share_of(const Job& job, WorkerId worker) {
-  const auto rebalanced = job.rebalanced.find(worker);
-  return rebalanced == job.rebalanced.end() ? kFullShare : rebalanced->second.weight;
+  const auto rebalanced = job.shares.rebalanced.find(worker);
+  return rebalanced == job.shares.rebalanced.end() ? kFullShare : rebalanced->second.weight;
 }
 
 std::optional<double> eased_speed(const ClusterState& state, const Job& job, WorkerId worker) {
   const auto balance = balance_of(state, job, worker);
-  if (!balance || job.weights_told.number != job.weights_used.number) return std::nullopt;
+  if (!balance || job.shares.ordered.number != job.shares.used.number) return std::nullopt;
   return static_cast<double>(share_of(job, worker)) / static_cast<double>(kFullShare) * balance->others_us /
          balance->busy_us;
 }
@@ -104,7 +105,7 @@ std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, 
 
 std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job) {
   if (!may_change_shares(job)) return std::nullopt;
-  for (const auto& [id, rebalanced] : job.rebalanced) {
+  for (const auto& [id, rebalanced] : job.shares.rebalanced) {
     if (rebalanced.idle_s < cost_of_rebalancing(job)) continue;
     const auto balance = balance_of(draft.state(), job, id);
     if (!balance || balance->steps < kStepsToRegain) continue;

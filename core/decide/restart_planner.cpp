@@ -12,39 +12,39 @@ constexpr Duration kPauseMax = Duration::seconds(60);
 constexpr int kPauseDoublingsMax = 6;  // 64 s, beyond the largest pause
 
 bool awaits_launch(const Job& job) {
-  return job.spec.resize == ResizeMode::kRestart && !job.members.empty() && !job.restart_state.failed &&
-         job.restart_state.launched < job.generation;
+  return job.spec.resize == ResizeMode::kRestart && !job.membership.members.empty() &&
+         !job.membership.restart_state.failed && job.membership.restart_state.launched < job.membership.generation;
 }
 
 }  // namespace
 
 bool restart_failed(DecisionDraft& draft, const Job& job) {
-  if (!job.restart_state.failed || !all_members_stay(draft.state(), job)) return false;
+  if (!job.membership.restart_state.failed || !all_members_stay(draft.state(), job)) return false;
   const reason::ProgramFailed reason{
-      {.worker = job.restart_state.failed}, job.size(), job.restarts, job.spec.max_restarts};
-  draft.conclude(job, SwitchIntent{job.id, job.generation + 1, job.members, true}, reason);
+      {.worker = job.membership.restart_state.failed}, job.size(), job.recovery.restarts, job.spec.max_restarts};
+  draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, job.membership.members, true}, reason);
   return true;
 }
 
 void launch_if_stopped(DecisionDraft& draft, const Job& job) {
-  if (!awaits_launch(job) || draft.now() < job.commit.at + pause_before_launch(job)) return;
+  if (!awaits_launch(job) || draft.now() < job.membership.commit.at + pause_before_launch(job)) return;
   if (still_running(draft.state(), job)) return;
-  draft.carry_out(LaunchIntent{job.id, job.generation}, job.commit.reason);
+  draft.carry_out(LaunchIntent{job.id, job.membership.generation}, job.membership.commit.reason);
 }
 
 Duration pause_before_launch(const Job& job) {
-  if (!job.commit.after_failure) return {};
-  const int doublings = std::clamp(job.restarts - 1, 0, kPauseDoublingsMax);
+  if (!job.membership.commit.after_failure) return {};
+  const int doublings = std::clamp(job.recovery.restarts - 1, 0, kPauseDoublingsMax);
   return std::min(kFirstPause * (std::int64_t{1} << doublings), kPauseMax);
 }
 
 std::optional<Instant> next_launch(const Job& job) {
   if (!awaits_launch(job)) return std::nullopt;
-  return job.commit.at + pause_before_launch(job);
+  return job.membership.commit.at + pause_before_launch(job);
 }
 
 bool is_finishing(const ClusterState& state, const Job& job) {
-  return std::any_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+  return std::any_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
     return worker != nullptr && worker->program_ended;
   });

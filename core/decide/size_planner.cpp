@@ -20,7 +20,7 @@ std::optional<Duration> left_of(std::optional<Instant> since, Duration length, I
 }
 
 std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
-  if (job.cooldown_waived) return std::nullopt;
+  if (job.recovery.cooldown_waived) return std::nullopt;
   const auto left = left_of(job.last_resize_at, job.spec.elastic.cooldown, draft.now());
   if (!left) return std::nullopt;
   return reason::Cooldown{{.left = *left}};
@@ -29,7 +29,7 @@ std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
 // A node the job is on already is preferred when it wants to be packed.
 GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers) {
   GangRequest request{workers, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}};
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
   }
   return request;
@@ -37,7 +37,7 @@ GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers)
 
 // The allowed size that its target, or its user, means; 0 = should hold nothing.
 int goal_of(const Job& job, const Target& target) {
-  if (job.pinned_size > 0 || target.size == 0) return job.pinned_size;
+  if (job.requests.pinned_size > 0 || target.size == 0) return job.requests.pinned_size;
   // A failure may have left a size between the allowed ones; it is kept unless the target points elsewhere.
   const int size = job.size();
   const int allowed = target.size == size ? size : allowed_size(job, target.size);
@@ -46,16 +46,16 @@ int goal_of(const Job& job, const Target& target) {
 
 // What is told of a policy's weighing: nothing of a size that the user has pinned.
 const Target* told_of(const Job& job, const Target& target) {
-  return job.pinned_size > 0 ? nullptr : &target;
+  return job.requests.pinned_size > 0 ? nullptr : &target;
 }
 
 Reason reason_to_change(const Job& job, const Target& target, int to) {
-  if (job.pinned_size == 0) return reason_of_change(target.reason, job.size(), to);
+  if (job.requests.pinned_size == 0) return reason_of_change(target.reason, job.size(), to);
   return reason::ResizedByUser{{.from = job.size(), .to = to}};
 }
 
 Reason reason_to_keep(const Job& job, const Target& target) {
-  if (job.pinned_size > 0) return reason::PinnedByUser{{.size = job.pinned_size}};
+  if (job.requests.pinned_size > 0) return reason::PinnedByUser{{.size = job.requests.pinned_size}};
   const int size = job.size();
   // A target that the job's sizes cut back to where it stands is no reason to move.
   const bool cut_back = target.size > 0 && goal_of(job, target) == size && target.size != size;
@@ -72,7 +72,8 @@ std::optional<int> larger_size(const Job& job, std::int64_t limit) {
 
 // A job that gave up a slow worker does not take the next slot at once: it may be the slow one's.
 std::optional<Reason> after_straggler(const DecisionDraft& draft, const Job& job) {
-  const auto next = job.shrunk_for_straggler && job.pinned_size == 0 ? next_replacement(job) : std::nullopt;
+  const auto next =
+      job.recovery.shrunk_for_straggler && job.requests.pinned_size == 0 ? next_replacement(job) : std::nullopt;
   if (!next || draft.now() >= *next) return std::nullopt;
   return reason::Cooldown{{.left = *next - draft.now()}};
 }
@@ -126,16 +127,16 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
 std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target& target) {
   const int goal = goal_of(job, target);
   if (auto reason = cooling_down(draft, job)) return Finding{*std::move(reason)};
-  const bool by_policy = job.pinned_size == 0;
+  const bool by_policy = job.requests.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
   std::vector<WorkerId> leaving_workers = leavers_of(draft, job, job.size() - goal);
-  std::vector<WorkerId> members = job.members;
+  std::vector<WorkerId> members = job.membership.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leaving_workers, id); });
   const Reason reason = reason_to_change(job, target, goal);
   draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason, told_of(job, target));
   // Nobody has to boot: the switch follows at once.
-  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
+  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
   return std::nullopt;
 }
 
@@ -165,9 +166,9 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
 }  // namespace
 
 bool can_change(const DecisionDraft& draft, const Job& job) {
-  const bool settled = job.state == JobState::kRunning && job.switched && !job.transition;
-  if (!settled || is_ending(job, draft.now()) || job.suspend_requested) return false;
-  if (job.restart_state.failed || is_finishing(draft.state(), job)) return false;
+  const bool settled = job.state == JobState::kRunning && job.membership.switched && !job.membership.transition;
+  if (!settled || is_ending(job, draft.now()) || job.requests.suspend) return false;
+  if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
   return all_members_stay(draft.state(), job);
 }
 
@@ -183,7 +184,7 @@ std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& j
 }
 
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target) {
-  draft.conclude(job, PreemptIntent{job.id, job.generation + 1, false}, reason, target);
+  draft.conclude(job, PreemptIntent{job.id, job.membership.generation + 1, false}, reason, target);
 }
 
 void plan_size(DecisionDraft& draft, const Job& job) {

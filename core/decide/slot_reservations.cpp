@@ -11,13 +11,13 @@ namespace {
 bool leaves(const Job& job, const Worker& worker) {
   if (worker.node_lost) return false;
   if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
-  return job.transition && contains(job.transition->leaving_workers, worker.id);
+  return job.membership.transition && contains(job.membership.transition->leaving_workers, worker.id);
 }
 
 }  // namespace
 
 bool releases_slots(const ClusterState& state, const Job& job) {
-  return std::any_of(job.workers.begin(), job.workers.end(),
+  return std::any_of(job.membership.workers.begin(), job.membership.workers.end(),
                      [&](WorkerId id) { return leaves(job, *state.find_worker(id)); });
 }
 
@@ -25,7 +25,7 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
   IdSet<WorkerId> leaving = draft.leaving_workers();
   for (const JobId id : releasing) {
     const Job& job = *draft.state().find_job(id);
-    for (const WorkerId worker : job.workers) {
+    for (const WorkerId worker : job.membership.workers) {
       if (leaves(job, *draft.state().find_worker(worker))) leaving.insert(worker);
     }
   }

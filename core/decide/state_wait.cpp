@@ -9,10 +9,10 @@ namespace {
 
 // Time that the kept steps would take again at the fastest size measured; nothing if none is.
 std::optional<Duration> time_to_redo(const Job& job) {
-  const KeptState* kept = newest_kept(job);
+  const SavedState* kept = newest_kept(job);
   if (kept == nullptr || kept->step <= 0) return std::nullopt;
   std::optional<double> step_seconds;
-  for (const auto& [size, record] : job.sizes) {
+  for (const auto& [size, record] : job.measurements.sizes) {
     if (record.steps > 0) step_seconds = std::min(step_seconds.value_or(record.step_seconds), record.step_seconds);
   }
   if (!step_seconds) return std::nullopt;
@@ -29,9 +29,9 @@ std::optional<Duration> patience_of(const Job& job) {
 NodeId holder_of_state(const ClusterState& state, const Job& job) {
   if (job.spec.shared_checkpoints) return {};
   if (job.spec.resize == ResizeMode::kRestart) {
-    return state.find_node(job.restart_state.home) != nullptr ? job.restart_state.home : NodeId();
+    return state.find_node(job.membership.restart_state.home) != nullptr ? job.membership.restart_state.home : NodeId();
   }
-  const KeptState* newest = newest_kept(job);
+  const SavedState* newest = newest_kept(job);
   return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
 }
 
@@ -42,7 +42,7 @@ std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (draft.free_slots().free_on(home->id) >= static_cast<std::size_t>(job.spec.gpus_per_worker)) return std::nullopt;
   const auto patience = patience_of(job);
   if (!patience) return std::nullopt;
-  const Instant ends = job.held_since.value_or(draft.now()) + *patience;
+  const Instant ends = job.recovery.waits_near_since.value_or(draft.now()) + *patience;
   if (draft.now() >= ends) return std::nullopt;
   return Finding{
       .reason =
@@ -52,16 +52,16 @@ std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
 }
 
 std::optional<Instant> state_wait_ends(const Job& job) {
-  if (job.state != JobState::kPending || !job.held_since) return std::nullopt;
+  if (job.state != JobState::kPending || !job.recovery.waits_near_since) return std::nullopt;
   const auto patience = patience_of(job);
-  return patience ? std::optional(*job.held_since + *patience) : std::nullopt;
+  return patience ? std::optional(*job.recovery.waits_near_since + *patience) : std::nullopt;
 }
 
 Reason start_reason(const ClusterState& state, const Job& job, const std::vector<WorkerPlacement>& gang) {
   const auto size = static_cast<int>(gang.size());
   if (!job.last_start_at) return reason::Started{{.size = size}};
   const NodeId home = holder_of_state(state, job);
-  const KeptState* kept = newest_kept(job);
+  const SavedState* kept = newest_kept(job);
   const bool there =
       std::any_of(gang.begin(), gang.end(), [&](const WorkerPlacement& placed) { return placed.node == home; });
   if (!home || there || kept == nullptr || kept->step == 0 || job.spec.resize == ResizeMode::kRestart) {

@@ -25,9 +25,9 @@ double pause_ms(const TransitionCost& best, const TransitionCost& second) {
 // The member whose slowness has cost most, of those that are slow, or of the rebalanced ones too; of equals the first.
 const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
   const Worker* worst = nullptr;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
-    if (worker->track.slow_steps == 0 && !(eased_too && job.rebalanced.contains(id))) continue;
+    if (worker->track.slow_steps == 0 && !(eased_too && job.shares.rebalanced.contains(id))) continue;
     const auto rank = [&](const Worker& one) { return std::pair(-cost_so_far(job, one), one.id); };
     if (worst == nullptr || rank(*worker) < rank(*worst)) worst = worker;
   }
@@ -40,7 +40,8 @@ double share(std::int64_t weight) {
 
 // Its share as the intent orders it.
 double share_to_be(const Job& job, const RebalanceIntent& intent) {
-  const auto rank = std::find(job.members.begin(), job.members.end(), intent.worker) - job.members.begin();
+  const auto rank = std::find(job.membership.members.begin(), job.membership.members.end(), intent.worker) -
+                    job.membership.members.begin();
   return share(intent.weights[static_cast<std::size_t>(rank)]);
 }
 
@@ -64,7 +65,7 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   GangRequest request{1, job.spec.gpus_per_worker, job.spec.pack_node, {}, slow.node};
-  for (const WorkerId id : job.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = follows == Follows::kNode;
   request.slot_types = job.spec.slot_types;
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
@@ -81,16 +82,16 @@ bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker
   const int smaller = job.size() - 1;
   const bool allowed = std::binary_search(elastic.sizes.begin(), elastic.sizes.end(), smaller);
   const bool kept = job.last_start_at && draft.now() < *job.last_start_at + elastic.min_runtime;
-  if (job.pinned_size != 0 || !allowed || kept) return false;
+  if (job.requests.pinned_size != 0 || !allowed || kept) return false;
   return smaller > kShrinkGain * job.size() * slow.track.score;
 }
 
 void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
   const reason::StragglerShrunk reason{slow_worker(draft.state(), slow, cost_of_shrinking(job))};
-  std::vector<WorkerId> members = job.members;
+  std::vector<WorkerId> members = job.membership.members;
   std::erase(members, slow.id);
   draft.conclude(job, ShrinkIntent{job.id, {slow.id}, slow.id}, reason);
-  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, reason);
+  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
 }
 
 // It keeps its smaller share, and a replacement is what comes next.
@@ -101,7 +102,7 @@ Reason kept_eased(const ClusterState& state, const Job& job, const Worker& slow)
 // A worker that must go by the rule: replaced if there is room, else given up if that pays.
 StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
   if (replace(draft, job, slow, follows)) return {.acted = true};
-  if (job.rebalanced.contains(slow.id)) {
+  if (job.shares.rebalanced.contains(slow.id)) {
     return {.needs_slot = true, .reason = kept_eased(draft.state(), job, slow), .straggler = slow.id};
   }
   const double cost_s = gains_by_shrinking(draft, job, slow) ? cost_of_shrinking(job) : 0;
@@ -117,25 +118,25 @@ StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Foll
 }  // namespace
 
 double cost_of_replacing(const Job& job) {
-  const double pause_s = pause_ms(job.replace_cost, job.grow_cost) * 1e-3;
-  return job.spec.gpus_per_worker * (job.boot_cost.mean_ms * 1e-3 + job.size() * pause_s);
+  const double pause_s = pause_ms(job.measurements.replace_cost, job.measurements.grow_cost) * 1e-3;
+  return job.spec.gpus_per_worker * (job.measurements.boot_cost.mean_ms * 1e-3 + job.size() * pause_s);
 }
 
 double cost_of_shrinking(const Job& job) {
-  const double pause_s = pause_ms(job.shrink_cost, job.grow_cost) * 1e-3;
+  const double pause_s = pause_ms(job.measurements.shrink_cost, job.measurements.grow_cost) * 1e-3;
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
 }
 
 double cost_so_far(const Job& job, const Worker& worker) {
-  const auto rebalanced = job.rebalanced.find(worker.id);
-  return rebalanced == job.rebalanced.end() ? worker.track.waited_s : rebalanced->second.lost_s;
+  const auto rebalanced = job.shares.rebalanced.find(worker.id);
+  return rebalanced == job.shares.rebalanced.end() ? worker.track.waited_s : rebalanced->second.lost_s;
 }
 
 reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, double cost_s) {
   const Diagnosis diagnosis = diagnose(state, worker);
   const Job& job = *state.find_job(worker.job);
   // The detector sees a rebalanced worker keep step; how fast it is, its share tells.
-  const bool rebalanced = job.rebalanced.contains(worker.id);
+  const bool rebalanced = job.shares.rebalanced.contains(worker.id);
   const double score =
       rebalanced ? eased_speed(state, job, worker.id).value_or(share(share_of(job, worker.id))) : worker.track.score;
   return {.worker = worker.id,
@@ -165,11 +166,11 @@ bool wants_probe(const Worker& slow, Follows follows) {
 StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {
   const EngineConfig& config = draft.parts().config;
   if (!config.replace_stragglers || job.size() < 2) return {};
-  if (job.weights_ordered) return {.weights_ordered = true};
+  if (job.shares.awaited) return {.weights_ordered = true};
   if (auto shares = plan_shares(draft, job)) return *std::move(shares);
   const Worker* slow = costliest(draft.state(), job, true);
   if (slow == nullptr) return {};
-  const bool rebalanced = job.rebalanced.contains(slow->id);
+  const bool rebalanced = job.shares.rebalanced.contains(slow->id);
   const Follows follows = diagnose(draft.state(), *slow).follows;
   if (follows == Follows::kData && !rebalanced) {
     return {.reason = reason::StragglerInData{slow_worker(draft.state(), *slow, 0)}, .straggler = slow->id};

@@ -23,12 +23,12 @@ struct Ending {
 
 // `uncounted`: losses that this decision will count.
 std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) {
-  if (job.finished_training) {
-    return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.last_step}};
+  if (job.progress.finished) {
+    return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.progress.step}};
   }
-  if (job.cancel_requested) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
-  const int restarts = job.restarts + uncounted;
-  if (job.misconfigured || restarts > job.spec.max_restarts) {
+  if (job.requests.cancel) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
+  const int restarts = job.recovery.restarts + uncounted;
+  if (job.recovery.misconfigured || restarts > job.spec.max_restarts) {
     return Ending{JobEnd::kFailed, reason::WorkersFailed{.restarts = restarts, .limit = job.spec.max_restarts}};
   }
   const auto& limit = job.spec.max_duration;
@@ -40,7 +40,7 @@ std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) 
 
 // Live workers that no stop has been sent to yet.
 void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     if (!is_live(draft.state(), id) || draft.state().find_worker(id)->kill_at) continue;
     draft.stop({job.id, id, job.spec.elastic.grace}, reason);
   }
@@ -48,10 +48,10 @@ void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
 
 // Workers that should have left by now, or that came back after the job went on without them.
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool waits_for_switch =
-        job.transition && job.transition->committed && contains(job.transition->leaving_workers, id);
+    const bool waits_for_switch = job.membership.transition && job.membership.transition->committed &&
+                                  contains(job.membership.transition->leaving_workers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
@@ -70,13 +70,13 @@ void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
 
 // Steps that would have to be done again if this worker kept nothing.
 std::int64_t steps_at_risk(const Job& job) {
-  const KeptState* kept = newest_kept(job);
-  return std::max<std::int64_t>(0, job.last_step - (kept == nullptr ? 0 : kept->step));
+  const SavedState* kept = newest_kept(job);
+  return std::max<std::int64_t>(0, job.progress.step - (kept == nullptr ? 0 : kept->step));
 }
 
 // Who keeps state has its grace for that; the others, and those that stay beyond it, are stopped.
 void stop_parkers(DecisionDraft& draft, const Job& job) {
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
     if (!worker.stop_due) {
@@ -90,11 +90,12 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
 
 void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
   const std::size_t alive = survivor_count(draft.state(), job);
-  const bool keeps = alive > 0 && job.stepping_generation > 0;
+  const bool keeps = alive > 0 && job.membership.stepping_generation > 0;
   // In the middle of a failure the members have no step in common at which they could leave.
-  const bool after_failure = alive < job.members.size() || (!job.switched && job.commit.after_failure);
-  draft.conclude(job, PreemptIntent{job.id, keeps ? job.generation + 1 : 0, keeps && after_failure}, reason);
-  for (const WorkerId id : job.workers) {
+  const bool after_failure =
+      alive < job.membership.members.size() || (!job.membership.switched && job.membership.commit.after_failure);
+  draft.conclude(job, PreemptIntent{job.id, keeps ? job.membership.generation + 1 : 0, keeps && after_failure}, reason);
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool stops = !worker.node_lost && !worker.kill_at && !(keeps && may_hold_state(worker));
     if (stops) draft.stop({job.id, id, job.spec.elastic.grace}, reason);
@@ -103,11 +104,11 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
 
 void switch_to_survivors(DecisionDraft& draft, const Job& job, std::vector<WorkerId> alive) {
   WorkerId dead;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     if (!contains(alive, id)) dead = id;
   }
   const reason::WorkerLost reason{{.worker = dead}, static_cast<int>(alive.size())};
-  draft.conclude(job, SwitchIntent{job.id, job.generation + 1, std::move(alive), true}, reason);
+  draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, std::move(alive), true}, reason);
 }
 
 Reason below_minimum(const Job& job, std::size_t alive) {
@@ -116,52 +117,57 @@ Reason below_minimum(const Job& job, std::size_t alive) {
 
 // The planned change of membership goes through once every joining worker is ready.
 void switch_if_ready(DecisionDraft& draft, const Job& job) {
-  const Transition& transition = *job.transition;
+  const Transition& transition = *job.membership.transition;
   if (transition.joining_workers.empty() && transition.leaving_workers.empty()) return;
   for (const WorkerId id : transition.joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
     if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
   }
   std::vector<WorkerId> members;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     if (!contains(transition.leaving_workers, id)) members.push_back(id);
   }
   std::vector<WorkerId> joining_workers = transition.joining_workers;
   // Rank 0 of a start goes where its program's checkpoint may be.
-  const auto is_away = [&](WorkerId id) { return draft.state().find_worker(id)->node != job.restart_state.home; };
+  const auto is_away = [&](WorkerId id) {
+    return draft.state().find_worker(id)->node != job.membership.restart_state.home;
+  };
   std::sort(joining_workers.begin(), joining_workers.end(), [&](WorkerId a, WorkerId b) {
     return std::pair(members.empty() && is_away(a), a) < std::pair(members.empty() && is_away(b), b);
   });
   members.insert(members.end(), joining_workers.begin(), joining_workers.end());
-  draft.carry_out(SwitchIntent{job.id, job.generation + 1, std::move(members), false}, transition.reason);
+  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, transition.reason);
 }
 
 // The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
 std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   std::size_t alive = survivor_count(draft.state(), job);
-  if (job.members.empty() && job.transition) alive = job.transition->joining_workers.size();
-  if (alive == job.members.size() && !job.members.empty()) return std::nullopt;
+  if (job.membership.members.empty() && job.membership.transition)
+    alive = job.membership.transition->joining_workers.size();
+  if (alive == job.membership.members.size() && !job.membership.members.empty()) return std::nullopt;
   if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
   return below_minimum(job, alive);
 }
 
 // Every member that is missing has exited with 0, and rank 0's word that all is done may be on its way.
 bool awaits_end(const DecisionDraft& draft, const Job& job) {
-  if (!job.unconfirmed_since || draft.now() >= *job.unconfirmed_since + draft.parts().config.finish_patience)
+  if (!job.recovery.unconfirmed_since ||
+      draft.now() >= *job.recovery.unconfirmed_since + draft.parts().config.finish_patience)
     return false;
-  return std::all_of(job.members.begin(), job.members.end(),
-                     [&](WorkerId id) { return is_live(draft.state(), id) || contains(job.unconfirmed_exits, id); });
+  return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
+    return is_live(draft.state(), id) || contains(job.recovery.unconfirmed_exits, id);
+  });
 }
 
 void plan_membership(DecisionDraft& draft, const Job& job) {
-  if (survivor_count(draft.state(), job) < job.members.size()) {
+  if (survivor_count(draft.state(), job) < job.membership.members.size()) {
     return switch_to_survivors(draft, job, survivors(draft.state(), job));
   }
   if (restart_failed(draft, job)) return;
   launch_if_stopped(draft, job);
   if (is_finishing(draft.state(), job)) return;
-  const bool settled = job.members.empty() || job.switched;
-  const bool planned = job.transition && !job.transition->committed;
+  const bool settled = job.membership.members.empty() || job.membership.switched;
+  const bool planned = job.membership.transition && !job.membership.transition->committed;
   if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
 }
 
@@ -170,7 +176,7 @@ void plan_membership(DecisionDraft& draft, const Job& job) {
 void plan_transitions(DecisionDraft& draft, const Job& job) {
   stop_stuck(draft, job);
   if (is_final(job.state)) return stop_left_behind(draft, job);
-  const int uncounted = job.unconfirmed_since && !awaits_end(draft, job) ? 1 : 0;
+  const int uncounted = job.recovery.unconfirmed_since && !awaits_end(draft, job) ? 1 : 0;
   if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
   const Reason suspended = reason::SuspendedByUser{};
   if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
@@ -179,7 +185,7 @@ void plan_transitions(DecisionDraft& draft, const Job& job) {
     if (job.state == JobState::kSuspended) draft.find(job, suspended);
     return;
   }
-  if (job.suspend_requested) return park(draft, job, suspended);
+  if (job.requests.suspend) return park(draft, job, suspended);
   stop_left_behind(draft, job);
   if (awaits_end(draft, job)) return;
   if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
@@ -196,7 +202,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   const auto consider = [&](Instant when) {
     if (when > after && (!first || when < *first)) first = when;
   };
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due) consider(*worker.stop_due);
@@ -208,8 +214,8 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (const auto ends = state_wait_ends(job)) consider(*ends);
   if (const auto look = next_look_for_type(job, after)) consider(*look);
   if (!is_active(job.state)) return first;
-  if (job.unconfirmed_since) consider(*job.unconfirmed_since + config.finish_patience);
-  if (job.last_resize_at && !job.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
+  if (job.recovery.unconfirmed_since) consider(*job.recovery.unconfirmed_since + config.finish_patience);
+  if (job.last_resize_at && !job.recovery.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
   if (const auto next = next_replacement(job)) consider(*next);
   const bool unplanned = job.planned && job.planned->target.size == 0;

@@ -23,15 +23,16 @@ constexpr int kLooksMax = 32;
 // Slot-seconds that moving one of its workers takes from the job.
 double cost_of_moving(const Job& job) {
   if (job.spec.resize == ResizeMode::kLive) return cost_of_replacing(job);
-  const double pause_ms = job.restart_cost.count > 0 ? job.restart_cost.mean_stall_ms : kRestartUnknownMs;
+  const double pause_ms =
+      job.measurements.restart_cost.count > 0 ? job.measurements.restart_cost.mean_stall_ms : kRestartUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
 }
 
 Instant waiting_since(const Job& job) {
   Instant since = job.submitted_at;
   if (job.last_start_at) since = std::max(since, *job.last_start_at);
-  if (job.last_report_at) since = std::max(since, *job.last_report_at);
-  return job.parked ? std::max(since, job.parked->at) : since;
+  if (job.progress.reported_at) since = std::max(since, *job.progress.reported_at);
+  return job.recovery.suspended ? std::max(since, job.recovery.suspended->at) : since;
 }
 
 bool may_hold(const Node& node, const Job& job) {
@@ -47,7 +48,8 @@ bool fits_elsewhere(const ClusterState& state, const Job& job, const Job& waitin
 }
 
 bool cools_down(const DecisionDraft& draft, const Job& job) {
-  return !job.cooldown_waived && job.last_resize_at && draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
+  return !job.recovery.cooldown_waived && job.last_resize_at &&
+         draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
 }
 
 struct Mover {
@@ -113,7 +115,7 @@ class RoomSearch {
     const Job& job = *draft_.state().find_job(worker.job);
     if (worker.node_lost) return false;
     return worker.phase == WorkerPhase::kLeaving || worker.kill_at || leaving_.contains(worker.id) ||
-           (job.transition && contains(job.transition->leaving_workers, worker.id));
+           (job.membership.transition && contains(job.membership.transition->leaving_workers, worker.id));
   }
 
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
@@ -169,7 +171,7 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
   const int slots = job.spec.gpus_per_worker;
   if (draft.usable() < slots) return false;
   GangRequest request{.workers = 1, .slots_per_worker = slots, .pack = job.spec.pack_node, .avoid = worker.node};
-  for (const WorkerId id : job.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = true;
   request.slot_types = job.spec.slot_types;
   request.other_than = waiting.spec.slot_types;
@@ -203,7 +205,7 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   for (const WorkerId id : room.movers) {
     const Worker& worker = *draft.state().find_worker(id);
     const Job& job = *draft.state().find_job(worker.job);
-    const bool can = can_change(draft, job) && contains(job.members, id) && !draft.resizes(job.id);
+    const bool can = can_change(draft, job) && contains(job.membership.members, id) && !draft.resizes(job.id);
     if (!can || cools_down(draft, job)) continue;
     const reason::MovedForType reason{{.worker = id}, waiting.id, waited, room.cost_s};
     if (!move(draft, job, worker, waiting, reason)) lacking += job.spec.gpus_per_worker;
@@ -228,9 +230,9 @@ std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
   IdSet<WorkerId> chosen;
   const auto take = [&](const auto& wanted) {
-    for (std::size_t rank = job.members.size(); rank-- > 0 && static_cast<int>(chosen.size()) < count;) {
+    for (std::size_t rank = job.membership.members.size(); rank-- > 0 && static_cast<int>(chosen.size()) < count;) {
       const bool first = rank == 0 && count < job.size();
-      if (!first && wanted(job.members[rank])) chosen.insert(job.members[rank]);
+      if (!first && wanted(job.membership.members[rank])) chosen.insert(job.membership.members[rank]);
     }
   };
   const std::set<std::string>& asked = draft.types_asked_for();
@@ -241,7 +243,7 @@ std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count
   }
   take([](WorkerId) { return true; });
   std::vector<WorkerId> leaving_workers;
-  std::copy_if(job.members.begin(), job.members.end(), std::back_inserter(leaving_workers),
+  std::copy_if(job.membership.members.begin(), job.membership.members.end(), std::back_inserter(leaving_workers),
                [&](WorkerId id) { return chosen.contains(id); });
   return leaving_workers;
 }

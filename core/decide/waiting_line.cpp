@@ -13,9 +13,9 @@ std::optional<Place> first_behind(const std::set<Place>& places, const std::opti
 // Nothing but slots decides when it starts: it has no state on any node, takes any slot at any price and is not about
 // to end.
 bool needs_room_alone(const Job& job) {
-  const bool has_run = job.started_at || job.last_start_at || !job.workers.empty();
-  return !has_run && !job.spec.scaling.price_cap && job.spec.slot_types.empty() && !job.cancel_requested &&
-         !job.misconfigured && job.restarts == 0;
+  const bool has_run = job.started_at || job.last_start_at || !job.membership.workers.empty();
+  return !has_run && !job.spec.scaling.price_cap && job.spec.slot_types.empty() && !job.requests.cancel &&
+         !job.recovery.misconfigured && job.recovery.restarts == 0;
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ constexpr std::size_t kSuggestionsMax = 4;
 
 int slots_held(const ClusterState& state, const Job& job) {
   std::size_t slots = 0;
-  for (const WorkerId id : job.workers) slots += state.find_worker(id)->slots.size();
+  for (const WorkerId id : job.membership.workers) slots += state.find_worker(id)->slots.size();
   return static_cast<int>(slots);
 }
 
 // One line a measured size, smallest first: "2 workers: 9,121 samples/s over 60 steps".
 void add_measurements(const Job& job, Explanation& out) {
-  for (const auto& [size, record] : job.sizes) {
+  for (const auto& [size, record] : job.measurements.sizes) {
     out.evidence.push_back(counted(size, "worker") + ": " + grouped(record.samples_per_second) + " samples/s over " +
                            counted(static_cast<double>(record.steps), "step"));
   }
@@ -42,15 +42,16 @@ void add_transition_costs(const Job& job, Explanation& out) {
     out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
                            " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
   };
-  tell("growing", job.grow_cost);
-  tell("replacing a worker", job.replace_cost);
-  tell("changing its shares", job.rebalance_cost);
-  tell("shrinking", job.shrink_cost);
-  tell("losing a worker", job.failure_cost);
-  tell("restarting it at another size", job.restart_cost);
-  if (job.boot_cost.count > 0) {
-    out.evidence.push_back("its workers have booted in " + decimal(job.boot_cost.mean_ms * 1e-3) + " s on average (" +
-                           counted(static_cast<double>(job.boot_cost.count), "time") + ")");
+  tell("growing", job.measurements.grow_cost);
+  tell("replacing a worker", job.measurements.replace_cost);
+  tell("changing its shares", job.measurements.rebalance_cost);
+  tell("shrinking", job.measurements.shrink_cost);
+  tell("losing a worker", job.measurements.failure_cost);
+  tell("restarting it at another size", job.measurements.restart_cost);
+  if (job.measurements.boot_cost.count > 0) {
+    out.evidence.push_back("its workers have booted in " + decimal(job.measurements.boot_cost.mean_ms * 1e-3) +
+                           " s on average (" + counted(static_cast<double>(job.measurements.boot_cost.count), "time") +
+                           ")");
   }
 }
 
@@ -61,9 +62,9 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
     if (job.started_at) out.evidence.push_back("its program goes on from its own newest checkpoint");
     return;
   }
-  const KeptState* kept = newest_kept(job);
+  const SavedState* kept = newest_kept(job);
   if (kept == nullptr) {
-    if (job.last_step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
+    if (job.progress.step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
     return;
   }
   const Node* node = state.find_node(kept->node);
@@ -74,7 +75,7 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
 
 // One line a slow worker, with what is held against it.
 void add_stragglers(const ClusterState& state, const Job& job, Explanation& out) {
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->track.slow_steps == 0) continue;
     const StragglerTrack& track = worker->track;
@@ -92,7 +93,7 @@ void add_stragglers(const ClusterState& state, const Job& job, Explanation& out)
 
 // One line a worker with less than a full share, with what its slowness still costs.
 void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
-  for (const auto& [id, rebalanced] : job.rebalanced) {
+  for (const auto& [id, rebalanced] : job.shares.rebalanced) {
     const auto speed = eased_speed(state, job, id);
     out.evidence.push_back(
         id.text() + " has " + percent(static_cast<double>(rebalanced.weight) / kFullShare) + " of a full share" +
@@ -223,7 +224,7 @@ std::string told(const Job& job, const Reason& reason) {
         return std::nullopt;
       },
       reason);
-  const bool done = job.state == JobState::kRunning && !job.transition && to == job.size();
+  const bool done = job.state == JobState::kRunning && !job.membership.transition && to == job.size();
   if (!done) return text;
   for (const auto& [now, then] :
        {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "), std::pair("going ", "went ")}) {
@@ -239,7 +240,7 @@ class Refresh {
 
   void operator()(reason::Cooldown& why) const {
     if (!job_.last_resize_at) return;
-    const auto held = job_.shrunk_for_straggler ? next_replacement(job_) : std::nullopt;
+    const auto held = job_.recovery.shrunk_for_straggler ? next_replacement(job_) : std::nullopt;
     why.left = until(*job_.last_resize_at + job_.spec.elastic.cooldown);
     if (held) why.left = std::max(why.left, until(*held));
   }
@@ -254,8 +255,8 @@ class Refresh {
   }
   void operator()(reason::Measuring& why) const {
     if (!why.steps) return;
-    const auto record = job_.sizes.find(job_.size());
-    const std::int64_t seen = record == job_.sizes.end() ? 0 : record->second.steps;
+    const auto record = job_.measurements.sizes.find(job_.size());
+    const std::int64_t seen = record == job_.measurements.sizes.end() ? 0 : record->second.steps;
     why.steps = std::min(std::max(seen, *why.steps), why.of.value_or(seen));
   }
   void operator()(reason::WaitingForSlots& why) const { why.free = free(); }
@@ -276,7 +277,8 @@ class Refresh {
   // False if the worker is slow no more; then what was told stays.
   bool slow_now(reason::SlowWorker& why) const {
     const Worker* worker = state_.find_worker(why.worker);
-    if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.rebalanced.contains(why.worker))) return false;
+    if (worker == nullptr || (worker->track.slow_steps == 0 && !job_.shares.rebalanced.contains(why.worker)))
+      return false;
     why = slow_worker(state_, *worker, why.cost_s);
     return true;
   }
@@ -318,14 +320,15 @@ Explanation explain(const ClusterState& state, const Job& job) {
   }
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
-  if (job.state == JobState::kFailed && !job.last_error.empty()) out.summary += ": " + job.last_error;
+  if (job.state == JobState::kFailed && !job.recovery.last_error.empty()) out.summary += ": " + job.recovery.last_error;
   add_choice(job, out);
   add_measurements(job, out);
   add_transition_costs(job, out);
   add_stragglers(state, job, out);
   add_eased(state, job, out);
-  if (job.restarts > 0) {
-    out.evidence.push_back("lost workers " + counted(job.restarts, "time") + " so far; newest: " + job.last_error);
+  if (job.recovery.restarts > 0) {
+    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
+                           " so far; newest: " + job.recovery.last_error);
   }
   add_kept_state(state, job, out);
   if (job.state == JobState::kPending) add_ahead(state, job, out);

@@ -33,11 +33,11 @@ nlohmann::json compute_ms(const StepsMeasured& report) {
 // What the newest generation is to the one before: "start", "resume", "failure", "restart", "grow",
 // "shrink" or "replace".
 const char* kind_of_switch(const Job& job) {
-  if (job.commit.from_size == 0) return job.started_at ? "resume" : "start";
-  if (job.commit.after_failure) return "failure";
+  if (job.membership.commit.from_size == 0) return job.started_at ? "resume" : "start";
+  if (job.membership.commit.after_failure) return "failure";
   if (job.spec.resize == ResizeMode::kRestart) return "restart";
-  if (job.size() == job.commit.from_size) return "replace";
-  return job.size() > job.commit.from_size ? "grow" : "shrink";
+  if (job.size() == job.membership.commit.from_size) return "replace";
+  return job.size() > job.membership.commit.from_size ? "grow" : "shrink";
 }
 
 }  // namespace
@@ -56,27 +56,28 @@ nlohmann::json submitted_data(const JobSpec& spec) {
 nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
   const double seconds = report.elapsed.to_seconds();
   return {{"step", report.last_step},
-          {"size", job.stepping_size},
+          {"size", job.membership.stepping_size},
           {"generation", report.generation},
           {"samples_per_second", static_cast<double>(report.samples) / seconds},
           {"step_ms", seconds * 1000.0 / static_cast<double>(report.steps)},
           {"loss", report.loss},
           {"epoch", report.epoch},
-          {"cost", to_text(job.cost)},
+          {"cost", to_text(job.account.cost)},
           {"compute_ms", compute_ms(report)},
           {"global_batch", report.global_batch > 0 ? nlohmann::json(report.global_batch) : nlohmann::json(nullptr)},
-          {"noise_scale", number_or_null(job.noise_scale)},
+          {"noise_scale", number_or_null(job.progress.noise_scale)},
           {"statistical_efficiency", number_or_null(statistical_efficiency(job))}};
 }
 
 nlohmann::json finished_data(const Job& job) {
   return {{"state", to_text(job.state)},
-          {"steps", job.last_step},
-          {"loss", job.last_loss},
+          {"steps", job.progress.step},
+          {"loss", job.progress.last_loss},
           {"reason", reason_data(job.verdict.reason)},
-          {"cost", to_text(job.cost)},
-          {"error", job.last_error.empty() || job.state != JobState::kFailed ? nlohmann::json(nullptr)
-                                                                             : nlohmann::json(job.last_error)}};
+          {"cost", to_text(job.account.cost)},
+          {"error", job.recovery.last_error.empty() || job.state != JobState::kFailed
+                        ? nlohmann::json(nullptr)
+                        : nlohmann::json(job.recovery.last_error)}};
 }
 
 nlohmann::json resizing_data(const Transition& transition) {
@@ -85,10 +86,9 @@ nlohmann::json resizing_data(const Transition& transition) {
 
 nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact) {
   auto shares = nlohmann::json::array();
-  for (std::size_t rank = 0; rank < job.weights_used.weights.size(); ++rank) {
-    shares.push_back(
-        {{"worker", job.members[rank].text()},
-         {"share", static_cast<double>(job.weights_used.weights[rank]) / static_cast<double>(kFullShare)}});
+  for (std::size_t rank = 0; rank < job.shares.used.weights.size(); ++rank) {
+    shares.push_back({{"worker", job.membership.members[rank].text()},
+                      {"share", static_cast<double>(job.shares.used.weights[rank]) / static_cast<double>(kFullShare)}});
   }
   return {{"generation", fact.generation},
           {"number", fact.number},
@@ -98,9 +98,9 @@ nlohmann::json rebalanced_data(const Job& job, const SharesChanged& fact) {
 }
 
 nlohmann::json suspended_data(const Job& job) {
-  const KeptState* kept = newest_kept(job);
+  const SavedState* kept = newest_kept(job);
   return {{"size", 0},
-          {"step", job.last_step},
+          {"step", job.progress.step},
           {"kept_step", kept == nullptr ? nlohmann::json(nullptr) : nlohmann::json(kept->step)}};
 }
 
@@ -115,8 +115,8 @@ nlohmann::json changed_data(const JobSpec& spec) {
 nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured) {
   return {{"generation", fact.generation},
           {"kind", kind_of_switch(job)},
-          {"reason", reason_data(job.commit.reason)},
-          {"from_size", job.commit.from_size},
+          {"reason", reason_data(job.membership.commit.reason)},
+          {"from_size", job.membership.commit.from_size},
           {"to_size", job.size()},
           {"stall_ms", fact.stall_ms},
           {"steps_redone", fact.steps_redone},

@@ -24,7 +24,7 @@ Status check_change(const Job& job, const JobSpec& to) {
   if (to.resize != from.resize) return stays(from, "way of resizing (run.resize)");
   if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
   const int size = job.size();
-  const int next = job.transition ? job.transition->to_size : size;
+  const int next = job.membership.transition ? job.membership.transition->to_size : size;
   const auto within = [&](int workers) {
     return workers == 0 || (workers >= to.elastic.min && workers <= to.elastic.max);
   };
@@ -33,8 +33,8 @@ Status check_change(const Job& job, const JobSpec& to) {
                     "; new bounds must hold both: resize it first");
   }
   const auto& sizes = to.elastic.sizes;
-  if (job.pinned_size != 0 && !std::binary_search(sizes.begin(), sizes.end(), job.pinned_size)) {
-    return conflict(job.id.text() + " was resized to " + std::to_string(job.pinned_size) +
+  if (job.requests.pinned_size != 0 && !std::binary_search(sizes.begin(), sizes.end(), job.requests.pinned_size)) {
+    return conflict(job.id.text() + " was resized to " + std::to_string(job.requests.pinned_size) +
                     " by its user, which the new sizes do not allow; resize it to 0 first");
   }
   return ok_status();
@@ -79,7 +79,7 @@ Status apply(StateChange& change, const JobSubmitted& fact) {
   created->id = fact.job;
   created->spec = fact.spec;
   created->submitted_at = change.at();
-  created->charged_until = change.at();
+  created->account.charged_until = change.at();
   state.jobs.emplace(fact.job, std::move(created));
   ++state.next_job;
   const Job& job = change.job(fact.job);
@@ -91,7 +91,7 @@ Status apply(StateChange& change, const JobSubmitted& fact) {
 Status apply(StateChange& change, const JobCancelRequested& fact) {
   const auto job = live_job(change.state(), fact.job);
   if (!job) return job.error();
-  if (!(*job)->cancel_requested) change.job(fact.job).cancel_requested = true;
+  if (!(*job)->requests.cancel) change.job(fact.job).requests.cancel = true;
   return ok_status();
 }
 
@@ -103,9 +103,9 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
     return invalid_argument(fact.job.text() + " cannot have " + std::to_string(fact.size) + " workers; its sizes are " +
                             number_list(sizes) + ", or 0 to leave the size to the policy");
   }
-  if ((*job)->pinned_size == fact.size) return ok_status();
+  if ((*job)->requests.pinned_size == fact.size) return ok_status();
   Job& changed = change.job(fact.job);
-  changed.pinned_size = fact.size;
+  changed.requests.pinned_size = fact.size;
   if (changed.state == JobState::kPending) change.capacity_changed();
   change.emit("job.resize_requested", changed, {{"size", fact.size}});
   return ok_status();
@@ -114,9 +114,9 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
 Status apply(StateChange& change, const JobSuspendRequested& fact) {
   const auto job = live_job(change.state(), fact.job);
   if (!job) return job.error();
-  if ((*job)->suspend_requested) return ok_status();
+  if ((*job)->requests.suspend) return ok_status();
   Job& changed = change.job(fact.job);
-  changed.suspend_requested = true;
+  changed.requests.suspend = true;
   if (changed.state == JobState::kPending) {
     become(changed, JobState::kSuspended);
     change.capacity_changed();
@@ -128,11 +128,11 @@ Status apply(StateChange& change, const JobSuspendRequested& fact) {
 Status apply(StateChange& change, const JobResumeRequested& fact) {
   const auto job = live_job(change.state(), fact.job);
   if (!job) return job.error();
-  if (!(*job)->suspend_requested) {
+  if (!(*job)->requests.suspend) {
     return conflict(fact.job.text() + " is " + to_text((*job)->state) + "; only a suspended job can be resumed");
   }
   Job& changed = change.job(fact.job);
-  changed.suspend_requested = false;
+  changed.requests.suspend = false;
   if (changed.state == JobState::kSuspended) {
     become(changed, JobState::kPending);
     change.capacity_changed();
@@ -148,11 +148,11 @@ Status apply(StateChange& change, const JobCheckpointRequested& fact) {
     return conflict(fact.job.text() +
                     " is restarted to change its size (run.resize); its program takes its checkpoints");
   }
-  if ((*job)->stepping_generation == 0 || (*job)->members.empty()) {
+  if ((*job)->membership.stepping_generation == 0 || (*job)->membership.members.empty()) {
     return conflict(fact.job.text() + " is " + to_text((*job)->state) +
                     " and does not step; a checkpoint can be taken of a job that runs");
   }
-  if (!(*job)->checkpoint_wanted) change.job(fact.job).checkpoint_wanted = true;
+  if (!(*job)->requests.checkpoint) change.job(fact.job).requests.checkpoint = true;
   return ok_status();
 }
 

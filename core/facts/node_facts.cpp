@@ -159,8 +159,8 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
   Job& job = change.job(worker->job);
-  if (fact.work_steps || fact.work_samples) job.program_length = {fact.work_steps, fact.work_samples};
-  BootCost& cost = job.boot_cost;
+  if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
+  BootCost& cost = job.measurements.boot_cost;
   ++cost.count;
   const double ms = (change.at() - worker->started_at).to_seconds() * 1e3;
   cost.mean_ms += (ms - cost.mean_ms) / static_cast<double>(cost.count);
@@ -173,7 +173,7 @@ Status apply(StateChange& change, const WorkerJoining& fact) {
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr) return ok_status();
   const Job& job = *change.state().find_job(worker->job);
-  if (fact.generation <= worker->joining || fact.generation > job.generation) return ok_status();
+  if (fact.generation <= worker->joining || fact.generation > job.membership.generation) return ok_status();
   (void)change.job(worker->job);
   change.worker(fact.worker).joining = fact.generation;
   return ok_status();

@@ -13,22 +13,22 @@ namespace {
 // tells the exact number again.
 std::int64_t samples_at(const Job& job, std::int64_t step) {
   if (step == 0) return 0;
-  if (step == job.last_step) return job.samples_done;
-  for (const auto& kept : {job.parked, job.checkpoint}) {
+  if (step == job.progress.step) return job.progress.samples;
+  for (const auto& kept : {job.recovery.suspended, job.recovery.checkpoint}) {
     if (kept && kept->step == step) return kept->samples;
   }
-  if (job.last_step == 0) return job.spec.batch.global * step;
-  const double mean = static_cast<double>(job.samples_done) / static_cast<double>(job.last_step);
+  if (job.progress.step == 0) return job.spec.batch.global * step;
+  const double mean = static_cast<double>(job.progress.samples) / static_cast<double>(job.progress.step);
   return static_cast<std::int64_t>(mean * static_cast<double>(step));
 }
 
 void count_up_to(Job& job, std::int64_t step) {
-  if (step <= job.last_step) return;
-  job.samples_done = samples_at(job, step);
-  job.last_step = step;
+  if (step <= job.progress.step) return;
+  job.progress.samples = samples_at(job, step);
+  job.progress.step = step;
 }
 
-KeptState kept_by(const StateChange& change, const Job& job, const Worker& worker, std::int64_t step) {
+SavedState kept_by(const StateChange& change, const Job& job, const Worker& worker, std::int64_t step) {
   return {.step = step, .samples = samples_at(job, step), .node = worker.node, .at = change.at()};
 }
 
@@ -40,23 +40,24 @@ const Worker* writer_of(const ClusterState& state, const auto& fact) {
 
 }  // namespace
 
-const KeptState* newest_kept(const Job& job) {
-  if (!job.parked) return job.checkpoint ? &*job.checkpoint : nullptr;
-  if (job.checkpoint && job.checkpoint->step > job.parked->step) return &*job.checkpoint;
-  return &*job.parked;
+const SavedState* newest_kept(const Job& job) {
+  if (!job.recovery.suspended) return job.recovery.checkpoint ? &*job.recovery.checkpoint : nullptr;
+  if (job.recovery.checkpoint && job.recovery.checkpoint->step > job.recovery.suspended->step)
+    return &*job.recovery.checkpoint;
+  return &*job.recovery.suspended;
 }
 
 Status apply(StateChange& change, const StateParked& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   const Worker* writer = writer_of(change.state(), fact);
-  if (!(*known)->parking || writer == nullptr) return ok_status();
+  if (!(*known)->membership.parking || writer == nullptr) return ok_status();
   // After a failure several write; the one that has seen the most steps counts.
-  const auto& before = (*known)->parked;
-  if (before && before->at >= (*known)->commit.at && before->step >= fact.step) return ok_status();
+  const auto& before = (*known)->recovery.suspended;
+  if (before && before->at >= (*known)->membership.commit.at && before->step >= fact.step) return ok_status();
   Job& job = change.job(fact.job);
   count_up_to(job, fact.step);
-  job.parked = kept_by(change, job, *writer, fact.step);
+  job.recovery.suspended = kept_by(change, job, *writer, fact.step);
   change.emit("job.parked", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -73,10 +74,10 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   const Worker* writer = writer_of(change.state(), fact);
   const bool expected = !is_final((*known)->state) && writer != nullptr;
   // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
-  if (!expected || fact.generation > (*known)->generation) return ok_status();
+  if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
   Job& job = change.job(fact.job);
-  job.checkpoint_wanted = false;
-  job.checkpoint = kept_by(change, job, *writer, fact.step);
+  job.requests.checkpoint = false;
+  job.recovery.checkpoint = kept_by(change, job, *writer, fact.step);
   change.emit("job.checkpointed", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -89,7 +90,8 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
 Status apply(StateChange& change, const StateRestored& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  const bool first = fact.generation == (*known)->generation && (*known)->commit.from_size == 0 && !(*known)->switched;
+  const bool first = fact.generation == (*known)->membership.generation && (*known)->membership.commit.from_size == 0 &&
+                     !(*known)->membership.switched;
   if (!first || !is_active((*known)->state) || fact.step < 0) return ok_status();
   go_on_from(change, change.job(fact.job), {.step = fact.step, .bytes = fact.bytes, .path = fact.path});
   return ok_status();
@@ -97,12 +99,12 @@ Status apply(StateChange& change, const StateRestored& fact) {
 
 void go_on_from(StateChange& change, Job& job, const Restart& restart) {
   const std::int64_t samples = samples_at(job, restart.step);
-  const std::int64_t steps_lost = std::max<std::int64_t>(0, job.last_step - restart.step);
-  const std::int64_t samples_lost = std::max<std::int64_t>(0, job.samples_done - samples);
-  job.last_step = restart.step;
-  job.samples_done = samples;
+  const std::int64_t steps_lost = std::max<std::int64_t>(0, job.progress.step - restart.step);
+  const std::int64_t samples_lost = std::max<std::int64_t>(0, job.progress.samples - samples);
+  job.progress.step = restart.step;
+  job.progress.samples = samples;
   change.emit("job.restored", job,
-              {{"generation", job.generation},
+              {{"generation", job.membership.generation},
                {"step", restart.step},
                {"bytes", restart.bytes},
                {"path", restart.path.empty() ? nlohmann::json(nullptr) : nlohmann::json(restart.path)},

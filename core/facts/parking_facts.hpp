@@ -13,7 +13,7 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const StateRestored& fact);
 
 // The kept state with the most steps; the parked one if both have as many, nullptr if there is none.
-[[nodiscard]] const KeptState* newest_kept(const Job& job);
+[[nodiscard]] const SavedState* newest_kept(const Job& job);
 
 // The job goes on from `step` committed steps, wherever its books were, and says so.
 struct Restart {

@@ -17,23 +17,24 @@ const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumbe
   if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->node_lost) return nullptr;
   const Job& job = *state.find_job(worker->job);
   const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state) &&
-                       generation == job.generation && generation == job.restart_state.launched && !winds_down(job);
-  return current && !job.restart_state.failed ? worker : nullptr;
+                       generation == job.membership.generation && generation == job.membership.restart_state.launched &&
+                       !winds_down(job);
+  return current && !job.membership.restart_state.failed ? worker : nullptr;
 }
 
 template <class Holds>
 bool all_members(const ClusterState& state, const Job& job, Holds holds) {
-  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+  return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
     return worker != nullptr && holds(*worker);
   });
 }
 
 void finish(StateChange& change, Job& job) {
-  job.finished_training = true;
-  job.transition.reset();
+  job.progress.finished = true;
+  job.membership.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
-  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
+  for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
 }
 
 }  // namespace
@@ -44,14 +45,14 @@ Status apply(StateChange& change, const ProgramStarted& fact) {
   if (worker == nullptr || worker->launched >= fact.generation) return ok_status();
   Job& job = change.job(worker->job);
   change.worker(fact.worker).launched = fact.generation;
-  const auto launched = [&](const Worker& each) { return each.launched == job.generation; };
-  if (job.switched || !all_members(change.state(), job, launched)) return ok_status();
+  const auto launched = [&](const Worker& each) { return each.launched == job.membership.generation; };
+  if (job.membership.switched || !all_members(change.state(), job, launched)) return ok_status();
   // From the order to stop until the last one runs: the job stood still. At which step nobody has told.
-  const double stall_ms = (change.at() - job.commit.at).to_seconds() * 1e3;
+  const double stall_ms = (change.at() - job.membership.commit.at).to_seconds() * 1e3;
   const bool first = !job.started_at;
-  TP_TRY(apply(change,
-               GenerationSwitched{
-                   .job = job.id, .generation = job.generation, .stall_ms = job.commit.from_size == 0 ? 0 : stall_ms}));
+  TP_TRY(apply(change, GenerationSwitched{.job = job.id,
+                                          .generation = job.membership.generation,
+                                          .stall_ms = job.membership.commit.from_size == 0 ? 0 : stall_ms}));
   if (!first) return ok_status();
   job.started_at = change.at();
   change.emit("job.started", job, {{"size", job.size()}});

@@ -29,45 +29,46 @@ std::vector<std::int64_t> weights_of(const SampleWeights& table, std::size_t ran
 }
 
 std::vector<std::int64_t> eased_weights(const Job& job) {
-  if (job.rebalanced.empty()) return {};
+  if (job.shares.rebalanced.empty()) return {};
   std::vector<std::int64_t> weights;
-  for (const WorkerId id : job.members) {
-    const auto rebalanced = job.rebalanced.find(id);
-    weights.push_back(rebalanced == job.rebalanced.end() ? kFullShare : rebalanced->second.weight);
+  for (const WorkerId id : job.membership.members) {
+    const auto rebalanced = job.shares.rebalanced.find(id);
+    weights.push_back(rebalanced == job.shares.rebalanced.end() ? kFullShare : rebalanced->second.weight);
   }
   return weights;
 }
 
 void begin_shares(Job& job) {
-  std::erase_if(job.rebalanced, [&](const auto& entry) { return !contains(job.members, entry.first); });
-  job.weights_used = {};
-  job.weights_told = {};
-  job.weights_ordered = false;
-  if (!job.rebalanced.empty()) job.weights_told = {.number = 1, .weights = eased_weights(job)};
+  std::erase_if(job.shares.rebalanced,
+                [&](const auto& entry) { return !contains(job.membership.members, entry.first); });
+  job.shares.used = {};
+  job.shares.ordered = {};
+  job.shares.awaited = false;
+  if (!job.shares.rebalanced.empty()) job.shares.ordered = {.number = 1, .weights = eased_weights(job)};
 }
 
 void use_told_shares(StateChange& change, Job& job) {
-  job.weights_used = job.weights_told;
-  job.weights_ordered = false;
-  for (const WorkerId id : job.members) {
+  job.shares.used = job.shares.ordered;
+  job.shares.awaited = false;
+  for (const WorkerId id : job.membership.members) {
     if (change.state().find_worker(id) == nullptr) continue;
     StragglerTrack& track = change.worker(id).track;
     track.busy_us = 0;
     track.busy_steps = 0;
   }
-  for (auto& [id, rebalanced] : job.rebalanced) rebalanced.idle_s = 0;
+  for (auto& [id, rebalanced] : job.shares.rebalanced) rebalanced.idle_s = 0;
 }
 
 Status apply(StateChange& change, const SharesChanged& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   const Job& before = **known;
-  const bool current = is_active(before.state) && fact.generation == before.generation && before.switched &&
-                       fact.number == before.weights_told.number && fact.number > 0;
+  const bool current = is_active(before.state) && fact.generation == before.membership.generation &&
+                       before.membership.switched && fact.number == before.shares.ordered.number && fact.number > 0;
   if (!current) return ok_status();
   Job& job = change.job(fact.job);
-  if (job.weights_used.number < fact.number) use_told_shares(change, job);
-  TransitionCost& cost = job.rebalance_cost;
+  if (job.shares.used.number < fact.number) use_told_shares(change, job);
+  TransitionCost& cost = job.measurements.rebalance_cost;
   ++cost.count;
   cost.mean_stall_ms += (fact.stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
   change.emit("job.rebalanced", job, rebalanced_data(job, fact));

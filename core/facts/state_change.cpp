@@ -41,7 +41,7 @@ Worker& StateChange::add_worker(JobId job_id, const WorkerPlacement& placement) 
     holder = placement.worker;
   }
   ++state_.next_worker;
-  owner.workers.push_back(placement.worker);
+  owner.membership.workers.push_back(placement.worker);
   capacity_changed();
   Worker worker;
   worker.id = placement.worker;
@@ -62,7 +62,7 @@ void StateChange::remove_worker(WorkerId id) {
     TP_CHECK(holder == id, "only the owner of a slot gives it back");
     holder = WorkerId();
   }
-  std::erase(owner.workers, id);
+  std::erase(owner.membership.workers, id);
   state_.workers.erase(id);
   capacity_changed();
 }

@@ -1,6 +1,6 @@
 // How the engine judges the compute times of one step. Implemented in straggler/, joined by detector_of.hpp.
-// Safe rule: a detector keeps nothing; what it must remember of a worker lies in Job::paces, so it is part of the
-// state, follows from the facts, and is the same after a restart.
+// Safe rule: a detector keeps nothing; what it must remember of a worker lies in Measurements::detector_state, so it is
+// part of the state, follows from the facts, and is the same after a restart.
 #pragma once
 
 #include <cstdint>

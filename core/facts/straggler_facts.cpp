@@ -92,22 +92,23 @@ void take_in(StragglerTrack& track, const StragglerFinding& found, double waited
 
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
                    const StragglerDetector& detector) {
-  const std::size_t ranks = job.members.size();
+  const std::size_t ranks = job.membership.members.size();
   const auto steps = static_cast<std::size_t>(report.steps);
   if (report.compute_us.empty() || report.compute_us.size() != ranks * steps) return;
   std::vector<StragglerTrack*> tracks;
   std::vector<std::vector<double>*> memories;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     if (change.state().find_worker(id) == nullptr) return;  // a member is gone: the ranks are no longer these
     tracks.push_back(&change.worker(id).track);
-    memories.push_back(&job.detector_state[id]);
+    memories.push_back(&job.measurements.detector_state[id]);
   }
-  std::erase_if(job.detector_state, [&](const auto& pace) { return !contains(job.members, pace.first); });
+  std::erase_if(job.measurements.detector_state,
+                [&](const auto& pace) { return !contains(job.membership.members, pace.first); });
   std::vector<StragglerTrack> before;
   before.reserve(ranks);
   for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});
   const std::vector<std::int64_t> samples =
-      shares_of(report.samples / report.steps, weights_of(job.weights_used, ranks));
+      shares_of(report.samples / report.steps, weights_of(job.shares.used, ranks));
   for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
     const auto begin = report.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
     const std::vector<std::int64_t> compute_us(begin, begin + static_cast<std::ptrdiff_t>(ranks));
@@ -115,14 +116,15 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       take_in_time(*tracks[rank], findings[rank], compute_us[rank]);
       take_in(*tracks[rank], findings[rank], waited_for(compute_us, rank, job.spec.gpus_per_worker));
-      const auto rebalanced = job.rebalanced.find(job.members[rank]);
-      if (rebalanced != job.rebalanced.end())
+      const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
+      if (rebalanced != job.shares.rebalanced.end())
         take_in_eased(rebalanced->second, rank, compute_us, samples, job.spec.gpus_per_worker);
     }
   }
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     tracks[rank]->detector = detector.name();
-    if (changed_its_look(*tracks[rank], before[rank])) touch_neighbours(change, change.worker(job.members[rank]));
+    if (changed_its_look(*tracks[rank], before[rank]))
+      touch_neighbours(change, change.worker(job.membership.members[rank]));
   }
 }
 

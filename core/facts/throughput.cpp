@@ -33,13 +33,13 @@ void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64
 }
 
 void add_to_size_change(Job& job, const StepsMeasured& report, std::int64_t counted, Instant at) {
-  const auto before = job.sizes.find(job.commit.from_size);
-  if (before == job.sizes.end() || before->first == job.size() || !job.last_resize_at) return;
-  SizeChange& change = job.sizes.at(job.size()).entered;
+  const auto before = job.measurements.sizes.find(job.membership.commit.from_size);
+  if (before == job.measurements.sizes.end() || before->first == job.size() || !job.last_resize_at) return;
+  SizeChange& change = job.measurements.sizes.at(job.size()).entered;
   if (change.from != before->first || change.at != *job.last_resize_at) {
     change = {.from = before->first, .from_rate = before->second.samples_per_second, .at = *job.last_resize_at};
   }
-  const bool long_enough = job.steps_since_switch - counted >= job.spec.scaling.every_steps;
+  const bool long_enough = job.measurements.steps_since_switch - counted >= job.spec.scaling.every_steps;
   const bool complete = change.over > Duration() && long_enough && at > change.at + job.spec.elastic.cooldown;
   if (complete || counted < report.steps) return;
   const double seconds = change.over.to_seconds() + report.elapsed.to_seconds();
@@ -48,9 +48,10 @@ void add_to_size_change(Job& job, const StepsMeasured& report, std::int64_t coun
 }
 
 std::optional<double> statistical_efficiency(const Job& job) {
-  if (!job.noise_scale || job.global_batch <= 0) return std::nullopt;
+  if (!job.progress.noise_scale || job.progress.global_batch <= 0) return std::nullopt;
   const double base = static_cast<double>(job.spec.batch.global);
-  return (*job.noise_scale + base) / (*job.noise_scale + static_cast<double>(job.global_batch));
+  return (*job.progress.noise_scale + base) /
+         (*job.progress.noise_scale + static_cast<double>(job.progress.global_batch));
 }
 
 bool is_measured(const SizeRecord& record, const Job& job) {

@@ -14,14 +14,14 @@ namespace tidepool::core {
 namespace {
 
 Status check_generation(const Job& job, GenerationNumber generation) {
-  if (generation <= job.generation) return ok_status();
-  return conflict(job.id.text() + " is at generation " + std::to_string(job.generation) + "; a report of generation " +
-                  std::to_string(generation) + " comes from the future");
+  if (generation <= job.membership.generation) return ok_status();
+  return conflict(job.id.text() + " is at generation " + std::to_string(job.membership.generation) +
+                  "; a report of generation " + std::to_string(generation) + " comes from the future");
 }
 
 // The report speaks of the members as they are now.
 bool is_current(const Job& job, GenerationNumber generation) {
-  return generation == job.generation && !job.members.empty() && is_active(job.state);
+  return generation == job.membership.generation && !job.membership.members.empty() && is_active(job.state);
 }
 
 void add_cost(TransitionCost& cost, double stall_ms) {
@@ -30,19 +30,22 @@ void add_cost(TransitionCost& cost, double stall_ms) {
 }
 
 void record_cost(Job& job, double stall_ms) {
-  const int before = job.commit.from_size;
+  const int before = job.membership.commit.from_size;
   if (before == 0) return;  // a start stalls nobody
-  if (job.commit.after_failure) {
-    add_cost(job.failure_cost, stall_ms);
+  if (job.membership.commit.after_failure) {
+    add_cost(job.measurements.failure_cost, stall_ms);
   } else if (job.spec.resize == ResizeMode::kRestart) {
-    add_cost(job.restart_cost, stall_ms);
+    add_cost(job.measurements.restart_cost, stall_ms);
   } else {
-    add_cost(job.commit.replaces ? job.replace_cost : job.size() < before ? job.shrink_cost : job.grow_cost, stall_ms);
+    add_cost(job.membership.commit.replaces ? job.measurements.replace_cost
+             : job.size() < before          ? job.measurements.shrink_cost
+                                            : job.measurements.grow_cost,
+             stall_ms);
   }
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
-  const Transition& transition = *job.transition;
+  const Transition& transition = *job.membership.transition;
   if (!transition.replaces || transition.joining_workers.empty()) return;
   for (const WorkerId leaver : transition.leaving_workers) {
     change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.joining_workers.front().text()}});
@@ -52,23 +55,24 @@ void emit_replaced(StateChange& change, const Job& job) {
 // From the generation that steps until the next one does: the last steps before a switch or a parking count.
 bool is_outgoing(const Job& job, const StepsMeasured& fact) {
   const bool under_way = is_active(job.state) || job.state == JobState::kSuspending;
-  return under_way && fact.generation == job.stepping_generation && fact.generation < job.generation && !job.switched &&
-         fact.last_step > job.last_step;
+  return under_way && fact.generation == job.membership.stepping_generation &&
+         fact.generation < job.membership.generation && !job.membership.switched && fact.last_step > job.progress.step;
 }
 
 // A report that came twice: steps of one generation only go forward.
 bool is_repeated(const Job& job, const StepsMeasured& fact) {
-  return job.switched && job.last_step >= job.switch_step && fact.last_step <= job.last_step;
+  return job.membership.switched && job.progress.step >= job.membership.switch_step &&
+         fact.last_step <= job.progress.step;
 }
 
 void record_progress(const StateChange& change, Job& job, const StepsMeasured& fact) {
-  job.last_step = fact.last_step;
-  job.samples_done = fact.samples_total.value_or(job.samples_done + fact.samples);
-  job.epoch = fact.epoch;
-  job.last_loss = fact.loss;
-  if (fact.global_batch > 0) job.global_batch = fact.global_batch;
-  if (fact.noise_scale) job.noise_scale = fact.noise_scale;
-  job.last_report_at = change.at();
+  job.progress.step = fact.last_step;
+  job.progress.samples = fact.samples_total.value_or(job.progress.samples + fact.samples);
+  job.progress.epoch = fact.epoch;
+  job.progress.last_loss = fact.loss;
+  if (fact.global_batch > 0) job.progress.global_batch = fact.global_batch;
+  if (fact.noise_scale) job.progress.noise_scale = fact.noise_scale;
+  job.progress.reported_at = change.at();
 }
 
 // The members step together at the newest generation. Without a report of it the numbers are not known.
@@ -76,32 +80,32 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   change.emit("generation.switched", job, switched_data(job, fact, measured));
   const std::int64_t switch_step = fact.switch_step;
   // Told or not: what lies beyond the step it starts from is not done.
-  const bool lost = job.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.last_step;
+  const bool lost = job.membership.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.progress.step;
   if (lost) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
-  job.switched = true;
-  job.stepping_generation = job.generation;
-  job.stepping_size = job.size();
-  job.switch_step = switch_step;
-  job.steps_since_switch = 0;
-  for (const WorkerId id : job.workers) {
+  job.membership.switched = true;
+  job.membership.stepping_generation = job.membership.generation;
+  job.membership.stepping_size = job.size();
+  job.membership.switch_step = switch_step;
+  job.measurements.steps_since_switch = 0;
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);
     const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
     if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
   }
-  if (job.commit.from_size == 0) {
-    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
+  if (job.membership.commit.from_size == 0) {
+    if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});
   } else {
     job.last_resize_at = change.at();
-    job.cooldown_waived = job.commit.after_failure;
-    if (job.commit.from_size != job.size()) {
-      change.emit("job.resized", job, {{"from", job.commit.from_size}, {"to", job.size()}});
+    job.recovery.cooldown_waived = job.membership.commit.after_failure;
+    if (job.membership.commit.from_size != job.size()) {
+      change.emit("job.resized", job, {{"from", job.membership.commit.from_size}, {"to", job.size()}});
     }
   }
-  if (job.transition && job.transition->committed) {
+  if (job.membership.transition && job.membership.transition->committed) {
     emit_replaced(change, job);
-    job.transition.reset();
+    job.membership.transition.reset();
   }
-  become(job, job.transition ? JobState::kResizing : JobState::kRunning);
+  become(job, job.membership.transition ? JobState::kResizing : JobState::kRunning);
 }
 
 Status check_report(const Job& job, const StepsMeasured& fact) {
@@ -110,7 +114,7 @@ Status check_report(const Job& job, const StepsMeasured& fact) {
                       fact.samples >= 0 && fact.shares >= 0;
   if (!shaped) return invalid_argument("a report of " + job.id.text() + " needs steps >= 1 and elapsed time > 0");
   const std::size_t entries = fact.compute_us.size();
-  const std::size_t wanted = job.members.size() * static_cast<std::size_t>(fact.steps);
+  const std::size_t wanted = job.membership.members.size() * static_cast<std::size_t>(fact.steps);
   if (is_current(job, fact.generation) && entries != 0 && entries != wanted) {
     return invalid_argument("a report of " + job.id.text() + " has " + std::to_string(entries) +
                             " compute times; steps x ranks is " + std::to_string(wanted));
@@ -124,7 +128,7 @@ Status apply(StateChange& change, const GenerationSwitched& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   TP_TRY(check_generation(**known, fact.generation));
-  if (!is_current(**known, fact.generation) || (*known)->switched) return ok_status();
+  if (!is_current(**known, fact.generation) || (*known)->membership.switched) return ok_status();
   Job& job = change.job(fact.job);
   record_cost(job, fact.stall_ms);
   mark_switched(change, job, fact, true);
@@ -144,26 +148,26 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   if (!is_current(**known, fact.generation) || is_repeated(**known, fact)) return ok_status();
   Job& job = change.job(fact.job);
   // The report of the switch may have been lost with a connection; who steps has switched.
-  if (!job.switched) {
+  if (!job.membership.switched) {
     const std::int64_t first = fact.last_step - fact.steps + 1;
     mark_switched(change, job, {.job = job.id, .generation = fact.generation, .switch_step = first}, false);
   }
   if (!job.started_at) {
     job.started_at = change.at();
-    job.first_loss = fact.loss;
+    job.progress.first_loss = fact.loss;
     change.emit("job.started", job, {{"size", job.size()}});
   }
   record_progress(change, job, fact);
-  const std::int64_t counted = counted_steps(fact, job.switch_step);
-  job.steps_since_switch += counted;
+  const std::int64_t counted = counted_steps(fact, job.membership.switch_step);
+  job.measurements.steps_since_switch += counted;
   if (counted > 0) {
-    add_measurement(job.sizes[job.size()], fact, counted, change.at());
+    add_measurement(job.measurements.sizes[job.size()], fact, counted, change.at());
     add_to_size_change(job, fact, counted, change.at());
   }
-  if (fact.shares == job.weights_told.number && job.weights_used != job.weights_told) use_told_shares(change, job);
+  if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec);
   // Of other shares nobody knows here who was given how much.
-  if (detector != nullptr && fact.shares == job.weights_used.number) {
+  if (detector != nullptr && fact.shares == job.shares.used.number) {
     judge_members(change, job, fact, counted, *detector);
   }
   change.emit("job.progressed", job, progressed_data(job, fact));
@@ -173,9 +177,9 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
 Status apply(StateChange& change, const DataEpochAudited& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  if ((*known)->audited_epoch && fact.epoch <= *(*known)->audited_epoch) return ok_status();
+  if ((*known)->progress.audited_epoch && fact.epoch <= *(*known)->progress.audited_epoch) return ok_status();
   Job& job = change.job(fact.job);
-  job.audited_epoch = fact.epoch;
+  job.progress.audited_epoch = fact.epoch;
   change.emit(
       "data.epoch_audited", job,
       {{"epoch", fact.epoch}, {"expected", fact.expected}, {"used", fact.used}, {"checksum_ok", fact.checksum_ok}});
@@ -186,21 +190,22 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   const bool parks = (*known)->state == JobState::kSuspending;  // it was faster than the order to park
-  const bool holds_members = !(*known)->members.empty() || parks;
-  if ((*known)->finished_training || !holds_members || is_final((*known)->state)) return ok_status();
+  const bool holds_members = !(*known)->membership.members.empty() || parks;
+  if ((*known)->progress.finished || !holds_members || is_final((*known)->state)) return ok_status();
   Job& job = change.job(fact.job);
-  job.finished_training = true;
-  job.unconfirmed_exits.clear();
-  job.unconfirmed_since.reset();
-  job.last_step = fact.last_step;
-  job.samples_done = fact.samples_total.value_or(job.samples_done);
-  job.last_loss = fact.loss;
+  job.progress.finished = true;
+  job.recovery.unconfirmed_exits.clear();
+  job.recovery.unconfirmed_since.reset();
+  job.progress.step = fact.last_step;
+  job.progress.samples = fact.samples_total.value_or(job.progress.samples);
+  job.progress.last_loss = fact.loss;
   // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
-  const std::vector<WorkerId> late =
-      job.transition && !job.switched ? std::move(job.transition->joining_workers) : std::vector<WorkerId>();
-  job.transition.reset();
+  const std::vector<WorkerId> late = job.membership.transition && !job.membership.switched
+                                         ? std::move(job.membership.transition->joining_workers)
+                                         : std::vector<WorkerId>();
+  job.membership.transition.reset();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     // Members and leaving workers exit by themselves; joining workers on their way would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;
     const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);

@@ -44,37 +44,37 @@ void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitN
 
 // Counts a loss once for each job, however many of its workers went together.
 void count_loss(Job& job, IdSet<JobId>& counted, std::string how) {
-  if (counted.insert(job.id)) ++job.restarts;
-  job.last_error = std::move(how);
+  if (counted.insert(job.id)) ++job.recovery.restarts;
+  job.recovery.last_error = std::move(how);
 }
 
 // The program may have reached its end: a member is gone without a complaint, and rank 0, who reports the end, is not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
   const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
-  return well && speaks && worker.phase == WorkerPhase::kMember && job.switched && worker.id != job.members.front() &&
-         is_live(state, job.members.front());
+  return well && speaks && worker.phase == WorkerPhase::kMember && job.membership.switched &&
+         worker.id != job.membership.members.front() && is_live(state, job.membership.members.front());
 }
 
 }  // namespace
 
 void count_quiet_exits(StateChange& change, Job& job) {
-  if (job.unconfirmed_exits.empty()) return;
-  ++job.restarts;
-  for (const WorkerId id : job.unconfirmed_exits) {
-    job.last_error = id.text() + " exited with code 0 before the training had finished";
+  if (job.recovery.unconfirmed_exits.empty()) return;
+  ++job.recovery.restarts;
+  for (const WorkerId id : job.recovery.unconfirmed_exits) {
+    job.recovery.last_error = id.text() + " exited with code 0 before the training had finished";
     emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
   }
-  job.unconfirmed_exits.clear();
-  job.unconfirmed_since.reset();
+  job.recovery.unconfirmed_exits.clear();
+  job.recovery.unconfirmed_since.reset();
 }
 
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
-  job.restart_state.failed = worker.id;
+  job.membership.restart_state.failed = worker.id;
   // Whoever starts such a program again gets the same answer.
-  if (notice.exit_code == kExitMisconfigured) job.misconfigured = true;
-  ++job.restarts;
-  job.last_error = describe(worker, notice);
+  if (notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
+  ++job.recovery.restarts;
+  job.recovery.last_error = describe(worker, notice);
   emit_lost(change, job, worker.id, notice);
 }
 
@@ -87,14 +87,14 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
-    if (contains(job.members_on_lost_nodes, id)) job.members_on_lost_nodes.clear();
+    if (contains(job.membership.on_lost_nodes, id)) job.membership.on_lost_nodes.clear();
     change.remove_worker(id);
     if (quiet) {
-      job.unconfirmed_exits.push_back(id);
-      if (!job.unconfirmed_since) job.unconfirmed_since = change.at();
+      job.recovery.unconfirmed_exits.push_back(id);
+      if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
-      const bool first_worker = worker.phase != WorkerPhase::kMember && job.members.empty();
-      if (first_worker && notice.exit_code == kExitMisconfigured) job.misconfigured = true;
+      const bool first_worker = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+      if (first_worker && notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
       count_loss(job, counted, describe(worker, notice));
       emit_lost(change, job, id, notice);
     }
@@ -116,8 +116,8 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
       count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
       emit_lost(change, job, id, {.detail = why});
     }
-    const bool on_its_way =
-        job.transition && !job.transition->committed && contains(job.transition->joining_workers, id);
+    const bool on_its_way = job.membership.transition && !job.membership.transition->committed &&
+                            contains(job.membership.transition->joining_workers, id);
     if (on_its_way) mark_leaving(change, id, std::nullopt);
     drop_from_transition(change, job, id);
   }
@@ -125,16 +125,16 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
 }
 
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
-  if (!job.transition || job.transition->committed) return;
-  Transition& transition = *job.transition;
+  if (!job.membership.transition || job.membership.transition->committed) return;
+  Transition& transition = *job.membership.transition;
   const bool was_newcomer = std::erase(transition.joining_workers, id) > 0;
   const bool was_leaver = std::erase(transition.leaving_workers, id) > 0;
   if (!was_newcomer && !was_leaver) return;
   const auto joining_workers = static_cast<int>(transition.joining_workers.size());
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
-  if (joining_workers > 0 || job.members.empty()) return;
-  job.transition.reset();
+  if (joining_workers > 0 || job.membership.members.empty()) return;
+  job.membership.transition.reset();
   job.last_resize_at = change.at();  // a cooldown before the next try
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
 }
@@ -144,9 +144,11 @@ namespace {
 // All members live as far as anybody knows, only on nodes that are away. Shares that they may go by are forgotten with
 // the members, so who has any but even ones is not taken back.
 bool may_return(const ClusterState& state, const Job& job) {
-  if (job.spec.resize != ResizeMode::kLive || !job.switched || job.transition || job.finished_training) return false;
-  if (job.weights_told.number != 0 || !job.unconfirmed_exits.empty()) return false;
-  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+  if (job.spec.resize != ResizeMode::kLive || !job.membership.switched || job.membership.transition ||
+      job.progress.finished)
+    return false;
+  if (job.shares.ordered.number != 0 || !job.recovery.unconfirmed_exits.empty()) return false;
+  return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
     return worker != nullptr && worker->node_lost && !worker->kill_at;
   });
@@ -155,42 +157,42 @@ bool may_return(const ClusterState& state, const Job& job) {
 }  // namespace
 
 void take_back(StateChange& change, Job& job) {
-  const auto size = static_cast<int>(job.members_on_lost_nodes.size());
+  const auto size = static_cast<int>(job.membership.on_lost_nodes.size());
   if (size == 0 || job.state != JobState::kPending || winds_down(job)) return;
   if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
-  for (const WorkerId id : job.members_on_lost_nodes) {
+  for (const WorkerId id : job.membership.on_lost_nodes) {
     if (!is_live(change.state(), id)) return;
   }
-  job.members = std::exchange(job.members_on_lost_nodes, {});
-  for (const WorkerId id : job.members) {
+  job.membership.members = std::exchange(job.membership.on_lost_nodes, {});
+  for (const WorkerId id : job.membership.members) {
     Worker& worker = change.worker(id);
     worker.phase = WorkerPhase::kMember;
     worker.stop_due.reset();
   }
-  job.switched = true;
+  job.membership.switched = true;
   become(job, JobState::kRunning);
   change.capacity_changed();
-  change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.last_step}});
+  change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});
 }
 
 void reset_job_without_workers(StateChange& change, Job& job) {
   const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
   if (!held_workers || has_live_workers(change.state(), job)) return;
-  if (!job.finished_training) count_quiet_exits(change, job);
-  job.members_on_lost_nodes = may_return(change.state(), job) ? job.members : std::vector<WorkerId>();
-  job.members.clear();
+  if (!job.progress.finished) count_quiet_exits(change, job);
+  job.membership.on_lost_nodes = may_return(change.state(), job) ? job.membership.members : std::vector<WorkerId>();
+  job.membership.members.clear();
   begin_shares(job);
-  job.switched = false;
-  job.transition.reset();
-  job.checkpoint_wanted = false;
-  job.restart_state.failed = WorkerId();
-  for (const WorkerId id : job.workers) mark_leaving(change, id, std::nullopt);
+  job.membership.switched = false;
+  job.membership.transition.reset();
+  job.requests.checkpoint = false;
+  job.membership.restart_state.failed = WorkerId();
+  for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
   change.capacity_changed();
   if (job.state == JobState::kResizing) become(job, JobState::kRunning);
-  const bool ends =
-      job.finished_training || job.cancel_requested || job.misconfigured || job.restarts > job.spec.max_restarts;
+  const bool ends = job.progress.finished || job.requests.cancel || job.recovery.misconfigured ||
+                    job.recovery.restarts > job.spec.max_restarts;
   if (ends) return;
-  become(job, job.suspend_requested ? JobState::kSuspended : JobState::kPending);
+  become(job, job.requests.suspend ? JobState::kSuspended : JobState::kPending);
   if (job.state == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
 }
 

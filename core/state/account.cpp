@@ -8,25 +8,26 @@ constexpr std::int64_t kUsPerHour = 3'600'000'000;
 }  // namespace
 
 void charge(const ClusterState& state, Job& job, Instant until) {
-  if (until <= job.charged_until) return;
-  const Duration held = until - job.charged_until;
-  job.charged_until = until;
+  if (until <= job.account.charged_until) return;
+  const Duration held = until - job.account.charged_until;
+  job.account.charged_until = until;
   std::int64_t slots = 0;
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && !worker->node_lost) slots += static_cast<std::int64_t>(worker->slots.size());
   }
-  job.slot_time += held * slots;
+  job.account.slot_time += held * slots;
   // 128 bits, because price times microseconds overflows 64 within days.
   __extension__ using Wide = __int128;
-  const Wide owed = static_cast<Wide>(price_per_hour(state, job).count_micros()) * held.count_us() + job.cost_remainder;
-  job.cost += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
-  job.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
+  const Wide owed =
+      static_cast<Wide>(price_per_hour(state, job).count_micros()) * held.count_us() + job.account.cost_remainder;
+  job.account.cost += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
+  job.account.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
 }
 
 Money price_per_hour(const ClusterState& state, const Job& job) {
   Money sum;
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker* worker = state.find_worker(id);
     const Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
     if (node == nullptr || worker->node_lost) continue;

@@ -16,7 +16,7 @@ Duration of_ms(double ms) {
 }  // namespace
 
 Duration boot_time(const Job& job) {
-  return of_ms(job.boot_cost.count > 0 ? job.boot_cost.mean_ms : kUnknownBootMs);
+  return of_ms(job.measurements.boot_cost.count > 0 ? job.measurements.boot_cost.mean_ms : kUnknownBootMs);
 }
 
 Duration stall_of(const TransitionCost& cost) {
@@ -24,12 +24,13 @@ Duration stall_of(const TransitionCost& cost) {
 }
 
 Duration restart_stall(const Job& job) {
-  return of_ms(job.restart_cost.count > 0 ? job.restart_cost.mean_stall_ms : kUnknownRestartMs);
+  return of_ms(job.measurements.restart_cost.count > 0 ? job.measurements.restart_cost.mean_stall_ms
+                                                       : kUnknownRestartMs);
 }
 
 Duration resume_cost(const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job));
-  return boot_time(job) + stall_of(job.shrink_cost);
+  return boot_time(job) + stall_of(job.measurements.shrink_cost);
 }
 
 }  // namespace tidepool::core

@@ -32,29 +32,30 @@ Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
 }
 
 Broken transition_breaks(const ClusterState& state, const Job& job) {
-  if (!job.transition || job.transition->committed) return std::nullopt;
-  for (const WorkerId id : job.transition->joining_workers) {
+  if (!job.membership.transition || job.membership.transition->committed) return std::nullopt;
+  for (const WorkerId id : job.membership.transition->joining_workers) {
     const Worker* worker = state.find_worker(id);
     const bool boots = worker != nullptr && worker->job == job.id &&
                        (worker->phase == WorkerPhase::kStarting || worker->phase == WorkerPhase::kReady);
     if (!boots) return broken("NewcomersBoot", id.text() + " of " + job.id.text());
   }
-  for (const WorkerId id : job.transition->leaving_workers) {
-    if (!contains(job.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
+  for (const WorkerId id : job.membership.transition->leaving_workers) {
+    if (!contains(job.membership.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
 }
 
 Broken shares_break(const Job& job) {
   const auto fits = [&](const SampleWeights& table) {
-    return table.weights.empty() ? table.number == 0 : table.number > 0 && table.weights.size() == job.members.size();
+    return table.weights.empty() ? table.number == 0
+                                 : table.number > 0 && table.weights.size() == job.membership.members.size();
   };
-  if (!fits(job.weights_told) || !fits(job.weights_used)) return broken("EverybodyHasAShare", job.id.text());
-  if (job.weights_used.number > job.weights_told.number) return broken("SharesAreTold", job.id.text());
-  const bool waits = job.weights_used.number < job.weights_told.number;
-  if (job.weights_ordered && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
-  for (const auto& [id, rebalanced] : job.rebalanced) {
-    const bool eases = contains(job.members, id) && rebalanced.weight >= 1 && rebalanced.weight < kFullShare;
+  if (!fits(job.shares.ordered) || !fits(job.shares.used)) return broken("EverybodyHasAShare", job.id.text());
+  if (job.shares.used.number > job.shares.ordered.number) return broken("SharesAreTold", job.id.text());
+  const bool waits = job.shares.used.number < job.shares.ordered.number;
+  if (job.shares.awaited && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
+  for (const auto& [id, rebalanced] : job.shares.rebalanced) {
+    const bool eases = contains(job.membership.members, id) && rebalanced.weight >= 1 && rebalanced.weight < kFullShare;
     if (!eases) return broken("OnlyMembersAreEased", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
@@ -62,19 +63,22 @@ Broken shares_break(const Job& job) {
 
 Broken membership_breaks(const ClusterState& state, const Job& job) {
   const std::string who = job.id.text();
-  if (!is_active(job.state) && (!job.members.empty() || job.transition)) return broken("IdleJobsHaveNoMembers", who);
-  if (job.state == JobState::kResizing && !job.transition) return broken("ResizingHasATransition", who);
-  if (IdSet<WorkerId>(job.members.begin(), job.members.end()).size() != job.members.size()) {
+  if (!is_active(job.state) && (!job.membership.members.empty() || job.membership.transition))
+    return broken("IdleJobsHaveNoMembers", who);
+  if (job.state == JobState::kResizing && !job.membership.transition) return broken("ResizingHasATransition", who);
+  if (IdSet<WorkerId>(job.membership.members.begin(), job.membership.members.end()).size() !=
+      job.membership.members.size()) {
     return broken("MemberHasOneRank", who);
   }
   const auto& elastic = job.spec.elastic;
-  if (!job.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
+  if (!job.membership.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
     return broken("SizeWithinBounds", who);
   }
-  if (!job.members.empty() && job.generation == 0) return broken("MembersHaveAGeneration", who);
-  if (job.restart_state.launched > job.generation) return broken("LaunchIsOfTheNewest", who);
-  if (job.spec.resize == ResizeMode::kLive && job.restart_state.launched != 0) return broken("OnlyRestartsLaunch", who);
-  for (const WorkerId id : job.members) {
+  if (!job.membership.members.empty() && job.membership.generation == 0) return broken("MembersHaveAGeneration", who);
+  if (job.membership.restart_state.launched > job.membership.generation) return broken("LaunchIsOfTheNewest", who);
+  if (job.spec.resize == ResizeMode::kLive && job.membership.restart_state.launched != 0)
+    return broken("OnlyRestartsLaunch", who);
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);
   }
@@ -115,9 +119,9 @@ Broken ids_break(const ClusterState& state) {
 
 Broken broken_invariant_of(const ClusterState& state, JobId id) {
   const Job& job = *state.find_job(id);
-  for (std::size_t i = 0; i < job.workers.size(); ++i) {
-    if (i > 0 && job.workers[i - 1] >= job.workers[i]) return broken("WorkersAscend", id.text());
-    if (auto law = worker_breaks(state, job, job.workers[i])) return law;
+  for (std::size_t i = 0; i < job.membership.workers.size(); ++i) {
+    if (i > 0 && job.membership.workers[i - 1] >= job.membership.workers[i]) return broken("WorkersAscend", id.text());
+    if (auto law = worker_breaks(state, job, job.membership.workers[i])) return law;
   }
   return membership_breaks(state, job);
 }
@@ -127,7 +131,7 @@ Broken broken_invariant(const ClusterState& state) {
   for (const auto& [id, job] : state.jobs) {
     if (job == nullptr || job->id != id) return broken("JobKnowsItsId", id.text());
     if (auto law = broken_invariant_of(state, id)) return law;
-    listed += job->workers.size();
+    listed += job->membership.workers.size();
   }
   if (listed != state.workers.size()) return broken("WorkerHasAJob", "a worker that no job lists");
   if (auto law = slots_break(state)) return law;

@@ -10,8 +10,8 @@ namespace tidepool::core {
 namespace {
 
 bool teaches(const Job& job) {
-  const bool measured =
-      std::any_of(job.sizes.begin(), job.sizes.end(), [](const auto& entry) { return entry.second.steps > 0; });
+  const bool measured = std::any_of(job.measurements.sizes.begin(), job.measurements.sizes.end(),
+                                    [](const auto& entry) { return entry.second.steps > 0; });
   return measured || job.state == JobState::kSucceeded;
 }
 
@@ -39,7 +39,7 @@ void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
 }  // namespace
 
 bool has_left(const Job& job) {
-  return is_final(job.state) && job.workers.empty();
+  return is_final(job.state) && job.membership.workers.empty();
 }
 
 std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>& forgotten) {
@@ -51,11 +51,11 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
     state.ended.emplace(id, std::make_shared<const EndedJob>(EndedJob{.id = id,
                                                                       .state = job->state,
                                                                       .finished_at = *job->finished_at,
-                                                                      .slot_time = job->slot_time,
-                                                                      .samples_done = job->samples_done,
+                                                                      .slot_time = job->account.slot_time,
+                                                                      .samples_done = job->progress.samples,
                                                                       .global_batch = job->spec.batch.global,
                                                                       .gpus_per_worker = job->spec.gpus_per_worker,
-                                                                      .sizes = job->sizes}));
+                                                                      .sizes = job->measurements.sizes}));
     forget_oldest(state, forgotten);
   }
   return job;

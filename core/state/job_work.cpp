@@ -15,21 +15,21 @@ std::optional<double> samples_left(const Job& job) {
   const auto left = [](std::int64_t all, std::int64_t done) {
     return static_cast<double>(std::max<std::int64_t>(0, all - done));
   };
-  if (job.spec.work_samples) return left(*job.spec.work_samples, job.samples_done);
-  const ProgramLength& told = job.program_length;
-  if (told.samples) return left(*told.samples, job.samples_done);
+  if (job.spec.work_samples) return left(*job.spec.work_samples, job.progress.samples);
+  const ProgramLength& told = job.progress.length;
+  if (told.samples) return left(*told.samples, job.progress.samples);
   if (!told.steps) return std::nullopt;
-  const std::int64_t batch = job.global_batch > 0 ? job.global_batch : job.spec.batch.global;
-  return left(*told.steps, job.last_step) * static_cast<double>(batch);
+  const std::int64_t batch = job.progress.global_batch > 0 ? job.progress.global_batch : job.spec.batch.global;
+  return left(*told.steps, job.progress.step) * static_cast<double>(batch);
 }
 
 std::optional<Instant> expected_end(const Job& job) {
   const auto left = samples_left(job);
-  if (!left || !job.switched || !job.last_report_at) return std::nullopt;
-  const auto record = job.sizes.find(job.size());
-  if (record == job.sizes.end() || !(record->second.samples_per_second > 0)) return std::nullopt;
+  if (!left || !job.membership.switched || !job.progress.reported_at) return std::nullopt;
+  const auto record = job.measurements.sizes.find(job.size());
+  if (record == job.measurements.sizes.end() || !(record->second.samples_per_second > 0)) return std::nullopt;
   const double seconds = std::min(kLongestS, *left / record->second.samples_per_second);
-  return *job.last_report_at + Duration::from_seconds(seconds);
+  return *job.progress.reported_at + Duration::from_seconds(seconds);
 }
 
 bool ends_soon(const Job& job, Instant now) {

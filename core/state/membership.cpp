@@ -10,20 +10,21 @@ bool is_live(const ClusterState& state, WorkerId id) {
 }
 
 bool has_live_workers(const ClusterState& state, const Job& job) {
-  return std::any_of(job.workers.begin(), job.workers.end(), [&](WorkerId id) { return is_live(state, id); });
+  return std::any_of(job.membership.workers.begin(), job.membership.workers.end(),
+                     [&](WorkerId id) { return is_live(state, id); });
 }
 
 std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
   std::vector<WorkerId> alive;
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     if (is_live(state, id)) alive.push_back(id);
   }
   return alive;
 }
 
 std::size_t survivor_count(const ClusterState& state, const Job& job) {
-  const auto alive =
-      std::count_if(job.members.begin(), job.members.end(), [&](WorkerId id) { return is_live(state, id); });
+  const auto alive = std::count_if(job.membership.members.begin(), job.membership.members.end(),
+                                   [&](WorkerId id) { return is_live(state, id); });
   return static_cast<std::size_t>(alive);
 }
 
@@ -33,19 +34,20 @@ bool may_hold_state(const Worker& worker) {
 }
 
 bool all_members_stay(const ClusterState& state, const Job& job) {
-  return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+  return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
     return worker != nullptr && !worker->node_lost && !worker->kill_at;
   });
 }
 
 std::optional<WorkerId> still_running(const ClusterState& state, const Job& job) {
-  for (const WorkerId id : job.members) {
+  for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
-    const bool waits = worker != nullptr && !worker->node_lost && !worker->kill_at && worker->joining == job.generation;
+    const bool waits =
+        worker != nullptr && !worker->node_lost && !worker->kill_at && worker->joining == job.membership.generation;
     if (!waits) return id;
   }
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     if (worker.phase == WorkerPhase::kLeaving && !worker.node_lost) return id;
   }
@@ -53,12 +55,12 @@ std::optional<WorkerId> still_running(const ClusterState& state, const Job& job)
 }
 
 bool awaits_switch(const Job& job) {
-  return !job.members.empty() && !job.switched;
+  return !job.membership.members.empty() && !job.membership.switched;
 }
 
 bool winds_down(const Job& job) {
-  return is_final(job.state) || job.state == JobState::kSuspending || job.finished_training || job.cancel_requested ||
-         job.misconfigured || job.restarts > job.spec.max_restarts;
+  return is_final(job.state) || job.state == JobState::kSuspending || job.progress.finished || job.requests.cancel ||
+         job.recovery.misconfigured || job.recovery.restarts > job.spec.max_restarts;
 }
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {

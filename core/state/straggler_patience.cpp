@@ -16,15 +16,16 @@ Duration wait_after(int replacements) {
 }  // namespace
 
 std::optional<Instant> next_replacement(const Job& job) {
-  if (!job.last_replacement_at) return std::nullopt;
-  return *job.last_replacement_at + wait_after(job.replacements);
+  if (!job.recovery.last_replacement_at) return std::nullopt;
+  return *job.recovery.last_replacement_at + wait_after(job.recovery.replacements);
 }
 
 void count_replacement(Job& job, Instant now) {
   const bool forgotten =
-      job.last_replacement_at && now >= *job.last_replacement_at + wait_after(job.replacements) * kWaitsToForget;
-  job.replacements = forgotten ? 1 : job.replacements + 1;
-  job.last_replacement_at = now;
+      job.recovery.last_replacement_at &&
+      now >= *job.recovery.last_replacement_at + wait_after(job.recovery.replacements) * kWaitsToForget;
+  job.recovery.replacements = forgotten ? 1 : job.recovery.replacements + 1;
+  job.recovery.last_replacement_at = now;
 }
 
 }  // namespace tidepool::core

@@ -30,8 +30,8 @@ constexpr Duration kBoundMost = Duration::seconds(60);
 
 // Neither pinned nor of a program that reports nothing to judge sizes by.
 bool may_be_resized(const core::Job& job) {
-  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.last_report_at;
-  return job.pinned_size == 0 && !tells_nothing;
+  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.progress.reported_at;
+  return job.requests.pinned_size == 0 && !tells_nothing;
 }
 
 TransitionCosts costs_of(const core::Job& job) {
@@ -42,9 +42,9 @@ TransitionCosts costs_of(const core::Job& job) {
     return {.grow = change, .shrink = change, .move = change, .start = resume, .boot = {}, .resume = resume};
   }
   const Duration boot = core::boot_time(job);
-  return {.grow = core::stall_of(job.grow_cost) + bound,
-          .shrink = core::stall_of(job.shrink_cost) + bound,
-          .move = core::stall_of(job.replace_cost) + bound,
+  return {.grow = core::stall_of(job.measurements.grow_cost) + bound,
+          .shrink = core::stall_of(job.measurements.shrink_cost) + bound,
+          .move = core::stall_of(job.measurements.replace_cost) + bound,
           .start = boot,
           .boot = boot,
           .resume = resume};
@@ -53,7 +53,7 @@ TransitionCosts costs_of(const core::Job& job) {
 // What a program tells counts once its speed was measured: before that its samples say nothing of how long they take.
 void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
   const double batch = double(job.spec.batch.global);
-  row.steps_done = double(job.samples_done) / batch;
+  row.steps_done = double(job.progress.samples) / batch;
   if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
   const auto left = core::samples_left(job);
   const bool tells = job.spec.work_samples || speed.largest_measured() > 0;
@@ -65,7 +65,7 @@ void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
 }  // namespace
 
 bool is_claim(const core::Job& job, bool has_own_policy) {
-  return holds_slots(job) && (job.pinned_size > 0 || has_own_policy);
+  return holds_slots(job) && (job.requests.pinned_size > 0 || has_own_policy);
 }
 
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
@@ -76,7 +76,7 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     kept.row.reset();
     kin_.tell(SimilarJobs::progress_of(*job), *kept.speed);
     if (core::is_final(job->state)) kept_.erase(id);
-    if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
+    if (job->state == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
   } else {
     kept_.erase(id);
     follow_ended(state, id);
@@ -134,10 +134,10 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
 
 Placement EngineRows::placement_of(const core::ClusterState& state, const core::Job& job) const {
   Placement placement;
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const core::Worker& worker = *state.find_worker(id);
     const bool leaves = worker.phase == core::WorkerPhase::kLeaving || worker.kill_at ||
-                        (job.transition && core::contains(job.transition->leavers, id));
+                        (job.membership.transition && core::contains(job.membership.transition->leaving_workers, id));
     const auto node = index_.find(worker.node);
     if (leaves || worker.node_lost || node == index_.end()) continue;
     const auto share = std::find_if(placement.begin(), placement.end(),
@@ -166,7 +166,7 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
     return SizeExplorer(state, job, std::move(ladder)).sizes(*kept(state, job).speed);
   }
   if (job.size() > 0 && ladder.has(job.size())) return {job.size()};
-  const int wanted = job.pinned_size > 0 ? job.pinned_size : job.spec.elastic.preferred;
+  const int wanted = job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.preferred;
   return {ladder.start_size(std::min(wanted, terms.room / job.spec.gpus_per_worker))};
 }
 
@@ -224,12 +224,12 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   row.priority = job.spec.priority;
   row.weight = std::ldexp(1.0, std::clamp(job.spec.priority, -kPriorityMost, kPriorityMost));
   row.placement = placement_of(state, job);
-  row.slot_seconds = job.slot_time.to_seconds();
+  row.slot_seconds = job.account.slot_time.to_seconds();
   row.largest_seen = speed.largest_measured() * each;
-  row.resizes = job.generation > 1 ? static_cast<int>(job.generation) - 1 : 0;
+  row.resizes = job.membership.generation > 1 ? static_cast<int>(job.membership.generation) - 1 : 0;
   row.slots_per_worker = each;
   row.preemptible = job.spec.preemptible;
-  row.pinned = job.pinned_size * each;
+  row.pinned = job.requests.pinned_size * each;
   row.costs = costs_of(job);
   row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
   row.speed = &speed;

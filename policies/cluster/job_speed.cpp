@@ -15,8 +15,8 @@ constexpr double kPriorSigma = 0.05;
 JobSpeed::JobSpeed(const core::Job& job)
     : JobSpeed(Told{.global_batch = job.spec.batch.global,
                     .slots_per_worker = job.spec.gpus_per_worker,
-                    .sizes = job.sizes,
-                    .noise = job.noise_scale,
+                    .sizes = job.measurements.sizes,
+                    .noise = job.progress.noise_scale,
                     .on_resize = job.spec.batch.on_resize,
                     .batch_max = job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL}) {}
 

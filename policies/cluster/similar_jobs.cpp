@@ -19,7 +19,7 @@ std::optional<KinWork::Class> pace_class_of(std::int64_t global_batch, const Job
 }  // namespace
 
 SimilarJobs::Progress SimilarJobs::progress_of(const core::Job& job) {
-  Progress progress{.job = job.id, .samples = job.samples_done, .global_batch = job.spec.batch.global};
+  Progress progress{.job = job.id, .samples = job.progress.samples, .global_batch = job.spec.batch.global};
   if (job.state == core::JobState::kSucceeded) {
     TP_CHECK(job.finished_at, "a job that has succeeded has ended at some time");
     progress.succeeded_at = job.finished_at;
@@ -76,7 +76,7 @@ std::optional<double> SimilarJobs::expect(const core::Job& job, const JobSpeed& 
     for (const auto& [turn, ended] : ended_) work_.ended(ended.pace, ended.samples);
     in_order_ = true;
   }
-  return work_.left(*pace, double(job.samples_done));
+  return work_.left(*pace, double(job.progress.samples));
 }
 
 void SimilarJobs::forget(JobId job) {

@@ -33,7 +33,7 @@ std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
 SizeExplorer::SizeExplorer(const core::ClusterState& state, const core::Job& job, AllowedSizes ladder)
     : job_(&job),
       ladder_(std::move(ladder)),
-      evidence_(core::ClusterView{state, job.last_report_at.value_or(job.submitted_at)}, job, ladder_,
+      evidence_(core::ClusterView{state, job.progress.reported_at.value_or(job.submitted_at)}, job, ladder_,
                 Comparison::kSideBySide),
       failure_(first_failure(evidence_)),
       tried_(evidence_.sizes().empty() ? 0 : evidence_.sizes().back().size),
@@ -91,8 +91,8 @@ std::optional<Reason> SizeExplorer::ground_of(const core::Target& target, bool p
 std::optional<Reason> SizeExplorer::ground_to_hold() const {
   const int held = job_->size();
   if (evidence_.find(held) == nullptr) {
-    const auto record = job_->sizes.find(held);
-    const std::int64_t steps = record == job_->sizes.end() ? 0 : record->second.steps;
+    const auto record = job_->measurements.sizes.find(held);
+    const std::int64_t steps = record == job_->measurements.sizes.end() ? 0 : record->second.steps;
     return reason::Measuring{.steps = steps, .of = job_->spec.scaling.every_steps};
   }
   if (failure_ && held >= failure_->large) {
@@ -128,7 +128,7 @@ void tell_by_measurements(const core::ClusterState& state, const core::Job& job,
                           core::Target& target) {
   if (rests_on == RestsOn::kElse) return;
   AllowedSizes ladder = ladder_of(state, job);
-  if (ladder.sizes.empty() || job.pinned_size > 0) return;
+  if (ladder.sizes.empty() || job.requests.pinned_size > 0) return;
   auto ground = SizeExplorer(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
   if (ground) target.reason = *std::move(ground);
 }

@@ -112,8 +112,8 @@ std::unique_ptr<core::Planner> planner_of(std::shared_ptr<const AllocationPolicy
 }
 
 core::Target claim_of(const core::Job& job) {
-  const bool pinned = job.pinned_size > 0;
-  const int size = pinned ? job.pinned_size : core::allowed_size(job, job.spec.elastic.preferred);
+  const bool pinned = job.requests.pinned_size > 0;
+  const int size = pinned ? job.requests.pinned_size : core::allowed_size(job, job.spec.elastic.preferred);
   core::Target claim{.size = size, .place = -1, .reason = core::reason::FixedSize{{.size = size}}, .lost = {}};
   if (pinned) claim.reason = core::reason::PinnedByUser{{.size = size}};
   return claim;

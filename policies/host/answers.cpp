@@ -190,7 +190,7 @@ std::vector<std::size_t> rows_by_rank(const Answers& answers) {
 // started if it may not be preempted.
 int sure_of(const cluster::JobRow& job) {
   const int held = size_of(job.placement);
-  if (job.frozen) return held;
+  if (job.resize_blocked) return held;
   return job.preemptible ? 0 : std::min(held, job.size_min);
 }
 
@@ -260,7 +260,7 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
     if (job.pinned > 0) wish = job.pinned;
     const int sure = sure_of(job);
     const int room = std::max(free, 0) + sure;
-    grant.size = job.frozen ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
+    grant.size = job.resize_blocked ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
     grant.reason = reason_of(job, wish, grant.size, room);
     if (stand_in != nullptr && stand_in->size == grant.size) {
       grant.reason = stand_in->reason;

@@ -144,7 +144,7 @@ class Judgement {
 
 core::Target AutoscalingEngine::target(const core::ClusterView& view, const core::Job& job,
                                        core::StepBudget& budget) const {
-  budget.spend(1 + static_cast<std::int64_t>(job.sizes.size()));
+  budget.spend(1 + static_cast<std::int64_t>(job.measurements.sizes.size()));
   const AllowedSizes ladder = ladder_of(view.state, job);
   const auto to = [](int size, Reason reason) {
     return core::Target{.size = size, .reason = std::move(reason), .lost = {}, .mark = {}};
@@ -159,7 +159,7 @@ core::Target AutoscalingEngine::target(const core::ClusterView& view, const core
     const Reason at_max = reason::AtMax{{.size = ladder.sizes.back()}};
     return to(ladder.sizes.back(), ladder.cut_short ? ladder.cut : at_max);
   }
-  if (job.spec.resize == core::ResizeMode::kRestart && job.sizes.empty()) {
+  if (job.spec.resize == core::ResizeMode::kRestart && job.measurements.sizes.empty()) {
     const int keep = ladder.start_size(job.spec.elastic.preferred);
     return to(keep, reason::NoMeasurements{{.size = keep}});
   }
@@ -168,8 +168,8 @@ core::Target AutoscalingEngine::target(const core::ClusterView& view, const core
     return to(next, reason::GatherEvidence{{.from = present, .to = next}, 0});
   }
   const std::int64_t every = job.spec.scaling.every_steps;
-  if (job.steps_since_switch < every) {
-    return to(present, reason::Measuring{.steps = job.steps_since_switch, .of = every});
+  if (job.measurements.steps_since_switch < every) {
+    return to(present, reason::Measuring{.steps = job.measurements.steps_since_switch, .of = every});
   }
   return Judgement(view, job, ladder).target();
 }

@@ -36,8 +36,8 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
       now_(view.now),
       by_utility_(has_utility(job.spec.scaling)),
       threshold_(job.spec.scaling.efficiency_threshold) {
-  sizes_.reserve(job.sizes.size());
-  for (const auto& [size, record] : job.sizes) {
+  sizes_.reserve(job.measurements.sizes.size());
+  for (const auto& [size, record] : job.measurements.sizes) {
     const bool comparable = is_measured(record, job) && record.samples_per_second > 0;
     if (!comparable || !ladder.has(size)) continue;
     const bool trusted = size == job.size() || !stale(record);
@@ -107,10 +107,11 @@ PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize
 
 double ScalingEvidence::stall_seconds(int from, int to) const {
   if (job_.spec.resize == core::ResizeMode::kRestart) {
-    return job_.restart_cost.count > 0 ? job_.restart_cost.mean_stall_ms / 1'000 : kUnknownRestartSeconds;
+    return job_.measurements.restart_cost.count > 0 ? job_.measurements.restart_cost.mean_stall_ms / 1'000
+                                                    : kUnknownRestartSeconds;
   }
-  const core::TransitionCost& own = to > from ? job_.grow_cost : job_.shrink_cost;
-  const core::TransitionCost& other = to > from ? job_.shrink_cost : job_.grow_cost;
+  const core::TransitionCost& own = to > from ? job_.measurements.grow_cost : job_.measurements.shrink_cost;
+  const core::TransitionCost& other = to > from ? job_.measurements.shrink_cost : job_.measurements.grow_cost;
   if (own.count > 0) return own.mean_stall_ms / 1'000;
   return other.count > 0 ? other.mean_stall_ms / 1'000 : kUnknownStallSeconds;
 }

@@ -33,7 +33,7 @@ Money price_per_slot_hour(const core::ClusterState& state, const core::Job& job)
     micros += node.price_per_slot_hour.count_micros() * static_cast<std::int64_t>(held);
     slots += static_cast<std::int64_t>(held);
   };
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const core::Worker* worker = state.find_worker(id);
     const core::Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
     if (node != nullptr) count(*node, worker->slots.size());

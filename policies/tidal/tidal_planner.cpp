@@ -26,7 +26,7 @@ constexpr std::int64_t kStepsMost = 50'000'000;  // of one settlement
 
 // What a bid is made of the row as of: a job that holds slots was read at its newest fact.
 Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
-  return row.placement.empty() ? now : job.charged_until;
+  return row.placement.empty() ? now : job.account.charged_until;
 }
 
 // What each slot that it buys is worth to a job, with what it would cost to come back.
@@ -219,7 +219,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
   const int each = job.spec.gpus_per_worker;
-  if (each == 1 || !job.workers.empty()) return true;
+  if (each == 1 || !job.membership.workers.empty()) return true;
   const auto [known, is_new] = gangs_held_.try_emplace(each, 0);
   if (is_new) known->second = core::empty_cluster_capacity(state, each);
   return known->second >= job.spec.elastic.sizes.front();

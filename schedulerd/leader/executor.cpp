@@ -13,20 +13,23 @@ bool contains(const std::vector<WorkerId>& workers, WorkerId worker) {
 
 // The newest generation, as it was or should have been sent.
 api::GenerationMessage generation_of(const core::Job& job) {
-  return {
-      .number = job.generation, .members = job.members, .after_failure = job.commit.after_failure, .park = job.parking};
+  return {.number = job.membership.generation,
+          .members = job.membership.members,
+          .after_failure = job.membership.commit.after_failure,
+          .park = job.membership.parking};
 }
 
 // The newest shares, if they are not even ones.
 std::optional<api::SharesMessage> shares_of(const core::Job& job) {
-  if (job.weights_told.number == 0 || job.members.empty()) return std::nullopt;
-  return api::SharesMessage{
-      .generation = job.generation, .number = job.weights_told.number, .weights = job.weights_told.weights};
+  if (job.shares.ordered.number == 0 || job.membership.members.empty()) return std::nullopt;
+  return api::SharesMessage{.generation = job.membership.generation,
+                            .number = job.shares.ordered.number,
+                            .weights = job.shares.ordered.weights};
 }
 
 // Workers of the job have a generation to hear of: the one they are in, or the one that parks it.
 bool has_generation(const core::Job& job) {
-  return !job.members.empty() || job.parking;
+  return !job.membership.members.empty() || job.membership.parking;
 }
 
 // Collects the orders of one decision.
@@ -58,7 +61,7 @@ class Orders {
 
   // To the members, and to those who leave with this switch.
   void announce(const core::Job& job, const api::GenerationMessage& message) {
-    for (const WorkerId id : job.workers) {
+    for (const WorkerId id : job.membership.workers) {
       const core::Worker* worker = state_.find_worker(id);
       const bool concerned =
           contains(message.members, id) || (worker != nullptr && worker->phase == core::WorkerPhase::kLeaving);
@@ -70,7 +73,7 @@ class Orders {
   void tell_shares(const core::Job& job) {
     const auto shares = shares_of(job);
     if (!shares) return;
-    for (const WorkerId id : job.members) {
+    for (const WorkerId id : job.membership.members) {
       const core::Worker* worker = state_.find_worker(id);
       if (worker != nullptr) send(worker->node, api::ToWorkerOrder{.worker = id, .message = *shares});
     }
@@ -78,7 +81,7 @@ class Orders {
 
   // Where rank 0 listens, which is also the word to start (ResizeMode::kRestart).
   void launch(const core::Job& job, const api::AddressesMessage& addresses) {
-    for (const WorkerId id : job.members) {
+    for (const WorkerId id : job.membership.members) {
       const core::Worker* worker = state_.find_worker(id);
       if (worker != nullptr) send(worker->node, api::ToWorkerOrder{.worker = id, .message = addresses});
     }
@@ -94,8 +97,9 @@ class Orders {
 }  // namespace
 
 std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& job) const {
-  const bool held = job.spec.resize == core::ResizeMode::kRestart && job.restart_state.launched < job.generation;
-  return held ? std::nullopt : addresses_.addresses(job.id, job.generation);
+  const bool held = job.spec.resize == core::ResizeMode::kRestart &&
+                    job.membership.restart_state.launched < job.membership.generation;
+  return held ? std::nullopt : addresses_.addresses(job.id, job.membership.generation);
 }
 
 Effects Executor::carry_out(const core::Decision& decision, const core::ClusterState& state) {
@@ -155,11 +159,11 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
     }
     if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
-      if (job.checkpoint_wanted) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
+      if (job.requests.checkpoint) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
       const auto addresses = told_addresses(job);
-      if (addresses && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
+      if (addresses && contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
       const auto shares = shares_of(job);
-      if (shares && contains(job.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
+      if (shares && contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
     }
   }
   return orders;
@@ -171,14 +175,14 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   const core::Worker* worker = state.find_worker(id);
   if (worker == nullptr || worker->phase == core::WorkerPhase::kStarting) return orders;
   const core::Job& job = *state.find_job(worker->job);
-  const bool member = contains(job.members, id);
+  const bool member = contains(job.membership.members, id);
   if (!member && worker->phase != core::WorkerPhase::kLeaving) return orders;
-  if (job.generation > generation && has_generation(job)) {
+  if (job.membership.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
   const auto addresses = told_addresses(job);
   if (addresses && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *addresses}});
-  if (job.checkpoint_wanted && member) {
+  if (job.requests.checkpoint && member) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, api::CheckpointOrder{}}});
   }
   const auto shares = shares_of(job);
@@ -194,7 +198,7 @@ api::ForgetJob Executor::forget_order(JobId job, bool failed, Instant ended, Ins
 
 std::vector<NodeOrder> Executor::order_checkpoint(JobId id, const core::ClusterState& state) {
   std::vector<NodeOrder> orders;
-  for (const WorkerId member : state.find_job(id)->members) {
+  for (const WorkerId member : state.find_job(id)->membership.members) {
     const core::Worker* worker = state.find_worker(member);
     if (worker == nullptr) continue;
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{member, api::CheckpointOrder{}}});
@@ -209,13 +213,13 @@ std::vector<NodeOrder> Executor::on_address(WorkerId id, const api::AddressMessa
   if (worker == nullptr) return orders;
   const core::Job& job = *state.find_job(worker->job);
   const auto rank = static_cast<std::size_t>(address.rank);
-  const bool current =
-      address.generation == job.generation && address.rank >= 0 && rank < job.members.size() && job.members[rank] == id;
+  const bool current = address.generation == job.membership.generation && address.rank >= 0 &&
+                       rank < job.membership.members.size() && job.membership.members[rank] == id;
   if (!current) return orders;
   const auto outcome = addresses_.put({job.id, address.generation, address.rank, job.size(), address.blob});
   const auto complete = told_addresses(job);
   if (!complete) return orders;
-  for (const WorkerId each : job.members) {
+  for (const WorkerId each : job.membership.members) {
     const core::Worker* member = state.find_worker(each);
     if (member == nullptr || (outcome == AddressBook::Outcome::kUnchanged && each != id)) continue;
     orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, *complete}});

@@ -28,7 +28,7 @@ std::string workers_left(const core::ClusterState& state) {
   std::string jobs;
   std::size_t named = 0;
   for (const auto& [id, job] : state.jobs) {
-    if (job->workers.empty() || ++named > kJobsNamedMax + 1) continue;
+    if (job->membership.workers.empty() || ++named > kJobsNamedMax + 1) continue;
     jobs += named > kJobsNamedMax ? ", and others" : (jobs.empty() ? "" : ", ") + id.text();
   }
   const std::size_t count = state.workers.size();

@@ -117,9 +117,9 @@ Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
   // A report may come after its job's end; nothing would take its pulse out again.
   if (!core::is_final(job.state)) latest_metrics_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
-  if (steps->generation == job.generation && point.compute_ms.size() == job.members.size()) {
-    for (std::size_t rank = 0; rank < job.members.size(); ++rank)
-      compute_ms_[job.members[rank]] = point.compute_ms[rank];
+  if (steps->generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
+    for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank)
+      compute_ms_[job.membership.members[rank]] = point.compute_ms[rank];
   }
   return links_.journal.append(job.id, point);
 }
@@ -289,7 +289,7 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
   } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
     // Who was to take it may be gone; the new rank 0 takes it instead.
     const JobId job = worker->job;
-    if (engine_.view().find_job(job)->checkpoint_wanted) {
+    if (engine_.view().find_job(job)->requests.checkpoint) {
       tell(leader::Executor::order_checkpoint(job, engine_.view()), turn);
     }
   }

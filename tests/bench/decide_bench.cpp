@@ -56,7 +56,7 @@ class BusyCluster {
     for (const WorkerId worker : booting) learn(core::WorkerReady{worker});
     settle();
     for (const auto& [id, job] : engine_.view().jobs) {
-      if (!job->members.empty()) running_.push_back(id);
+      if (!job->membership.members.empty()) running_.push_back(id);
     }
     for (const JobId job : running_) learn(core::GenerationSwitched{.job = job, .generation = 1, .switch_step = 1});
     for (const JobId job : running_) measure(job);

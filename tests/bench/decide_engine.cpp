@@ -63,9 +63,9 @@ class FullCluster {
   // The last worker of a job exits: its slots are given to whom the plan wants to have them, and those boot.
   double end(Rng& rng) {
     const JobId job = pick(rng);
-    learn(core::TrainingFinished{.job = job, .last_step = engine_.view().find_job(job)->last_step});
+    learn(core::TrainingFinished{.job = job, .last_step = engine_.view().find_job(job)->progress.step});
     settle();
-    const std::vector<WorkerId> workers = engine_.view().find_job(job)->workers;
+    const std::vector<WorkerId> workers = engine_.view().find_job(job)->membership.workers;
     for (std::size_t i = 0; i + 1 < workers.size(); ++i) {
       learn(core::WorkerExited{.worker = workers[i], .exit_code = 0});
       settle();
@@ -102,7 +102,7 @@ class FullCluster {
   JobId pick(Rng& rng) const {
     for (;;) {
       const JobId job = running_[rng.below(running_.size())];
-      if (engine_.view().find_job(job)->switched) return job;
+      if (engine_.view().find_job(job)->membership.switched) return job;
     }
   }
   void learn(core::Fact fact) {
@@ -131,12 +131,13 @@ class FullCluster {
     for (const WorkerId worker : leaving) learn(core::WorkerExited{.worker = worker, .exit_code = 0});
     std::vector<JobId> switching;
     for (const auto& [id, job] : engine_.view().jobs) {
-      if (!job->members.empty() && !job->switched) switching.push_back(id);
+      if (!job->membership.members.empty() && !job->membership.switched) switching.push_back(id);
     }
     for (const JobId id : switching) {
       const core::Job& job = *engine_.view().find_job(id);
-      const bool first = job.last_step == 0;
-      learn(core::GenerationSwitched{.job = id, .generation = job.generation, .switch_step = job.last_step + 1});
+      const bool first = job.progress.step == 0;
+      learn(core::GenerationSwitched{
+          .job = id, .generation = job.membership.generation, .switch_step = job.progress.step + 1});
       for (int i = 0; i < 4; ++i) learn(report_of(*engine_.view().find_job(id)));
       if (first) running_.push_back(id);
     }

@@ -25,13 +25,13 @@ void print(const std::string& metric, double value, double baseline) {
 core::StepsMeasured report_of(const core::Job& job) {
   constexpr std::int64_t kSteps = 8;
   core::StepsMeasured report{.job = job.id,
-                             .generation = job.generation,
-                             .last_step = job.last_step + kSteps,
+                             .generation = job.membership.generation,
+                             .last_step = job.progress.step + kSteps,
                              .steps = kSteps,
                              .elapsed = Duration::millis(800),
                              .samples = kSteps * job.spec.batch.global,
                              .loss = 1};
-  report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.members.size(), 80'000);
+  report.compute_us.assign(static_cast<std::size_t>(kSteps) * job.membership.members.size(), 80'000);
   return report;
 }
 

@@ -72,24 +72,25 @@ core::Engine::Parts real_parts(std::string_view policy = "autoscaling_engine") {
 class Scenario {
  public:
   Scenario() : engine_(real_parts()) {
-    commands_ = {{"policy", [this](const Line& line) { engine_ = core::Engine(real_parts(line.word(0))); }},
-                 {"pass", [this](const Line& line) { pass(line); }},
-                 {"node", [this](const Line& line) { node(line); }},
-                 {"submit", [this](const Line& line) { submit(line); }},
-                 {"ready", [this](const Line& line) { ready(line); }},
-                 {"switched", [this](const Line& line) { switched(line); }},
-                 {"steps", [this](const Line& line) { steps(line); }},
-                 {"rebalanced", [this](const Line& line) { rebalanced(line); }},
-                 {"exit", [this](const Line& line) { exit(line); }},
-                 {"gone", [this](const Line&) { gone(); }},
-                 {"lost", [this](const Line& l) { learn(core::NodeLost{node_id(l), l.text("why", "no heartbeat")}); }},
-                 {"cordon", [this](const Line& l) { learn(core::NodeCordonChanged{node_id(l), true}); }},
-                 {"cancel", [this](const Line& line) { learn(core::JobCancelRequested{job(line)}); }},
-                 {"suspend", [this](const Line& line) { learn(core::JobSuspendRequested{job(line)}); }},
-                 {"resume", [this](const Line& line) { learn(core::JobResumeRequested{job(line)}); }},
-                 {"resize", [this](const Line& l) { learn(core::JobResizeRequested{job(l), std::stoi(l.word(1))}); }},
-                 {"finished", [this](const Line& l) { learn(core::TrainingFinished{job(l), find(l).last_step, 1.0}); }},
-                 {"why", [this](const Line& line) { why(line); }}};
+    commands_ = {
+        {"policy", [this](const Line& line) { engine_ = core::Engine(real_parts(line.word(0))); }},
+        {"pass", [this](const Line& line) { pass(line); }},
+        {"node", [this](const Line& line) { node(line); }},
+        {"submit", [this](const Line& line) { submit(line); }},
+        {"ready", [this](const Line& line) { ready(line); }},
+        {"switched", [this](const Line& line) { switched(line); }},
+        {"steps", [this](const Line& line) { steps(line); }},
+        {"rebalanced", [this](const Line& line) { rebalanced(line); }},
+        {"exit", [this](const Line& line) { exit(line); }},
+        {"gone", [this](const Line&) { gone(); }},
+        {"lost", [this](const Line& l) { learn(core::NodeLost{node_id(l), l.text("why", "no heartbeat")}); }},
+        {"cordon", [this](const Line& l) { learn(core::NodeCordonChanged{node_id(l), true}); }},
+        {"cancel", [this](const Line& line) { learn(core::JobCancelRequested{job(line)}); }},
+        {"suspend", [this](const Line& line) { learn(core::JobSuspendRequested{job(line)}); }},
+        {"resume", [this](const Line& line) { learn(core::JobResumeRequested{job(line)}); }},
+        {"resize", [this](const Line& l) { learn(core::JobResizeRequested{job(l), std::stoi(l.word(1))}); }},
+        {"finished", [this](const Line& l) { learn(core::TrainingFinished{job(l), find(l).progress.step, 1.0}); }},
+        {"why", [this](const Line& line) { why(line); }}};
   }
 
   Status run(const std::string& text) {
@@ -159,7 +160,7 @@ class Scenario {
   }
   void switched(const Line& line) {
     const core::Job& at = find(line);
-    learn(core::GenerationSwitched{at.id, at.generation, at.last_step + 1,
+    learn(core::GenerationSwitched{at.id, at.membership.generation, at.progress.step + 1,
                                    static_cast<double>(line.number("stall_ms", 50)), 10, 0, 0, 1 << 20});
   }
   // steps JOB COUNT of=DURATION samples=N [compute=US,US]: compute times by rank, the same in each step.
@@ -172,16 +173,22 @@ class Scenario {
     std::vector<std::int64_t> compute_us;
     for (std::int64_t i = 0; i < count; ++i) compute_us.insert(compute_us.end(), one.begin(), one.end());
     now_ = now_ + elapsed;
-    core::StepsMeasured report{
-        at.id, at.generation, at.last_step + count, count, elapsed, count * line.number("samples", 512), 2.5,
-        1,     compute_us};
-    report.shares = at.weights_used.number;
+    core::StepsMeasured report{at.id,
+                               at.membership.generation,
+                               at.progress.step + count,
+                               count,
+                               elapsed,
+                               count * line.number("samples", 512),
+                               2.5,
+                               1,
+                               compute_us};
+    report.shares = at.shares.used.number;
     learn(std::move(report));
   }
   // The members step by the shares that they were told.
   void rebalanced(const Line& line) {
     const core::Job& at = find(line);
-    learn(core::SharesChanged{at.id, at.generation, at.weights_told.number, at.last_step + 1,
+    learn(core::SharesChanged{at.id, at.membership.generation, at.shares.ordered.number, at.progress.step + 1,
                               static_cast<double>(line.number("stall_ms", 3))});
   }
   void exit(const Line& line) {

@@ -35,7 +35,7 @@ TEST_CASE("a job that scales grows to its maximum and finishes") {
   const SimResult result = sim::Simulator(setup).run();
   REQUIRE(result.violations.empty());
   REQUIRE(result.complete);
-  CHECK(result.jobs.begin()->second->sizes.contains(4));
+  CHECK(result.jobs.begin()->second->measurements.sizes.contains(4));
   CHECK(result.rows[0].resizes == 2);
   // At four workers: 100'000 / 377 = 265 s; two alone would need 510 s.
   CHECK(*result.rows[0].finished_s - result.rows[0].submitted_s < 320);
@@ -45,7 +45,7 @@ TEST_CASE("a job that does not scale tries one size more, takes it back and sett
   SimSetup setup = one_job({.lambda = 100, .sigma = 0.95, .kappa = 0.02}, 100'000);
   const SimResult result = sim::Simulator(setup).run();
   REQUIRE(result.complete);
-  const auto& sizes = result.jobs.begin()->second->sizes;
+  const auto& sizes = result.jobs.begin()->second->measurements.sizes;
   CHECK(sizes.contains(1));
   CHECK(sizes.contains(3));
   CHECK_FALSE(sizes.contains(4));

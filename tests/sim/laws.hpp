@@ -27,8 +27,8 @@ inline std::optional<std::string> broken_law(const sim::SimResult& result) {
     if (row.steps != row.steps_wanted) return row.name + " committed another number of steps than its work has";
     const core::Job& job = *result.jobs.at(row.id);
     if (job.spec.resize == core::ResizeMode::kRestart) continue;  // its program tells nothing
-    if (job.last_step != row.steps_wanted) return row.name + " ended at another step";
-    if (job.samples_done != row.steps_wanted * job.spec.batch.global) return row.name + " counted other samples";
+    if (job.progress.step != row.steps_wanted) return row.name + " ended at another step";
+    if (job.progress.samples != row.steps_wanted * job.spec.batch.global) return row.name + " counted other samples";
   }
   for (const auto& [id, node] : result.state.nodes) {
     for (const WorkerId owner : node.owners) {

@@ -38,8 +38,8 @@ TEST_CASE("a restarted job on healthy nodes starts once and finishes at its pref
   job.spec.elastic = {.min = 1, .max = 4, .preferred = 3, .sizes = {1, 2, 3, 4}};
   const SimResult result = run_soundly(setup);
   const core::Job& seen = *result.jobs.begin()->second;
-  CHECK(seen.generation == 1);
-  CHECK(seen.restarts == 0);
+  CHECK(seen.membership.generation == 1);
+  CHECK(seen.recovery.restarts == 0);
   CHECK(took(result, "NoMeasurements"));
 }
 

@@ -181,23 +181,31 @@ class Story {
     learn(core::WorkerExited{worker, code, 0, std::move(detail)});
   }
   void switched(JobId id, double stall_ms = 12) {
-    learn(core::GenerationSwitched{id, job(id).generation, job(id).last_step + 1, stall_ms, 3, 0, 0, 1000});
+    learn(core::GenerationSwitched{id, job(id).membership.generation, job(id).progress.step + 1, stall_ms, 3, 0, 0,
+                                   1000});
   }
   // `steps` more steps of 100 ms and 64 samples each; compute times by rank (empty = equal).
   void steps(JobId id, std::int64_t steps, std::vector<std::int64_t> compute_us = {}) {
-    compute_us.resize(job(id).members.size(), 50'000);
+    compute_us.resize(job(id).membership.members.size(), 50'000);
     std::vector<std::int64_t> all;
     for (std::int64_t i = 0; i < steps; ++i) all.insert(all.end(), compute_us.begin(), compute_us.end());
     pass(Duration::millis(100 * steps));
-    core::StepsMeasured report{
-        id, job(id).generation, job(id).last_step + steps, steps, Duration::millis(100 * steps), 64 * steps, 2.5,
-        1,  std::move(all)};
-    report.shares = job(id).weights_used.number;
+    core::StepsMeasured report{id,
+                               job(id).membership.generation,
+                               job(id).progress.step + steps,
+                               steps,
+                               Duration::millis(100 * steps),
+                               64 * steps,
+                               2.5,
+                               1,
+                               std::move(all)};
+    report.shares = job(id).shares.used.number;
     learn(std::move(report));
   }
   // The members go by the newest shares that they were told.
   void rebalanced(JobId id, double stall_ms = 2) {
-    learn(core::SharesChanged{id, job(id).generation, job(id).weights_told.number, job(id).last_step + 1, stall_ms});
+    learn(core::SharesChanged{id, job(id).membership.generation, job(id).shares.ordered.number,
+                              job(id).progress.step + 1, stall_ms});
   }
 
   // --- decisions --------------------------------------------------------------------------------
@@ -222,17 +230,17 @@ class Story {
     for (int round = 0; round < 8; ++round) {
       decide();
       bool moved = false;
-      for (const WorkerId worker : std::vector<WorkerId>(job(id).workers)) {
+      for (const WorkerId worker : std::vector<WorkerId>(job(id).membership.workers)) {
         if (this->worker(worker).phase != core::WorkerPhase::kStarting) continue;
         ready(worker);
         moved = true;
       }
-      if (!job(id).members.empty() && !job(id).switched) {
+      if (!job(id).membership.members.empty() && !job(id).membership.switched) {
         switched(id);
         steps(id, 2);
         moved = true;
       }
-      for (const WorkerId worker : std::vector<WorkerId>(job(id).workers)) {
+      for (const WorkerId worker : std::vector<WorkerId>(job(id).membership.workers)) {
         const auto& seen = this->worker(worker);
         if (seen.phase != core::WorkerPhase::kLeaving || !(seen.stop_due || seen.kill_at)) continue;
         exit(worker);

@@ -27,7 +27,7 @@ inline void decide_and_check(SimulatedWorld& world) {
   INFO((valid.ok() ? std::string() : valid.error().message));
   REQUIRE(valid.ok());
   std::map<JobId, GenerationNumber> generations;
-  for (const auto& [id, job] : world.state().jobs) generations[id] = job->generation;
+  for (const auto& [id, job] : world.state().jobs) generations[id] = job->membership.generation;
   INFO("after " << text(decision));
   const auto as_a_row = core::decision_from_text(core::decision_text(decision));
   REQUIRE(as_a_row.ok());

@@ -131,24 +131,24 @@ NodeId EngineService::join_node(int slots) {
 void EngineService::run_steps(JobId id, std::int64_t steps) {
   const std::lock_guard lock(mutex_);
   const auto job = [&]() -> const core::Job& { return *engine_.view().find_job(id); };
-  for (const WorkerId worker : std::vector(job().workers)) {
+  for (const WorkerId worker : std::vector(job().membership.workers)) {
     if (engine_.view().find_worker(worker)->phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{worker});
   }
   core::GenerationSwitched switched;
   switched.job = id;
-  switched.generation = job().generation;
-  switched.switch_step = job().last_step + 1;
+  switched.generation = job().membership.generation;
+  switched.switch_step = job().progress.step + 1;
   switched.stall_ms = 12;
-  if (!job().switched) learn(switched);
+  if (!job().membership.switched) learn(switched);
   core::StepsMeasured measured;
   measured.job = id;
-  measured.generation = job().generation;
-  measured.last_step = job().last_step + steps;
+  measured.generation = job().membership.generation;
+  measured.last_step = job().progress.step + steps;
   measured.steps = steps;
   measured.elapsed = Duration::millis(100 * steps);
   measured.samples = steps * job().spec.batch.global;
   measured.loss = 2.5;
-  measured.compute_us.assign(static_cast<std::size_t>(steps) * job().members.size(), 80'000);
+  measured.compute_us.assign(static_cast<std::size_t>(steps) * job().membership.members.size(), 80'000);
   learn(measured);
 }
 

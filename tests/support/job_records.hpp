@@ -29,16 +29,16 @@ struct JobWorld {
 
   // The job now has `size` members and has measured long enough to be judged.
   JobWorld& at(int size) {
-    job.members.clear();
-    for (int i = 1; i <= size; ++i) job.members.emplace_back(static_cast<std::uint64_t>(i));
-    job.steps_since_switch = job.spec.scaling.every_steps;
+    job.membership.members.clear();
+    for (int i = 1; i <= size; ++i) job.membership.members.emplace_back(static_cast<std::uint64_t>(i));
+    job.measurements.steps_since_switch = job.spec.scaling.every_steps;
     return *this;
   }
   JobWorld& measured(int size, double samples_per_second, std::int64_t steps = 100) {
-    job.sizes[size] = {.steps = steps,
-                       .step_seconds = static_cast<double>(job.spec.batch.global) / samples_per_second,
-                       .samples_per_second = samples_per_second,
-                       .measured_at = now};
+    job.measurements.sizes[size] = {.steps = steps,
+                                    .step_seconds = static_cast<double>(job.spec.batch.global) / samples_per_second,
+                                    .samples_per_second = samples_per_second,
+                                    .measured_at = now};
     return *this;
   }
   // A node whose slots all cost the same, for prices; the job holds none of them.

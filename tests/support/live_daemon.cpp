@@ -87,7 +87,7 @@ Said said(const core::Fact& fact, const core::ClusterState& state) {
   const auto rank = [&](WorkerId id) {
     const core::Worker* worker = state.find_worker(id);
     if (worker == nullptr) return 0;
-    const auto& members = state.find_job(worker->job)->members;
+    const auto& members = state.find_job(worker->job)->membership.members;
     return static_cast<int>(std::find(members.begin(), members.end(), id) - members.begin());
   };
   return std::visit(

@@ -30,11 +30,11 @@ class RestlessPolicy final : public core::Policy, public core::JobRule {
   }
   [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
     Digest digest;
-    digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.last_step / 8));
+    digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.progress.step / 8));
     const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
     int wish = static_cast<int>(digest.value() % span);
     // Whom it never starts, or preempts before a few steps are done, would never end.
-    if (job.members.empty() || job.steps_since_switch < 4) wish = std::max(wish, 1);
+    if (job.membership.members.empty() || job.measurements.steps_since_switch < 4) wish = std::max(wish, 1);
     return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
   }
 
@@ -123,7 +123,7 @@ class SimulatedWorld {
     }
     for (const auto& [id, job] : IdTable(state().jobs)) {
       if (core::is_final(job->state)) continue;
-      if (job->suspend_requested) learn(core::JobResumeRequested{id});
+      if (job->requests.suspend) learn(core::JobResumeRequested{id});
       // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
       const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap ||
                                !job->spec.slot_types.empty();
@@ -384,7 +384,7 @@ class SimulatedWorld {
   [[nodiscard]] bool is_slow(WorkerId id) const { return strained_ && Digest().mix(id.number()).value() % 6 == 0; }
 
   bool all_reachable(const core::Job& job) const {
-    return std::all_of(job.members.begin(), job.members.end(), [&](WorkerId id) {
+    return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
       const auto found = processes_.find(id);
       return found != processes_.end() && !found->second.hangs && agents_.at(found->second.node).connected;
     });
@@ -394,30 +394,33 @@ class SimulatedWorld {
   void advance(JobId id) {
     if (state().has_ended(id)) return;
     const core::Job& job = *state().find_job(id);
-    if (job.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.finished_training) return;
-    for (const WorkerId member : std::vector<WorkerId>(job.members)) {
-      const bool silent = state().find_worker(member)->joining < job.generation;
-      if (silent && rng_.chance(0.7)) learn(core::WorkerJoining{member, job.generation});
+    if (job.membership.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.progress.finished)
+      return;
+    for (const WorkerId member : std::vector<WorkerId>(job.membership.members)) {
+      const bool silent = state().find_worker(member)->joining < job.membership.generation;
+      if (silent && rng_.chance(0.7)) learn(core::WorkerJoining{member, job.membership.generation});
     }
     if (job.spec.resize == core::ResizeMode::kRestart) return run_programs(job);
-    const bool first = !job.switched && job.commit.from_size == 0;
+    const bool first = !job.membership.switched && job.membership.commit.from_size == 0;
     if (first && rng_.chance(0.5)) learn(restored(job));
-    if (job.switched && rng_.chance(0.1)) {
-      learn(core::CheckpointTaken{id, job.members.front(), job.generation, job.last_step, 1000, 2, "/ckpt"});
+    if (job.membership.switched && rng_.chance(0.1)) {
+      learn(core::CheckpointTaken{id, job.membership.members.front(), job.membership.generation, job.progress.step,
+                                  1000, 2, "/ckpt"});
     }
-    if (!job.switched && rng_.chance(0.9)) {
-      learn(core::GenerationSwitched{id, job.generation, job.last_step + 1, rng_.uniform() * 100, 5, 0, 0, 10});
+    if (!job.membership.switched && rng_.chance(0.9)) {
+      learn(core::GenerationSwitched{id, job.membership.generation, job.progress.step + 1, rng_.uniform() * 100, 5, 0,
+                                     0, 10});
       return;
     }
     const std::int64_t steps = rng_.between(1, strained_ ? 12 : 6);
     std::vector<std::int64_t> compute_us;
     for (std::int64_t i = 0; i < steps * job.size(); ++i) {
-      const WorkerId member = job.members[static_cast<std::size_t>(i) % job.members.size()];
+      const WorkerId member = job.membership.members[static_cast<std::size_t>(i) % job.membership.members.size()];
       compute_us.push_back(rng_.between(10'000, 40'000) * (is_slow(member) ? 40 : 1));
     }
     core::StepsMeasured report{id,
-                               job.generation,
-                               job.last_step + steps,
+                               job.membership.generation,
+                               job.progress.step + steps,
                                steps,
                                Duration::millis(100 * steps),
                                64 * steps,
@@ -425,27 +428,27 @@ class SimulatedWorld {
                                1,
                                std::move(compute_us)};
     // The report of a change of shares may be late or lost.
-    const bool changed = job.weights_told.number > job.weights_used.number && rng_.chance(0.7);
-    report.shares = changed ? job.weights_told.number : job.weights_used.number;
+    const bool changed = job.shares.ordered.number > job.shares.used.number && rng_.chance(0.7);
+    report.shares = changed ? job.shares.ordered.number : job.shares.used.number;
     if (changed && rng_.chance(0.7)) {
-      learn(core::SharesChanged{id, job.generation, report.shares, job.last_step + 1, rng_.uniform()});
+      learn(core::SharesChanged{id, job.membership.generation, report.shares, job.progress.step + 1, rng_.uniform()});
     }
     learn(std::move(report));
     const core::Job& after = *state().find_job(id);
-    if (after.last_step >= 60) learn(core::TrainingFinished{id, after.last_step, 0.5});
+    if (after.progress.step >= 60) learn(core::TrainingFinished{id, after.progress.step, 0.5});
   }
 
   // The programs of a generation start, all or some of them, and end: well in the end, badly now and then.
   void run_programs(const core::Job& job) {
     const JobId id = job.id;
-    const GenerationNumber generation = job.generation;
-    if (job.restart_state.launched != generation) return;
-    for (const WorkerId member : std::vector<WorkerId>(job.members)) {
+    const GenerationNumber generation = job.membership.generation;
+    if (job.membership.restart_state.launched != generation) return;
+    for (const WorkerId member : std::vector<WorkerId>(job.membership.members)) {
       const core::Worker* seen = state().find_worker(member);
       if (seen == nullptr) continue;
       if (seen->launched < generation) {
         if (rng_.chance(0.8)) learn(core::ProgramStarted{member, generation});
-      } else if (state().find_job(id)->switched && rng_.chance(0.2)) {
+      } else if (state().find_job(id)->membership.switched && rng_.chance(0.2)) {
         learn(core::ProgramEnded{member, generation, faults_ && rng_.chance(0.2) ? 1 : 0, 0, "ended"});
       }
     }
@@ -453,9 +456,9 @@ class SimulatedWorld {
 
   // Mostly the newest kept state; sometimes an older one, or none.
   core::StateRestored restored(const core::Job& job) {
-    const core::KeptState* kept = core::newest_kept(job);
+    const core::SavedState* kept = core::newest_kept(job);
     const std::int64_t step = kept != nullptr && rng_.chance(0.9) ? kept->step : 0;
-    return {job.id, job.generation, step, 1000, "/ckpt"};
+    return {job.id, job.membership.generation, step, 1000, "/ckpt"};
   }
 
   // A process boots, leaves when it was told to, or goes on.
@@ -467,10 +470,10 @@ class SimulatedWorld {
     const core::Job& job = *state().find_job(process.job);
     if (process.hangs && !(process.told_to_stop && seen->kill_at && now_ >= *seen->kill_at)) return;
     const bool restarts = job.spec.resize == core::ResizeMode::kRestart;
-    const bool parks = job.parking && seen->stop_due && !restarts && rng_.chance(0.8);
-    if (parks) learn(core::StateParked{job.id, id, job.generation, job.last_step, 1000, 2});
+    const bool parks = job.membership.parking && seen->stop_due && !restarts && rng_.chance(0.8);
+    if (parks) learn(core::StateParked{job.id, id, job.membership.generation, job.progress.step, 1000, 2});
     const bool left_out =
-        seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.finished_training || restarts);
+        seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.progress.finished || restarts);
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
     if (seen->phase == core::WorkerPhase::kStarting) learn(ready(id));
   }

@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t kLogBytes = 65'536;  // of one page; the agent gives no more at once
 
 bool holds(const core::Job& job, WorkerId worker) {
-  return std::find(job.workers.begin(), job.workers.end(), worker) != job.workers.end();
+  return std::find(job.membership.workers.begin(), job.membership.workers.end(), worker) !=
+         job.membership.workers.end();
 }
 
 // The worker that ?worker= names, if it is or was the job's; without it rank 0's, or the job's first one once all are
@@ -19,8 +20,8 @@ bool holds(const core::Job& job, WorkerId worker) {
 Result<WorkerId> chosen_worker(Rest& rest, const Call& call, const core::Job& job) {
   const std::string text = call.query("worker");
   if (text.empty()) {
-    if (!job.members.empty()) return job.members.front();
-    if (!job.workers.empty()) return job.workers.front();
+    if (!job.membership.members.empty()) return job.membership.members.front();
+    if (!job.membership.workers.empty()) return job.membership.workers.front();
     if (const auto past = rest.service().history().first_worker(job.id)) return *past;
     return not_found(call.id + " has had no worker yet, so there is no output");
   }

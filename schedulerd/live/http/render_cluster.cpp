@@ -133,10 +133,10 @@ json render_worker(const Published& seen, const core::Worker& worker) {
   json rank = nullptr;
   double share = 1;
   if (const core::Job* job = seen.state.find_job(worker.job)) {
-    const auto place = std::find(job->members.begin(), job->members.end(), worker.id);
-    if (place != job->members.end()) rank = place - job->members.begin();
-    const auto rebalanced = job->rebalanced.find(worker.id);
-    if (rebalanced != job->rebalanced.end())
+    const auto place = std::find(job->membership.members.begin(), job->membership.members.end(), worker.id);
+    if (place != job->membership.members.end()) rank = place - job->membership.members.begin();
+    const auto rebalanced = job->shares.rebalanced.find(worker.id);
+    if (rebalanced != job->shares.rebalanced.end())
       share = static_cast<double>(rebalanced->second.weight) / static_cast<double>(core::kFullShare);
   }
   const core::Node* node = seen.state.find_node(worker.node);

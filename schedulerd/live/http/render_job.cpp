@@ -30,42 +30,42 @@ json plain_number(double value) {
 
 // What the job file says, else what the program has told.
 json samples_total(const core::Job& job) {
-  const auto& total = job.spec.work_samples ? job.spec.work_samples : job.program_length.samples;
+  const auto& total = job.spec.work_samples ? job.spec.work_samples : job.progress.length.samples;
   return total ? json(*total) : json(nullptr);
 }
 
 json render_progress(const Published& seen, const core::Job& job, const JobDocument& document) {
-  const auto& told = job.program_length.steps;
+  const auto& told = job.progress.length.steps;
   const json steps_total = told ? json(*told) : document.steps_total;
   const auto pulse = seen.latest_metrics.find(job.id);
-  const bool has_pulse = pulse != seen.latest_metrics.end() && !job.members.empty();
+  const bool has_pulse = pulse != seen.latest_metrics.end() && !job.membership.members.empty();
   json fraction = nullptr;
   if (steps_total.is_number_integer() && steps_total > 0) {
-    fraction = std::min(1.0, static_cast<double>(job.last_step) / steps_total.get<double>());
+    fraction = std::min(1.0, static_cast<double>(job.progress.step) / steps_total.get<double>());
   } else if (const json total = samples_total(job); !total.is_null()) {
-    fraction = std::min(1.0, static_cast<double>(job.samples_done) / total.get<double>());
+    fraction = std::min(1.0, static_cast<double>(job.progress.samples) / total.get<double>());
   }
-  const bool stepped = job.last_step > 0;
+  const bool stepped = job.progress.step > 0;
   json out = json::object();
-  out["step"] = job.last_step;
+  out["step"] = job.progress.step;
   out["steps_total"] = steps_total;
   out["fraction"] = fraction;
-  out["samples"] = job.samples_done;
+  out["samples"] = job.progress.samples;
   out["samples_total"] = samples_total(job);
-  out["epoch"] = job.epoch;
-  out["loss"] = stepped ? json(job.last_loss) : json(nullptr);
-  out["first_loss"] = stepped ? json(job.first_loss) : json(nullptr);
+  out["epoch"] = job.progress.epoch;
+  out["loss"] = stepped ? json(job.progress.last_loss) : json(nullptr);
+  out["first_loss"] = stepped ? json(job.progress.first_loss) : json(nullptr);
   out["samples_per_second"] = has_pulse ? pulse->second.samples_per_second : 0.0;
   out["step_ms"] = has_pulse ? pulse->second.step_ms : 0.0;
-  out["global_batch"] = job.global_batch > 0 ? json(job.global_batch) : json(nullptr);
-  out["noise_scale"] = number_or_null(job.noise_scale);
+  out["global_batch"] = job.progress.global_batch > 0 ? json(job.progress.global_batch) : json(nullptr);
+  out["noise_scale"] = number_or_null(job.progress.noise_scale);
   out["statistical_efficiency"] = number_or_null(core::statistical_efficiency(job));
   return out;
 }
 
 Money price_per_hour(const Published& seen, const core::Job& job) {
   Money price;
-  for (const WorkerId id : job.workers) {
+  for (const WorkerId id : job.membership.workers) {
     const core::Worker* worker = seen.state.find_worker(id);
     const core::Node* node = worker == nullptr ? nullptr : seen.state.find_node(worker->node);
     if (node == nullptr) continue;
@@ -99,7 +99,7 @@ json render_sizes(const core::Job& job) {
   json sizes = json::array();
   const core::SizeRecord* smaller = nullptr;
   int smaller_size = 0;
-  for (const auto& [size, record] : job.sizes) {
+  for (const auto& [size, record] : job.measurements.sizes) {
     json efficiency = nullptr;
     if (smaller != nullptr && smaller->samples_per_second > 0) {
       // Throughput scaling efficiency: what each added worker gave, in workers of the smaller size. Or, Zhang,
@@ -120,9 +120,9 @@ json render_sizes(const core::Job& job) {
 
 json render_cost(const Published& seen, const core::Job& job, const std::string& currency) {
   json out = json::object();
-  out["amount"] = to_text(job.cost);
+  out["amount"] = to_text(job.account.cost);
   out["currency"] = currency;
-  out["slot_seconds"] = job.slot_time.to_seconds();
+  out["slot_seconds"] = job.account.slot_time.to_seconds();
   out["per_hour"] = to_text(price_per_hour(seen, job));
   return out;
 }
@@ -139,17 +139,17 @@ json render_job_to_all(const Published& seen, const core::Job& job, const JobDoc
   out["started_at"] = instant_or_null(seen, job.started_at);
   out["finished_at"] = instant_or_null(seen, job.finished_at);
   out["size"] = job.size();
-  out["target_size"] = job.transition ? job.transition->to_size : job.size();
-  out["pinned_size"] = job.pinned_size > 0 ? json(job.pinned_size) : json(nullptr);
+  out["target_size"] = job.membership.transition ? job.membership.transition->to_size : job.size();
+  out["pinned_size"] = job.requests.pinned_size > 0 ? json(job.requests.pinned_size) : json(nullptr);
   out["min"] = job.spec.elastic.min;
   out["max"] = job.spec.elastic.max;
-  out["generation"] = job.generation;
+  out["generation"] = job.membership.generation;
   out["priority"] = job.spec.priority;
   out["progress"] = render_progress(seen, job, document);
   out["cost"] = render_cost(seen, job, currency);
   out["reason"] = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   out["sizes"] = render_sizes(job);
-  out["error"] = job.last_error.empty() ? json(nullptr) : json(job.last_error);
+  out["error"] = job.recovery.last_error.empty() ? json(nullptr) : json(job.recovery.last_error);
   out["labels"] = document.labels;
   return out;
 }
@@ -182,9 +182,9 @@ std::string job_text(const json& rendered, const JobDocument& document) {
 
 std::string job_etag(const core::Job& job) {
   Digest digest;
-  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state)).mix(job.generation);
-  digest.mix(static_cast<std::uint64_t>(job.pinned_size)).mix(job.workers.size());
-  digest.mix(std::uint64_t{job.cancel_requested} * 2 + std::uint64_t{job.suspend_requested});
+  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state)).mix(job.membership.generation);
+  digest.mix(static_cast<std::uint64_t>(job.requests.pinned_size)).mix(job.membership.workers.size());
+  digest.mix(std::uint64_t{job.requests.cancel} * 2 + std::uint64_t{job.requests.suspend});
   digest.mix(job.spec.document);
   return "\"" + digest.text() + "\"";
 }
@@ -210,7 +210,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
 }
 
 json render_fit(const core::Job& job) {
-  const auto fitted = policies::fit_usl(job.sizes);
+  const auto fitted = policies::fit_usl(job.measurements.sizes);
   if (!fitted) return nullptr;
   json curve = json::array();
   for (int size = 1; size <= std::min(job.spec.elastic.max, 64); ++size) {

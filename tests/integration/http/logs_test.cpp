@@ -13,7 +13,7 @@ struct LogScene {
   LogScene() {
     fixture.service.join_node(4);
     job = fixture.submit();
-    worker = fixture.service.published()->state.find_job(job)->workers.front();
+    worker = fixture.service.published()->state.find_job(job)->membership.workers.front();
     path = "/v1/jobs/" + job.text() + "/logs";
   }
   RawResponse get(const std::string& query = "") const {
@@ -54,7 +54,7 @@ TEST_CASE("a followed log grows until its worker has ended") {
 TEST_CASE("a worker of another job, or of none, is not found") {
   LogScene scene;
   const JobId other = scene.fixture.submit();
-  const auto workers = scene.fixture.service.published()->state.find_job(other)->workers;
+  const auto workers = scene.fixture.service.published()->state.find_job(other)->membership.workers;
   REQUIRE(!workers.empty());
   scene.fixture.service.write_log(workers.front(), "secret", false);
   CHECK(scene.get("?worker=" + workers.front().text()).status == 404);
@@ -70,7 +70,8 @@ TEST_CASE("the output of a job that has ended can still be read") {
   scene.fixture.service.run_steps(scene.job, 1);
   scene.fixture.service.write_log(scene.worker, "bye\n", true);
   scene.fixture.service.learn(core::TrainingFinished{scene.job, 1, 2.5});
-  for (const WorkerId worker : std::vector(scene.fixture.service.published()->state.find_job(scene.job)->workers)) {
+  for (const WorkerId worker :
+       std::vector(scene.fixture.service.published()->state.find_job(scene.job)->membership.workers)) {
     scene.fixture.service.learn(core::WorkerExited{worker, 0, 0, ""});
   }
   REQUIRE(scene.fixture.service.published()->state.has_ended(scene.job));

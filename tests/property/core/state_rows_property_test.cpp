@@ -105,10 +105,10 @@ TEST_CASE("a job as text is that job again") {
   CHECK(told > 100);
   core::Job job;
   job.id = JobId(1);
-  job.last_loss = -0.0;  // equal to a blank one's, and written otherwise
+  job.progress.last_loss = -0.0;  // equal to a blank one's, and written otherwise
   const auto read = core::job_from_text(core::job_text(job));
   REQUIRE(read.ok());
-  CHECK(std::signbit((*read)->last_loss));
+  CHECK(std::signbit((*read)->progress.last_loss));
   CHECK_FALSE(core::job_from_text(R"({"no_such_field":1})").ok());
   CHECK_FALSE(core::job_from_text(R"({"generation":"one"})").ok());
 }
@@ -122,11 +122,11 @@ TEST_CASE("what changes little has few rows to write, however many jobs there ar
   }
   const core::ClusterState before = state;
   CHECK(core::rows_between(before, state).empty());
-  state.mutable_job(JobId(77)).last_step = 5;
+  state.mutable_job(JobId(77)).progress.step = 5;
   state.jobs.erase(JobId(4'000));
   CHECK(core::rows_between(before, state) ==
         std::vector<core::RowKey>{{core::RowKind::kJob, 77}, {core::RowKind::kJob, 4'000}});
-  CHECK(before.find_job(JobId(77))->last_step == 0);
+  CHECK(before.find_job(JobId(77))->progress.step == 0);
 }
 
 }  // namespace tidepool::test

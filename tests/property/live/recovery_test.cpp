@@ -74,7 +74,7 @@ void check_promises(const LoopWorld& world, const Clients& clients) {
     CHECK((found != nullptr ? *found : *ended).spec.name == "job-of-" + key);
   }
   const auto picture = world.publisher.picture();
-  for (const auto& [job, pulse] : picture->pulses) {
+  for (const auto& [job, pulse] : picture->latest_metrics) {
     REQUIRE(world.state().find_job(job) != nullptr);
     CHECK_FALSE(core::is_final(world.state().find_job(job)->state));
   }

@@ -27,7 +27,7 @@ struct ClosedLoop {
     const int size = world.job.size();
     const std::int64_t every = world.job.spec.scaling.every_steps;
     const double measured = truth.at(size) * (1 + noise * rng.normal());
-    const core::SizeRecord old = world.job.sizes[size];
+    const core::SizeRecord old = world.job.measurements.sizes[size];
     const double weight = old.steps == 0 ? 1 : 0.2;
     world.now = world.now + Duration::from_seconds(static_cast<double>(every * world.job.spec.batch.global) / measured);
     world.measured(size, (1 - weight) * old.samples_per_second + weight * measured, old.steps + every);
@@ -67,7 +67,7 @@ TEST_CASE("without noise the engine settles, at a size before the first measured
     // Each size is visited at most twice: once to try it, once more for evidence or to come back.
     CHECK(loop.changes <= 2 * static_cast<int>(loop.world.job.spec.elastic.sizes.size()));
     // The size kept is justified by what was measured: the step into it pays, the step out of it does not.
-    const auto& records = loop.world.job.sizes;
+    const auto& records = loop.world.job.measurements.sizes;
     const auto here = records.find(loop.world.job.size());
     const auto pays = [](const auto& low, const auto& high) {
       const double k1 = low.first;

@@ -152,11 +152,11 @@ struct Gangs {
  private:
   // Its workers are ready, and have switched.
   void come_up(JobId id) {
-    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).workers)) {
+    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).membership.workers)) {
       if (story.worker(worker).phase == core::WorkerPhase::kStarting) story.ready(worker);
     }
     story.decide();
-    if (story.job(id).generation > 0 && !story.job(id).switched) story.switched(id);
+    if (story.job(id).membership.generation > 0 && !story.job(id).membership.switched) story.switched(id);
   }
   // Who was told to stop is gone.
   void let_go() {
@@ -171,7 +171,7 @@ struct Gangs {
     for (const JobId id : live) {
       const core::Job& job = story.job(id);
       const int each = job.spec.gpus_per_worker;
-      scattered += job.workers.empty() && each > 1 && story.state().slots_free() >= each ? 1 : 0;
+      scattered += job.membership.workers.empty() && each > 1 && story.state().slots_free() >= each ? 1 : 0;
     }
   }
 };

@@ -175,12 +175,12 @@ class ReluctantPolicy final : public core::Policy, public core::JobRule {
   [[nodiscard]] core::QueueRank rank(const core::Job& job) const override { return base_.rank(job); }
   [[nodiscard]] core::Target target(const core::ClusterView& view, const core::Job& job,
                                     core::StepBudget& budget) const override {
-    const auto turn = static_cast<std::uint64_t>(job.last_step / 3);
+    const auto turn = static_cast<std::uint64_t>(job.progress.step / 3);
     const std::uint64_t draw = Digest().mix(job.id.number()).mix(turn).value();
-    const bool waits = job.members.empty();
+    const bool waits = job.membership.members.empty();
     if (waits && job.spec.priority < 0) return {.reason = reason::AwaitsPolicy{}, .lost = {}, .mark = {}};
     core::Target target = base_.target(view, job, budget);
-    if (waits || job.steps_since_switch < 2) return target;
+    if (waits || job.measurements.steps_since_switch < 2) return target;
     target.size = draw % 4 == 0 ? 0 : draw % 2 == 0 ? job.spec.elastic.min : job.spec.elastic.max;
     target.reason =
         target.size == 0 ? core::Reason(reason::Preempted{}) : core::Reason(reason::AtMax{{.size = target.size}});

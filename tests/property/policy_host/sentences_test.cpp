@@ -118,7 +118,7 @@ void check_explanation(const core::ClusterState& state, const core::Job& job) {
   (void)check_numbers(why.summary);
   for (const std::string& line : why.evidence) (void)check_numbers(line);
   for (const std::string& line : why.unblocks) (void)check_numbers(line);
-  if (job.state == core::JobState::kRunning && !job.transition) {
+  if (job.state == core::JobState::kRunning && !job.membership.transition) {
     CHECK_FALSE(begins(why.summary, "growing"));
     CHECK_FALSE(begins(why.summary, "shrinking"));
   }

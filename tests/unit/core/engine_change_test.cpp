@@ -28,7 +28,7 @@ TEST_CASE("Growing starts newcomers first and switches when all are ready") {
   story.switched(job, 40);
   CHECK(story.last("job.resized").data == nlohmann::json({{"from", 1}, {"to", 3}}));
   CHECK(story.last("generation.switched").data["reason"]["code"] == "ExploreUp");
-  CHECK(story.job(job).grow_cost.mean_stall_ms == 40);
+  CHECK(story.job(job).measurements.grow_cost.mean_stall_ms == 40);
   CHECK(story.job(job).state == JobState::kRunning);
 }
 
@@ -39,13 +39,13 @@ TEST_CASE("Shrinking switches at once and stops a leaver that stays beyond its g
   story.wish(job, 1);
   story.steps(job, 1);
   CHECK(names_of(story.decide()) == "shrink switch");
-  CHECK(story.job(job).members == std::vector{WorkerId(1)});
+  CHECK(story.job(job).membership.members == std::vector{WorkerId(1)});
   CHECK(story.state().slots_free() == 1);
   story.switched(job);
   story.decide();
   story.exit(WorkerId(3));
   CHECK(story.state().slots_free() == 2);
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
   CHECK(names_of(story.decide()).empty());
   story.pass(Duration::seconds(9));
   const auto decision = story.decide();
@@ -173,9 +173,9 @@ TEST_CASE("A dead member is left behind at once and the cooldown does not hold b
   CHECK(next.after_failure);
   CHECK(next.members == std::vector{WorkerId(1), WorkerId(3)});
   CHECK(story.last("worker.lost").data["detail"] == "out of memory");
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   story.switched(job, 300);
-  CHECK(story.job(job).failure_cost.count == 1);
+  CHECK(story.job(job).measurements.failure_cost.count == 1);
   CHECK(names_of(story.decide()) == "grow");
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") 
   story.exit(WorkerId(2), 0);
   CHECK(story.job(job).state == JobState::kPending);
   CHECK(names_of(story.decide()) == "start");
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
 }
 
 TEST_CASE("A job that loses workers too often fails with the newest error") {
@@ -200,9 +200,9 @@ TEST_CASE("A job that loses workers too often fails with the newest error") {
   const JobId job = story.running({.max = 2, .max_restarts = 1, .cooldown = {}}, 2);
   story.exit(WorkerId(2), 1, "first");
   story.settle(job);
-  story.exit(story.job(job).members.back(), 1, "second");
+  story.exit(story.job(job).membership.members.back(), 1, "second");
   CHECK(names_of(story.decide()) == "stop_worker");
-  story.exit(story.job(job).workers.front(), -1);
+  story.exit(story.job(job).membership.workers.front(), -1);
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.job(job).state == JobState::kFailed);
   CHECK(story.last("job.finished").data["error"].get<std::string>().find("second") != std::string::npos);
@@ -218,7 +218,7 @@ TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   story.exit(WorkerId(2), 2, "README.txt does not exist");
   story.decide();
   CHECK(story.job(job).state == JobState::kFailed);
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   CHECK(test::says<core::reason::WorkersFailed>(story.job(job).verdict.reason));
   CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
 }
@@ -260,8 +260,8 @@ TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") 
   REQUIRE(names_of(decision) == "stop_worker");
   CHECK(test::says<core::reason::StartTimeout>(decision.plan[0].reason));
   story.exit(WorkerId(1), -1);
-  CHECK(story.job(job).restarts == 1);
-  CHECK(story.job(job).last_error.find("was not ready within 10 s") != std::string::npos);
+  CHECK(story.job(job).recovery.restarts == 1);
+  CHECK(story.job(job).recovery.last_error.find("was not ready within 10 s") != std::string::npos);
   CHECK(names_of(story.decide()) == "start");
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
   CHECK(story.job(job).size() == 2);
   story.ready(WorkerId(3));
   story.decide();
-  CHECK(story.job(job).members == std::vector{WorkerId(1), WorkerId(3)});
+  CHECK(story.job(job).membership.members == std::vector{WorkerId(1), WorkerId(3)});
   story.switched(job);
   CHECK(story.last("worker.replaced").data == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}}));
 }
@@ -336,7 +336,7 @@ TEST_CASE("A member that dies while newcomers boot is left behind, and the newco
   CHECK(names_of(story.decide()).empty());
   story.switched(job);
   CHECK(names_of(story.decide()) == "switch");
-  CHECK(story.job(job).members == std::vector{WorkerId(2), WorkerId(3)});
+  CHECK(story.job(job).membership.members == std::vector{WorkerId(2), WorkerId(3)});
 }
 
 }  // namespace

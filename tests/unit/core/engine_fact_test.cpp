@@ -55,7 +55,8 @@ TEST_CASE("A job keeps the newest batch and the newest noise scale that was know
   story.node(2);
   const JobId job = story.running({}, 1);
   const auto report = [&](std::int64_t batch, std::optional<double> noise) {
-    core::StepsMeasured steps{job, story.job(job).generation, story.job(job).last_step + 1, 1, Duration::millis(1), 64};
+    core::StepsMeasured steps{
+        job, story.job(job).membership.generation, story.job(job).progress.step + 1, 1, Duration::millis(1), 64};
     steps.global_batch = batch;
     steps.noise_scale = noise;
     return story.learn(steps);
@@ -63,11 +64,11 @@ TEST_CASE("A job keeps the newest batch and the newest noise scale that was know
   const auto first = report(512, 900.0);
   CHECK(first.back().data.at("noise_scale") == 900.0);
   report(0, std::nullopt);
-  CHECK(story.job(job).global_batch == 512);
-  CHECK(story.job(job).noise_scale == 900.0);
+  CHECK(story.job(job).progress.global_batch == 512);
+  CHECK(story.job(job).progress.noise_scale == 900.0);
   report(1024, 700.0);
-  CHECK(story.job(job).global_batch == 1024);
-  CHECK(story.job(job).noise_scale == 700.0);
+  CHECK(story.job(job).progress.global_batch == 1024);
+  CHECK(story.job(job).progress.noise_scale == 700.0);
 }
 
 TEST_CASE("What is said twice changes nothing the second time") {
@@ -105,20 +106,20 @@ TEST_CASE("Steps prove the switch when its report was lost") {
   story.ready(WorkerId(1));
   story.decide();
   story.steps(job, 3);
-  CHECK(story.job(job).switched);
+  CHECK(story.job(job).membership.switched);
   CHECK(story.job(job).state == JobState::kRunning);
-  CHECK(story.job(job).sizes.at(1).steps == 2);
+  CHECK(story.job(job).measurements.sizes.at(1).steps == 2);
 }
 
 TEST_CASE("The first step after a switch is not measured") {
   Story story;
   story.node(1);
   const JobId job = story.running({.max = 1}, 1);
-  CHECK(story.job(job).sizes.at(1).steps == 1);
+  CHECK(story.job(job).measurements.sizes.at(1).steps == 1);
   story.steps(job, 5);
-  CHECK(story.job(job).sizes.at(1).steps == 6);
-  CHECK(story.job(job).sizes.at(1).samples_per_second == Approx(640));
-  CHECK(story.job(job).samples_done == 7 * 64);
+  CHECK(story.job(job).measurements.sizes.at(1).steps == 6);
+  CHECK(story.job(job).measurements.sizes.at(1).samples_per_second == Approx(640));
+  CHECK(story.job(job).progress.samples == 7 * 64);
 }
 
 TEST_CASE("A lost node keeps its slots and its workers are left behind") {
@@ -126,12 +127,12 @@ TEST_CASE("A lost node keeps its slots and its workers are left behind") {
   const NodeId stays = story.node(1);
   const NodeId lost = story.node(1);
   const JobId job = story.running({.max = 2}, 2);
-  const WorkerId away = story.job(job).members[story.worker(WorkerId(1)).node == lost ? 0 : 1];
+  const WorkerId away = story.job(job).membership.members[story.worker(WorkerId(1)).node == lost ? 0 : 1];
   story.learn(core::NodeLost{lost, "no heartbeat for 15 s"});
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   CHECK(names_of(story.decide()) == "switch");
   CHECK(story.job(job).size() == 1);
-  CHECK(story.job(job).workers.size() == 2);
+  CHECK(story.job(job).membership.workers.size() == 2);
   story.switched(job);
   story.decide();
   SECTION("and stopped when the node comes back with them") {
@@ -141,13 +142,13 @@ TEST_CASE("A lost node keeps its slots and its workers are left behind") {
     CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == away);
     CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
     story.exit(away, -1);
-    CHECK(story.job(job).restarts == 1);
+    CHECK(story.job(job).recovery.restarts == 1);
     CHECK(names_of(story.decide()) == "grow");
   }
   SECTION("and forgotten when the node comes back without them") {
     story.node(1, "n2", {});
     CHECK(story.state().find_worker(away) == nullptr);
-    CHECK(story.job(job).restarts == 1);
+    CHECK(story.job(job).recovery.restarts == 1);
   }
   CHECK(story.state().find_node(stays)->state == core::NodeState::kUp);
 }
@@ -159,7 +160,7 @@ TEST_CASE("When a node takes all workers of a job, the job waits for other slots
   story.node(2);
   story.learn(core::NodeLost{lost, "away"});
   CHECK(story.job(job).state == JobState::kPending);
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   CHECK(names_of(story.decide()) == "start");
   story.settle(job);
   CHECK(story.job(job).state == JobState::kRunning);
@@ -176,7 +177,7 @@ TEST_CASE("An agent that comes back without a worker proves its death, but for s
   story.node(3, "local", {WorkerId(1)});
   CHECK(story.state().find_worker(WorkerId(2)) == nullptr);
   CHECK(story.state().find_worker(WorkerId(3)) != nullptr);
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   CHECK(story.count("node.joined") == 1);
   CHECK(story.state().find_node(node)->owners.size() == 3);
 }
@@ -231,7 +232,7 @@ TEST_CASE("A job pays for what it held, to the millionth, however often it is ch
     story.node(2, "local", {}, Money::micros(3'333'333));
     const JobId job = story.running({.min = 2, .max = 2}, 2);
     for (int i = 0; i < reports; ++i) story.steps(job, 600 / reports);
-    return story.job(job).cost;
+    return story.job(job).account.cost;
   };
   // 2 slots x (60 s + 0.2 s of the first steps) at 3.333333 an hour
   CHECK(cost_after(1) == cost_of(Money::micros(3'333'333), 2, Duration::millis(60'200)));
@@ -243,10 +244,10 @@ TEST_CASE("Slots on a lost node cost nothing") {
   const NodeId node = story.node(1);
   const JobId job = story.running({.max = 1}, 1);
   story.learn(core::NodeLost{node, "away"});
-  const Money before = story.job(job).cost;
+  const Money before = story.job(job).account.cost;
   story.pass(Duration::seconds(3600));
   story.learn(core::JobCancelRequested{job});
-  CHECK(story.job(job).cost == before);
+  CHECK(story.job(job).account.cost == before);
 }
 
 TEST_CASE("The epoch audit is passed on as an event") {
@@ -265,7 +266,7 @@ TEST_CASE("A reader's copy of the state does not change under it") {
   const auto before = core::digest_of(copy);
   story.steps(job, 5);
   CHECK(core::digest_of(copy) == before);
-  CHECK(copy.find_job(job)->last_step == 2);
+  CHECK(copy.find_job(job)->progress.step == 2);
 }
 
 }  // namespace

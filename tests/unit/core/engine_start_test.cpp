@@ -18,7 +18,7 @@ TEST_CASE("A job that fits starts with its preferred size, all workers at once")
   CHECK(names_of(story.decide()).empty());
   story.ready(WorkerId(2));
   CHECK(names_of(story.decide()) == "switch");
-  CHECK(story.job(job).members == std::vector{WorkerId(1), WorkerId(2)});
+  CHECK(story.job(job).membership.members == std::vector{WorkerId(1), WorkerId(2)});
   story.switched(job);
   CHECK(story.job(job).state == JobState::kRunning);
   CHECK(story.count("job.started") == 0);
@@ -34,7 +34,7 @@ TEST_CASE("A gang that does not fit whole holds no slot") {
   CHECK(story.state().slots_free() == 3);
   story.node(1);
   CHECK(names_of(story.decide()) == "start");
-  CHECK(story.job(job).workers.size() == 4);
+  CHECK(story.job(job).membership.workers.size() == 4);
 }
 
 TEST_CASE("A worker's slots lie on one node") {
@@ -45,7 +45,7 @@ TEST_CASE("A worker's slots lie on one node") {
   CHECK(test::says<core::reason::NeverFits>(story.decide().verdicts.at(0).reason));
   story.node(2);
   story.decide();
-  for (const WorkerId id : story.job(job).workers) CHECK(story.worker(id).slots.size() == 2);
+  for (const WorkerId id : story.job(job).membership.workers) CHECK(story.worker(id).slots.size() == 2);
 }
 
 TEST_CASE("A packed job takes the fewest nodes, another fills the smallest holes") {
@@ -55,10 +55,10 @@ TEST_CASE("A packed job takes the fewest nodes, another fills the smallest holes
   story.node(2);
   const JobId packed = story.submit({.min = 4, .max = 4, .pack = true});
   story.decide();
-  for (const WorkerId id : story.job(packed).workers) CHECK(story.worker(id).node == NodeId(2));
+  for (const WorkerId id : story.job(packed).membership.workers) CHECK(story.worker(id).node == NodeId(2));
   const JobId scattered = story.submit({.min = 3, .max = 3});
   story.decide();
-  CHECK(story.worker(story.job(scattered).workers.back()).node == NodeId(3));
+  CHECK(story.worker(story.job(scattered).membership.workers.back()).node == NodeId(3));
 }
 
 TEST_CASE("Cordoned and lost nodes get no work") {
@@ -119,7 +119,7 @@ TEST_CASE("A job starts smaller than it prefers if that is what fits") {
   story.node(3);
   const JobId job = story.submit({.min = 1, .max = 4, .preferred = 4, .sizes = {1, 2, 4}});
   story.decide();
-  CHECK(story.job(job).workers.size() == 2);
+  CHECK(story.job(job).membership.workers.size() == 2);
 }
 
 TEST_CASE("A job never starts above its price cap") {
@@ -128,7 +128,7 @@ TEST_CASE("A job never starts above its price cap") {
   const JobId cheap = story.submit({.min = 1, .max = 4, .preferred = 4, .price_cap = Money::micros(2'000'000)});
   const JobId too_dear = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});
   story.decide();
-  CHECK(story.job(cheap).workers.size() == 2);
+  CHECK(story.job(cheap).membership.workers.size() == 2);
   CHECK(test::says<core::reason::PriceCap>(story.job(too_dear).verdict.reason));
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("When training has finished, the exits are normal and the job succeeds
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.job(job).state == JobState::kSucceeded);
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.state().slots_free() == 2);
   CHECK(story.last("job.finished").data["state"] == "succeeded");
   CHECK(story.last("job.finished").data["error"].is_null());
@@ -172,7 +172,7 @@ TEST_CASE("Cancelling stops the workers with notice, and the job ends when they 
   story.exit(WorkerId(2), -1);
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.job(job).state == JobState::kCancelled);
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.refuses(core::JobCancelRequested{job}).find("already ended") != std::string::npos);
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") 
   Story story;
   story.node(2);
   const JobId job = story.running({.max = 2}, 2);
-  const auto generation = story.job(job).generation;
+  const auto generation = story.job(job).membership.generation;
   story.learn(core::JobSuspendRequested{job});
   CHECK(names_of(story.decide()) == "preempt");
   CHECK(story.job(job).state == JobState::kSuspending);
@@ -216,7 +216,7 @@ TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") 
   CHECK(names_of(again) == "start");
   CHECK(test::says<core::reason::Resumed>(again.plan[0].reason));
   story.settle(job);
-  CHECK(story.job(job).generation > generation);
+  CHECK(story.job(job).membership.generation > generation);
   CHECK(story.refuses(core::JobResumeRequested{job}).find("only a suspended job") != std::string::npos);
 }
 

@@ -10,14 +10,16 @@ namespace {
 
 // Ten samples a step, a step every 100 ms, of which so many have been done.
 core::Job job_with(std::int64_t steps) {
-  core::Job job{.id = JobId(1), .state = core::JobState::kRunning, .members = {WorkerId(1)}, .switched = true};
+  core::Job job{.id = JobId(1), .state = core::JobState::kRunning};
+  job.membership.members = {WorkerId(1)};
+  job.membership.switched = true;
   job.spec.batch.global = 10;
-  job.last_step = steps;
-  job.samples_done = steps * 10;
-  job.last_report_at = Instant::from_micros(1'000'000);
-  job.sizes[1] = {.steps = steps, .step_seconds = 0.1, .samples_per_second = 100};
-  job.boot_cost = {.count = 1, .mean_ms = 2'000};
-  job.shrink_cost = {.count = 1, .mean_stall_ms = 500};
+  job.progress.step = steps;
+  job.progress.samples = steps * 10;
+  job.progress.reported_at = Instant::from_micros(1'000'000);
+  job.measurements.sizes[1] = {.steps = steps, .step_seconds = 0.1, .samples_per_second = 100};
+  job.measurements.boot_cost = {.count = 1, .mean_ms = 2'000};
+  job.measurements.shrink_cost = {.count = 1, .mean_stall_ms = 500};
   return job;
 }
 
@@ -28,7 +30,7 @@ Instant after_start(double seconds) {
 TEST_CASE("what the job file declares goes before what the program tells, and neither is unknown") {
   core::Job job = job_with(30);
   CHECK_FALSE(core::samples_left(job).has_value());
-  job.program_length.samples = 1'000;
+  job.progress.length.samples = 1'000;
   CHECK(core::samples_left(job) == 700);
   job.spec.work_samples = 500;
   CHECK(core::samples_left(job) == 200);
@@ -38,25 +40,25 @@ TEST_CASE("what the job file declares goes before what the program tells, and ne
 
 TEST_CASE("a length in steps is what is left of it at the newest batch") {
   core::Job job = job_with(30);
-  job.program_length.steps = 100;
+  job.progress.length.steps = 100;
   CHECK(core::samples_left(job) == 700);
-  job.global_batch = 40;  // since the job was resized
+  job.progress.global_batch = 40;  // since the job was resized
   CHECK(core::samples_left(job) == 2'800);
 }
 
 TEST_CASE("a job ends soon when its end is nearer than its next start would be, until it is late by as much") {
   core::Job job = job_with(80);
-  job.program_length.steps = 100;  // 2 s from the report at 1 s; giving up costs 2.5 s
+  job.progress.length.steps = 100;  // 2 s from the report at 1 s; giving up costs 2.5 s
   CHECK(core::resume_cost(job) == Duration::millis(2'500));
   CHECK(core::expected_end(job) == after_start(3));
   CHECK(core::ends_soon(job, after_start(1)));
   CHECK(core::ends_soon(job, after_start(5.4)));
   CHECK_FALSE(core::ends_soon(job, after_start(5.6)));
   CHECK(core::overdue_at(job) == after_start(5.5));
-  job.last_step = 70;
+  job.progress.step = 70;
   CHECK_FALSE(core::ends_soon(job, after_start(1)));
   CHECK(core::ends_soon(job, after_start(1.5)));
-  job.switched = false;
+  job.membership.switched = false;
   CHECK_FALSE(core::ends_soon(job, after_start(1.5)));
 }
 
@@ -65,32 +67,32 @@ TEST_CASE("the first workers of a job tell its length, and a length that is none
   story.node(2);
   const JobId job = story.submit({.max = 2});
   story.decide();
-  const WorkerId worker = story.job(job).workers.front();
+  const WorkerId worker = story.job(job).membership.workers.front();
   CHECK(story.refuses(core::WorkerReady{worker, 0}).find("at least 1") != std::string::npos);
   CHECK(story.refuses(core::WorkerReady{worker, 5, 5}).find("one of steps or samples") != std::string::npos);
   story.learn(core::WorkerReady{worker, 300});
-  CHECK(story.job(job).program_length.steps == 300);
-  CHECK_FALSE(story.job(job).program_length.samples.has_value());
+  CHECK(story.job(job).progress.length.steps == 300);
+  CHECK_FALSE(story.job(job).progress.length.samples.has_value());
 }
 
 TEST_CASE("two sizes are measured side by side when a job goes from one to the other") {
   core::Job job = job_with(100);
   job.spec.elastic.cooldown = Duration::seconds(2);
   job.spec.scaling.every_steps = 20;
-  job.members = {WorkerId(1), WorkerId(2)};
-  job.commit.from_size = 1;
+  job.membership.members = {WorkerId(1), WorkerId(2)};
+  job.membership.commit.from_size = 1;
   job.last_resize_at = after_start(10);
   const auto report = [&](double at, std::int64_t steps, std::int64_t counted, double seconds) {
     const core::StepsMeasured fact{
         .job = job.id, .steps = steps, .elapsed = Duration::from_seconds(seconds), .samples = steps * 10};
-    job.steps_since_switch += counted;
-    core::add_measurement(job.sizes[2], fact, counted, after_start(at));
+    job.measurements.steps_since_switch += counted;
+    core::add_measurement(job.measurements.sizes[2], fact, counted, after_start(at));
     core::add_to_size_change(job, fact, counted, after_start(at));
   };
   report(11, 10, 9, 1);  // it paid for the change
   report(12, 20, 20, 1);
   report(13, 40, 40, 1);  // the cooldown is over and enough was measured: the last that counts would be before
-  const core::SizeChange& change = job.sizes.at(2).entered;
+  const core::SizeChange& change = job.measurements.sizes.at(2).entered;
   CHECK(change.from == 1);
   CHECK(change.from_rate == 100);
   CHECK(change.rate == Approx(200));

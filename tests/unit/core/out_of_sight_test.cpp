@@ -29,11 +29,11 @@ struct Lost {
 TEST_CASE("Workers that lived through the loss of their node are taken back, at the same generation") {
   Lost lost;
   CHECK(lost.state().state == JobState::kPending);
-  const GenerationNumber generation = lost.state().generation;
+  const GenerationNumber generation = lost.state().membership.generation;
   lost.back({WorkerId(1), WorkerId(2)});
   CHECK(lost.state().state == JobState::kRunning);
-  CHECK(lost.state().members == std::vector{WorkerId(1), WorkerId(2)});
-  CHECK(lost.state().generation == generation);
+  CHECK(lost.state().membership.members == std::vector{WorkerId(1), WorkerId(2)});
+  CHECK(lost.state().membership.generation == generation);
   CHECK(lost.story.last("job.resumed").data["size"] == 2);
   lost.story.steps(lost.job, 5);  // nobody was told anything, so they went on
   CHECK(lost.state().state == JobState::kRunning);
@@ -52,7 +52,7 @@ TEST_CASE("Once the job has started elsewhere they are fenced off and stopped") 
   REQUIRE(names_of(lost.story.decide()) == "start");
   lost.back({WorkerId(1), WorkerId(2)});
   CHECK(lost.state().state == JobState::kStarting);
-  CHECK(lost.state().members.empty());
+  CHECK(lost.state().membership.members.empty());
   CHECK(lost.story.worker(WorkerId(1)).kill_at);
   CHECK(lost.story.worker(WorkerId(2)).kill_at);
 }

@@ -8,7 +8,7 @@ namespace {
 using core::JobState;
 
 core::StateParked parked(const Story& story, JobId job, WorkerId worker, std::int64_t step) {
-  return {job, worker, story.job(job).generation, step, 4096, 2.5};
+  return {job, worker, story.job(job).membership.generation, step, 4096, 2.5};
 }
 
 // A job at `size` that has done some steps and has been told to park by its user.
@@ -26,26 +26,26 @@ TEST_CASE("A suspension commits a generation without members, and the last steps
   story.node(2);
   const JobId job = story.running({.max = 2}, 2);
   story.steps(job, 10);
-  const auto stepping = story.job(job).generation;
-  const auto step = story.job(job).last_step;
-  const auto samples = story.job(job).samples_done;
+  const auto stepping = story.job(job).membership.generation;
+  const auto step = story.job(job).progress.step;
+  const auto samples = story.job(job).progress.samples;
   story.learn(core::JobSuspendRequested{job});
   const auto decision = story.decide();
   const auto& preempt = std::get<core::PreemptIntent>(decision.plan.at(0).intent);
   CHECK(preempt.number == stepping + 1);
   CHECK_FALSE(preempt.after_failure);
-  CHECK(story.job(job).parking);
-  CHECK(story.job(job).members.empty());
+  CHECK(story.job(job).membership.parking);
+  CHECK(story.job(job).membership.members.empty());
   // The members go on to the step that they leave at.
   story.learn(core::StepsMeasured{job, stepping, step + 3, 3, Duration::millis(30), 192, 2.0, 1, {}});
-  CHECK(story.job(job).last_step == step + 3);
-  CHECK(story.job(job).samples_done == samples + 192);
+  CHECK(story.job(job).progress.step == step + 3);
+  CHECK(story.job(job).progress.samples == samples + 192);
   story.learn(parked(story, job, WorkerId(1), step + 3));
   CHECK(story.last("job.parked").data["node"] == "node-1");
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(story.job(job).state == JobState::kSuspended);
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.last("job.suspended").data["kept_step"] == step + 3);
 }
 
@@ -55,8 +55,8 @@ TEST_CASE("A start goes on from the parked state, on the node that holds it") {
   story.node(2, "large");
   const JobId job = parking(story, {.min = 1, .max = 1}, 1);
   const NodeId home = story.worker(WorkerId(1)).node;
-  const auto step = story.job(job).last_step;
-  const auto samples = story.job(job).samples_done;
+  const auto step = story.job(job).progress.step;
+  const auto samples = story.job(job).progress.samples;
   story.learn(parked(story, job, WorkerId(1), step));
   story.exit(WorkerId(1));
   story.decide();
@@ -70,31 +70,31 @@ TEST_CASE("A start goes on from the parked state, on the node that holds it") {
   CHECK(std::get<core::StartIntent>(start.plan[0].intent).joining_workers.at(0).node == home);
   story.ready(WorkerId(2));
   story.decide();
-  story.learn(core::StateRestored{job, story.job(job).generation, step, 4096, "/dev/shm/job-1"});
+  story.learn(core::StateRestored{job, story.job(job).membership.generation, step, 4096, "/dev/shm/job-1"});
   CHECK(story.last("job.restored").data["steps_lost"] == 0);
   story.switched(job);
   CHECK(story.last("generation.switched").data["kind"] == "resume");
   CHECK(story.count("job.restored") == 1);
-  CHECK(story.job(job).last_step == step);
-  CHECK(story.job(job).samples_done == samples);
+  CHECK(story.job(job).progress.step == step);
+  CHECK(story.job(job).progress.samples == samples);
 }
 
 TEST_CASE("What a start does not find again is told as lost, and the books go back to it") {
   Story story;
   story.node(1);
   const JobId job = parking(story, {.min = 1, .max = 1}, 1);
-  const auto step = story.job(job).last_step;
+  const auto step = story.job(job).progress.step;
   story.exit(WorkerId(1));  // without a word of what it has kept
   CHECK(story.last("job.suspended").data["kept_step"].is_null());
   story.learn(core::JobResumeRequested{job});
   story.decide();
   story.ready(WorkerId(2));
   story.decide();
-  story.learn(core::GenerationSwitched{job, story.job(job).generation, 1});
+  story.learn(core::GenerationSwitched{job, story.job(job).membership.generation, 1});
   CHECK(story.last("job.restored").data["step"] == 0);
   CHECK(story.last("job.restored").data["steps_lost"] == step);
-  CHECK(story.job(job).last_step == 0);
-  CHECK(story.job(job).samples_done == 0);
+  CHECK(story.job(job).progress.step == 0);
+  CHECK(story.job(job).progress.samples == 0);
 }
 
 TEST_CASE("A worker that does not park within its grace is killed, and the reason says what is not kept") {
@@ -107,11 +107,11 @@ TEST_CASE("A worker that does not park within its grace is killed, and the reaso
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker stop_worker");
   CHECK(test::says<core::reason::ParkTimeout>(decision.plan[0].reason));
-  CHECK(test::number_in(decision.plan[0].reason, "steps") == static_cast<double>(story.job(job).last_step));
+  CHECK(test::number_in(decision.plan[0].reason, "steps") == static_cast<double>(story.job(job).progress.step));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.exit(WorkerId(1), -1);
   story.exit(WorkerId(2), -1);
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
 }
 
 TEST_CASE("After a failure every survivor keeps the state, and the one with the most steps counts") {
@@ -123,11 +123,11 @@ TEST_CASE("After a failure every survivor keeps the state, and the one with the 
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "preempt");
   CHECK(std::get<core::PreemptIntent>(decision.plan[0].intent).after_failure);
-  const auto step = story.job(job).last_step;
+  const auto step = story.job(job).progress.step;
   story.learn(parked(story, job, WorkerId(2), step));
   story.learn(parked(story, job, WorkerId(3), step + 1));
   story.learn(parked(story, job, WorkerId(2), step));
-  CHECK(story.job(job).parked->step == step + 1);
+  CHECK(story.job(job).recovery.suspended->step == step + 1);
   CHECK(story.count("job.parked") == 2);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
     [[nodiscard]] core::LineRule line_rule() const override { return core::LineRule::kPassed; }
     [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job,
                                       core::StepBudget&) const override {
-      const int wish = job.last_step < 5 ? 1 : 0;
+      const int wish = job.progress.step < 5 ? 1 : 0;
       return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
     }
   };
@@ -191,8 +191,8 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).worker == WorkerId(2));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.learn(core::WorkerExited{WorkerId(2), -1, 9, ""});
-  CHECK(story.job(job).restarts == 1);
-  CHECK(story.job(job).last_error == "w-2 has made no progress at step 31 for 70 s and is ended");
+  CHECK(story.job(job).recovery.restarts == 1);
+  CHECK(story.job(job).recovery.last_error == "w-2 has made no progress at step 31 for 70 s and is ended");
   CHECK(names_of(story.decide()) == "switch");
 }
 
@@ -206,10 +206,10 @@ TEST_CASE("A switch that never comes ends who never answered, and whoever answer
   story.wish(job, 3);
   story.settle(job);
   REQUIRE(story.job(job).size() == 3);
-  story.exit(story.job(job).members.back(), -1);
+  story.exit(story.job(job).membership.members.back(), -1);
   REQUIRE(names_of(story.decide()) == "switch");
-  const auto members = story.job(job).members;
-  story.learn(core::WorkerJoining{members[0], story.job(job).generation});
+  const auto members = story.job(job).membership.members;
+  story.learn(core::WorkerJoining{members[0], story.job(job).membership.generation});
   story.pass(Duration::seconds(9));
   CHECK(names_of(story.decide()).empty());
   story.pass(Duration::seconds(1));
@@ -231,7 +231,7 @@ TEST_CASE("Steps of the old generation put off the deadline of a switch that is 
   const auto committed = story.now();
   for (int i = 0; i < 5; ++i) {
     story.pass(Duration::seconds(9));
-    story.learn(core::StepsMeasured{job, 1, story.job(job).last_step + 1, 1, Duration::millis(5), 64, 2, 1, {}});
+    story.learn(core::StepsMeasured{job, 1, story.job(job).progress.step + 1, 1, Duration::millis(5), 64, 2, 1, {}});
     CHECK(names_of(story.decide()).empty());
   }
   CHECK(story.engine().next_due() == committed + Duration::seconds(50));
@@ -243,7 +243,7 @@ TEST_CASE("A member that exits well just before the end is reported is not a los
   const JobId job = story.running({.max = 2}, 2);
   story.exit(WorkerId(2), 0);
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).restarts == 0);
+  CHECK(story.job(job).recovery.restarts == 0);
   story.learn(core::TrainingFinished{job, 40, 1.0});
   story.exit(WorkerId(1), 0);
   story.decide();
@@ -259,7 +259,7 @@ TEST_CASE("A member that exits well and no end is reported was lost after all") 
   CHECK(story.engine().next_due() == story.now() + Duration::seconds(3));
   story.pass(Duration::seconds(3));
   CHECK(names_of(story.decide()) == "switch");
-  CHECK(story.job(job).restarts == 1);
+  CHECK(story.job(job).recovery.restarts == 1);
   CHECK(story.last("worker.lost").data["worker"] == "w-2");
 }
 
@@ -267,14 +267,14 @@ TEST_CASE("A report tells the samples of all steps, so that lost reports do not 
   Story story;
   story.node(1);
   const JobId job = story.running({.max = 1}, 1);
-  const auto step = story.job(job).last_step + 50;
+  const auto step = story.job(job).progress.step + 50;
   story.learn(core::StepsMeasured{job, 1, step, 2, Duration::millis(30), 128, 2.0, 1, {}, 64 * step});
-  CHECK(story.job(job).samples_done == 64 * step);
+  CHECK(story.job(job).progress.samples == 64 * step);
   // Told twice, counted once.
   story.learn(core::StepsMeasured{job, 1, step, 2, Duration::millis(30), 128, 2.0, 1, {}, 64 * step});
-  CHECK(story.job(job).samples_done == 64 * step);
+  CHECK(story.job(job).progress.samples == 64 * step);
   story.learn(core::TrainingFinished{job, step + 1, 1.0, 64 * step + 17});
-  CHECK(story.job(job).samples_done == 64 * step + 17);
+  CHECK(story.job(job).progress.samples == 64 * step + 17);
 }
 
 TEST_CASE("A checkpoint is wanted until it is told, and is what a later start falls back on") {
@@ -284,19 +284,19 @@ TEST_CASE("A checkpoint is wanted until it is told, and is what a later start fa
   CHECK(story.refuses(core::JobCheckpointRequested{job}).find("does not step") != std::string::npos);
   story.settle(job);
   story.learn(core::JobCheckpointRequested{job});
-  CHECK(story.job(job).checkpoint_wanted);
-  const auto step = story.job(job).last_step;
+  CHECK(story.job(job).requests.checkpoint);
+  const auto step = story.job(job).progress.step;
   story.learn(core::CheckpointTaken{job, WorkerId(1), 1, step, 4096, 3, "/ckpt"});
-  CHECK_FALSE(story.job(job).checkpoint_wanted);
+  CHECK_FALSE(story.job(job).requests.checkpoint);
   CHECK(story.last("job.checkpointed").data["path"] == "/ckpt");
   story.steps(job, 20);
   story.exit(WorkerId(1), -1);
   const auto why = core::to_json(story.decide().plan.at(0).reason);
   story.ready(WorkerId(2));
   story.decide();
-  story.learn(core::StateRestored{job, story.job(job).generation, step, 4096, "/ckpt"});
+  story.learn(core::StateRestored{job, story.job(job).membership.generation, step, 4096, "/ckpt"});
   CHECK(story.last("job.restored").data["steps_lost"] == 20);
-  CHECK(story.job(job).last_step == step);
+  CHECK(story.job(job).progress.step == step);
 }
 
 TEST_CASE("A job is changed within what its workers were started with") {

@@ -62,14 +62,14 @@ TEST_CASE("Only the report that holds the switch step leaves a step out") {
 TEST_CASE("Statistical efficiency compares the present batch with the one that was asked for") {
   core::Job job;
   job.spec.batch.global = 100;
-  job.global_batch = 300;
+  job.progress.global_batch = 300;
   CHECK(!core::statistical_efficiency(job));
-  job.noise_scale = 100;
+  job.progress.noise_scale = 100;
   CHECK(*core::statistical_efficiency(job) == 0.5);  // 200 / 400
-  job.global_batch = 100;
+  job.progress.global_batch = 100;
   CHECK(*core::statistical_efficiency(job) == 1);
-  job.noise_scale = 0;
-  job.global_batch = 400;
+  job.progress.noise_scale = 0;
+  job.progress.global_batch = 400;
   CHECK(*core::statistical_efficiency(job) == 0.25);
 }
 

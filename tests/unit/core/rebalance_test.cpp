@@ -45,7 +45,7 @@ TEST_CASE("A slow worker gets the share that it computes in the others' time, be
   const auto decision = story.decide();
   const auto& intent = rebalance_of(decision);
   CHECK(intent.worker == WorkerId(2));
-  CHECK(intent.generation == story.job(job).generation);
+  CHECK(intent.generation == story.job(job).membership.generation);
   CHECK(intent.number == 1);
   CHECK(intent.weights == Weights{1'000, 500});
   CHECK(test::says<core::reason::StragglerRebalanced>(decision.plan[0].reason));
@@ -60,7 +60,7 @@ TEST_CASE("A change of shares is told once the members go by it, and its cost is
   Story story;
   story.node(4);
   const JobId job = eased_job(story);
-  CHECK(story.job(job).weights_used == story.job(job).weights_told);
+  CHECK(story.job(job).shares.used == story.job(job).shares.ordered);
   const auto& told = story.last("job.rebalanced").data;
   CHECK(told["shares"][0]["share"] == 1);
   CHECK(told["shares"][1] == nlohmann::json({{"worker", "w-2"}, {"share", 0.5}}));
@@ -68,9 +68,9 @@ TEST_CASE("A change of shares is told once the members go by it, and its cost is
   CHECK(core::cost_of_rebalancing(story.job(job)) == Approx(2 * 0.002));
   // Said twice, by an older table, or for another generation: nothing changes.
   story.rebalanced(job);
-  story.learn(core::SharesChanged{job, story.job(job).generation, 9, 1, 50});
-  story.learn(core::SharesChanged{job, story.job(job).generation - 1, 1, 1, 50});
-  CHECK(story.job(job).rebalance_cost.mean_stall_ms == 2);
+  story.learn(core::SharesChanged{job, story.job(job).membership.generation, 9, 1, 50});
+  story.learn(core::SharesChanged{job, story.job(job).membership.generation - 1, 1, 1, 50});
+  CHECK(story.job(job).measurements.rebalance_cost.mean_stall_ms == 2);
 }
 
 TEST_CASE("What the members say of their shares in a report of steps counts, should the other word be lost") {
@@ -81,13 +81,13 @@ TEST_CASE("What the members say of their shares in a report of steps counts, sho
   REQUIRE(names_of(story.decide()) == "rebalance");
   story.steps(job, 10, {50'000, 100'000});  // still by the old ones
   CHECK(names_of(story.decide()).empty());
-  CHECK(story.job(job).weights_used.number == 0);
-  const std::int64_t last = story.job(job).last_step;
-  core::StepsMeasured report{job, story.job(job).generation, last + 1, 1, Duration::millis(100), 64, 1,
-                             1,   {70'000, 70'000}};
+  CHECK(story.job(job).shares.used.number == 0);
+  const std::int64_t last = story.job(job).progress.step;
+  core::StepsMeasured report{
+      job, story.job(job).membership.generation, last + 1, 1, Duration::millis(100), 64, 1, 1, {70'000, 70'000}};
   report.shares = 1;
   story.learn(report);
-  CHECK(story.job(job).weights_used.number == 1);
+  CHECK(story.job(job).shares.used.number == 1);
   CHECK(story.worker(WorkerId(2)).track.busy_steps == 1);  // what was measured before says nothing of these
   // Of a table that was never told nothing can be judged.
   report.last_step = last + 2;
@@ -148,7 +148,7 @@ TEST_CASE("A worker that is fast again waits for the others, and gets its share 
   const auto decision = story.decide();
   CHECK(rebalance_of(decision).weights == Weights{1'000, 1'000});
   CHECK(test::says<core::reason::SharesRegained>(decision.plan[0].reason));
-  CHECK(story.job(job).rebalanced.empty());
+  CHECK(story.job(job).shares.rebalanced.empty());
   story.rebalanced(job);
   story.steps(job, 30);
   story.decide();
@@ -170,22 +170,22 @@ TEST_CASE("A new generation begins with even shares, and who is eased is told so
   Story story;
   story.node(3);
   const JobId job = eased_job(story, {.min = 2, .max = 3, .sizes = {2, 3}, .cooldown = {}});
-  const double lost = story.job(job).rebalanced.at(WorkerId(2)).lost_s;
+  const double lost = story.job(job).shares.rebalanced.at(WorkerId(2)).lost_s;
   story.wish(job, 3);
   story.steps(job, 1, {67'000, 67'000});
   REQUIRE(names_of(story.decide()) == "grow");
   story.ready(WorkerId(3));
   REQUIRE(names_of(story.decide()) == "switch");
-  CHECK(story.job(job).weights_told.number == 1);
-  CHECK(story.job(job).weights_told.weights == Weights{1'000, 500, 1'000});
-  CHECK(story.job(job).weights_used.number == 0);
-  CHECK(story.job(job).rebalanced.at(WorkerId(2)).lost_s >= lost);
+  CHECK(story.job(job).shares.ordered.number == 1);
+  CHECK(story.job(job).shares.ordered.weights == Weights{1'000, 500, 1'000});
+  CHECK(story.job(job).shares.used.number == 0);
+  CHECK(story.job(job).shares.rebalanced.at(WorkerId(2)).lost_s >= lost);
   story.switched(job);
   // The slow one dies: nobody is rebalanced any more.
   story.exit(WorkerId(2), 1);
   REQUIRE(names_of(story.decide()) == "switch");
-  CHECK(story.job(job).rebalanced.empty());
-  CHECK(story.job(job).weights_told.number == 0);
+  CHECK(story.job(job).shares.rebalanced.empty());
+  CHECK(story.job(job).shares.ordered.number == 0);
 }
 
 TEST_CASE("Nobody is eased who is too slow for any share, or where the batch is too small to be cut") {

@@ -28,15 +28,15 @@ struct Restarting : Story {
     return job_id;
   }
   const core::Job& its() const { return job(job_id); }
-  void waits(WorkerId worker) { learn(core::WorkerJoining{worker, its().generation}); }
-  void started(WorkerId worker) { learn(core::ProgramStarted{worker, its().generation}); }
+  void waits(WorkerId worker) { learn(core::WorkerJoining{worker, its().membership.generation}); }
+  void started(WorkerId worker) { learn(core::ProgramStarted{worker, its().membership.generation}); }
   void ended(WorkerId worker, int code, int signal = 0) {
-    learn(core::ProgramEnded{worker, its().generation, code, signal, "last words"});
+    learn(core::ProgramEnded{worker, its().membership.generation, code, signal, "last words"});
   }
-  std::vector<WorkerId> members() const { return its().members; }
+  std::vector<WorkerId> members() const { return its().membership.members; }
   // From a start order to programs that run.
   void launch() {
-    for (const WorkerId worker : std::vector<WorkerId>(its().workers)) {
+    for (const WorkerId worker : std::vector<WorkerId>(its().membership.workers)) {
       if (this->worker(worker).phase == core::WorkerPhase::kStarting) ready(worker);
     }
     decide();
@@ -88,7 +88,7 @@ TEST_CASE("a larger size waits for the end of all old programs, and its cost is 
   story.run_at(2);
   story.learn(core::JobResizeRequested{story.job_id, 3});
   CHECK(names_of(story.decide()) == "grow");
-  CHECK(story.its().switched);
+  CHECK(story.its().membership.switched);
   story.ready(WorkerId(3));
   CHECK(names_of(story.decide()) == "switch");
   story.waits(WorkerId(1));
@@ -104,10 +104,10 @@ TEST_CASE("a larger size waits for the end of all old programs, and its cost is 
   CHECK(event.at("from_size") == 2);
   CHECK(event.at("to_size") == 3);
   CHECK(event.at("stall_ms") == 5000);
-  CHECK(story.its().restart_cost.count == 1);
-  CHECK(story.its().restart_cost.mean_stall_ms == 5000);
-  CHECK(story.its().grow_cost.count == 0);
-  CHECK(story.its().restarts == 0);
+  CHECK(story.its().measurements.restart_cost.count == 1);
+  CHECK(story.its().measurements.restart_cost.mean_stall_ms == 5000);
+  CHECK(story.its().measurements.grow_cost.count == 0);
+  CHECK(story.its().recovery.restarts == 0);
   CHECK(story.last("job.resized").data.at("to") == 3);
 }
 
@@ -120,19 +120,19 @@ TEST_CASE("a smaller size waits for the leaver's end too") {
   CHECK(names_of(story.decide()).empty());
   story.exit(WorkerId(3));
   CHECK(names_of(story.decide()) == "launch");
-  CHECK(story.its().restarts == 0);
+  CHECK(story.its().recovery.restarts == 0);
 }
 
 TEST_CASE("a failed program restarts all workers on their slots after a pause that grows") {
   Restarting story;
   story.run_at(2);
   story.ended(WorkerId(2), -1, 9);
-  CHECK(story.its().restarts == 1);
+  CHECK(story.its().recovery.restarts == 1);
   CHECK(names_of(story.decide()) == "switch");
-  CHECK(story.its().members == std::vector{WorkerId(1), WorkerId(2)});
+  CHECK(story.its().membership.members == std::vector{WorkerId(1), WorkerId(2)});
   CHECK(test::says<core::reason::ProgramFailed>(story.its().verdict.reason));
-  story.learn(core::ProgramEnded{WorkerId(1), story.its().generation - 1, 1, 0, "its peer is gone"});
-  CHECK(story.its().restarts == 1);  // what one failure takes along is not another
+  story.learn(core::ProgramEnded{WorkerId(1), story.its().membership.generation - 1, 1, 0, "its peer is gone"});
+  CHECK(story.its().recovery.restarts == 1);  // what one failure takes along is not another
   story.all_wait();
   CHECK(names_of(story.decide()).empty());
   CHECK(story.engine().next_due() == story.now() + Duration::seconds(1));
@@ -184,7 +184,7 @@ TEST_CASE("the job has succeeded when every program has ended with 0") {
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
   CHECK(story.its().state == JobState::kSucceeded);
-  CHECK(story.its().restarts == 0);
+  CHECK(story.its().recovery.restarts == 0);
   CHECK(core::explain(story.state(), story.its()).summary == "finished: its program has ended well");
 }
 
@@ -196,15 +196,15 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   story.decide();
   story.launch();
   const NodeId home = story.worker(WorkerId(1)).node;
-  CHECK(story.its().restart_state.home == home);
+  CHECK(story.its().membership.restart_state.home == home);
   story.learn(core::JobSuspendRequested{story.job_id});
   CHECK(names_of(story.decide()) == "preempt");
-  CHECK(story.its().parking);
+  CHECK(story.its().membership.parking);
   CHECK(names_of(story.decide()).empty());
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(story.its().state == JobState::kSuspended);
-  CHECK(story.its().restarts == 0);
+  CHECK(story.its().recovery.restarts == 0);
   story.learn(core::JobResumeRequested{story.job_id});
   story.decide();
   story.launch();
@@ -222,7 +222,7 @@ TEST_CASE("a lost node's workers are left out, and the programs of the others st
   story.learn(core::NodeLost{second, "silent"});
   CHECK(names_of(story.decide()) == "switch");
   CHECK(story.its().size() == 1);
-  CHECK(story.its().restarts == 1);
+  CHECK(story.its().recovery.restarts == 1);
   story.all_wait();
   story.pass(Duration::seconds(1));
   CHECK(names_of(story.decide()) == "launch");
@@ -253,14 +253,14 @@ TEST_CASE("nothing is launched while an older program may run, whatever plans it
     const Status status = story.engine().validate(decision);
     return status.ok() ? std::string() : status.error().message;
   };
-  CHECK(refused(story.its().generation).find("LaunchedOnce") == 0);
-  CHECK(refused(story.its().generation + 1).find("LaunchIsOfTheNewest") == 0);
+  CHECK(refused(story.its().membership.generation).find("LaunchedOnce") == 0);
+  CHECK(refused(story.its().membership.generation + 1).find("LaunchIsOfTheNewest") == 0);
   story.ended(WorkerId(1), 1);
   story.decide();
   story.waits(WorkerId(1));
-  CHECK(refused(story.its().generation).find("AllHaveStopped: w-2") == 0);
+  CHECK(refused(story.its().membership.generation).find("AllHaveStopped: w-2") == 0);
   story.waits(WorkerId(2));
-  CHECK(refused(story.its().generation).empty());
+  CHECK(refused(story.its().membership.generation).empty());
 }
 
 TEST_CASE("late words of a restarted program change nothing") {

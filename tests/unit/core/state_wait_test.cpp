@@ -26,7 +26,8 @@ struct Parked {
     story.steps(job, 100);
     story.learn(core::JobSuspendRequested{job});
     story.decide();
-    story.learn(core::StateParked{job, WorkerId(1), story.job(job).generation, story.job(job).last_step, 1000, 2});
+    story.learn(core::StateParked{job, WorkerId(1), story.job(job).membership.generation, story.job(job).progress.step,
+                                  1000, 2});
     story.exit(WorkerId(1), 0);
     story.decide();
     rival = story.submit({.min = 1, .max = 1});
@@ -63,7 +64,7 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
   CHECK(std::get<core::StartIntent>(decision.plan[0].intent).joining_workers[0].node == parked.other);
   CHECK(test::says<core::reason::ResumedElsewhere>(decision.plan[0].reason));
   CHECK(core::sentence(decision.plan[0].reason).find("away from node-1") != std::string::npos);
-  CHECK_FALSE(parked.state().held_since);
+  CHECK_FALSE(parked.state().recovery.waits_near_since);
 }
 
 TEST_CASE("It starts there as soon as there is room") {
@@ -72,7 +73,7 @@ TEST_CASE("It starts there as soon as there is room") {
   story.decide();
   story.learn(core::JobCancelRequested{parked.rival});
   story.decide();
-  story.exit(story.job(parked.rival).workers.front(), 0);
+  story.exit(story.job(parked.rival).membership.workers.front(), 0);
   const auto decision = story.decide();
   bool started = false;
   for (const auto& planned : decision.plan) {

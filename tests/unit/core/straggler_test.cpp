@@ -27,12 +27,12 @@ JobId job_with_boot(Story& story, Duration boot) {
 
 // The joining worker boots at once and takes its place; the leaver goes.
 void take_over(Story& story, JobId job) {
-  for (const WorkerId id : std::vector<WorkerId>(story.job(job).workers)) {
+  for (const WorkerId id : std::vector<WorkerId>(story.job(job).membership.workers)) {
     if (story.worker(id).phase == core::WorkerPhase::kStarting) story.ready(id);
   }
   story.decide();
   story.switched(job);
-  for (const WorkerId id : std::vector<WorkerId>(story.job(job).workers)) {
+  for (const WorkerId id : std::vector<WorkerId>(story.job(job).membership.workers)) {
     if (story.worker(id).phase == core::WorkerPhase::kLeaving) story.exit(id, 0);
   }
   story.decide();
@@ -85,15 +85,15 @@ TEST_CASE("The account of a worker that is fast again is closed") {
 TEST_CASE("What a replacement and a shrink cost is what they have cost this job") {
   core::Job job;
   job.spec.gpus_per_worker = 2;
-  job.members = {WorkerId(1), WorkerId(2), WorkerId(3)};
+  job.membership.members = {WorkerId(1), WorkerId(2), WorkerId(3)};
   CHECK(core::cost_of_replacing(job) == Approx(2 * 3 * 1.0));  // nothing measured: a second of pause
-  job.boot_cost = {1, 4'000};
-  job.grow_cost = {2, 500};
+  job.measurements.boot_cost = {1, 4'000};
+  job.measurements.grow_cost = {2, 500};
   CHECK(core::cost_of_replacing(job) == Approx(2 * (4 + 3 * 0.5)));
-  job.replace_cost = {1, 100};
+  job.measurements.replace_cost = {1, 100};
   CHECK(core::cost_of_replacing(job) == Approx(2 * (4 + 3 * 0.1)));
   CHECK(core::cost_of_shrinking(job) == Approx(2 * 3 * 0.5 + 8.6));
-  job.shrink_cost = {1, 50};
+  job.measurements.shrink_cost = {1, 50};
   CHECK(core::cost_of_shrinking(job) == Approx(2 * 3 * 0.05 + 8.6));
 }
 

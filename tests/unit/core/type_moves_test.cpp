@@ -28,7 +28,7 @@ JobId submit_typed(Story& story, JobSketch sketch, const std::vector<std::string
 
 std::vector<NodeId> nodes_of(const Story& story, JobId job) {
   std::vector<NodeId> nodes;
-  for (const WorkerId id : story.job(job).workers) nodes.push_back(story.worker(id).node);
+  for (const WorkerId id : story.job(job).membership.workers) nodes.push_back(story.worker(id).node);
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }
@@ -90,8 +90,8 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   CHECK(test::number_in(decision.plan.front().reason, "for_job") == static_cast<double>(typed.number()));
   story.settle(scene.any);
   CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common});
-  CHECK(story.job(scene.any).replace_cost.count == 1);
-  CHECK(story.job(scene.any).replacements == 0);  // it was no straggler
+  CHECK(story.job(scene.any).measurements.replace_cost.count == 1);
+  CHECK(story.job(scene.any).recovery.replacements == 0);  // it was no straggler
   CHECK(story.count("worker.replaced") == 1);
   story.settle(typed);
   CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
@@ -111,7 +111,7 @@ TEST_CASE("time alone has an engine look again at a job that waits for a type, e
     REQUIRE(due.has_value());
     story.pass(*due - story.now());
   }
-  CHECK(story.job(scene.any).transition.has_value());
+  CHECK(story.job(scene.any).membership.transition.has_value());
 }
 
 TEST_CASE("a job moves one worker at a time, and no more of them than are needed") {
@@ -140,7 +140,7 @@ TEST_CASE("while others move, nobody behind the job takes slots of its type or t
   story.pass(Duration::seconds(3'600));
   const JobId behind = story.submit({.min = 1, .max = 1});
   story.decide();
-  for (const WorkerId worker : std::vector<WorkerId>(story.job(filler).workers)) story.exit(worker, 0);
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(filler).membership.workers)) story.exit(worker, 0);
   story.learn(core::JobCancelRequested{filler});
   const core::Decision decision = story.decide();
   INFO(Story::text_of(decision));
@@ -177,13 +177,13 @@ TEST_CASE("who shrinks gives up slots of a type that another job asks for first,
   story.steps(any, 2);
   story.settle(any);
   REQUIRE(nodes_of(story, any) == std::vector<NodeId>{scarce, scarce, common, common});
-  const WorkerId first = story.job(any).members.front();
+  const WorkerId first = story.job(any).membership.members.front();
   (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
   story.wish(any, 2);
   story.steps(any, 2);
   story.settle(any);
   CHECK(nodes_of(story, any) == std::vector<NodeId>{scarce, common});
-  CHECK(story.job(any).members.front() == first);
+  CHECK(story.job(any).membership.members.front() == first);
 }
 
 }  // namespace tidepool::test

@@ -99,9 +99,9 @@ TEST_CASE("Books that do not agree are caught, each by its law") {
   CHECK(law([](auto& state) { state.nodes.edit(NodeId(1)).owners[1] = WorkerId(1); }) == "SlotHasOneOwner");
   CHECK(law([](auto& state) { state.nodes.edit(NodeId(1)).owners[3] = WorkerId(1); }) == "NoLostRelease");
   CHECK(law([](auto& state) { state.workers.erase(WorkerId(2)); }) == "JobOwnsItsWorkers");
-  CHECK(law([&](auto& state) { state.mutable_job(job).workers.pop_back(); }) == "WorkerHasAJob");
-  CHECK(law([&](auto& state) { state.mutable_job(job).members.pop_back(); }) == "SizeWithinBounds");
-  CHECK(law([&](auto& state) { state.mutable_job(job).members[1] = WorkerId(1); }) == "MemberHasOneRank");
+  CHECK(law([&](auto& state) { state.mutable_job(job).membership.workers.pop_back(); }) == "WorkerHasAJob");
+  CHECK(law([&](auto& state) { state.mutable_job(job).membership.members.pop_back(); }) == "SizeWithinBounds");
+  CHECK(law([&](auto& state) { state.mutable_job(job).membership.members[1] = WorkerId(1); }) == "MemberHasOneRank");
   CHECK(law([&](auto& state) { state.mutable_job(job).state = core::JobState::kPending; }) ==
         "OnlyActiveJobsHoldWorkers");
   CHECK(law([](auto& state) { state.workers.edit(WorkerId(1)).slots.push_back(2); }) == "GangIsWhole");

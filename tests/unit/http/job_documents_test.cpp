@@ -69,7 +69,7 @@ TEST_CASE("a job's file is read once, and again when the job has another one") {
   core::Job job = job_with(7, file_of("a-job"));
   const auto first = documents.of(job);
   CHECK(first->steps_total == 400);
-  job.last_step = 10;  // all but the file may change
+  job.progress.step = 10;  // all but the file may change
   CHECK(documents.of(core::Job(job)) == first);
   CHECK(documents.readings() == 1);
   json other = file_of("a-job");

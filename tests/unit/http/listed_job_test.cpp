@@ -24,15 +24,15 @@ core::Job ended_job() {
   job.submitted_at = Instant::from_micros(1'000'000);
   job.started_at = Instant::from_micros(2'500'000);
   job.finished_at = Instant::from_micros(9'000'000);
-  job.generation = 3;
-  job.last_step = 50;
-  job.last_loss = 0.25;
-  job.first_loss = 2.5;
-  job.samples_done = 12'800;
-  job.cost = Money::micros(1'230'000);
-  job.slot_time = Duration::seconds(12);
-  job.last_error = "reason job-3 \n is text";
-  job.sizes[2] = {};
+  job.membership.generation = 3;
+  job.progress.step = 50;
+  job.progress.last_loss = 0.25;
+  job.progress.first_loss = 2.5;
+  job.progress.samples = 12'800;
+  job.account.cost = Money::micros(1'230'000);
+  job.account.slot_time = Duration::seconds(12);
+  job.recovery.last_error = "reason job-3 \n is text";
+  job.measurements.sizes[2] = {};
   return job;
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("what is kept of an ended job gives the text of the whole one, on any 
     CHECK(listed_text(row_of(job), clock, "EUR") == rendered(job, clock));
   }
   job.started_at.reset();
-  job.last_error.clear();
-  job.cost = Money();
+  job.recovery.last_error.clear();
+  job.account.cost = Money();
   CHECK(listed_text(row_of(job), {}, "EUR") == rendered(job, {}));
 }
 

@@ -14,9 +14,9 @@ core::ClusterState small_world() {
   job.id = JobId(1);
   job.state = core::JobState::kRunning;
   job.spec.document = R"({"run":{"trainer":"charlm","env":{"A":"b"},"workdir":"/data"}})";
-  job.generation = 3;
-  job.members = {WorkerId(1), WorkerId(2)};
-  job.workers = {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)};
+  job.membership.generation = 3;
+  job.membership.members = {WorkerId(1), WorkerId(2)};
+  job.membership.workers = {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)};
   for (const auto& [number, phase] :
        {std::pair{1U, core::WorkerPhase::kMember}, std::pair{2U, core::WorkerPhase::kMember},
         std::pair{3U, core::WorkerPhase::kLeaving}, std::pair{4U, core::WorkerPhase::kStarting}}) {
@@ -128,7 +128,7 @@ TEST_CASE("addresses go to all members when the last one is in, and to a member 
 TEST_CASE("shares go to all members, with a generation that begins with them, and again to who is back") {
   core::ClusterState state = small_world();
   core::Job job = *state.find_job(JobId(1));
-  job.weights_told = {.number = 2, .weights = {1'000, 600}};
+  job.shares.ordered = {.number = 2, .weights = {1'000, 600}};
   state.jobs[JobId(1)] = std::make_shared<core::Job>(job);
   const auto tables = [](const std::vector<NodeOrder>& orders) {
     std::vector<std::string> told;
@@ -146,7 +146,7 @@ TEST_CASE("shares go to all members, with a generation that begins with them, an
   core::Decision decision;
   decision.plan.push_back({core::RebalanceIntent{.job = JobId(1)}, {}});
   CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
-  decision.plan = {{core::SwitchIntent{JobId(1), 3, job.members, false}, {}}};
+  decision.plan = {{core::SwitchIntent{JobId(1), 3, job.membership.members, false}, {}}};
   CHECK(tables(executor.carry_out(decision, state).orders) == std::vector<std::string>{"w-1", "w-2"});
   std::vector<NodeOrder> orders;
   append(executor.on_relink(WorkerId(2), 3, state), orders);

@@ -19,11 +19,11 @@ struct Scene {
     turn(submit("a-job", "", [this](const Result<live::Receipt>& receipt) { job = *receipt->job; }));
     REQUIRE(world.agent.started().size() == 2);
     for (const WorkerId worker : world.agent.started()) say(worker, api::ReadyMessage{});
-    first = now().members.at(0);
-    second = now().members.at(1);
-    say(first, api::SwitchedMessage{.generation = now().generation, .switch_step = 1});
+    first = now().membership.members.at(0);
+    second = now().membership.members.at(1);
+    say(first, api::SwitchedMessage{.generation = now().membership.generation, .switch_step = 1});
     report();
-    REQUIRE(picture()->pulses.contains(job));
+    REQUIRE(picture()->latest_metrics.contains(job));
     REQUIRE(picture()->compute_ms.size() == 2);
   }
 
@@ -61,13 +61,13 @@ TEST_CASE("a report that comes after its job's end does not bring the job's puls
       live::CommandItem{{.body = live::CancelJob{scene.job}, .actor = "t"}, [](const Result<live::Receipt>&) {}});
   scene.turn(live::AgentLostItem{"local", "no agent"});
   REQUIRE(core::is_final(scene.now().state));
-  CHECK(scene.picture()->pulses.empty());
+  CHECK(scene.picture()->latest_metrics.empty());
   live::AgentHelloItem back = scene.world.agent.hello();
   back.hello.running = {scene.first, scene.second};  // neither has been told
   scene.turn(back);
   REQUIRE(scene.world.state().find_worker(scene.first) != nullptr);
   scene.report();
-  CHECK(scene.picture()->pulses.empty());
+  CHECK(scene.picture()->latest_metrics.empty());
 }
 
 TEST_CASE("a worker that has exited has no compute time any more, and no late report brings it back") {
@@ -92,7 +92,7 @@ TEST_CASE("workers of a node that is lost have no compute time any more") {
 TEST_CASE("compute times are those of the members, by rank") {
   const Scene scene;
   CHECK(scene.picture()->compute_ms == std::map<WorkerId, double>{{scene.first, 20.0}, {scene.second, 30.0}});
-  CHECK(scene.picture()->pulses.at(scene.job).step_ms == Approx(50));
+  CHECK(scene.picture()->latest_metrics.at(scene.job).step_ms == Approx(50));
 }
 
 }  // namespace tidepool::test

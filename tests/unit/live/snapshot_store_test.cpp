@@ -96,7 +96,7 @@ TEST_CASE("a snapshot is written in pieces beside the rows, counts once it is wh
     book.turn();
     if (!begun && book.journal().last_seq() == 10) begun = core::digest_of(book.state);
     REQUIRE(++turns < 200);
-    if (begun) book.state.mutable_job(JobId(1 + book.journal().last_seq() % kJobs)).last_step += 1;  // life goes on
+    if (begun) book.state.mutable_job(JobId(1 + book.journal().last_seq() % kJobs)).progress.step += 1;  // life goes on
   }
   CHECK(turns > 20);  // no turn waited for all of it
   CHECK(book.heads().front().seq == 10);
@@ -110,7 +110,7 @@ TEST_CASE("a crash in the middle of a snapshot leaves the one before, and the ne
   book.snapshot();
   const std::uint64_t whole = book.heads().front().seq;
   const auto before = book.digest(whole);
-  for (std::uint64_t number = 1; number <= kJobs; ++number) book.state.mutable_job(JobId(number)).last_step = 9;
+  for (std::uint64_t number = 1; number <= kJobs; ++number) book.state.mutable_job(JobId(number)).progress.step = 9;
   for (int i = 0; i < 15; ++i) book.turn();
   REQUIRE(book.ask("SELECT count(*) FROM snapshot_rows WHERE seq>1") > 0);
   book.open_copy(dir / "copy.db");
@@ -129,14 +129,14 @@ TEST_CASE("a snapshot costs what has changed, and what no snapshot sees any more
   Book book(dir / "j.db");
   for (std::uint64_t number = 1; number <= kJobs; ++number) book.submit(number);
   book.snapshot();
-  book.state.mutable_job(JobId(7)).last_step = 1;
+  book.state.mutable_job(JobId(7)).progress.step = 1;
   book.submit(kJobs + 1);
   book.state.jobs.erase(JobId(8));
   book.snapshot();
   const std::uint64_t second = book.heads().front().seq;
   CHECK(book.ask(("SELECT count(*) FROM snapshot_rows WHERE seq=" + std::to_string(second)).c_str()) == 3);
   for (int i = 0; i < 3; ++i) {
-    book.state.mutable_job(JobId(7)).last_step += 1;
+    book.state.mutable_job(JobId(7)).progress.step += 1;
     book.snapshot();
   }
   CHECK(book.heads().size() == 2);
@@ -156,7 +156,7 @@ TEST_CASE("a snapshot with a damaged, a missing or a foreign row is none, and th
     for (std::uint64_t number = 1; number <= 20; ++number) book.submit(number);
     book.snapshot();
     const auto first = core::digest_of(book.state);
-    book.state.mutable_job(JobId(7)).last_step = 5;
+    book.state.mutable_job(JobId(7)).progress.step = 5;
     book.snapshot();
     const auto heads = book.heads();
     REQUIRE(heads.size() == 2);

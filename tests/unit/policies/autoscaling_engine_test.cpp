@@ -24,7 +24,7 @@ TEST_CASE("a waiting job starts at its preferred size") {
 TEST_CASE("a size is not judged before it has been measured for every_steps steps") {
   JobWorld world({1, 2, 4});
   world.at(2).measured(1, 100).measured(2, 101);
-  world.job.steps_since_switch = 19;
+  world.job.measurements.steps_since_switch = 19;
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 2);
   CHECK(test::says<core::reason::Measuring>(wish.reason));
@@ -154,7 +154,7 @@ TEST_CASE("coming back up to a size needs more than noise") {
 TEST_CASE("a change that costs more time than it brings is not made") {
   JobWorld world({1, 2});
   world.job.spec.work_samples = 1'000;
-  world.job.samples_done = 900;
+  world.job.progress.samples = 900;
   world.at(1).measured(1, 100);  // a second of work is left; a second worker could save half of it
   const auto wish = world.ask(kEngine);
   CHECK(wish.size == 1);
@@ -162,8 +162,8 @@ TEST_CASE("a change that costs more time than it brings is not made") {
   CHECK(test::number_in(wish.reason, "gain_s") == Approx(0.5));
   CHECK(test::number_in(wish.reason, "stall_s") == Approx(2));
   SECTION("unless changes have been found to be cheap") {
-    world.job.grow_cost = {.count = 3, .mean_stall_ms = 40};
-    world.job.shrink_cost = {.count = 2, .mean_stall_ms = 20};
+    world.job.measurements.grow_cost = {.count = 3, .mean_stall_ms = 40};
+    world.job.measurements.shrink_cost = {.count = 2, .mean_stall_ms = 20};
     CHECK(world.ask(kEngine).size == 2);
   }
 }
@@ -171,7 +171,7 @@ TEST_CASE("a change that costs more time than it brings is not made") {
 TEST_CASE("past the end of its declared work a job changes nothing") {
   JobWorld world({1, 2});
   world.job.spec.work_samples = 1'000;
-  world.job.samples_done = 1'200;
+  world.job.progress.samples = 1'200;
   CHECK(test::says<core::reason::TransitionTooDear>(world.at(1).measured(1, 100).ask(kEngine).reason));
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("with a utility, a step pays if it gains more utility than it costs") 
   world.priced(Money::micros(1'000'000));
   world.job.submitted_at = world.now;
   world.job.spec.work_samples = 360'000;
-  world.job.grow_cost = world.job.shrink_cost = {.count = 1, .mean_stall_ms = 10};
+  world.job.measurements.grow_cost = world.job.measurements.shrink_cost = {.count = 1, .mean_stall_ms = 10};
   world.measured(1, 100).measured(2, 150);  // 3,600 s at 1 worker: 1.00; 2,400 s at 2: 1.33
   // Utility gain: 1,200 s of 7,200 s.
   world.job.spec.scaling.linear_utility = core::LinearUtility{.value = 3, .zero_at = Duration::seconds(7'200)};

@@ -64,9 +64,10 @@ class Pool {
     auto& known = state_.jobs[JobId(id)];
     auto job = std::make_shared<core::Job>(known ? *known : JobWorld({1, 2, 4}).job);
     job->id = JobId(id);
-    job->samples_done = samples;
+    job->progress.samples = samples;
     const double step_s = double(job->spec.batch.global) / samples_per_second;
-    job->sizes[1] = {.steps = 100, .step_seconds = step_s, .samples_per_second = samples_per_second, .measured_at = {}};
+    job->measurements.sizes[1] = {
+        .steps = 100, .step_seconds = step_s, .samples_per_second = samples_per_second, .measured_at = {}};
     core::Job& changed = *job;
     state_.next_job = std::max(state_.next_job, id + 1);
     known = std::move(job);
@@ -144,9 +145,9 @@ TEST_CASE("noise makes a larger batch worth less, and a worker of two slots coun
   world.job.spec.gpus_per_worker = 2;
   world.job.spec.batch.global = 100;
   world.measured(1, 100).measured(2, 200);
-  world.job.sizes[2].step_seconds = 1;  // a batch of 200
+  world.job.measurements.sizes[2].step_seconds = 1;  // a batch of 200
   world.job.spec.batch.on_resize = core::OnResize::kLinear;
-  world.job.noise_scale = 100;
+  world.job.progress.noise_scale = 100;
   const JobSpeed speed(world.job);
   CHECK(speed.goodput({.nodes = 1, .size = 2}) == Approx(1));
   CHECK(speed.goodput({.nodes = 1, .size = 4}) == Approx(2 * 200.0 / 300));
@@ -215,7 +216,7 @@ TEST_CASE("a job that declares nothing is expected to take what jobs as fast too
   pool.at(2, 5'000, 1'000);
   for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
   CHECK(pool.expected_anew() == Pool::Expected{{JobId(1), 39'000}, {JobId(2), 1'000}});
-  pool.state().mutable_job(JobId(1)).sizes.clear();  // not measured yet
+  pool.state().mutable_job(JobId(1)).measurements.sizes.clear();  // not measured yet
   CHECK(!pool.expected_anew()[JobId(1)]);
 }
 

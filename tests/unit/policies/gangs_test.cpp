@@ -36,7 +36,7 @@ const core::Reason& why(const test::Story& story, JobId job) {
 void end(test::Story& story, JobId job) {
   story.learn(core::JobCancelRequested{job});
   story.decide();
-  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).workers)) story.exit(worker);
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).membership.workers)) story.exit(worker);
   story.decide();
 }
 
@@ -105,18 +105,18 @@ TEST_CASE("free slots that lie scattered are no room for a gang, and others need
   end(story, first);
   const JobId gang = story.submit({.max = 1, .gpus = 2});
   story.decide();
-  CHECK(story.job(gang).workers.empty());
+  CHECK(story.job(gang).membership.workers.empty());
   CHECK(test::says<core::reason::WaitingForSlots>(why(story, gang)));
   const JobId single = story.submit({.max = 1});
   story.decide();
-  CHECK(story.job(single).workers.size() == 1);
-  CHECK(story.job(gang).workers.empty());
+  CHECK(story.job(single).membership.workers.size() == 1);
+  CHECK(story.job(gang).membership.workers.empty());
   // Two free slots of one node are room.
   end(story, third);
   end(story, single);
-  if (story.job(gang).workers.empty()) end(story, second);
-  REQUIRE(story.job(gang).workers.size() == 1);
-  CHECK(story.worker(story.job(gang).workers.front()).slots.size() == 2);
+  if (story.job(gang).membership.workers.empty()) end(story, second);
+  REQUIRE(story.job(gang).membership.workers.size() == 1);
+  CHECK(story.worker(story.job(gang).membership.workers.front()).slots.size() == 2);
 }
 
 TEST_CASE("a gang that no node has slots for is told so, and takes no slot from the others' market") {
@@ -127,10 +127,10 @@ TEST_CASE("a gang that no node has slots for is told so, and takes no slot from 
   story.decide();
   CHECK(test::says<core::reason::NeverFits>(why(story, gang)));
   CHECK(test::number_in(story.job(gang).verdict.reason, "needed") == 4);
-  CHECK(story.job(pair).workers.size() == 2);
+  CHECK(story.job(pair).membership.workers.size() == 2);
   story.node(4);
   story.decide();
-  CHECK(story.job(gang).workers.size() == 1);
+  CHECK(story.job(gang).membership.workers.size() == 1);
 }
 
 TEST_CASE("when the last slots that jobs could ever have are gone, those who wait are told") {

@@ -54,7 +54,7 @@ class Scene {
   // The types of the slots that the job holds, one entry per worker.
   [[nodiscard]] std::vector<std::string> types(JobId id) const {
     std::vector<std::string> types;
-    for (const WorkerId worker : job(id).workers) {
+    for (const WorkerId worker : job(id).membership.workers) {
       types.push_back(state().find_node(state().find_worker(worker)->node)->slot_type);
     }
     return types;
@@ -256,7 +256,7 @@ TEST_CASE(
   scene.node("any", 4);
   const JobId promised = scene.submit({4}, due(1900, 600));  // 546 s on four workers
   scene.decide();
-  REQUIRE(scene.job(promised).workers.size() == 4);
+  REQUIRE(scene.job(promised).membership.workers.size() == 4);
   const JobId late = scene.submit({1, 2}, due(500, 300));  // 262 s on two
   scene.decide();
   CHECK(scene.job(late).state == core::JobState::kPending);
@@ -283,7 +283,7 @@ TEST_CASE("a job whose deadline is lost runs at once where nobody else needs the
   scene.node("any", 4);
   const JobId late = scene.submit({1, 2, 4}, due(10'000, 60));
   scene.decide();
-  CHECK(scene.job(late).workers.size() > 0);
+  CHECK(scene.job(late).membership.workers.size() > 0);
   CHECK(scene.job(late).planned->target.mark.level == 0);
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("the price of a slot is the mean over the slots that the job holds") {
   CHECK(price_per_slot_hour(world.state, world.job) == Money::micros(1'000'000));
   world.state.nodes[NodeId(2)] = {.id = NodeId(2), .price_per_slot_hour = Money::micros(3'000'000)};
   world.state.workers[WorkerId(9)] = {.id = WorkerId(9), .job = world.job.id, .node = NodeId(2), .slots = {0, 1}};
-  world.job.workers = {WorkerId(9)};
+  world.job.membership.workers = {WorkerId(9)};
   CHECK(price_per_slot_hour(world.state, world.job) == Money::micros(3'000'000));
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("a plan from scratch has a target for each job that it counts with, in
     auto job = std::make_shared<core::Job>(world.job);
     job->id = JobId(id);
     job->spec.priority = priority;
-    job->pinned_size = pinned;
+    job->requests.pinned_size = pinned;
     job->state = job_state;
     state.jobs[job->id] = job;
   };
@@ -208,7 +208,7 @@ TEST_CASE("a plan from scratch has a target for each job that it counts with, in
     CHECK(test::says<core::reason::PinnedByUser>(plan->targets.at(JobId(2)).reason));
   }
   core::Job pinned = *state.jobs[JobId(2)];
-  pinned.members = {WorkerId(1), WorkerId(2)};
+  pinned.membership.members = {WorkerId(1), WorkerId(2)};
   CHECK(test::says<core::reason::ResizedByUser>(core::pinned_target(pinned).reason));
 }
 

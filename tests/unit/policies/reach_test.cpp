@@ -56,27 +56,28 @@ TEST_CASE("a job that began where its user wanted it first tries half as many wo
 TEST_CASE("sizes that did not pay by the job's own scale condition are out of reach until the evidence is stale") {
   JobWorld world({1, 2, 3, 4, 8});
   world.at(2).measured(1, 178).measured(2, 200).measured(4, 205);
-  world.job.last_report_at = world.now;
+  world.job.progress.reported_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1, 2});       // 3 is not expected to pay either
   world.job.spec.scaling.efficiency_threshold = 0.01;  // 205 / 200 is 2.5 % for two workers more
   CHECK(sizes(world).back() < 4);                      // and the noise of a measurement is 2 %
   world.measured(4, 230);
   CHECK(sizes(world).back() == 8);
   world.measured(4, 205);
-  world.job.last_report_at = world.now + Duration::seconds(41'000);
+  world.job.progress.reported_at = world.now + Duration::seconds(41'000);
   CHECK(sizes(world).back() == 8);
 }
 
 TEST_CASE("a size that did not pay stays out of reach when the smaller one turns slow for another reason") {
   JobWorld world({1, 2, 3});
   world.at(1).measured(1, 200).measured(2, 205);
-  world.job.sizes[2].entered = {.from = 1, .from_rate = 200, .rate = 204, .at = world.now};
-  world.job.last_report_at = world.now;
+  world.job.measurements.sizes[2].entered = {.from = 1, .from_rate = 200, .rate = 204, .at = world.now};
+  world.job.progress.reported_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1});
   world.measured(1, 120);  // others compute on the same machine now
   CHECK(sizes(world) == std::vector<int>{1});
   SECTION("and comes into reach when the way back shows that it pays") {
-    world.job.sizes[1].entered = {.from = 2, .from_rate = 190, .rate = 120, .at = world.now + Duration::seconds(1)};
+    world.job.measurements.sizes[1].entered = {
+        .from = 2, .from_rate = 190, .rate = 120, .at = world.now + Duration::seconds(1)};
     CHECK(sizes(world).back() >= 2);
   }
 }
@@ -84,7 +85,7 @@ TEST_CASE("a size that did not pay stays out of reach when the smaller one turns
 TEST_CASE("what a job holds is given up when it did not pay, unless that stalls it for longer than it brings") {
   JobWorld world({1, 2, 4});
   world.at(4).measured(1, 100).measured(2, 190).measured(4, 200);  // faster, but not by a tenth of a worker
-  world.job.last_report_at = world.now;
+  world.job.progress.reported_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1, 2});
   CHECK(test::says<core::reason::InefficientDown>(told(world, 2, RestsOn::kNoPrice)));
   world.job.spec.work_samples = 100;  // half a second of work
@@ -95,7 +96,7 @@ TEST_CASE("what a job holds is given up when it did not pay, unless that stalls 
 TEST_CASE("where the first step up does not pay, half the size is measured before it is kept") {
   JobWorld world({1, 2, 3, 4}, 2);
   world.at(3).measured(2, 200).measured(3, 190);
-  world.job.last_report_at = world.now;
+  world.job.progress.reported_at = world.now;
   CHECK(sizes(world) == std::vector<int>{1});
   const core::Reason down = told(world, 1, RestsOn::kNoPrice);
   CHECK(test::says<core::reason::ExploreDown>(down));

@@ -65,18 +65,19 @@ class World {
   void train(JobId id, std::int64_t steps, Duration each) {
     for (int round = 0; round < 4; ++round) {
       const core::Job job = *state().find_job(id);
-      for (const WorkerId worker : job.workers) {
+      for (const WorkerId worker : job.membership.workers) {
         const core::Worker& seen = *state().find_worker(worker);
         if (seen.phase == core::WorkerPhase::kStarting) learn(core::WorkerReady{worker});
         if (seen.phase == core::WorkerPhase::kLeaving && seen.stop_due) learn(core::WorkerExited{worker, 0, 0, ""});
       }
       const core::Job& now_is = *state().find_job(id);
-      if (!now_is.members.empty() && !now_is.switched) {
-        learn(core::GenerationSwitched{id, now_is.generation, now_is.last_step + 1, 12, 3, 0, 0, 1000});
+      if (!now_is.membership.members.empty() && !now_is.membership.switched) {
+        learn(core::GenerationSwitched{id, now_is.membership.generation, now_is.progress.step + 1, 12, 3, 0, 0, 1000});
       }
     }
     const core::Job& job = *state().find_job(id);
-    core::StepsMeasured report{.job = id, .generation = job.generation, .last_step = job.last_step + steps};
+    core::StepsMeasured report{
+        .job = id, .generation = job.membership.generation, .last_step = job.progress.step + steps};
     report.steps = steps;
     report.elapsed = each * steps;
     report.samples = job.spec.batch.global * steps;
@@ -95,7 +96,7 @@ class World {
   // Workers that it holds or is to hold.
   int size(JobId id) const {
     const core::Job& job = *state().find_job(id);
-    return job.transition ? job.transition->to_size : job.size();
+    return job.membership.transition ? job.membership.transition->to_size : job.size();
   }
   const core::ClusterState& state() const { return engine.view(); }
 

@@ -45,7 +45,7 @@ void list_job_workers(Rest& rest, Call call) {
   const auto page = read_page(call, "workers");
   if (!page) return call.fail(bad_parameter(page.error()));
   PageBuilder builder("workers", page->limit);
-  for (const WorkerId id : job->workers) {  // ascending
+  for (const WorkerId id : job->membership.workers) {  // ascending
     const core::Worker* worker = call.seen->state.find_worker(id);
     if (worker == nullptr || id.number() <= page->after.value_or(0)) continue;
     if (!builder.add(id.number(), render_worker(*call.seen, *worker))) break;

@@ -1,0 +1,257 @@
+// One job as the engine holds it, in named parts: membership, requests, progress, measurements, recovery, account.
+// Plain data; only Engine::step and Engine::accept change it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+#include "core/state/job_spec.hpp"
+#include "core/state/plan.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+// The names are those of the API; the table of legal changes is in job_state.hpp.
+enum class JobState {
+  kPending,     // holds no slots, waits for them
+  kStarting,    // first workers boot; no step done since
+  kRunning,     // steps at its generation, nothing under way
+  kResizing,    // steps at its generation while joining workers boot or leaving workers wait for the switch
+  kSuspending,  // told to park
+  kSuspended,   // holds no slots, waits for the user
+  kSucceeded,
+  kFailed,
+  kCancelled,
+};
+[[nodiscard]] bool is_final(JobState state);
+[[nodiscard]] const char* to_text(JobState state);
+
+// Two sizes side by side: what the one gave last before a change of size, and the other first after it. Whatever else
+// makes a job faster or slower over time weighs on both.
+struct SizeChange {
+  int from = 0;          // workers; 0 = it was never come to from another size
+  double from_rate = 0;  // samples a second there
+  double rate = 0;  // and here, until the cooldown was over or scaling.every_steps were measured, whichever is later
+  Duration over;    // how long that was measured
+  Instant at;       // when the change took effect
+};
+
+// What has been measured at one size.
+struct SizeRecord {
+  std::int64_t steps = 0;         // steps measured at this size, the first after a switch left out
+  double step_seconds = 0;        // mean; recent measurements weigh more (see throughput.hpp)
+  double samples_per_second = 0;  // mean, likewise
+  Instant measured_at;            // last measurement
+  SizeChange entered;             // newest
+};
+
+// The whole training as its program has told it, in steps or in samples; neither where it does not know.
+struct ProgramLength {
+  std::optional<std::int64_t> steps;
+  std::optional<std::int64_t> samples;
+  bool operator==(const ProgramLength&) const = default;
+};
+
+// What changing size has cost this job so far, by kind.
+struct TransitionCost {
+  std::int64_t count = 0;
+  double mean_stall_ms = 0;
+};
+
+// How long this job's workers have taken from their start until they were ready.
+struct BootCost {
+  std::int64_t count = 0;
+  double mean_ms = 0;
+};
+
+// The change of membership under way, if any: joining workers boot, leaving workers wait.
+struct Transition {
+  std::vector<WorkerId> joining_workers;
+  std::vector<WorkerId> leaving_workers;
+  Instant since;
+  Reason reason;
+  bool replaces = false;  // one worker goes and another takes its place
+  int from_size = 0;
+  int to_size = 0;
+  bool committed = false;  // its generation is committed; it ends when the members have switched
+};
+
+// How the newest generation came about.
+struct Commit {
+  Instant at;
+  Reason reason;
+  bool replaces = false;       // by it one worker took another's place
+  int from_size = 0;           // size at the last switch; 0 = first generation since a start
+  bool after_failure = false;  // survivors went on without a dead member
+};
+
+// Where the newest generation of a job in ResizeMode::kRestart stands. Each of its workers holds its slots
+// from one generation to the next, while its agent ends the program of the old one and starts that of the new one.
+struct RestartState {
+  GenerationNumber launched = 0;  // newest generation whose programs were told to start
+  std::optional<Instant> launched_at;
+  WorkerId failed;  // whose program failed in the newest generation, so that all are started anew
+  NodeId home;      // where rank 0 ran last, and with it a checkpoint folder that is not shared
+};
+
+// A copy of the job's state that outlives its workers.
+struct SavedState {
+  std::int64_t step = 0;     // committed steps in it
+  std::int64_t samples = 0;  // of those steps, as far as they had been told
+  NodeId node;               // where it was written
+  Instant at;
+};
+
+// How the samples of a step are split: rank r takes weights[r] parts of them all.
+struct SampleWeights {
+  std::int64_t number = 0;            // counts the orders within a generation; 0 = even shares
+  std::vector<std::int64_t> weights;  // by rank, 1 to kFullShare; empty = even shares
+  bool operator==(const SampleWeights&) const = default;
+};
+// The weight of a worker that is not slow.
+inline constexpr std::int64_t kFullShare = 1'000;
+
+// A slow worker that has been given a smaller share instead of being replaced.
+struct BatchRebalance {
+  std::int64_t weight = kFullShare;
+  double lost_s = 0;  // slot-seconds that its slowness has cost the others, before and since
+  double idle_s = 0;  // slot-seconds that it has waited for the others of late: its share has become too small
+};
+
+// What the newest plan for the whole cluster gives the job, and what it rested on: when that changes, the plan is made
+// anew (plan_inputs.hpp).
+struct PlanInputs {
+  std::uint64_t asked = 0;             // digest of what its user asks for
+  bool resize_blocked = false;         // its size could not change then
+  std::map<int, double> step_seconds;  // by size, of the sizes measured for long enough
+};
+struct PlannedTarget {
+  Target target;
+  PlanInputs inputs;
+};
+
+// The workers that a job has, had and will have.
+struct Membership {
+  GenerationNumber generation = 0;  // newest committed
+  std::vector<WorkerId> members;    // in rank order
+  bool switched = false;            // the members have reported that they step at `generation`
+  std::int64_t switch_step = 0;     // first step of `generation`, once switched
+  Commit commit;
+  // The generation that the newest reports came from, and its size: `generation`, or while that one has not been
+  // switched to the one before. 0 = none since the last start.
+  GenerationNumber stepping_generation = 0;
+  int stepping_size = 0;
+  bool parking = false;  // `generation` has no members: the workers that are left save the state and leave
+  RestartState restart_state;
+  std::optional<Transition> transition;
+  std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
+  // Members of `generation` when the last of them was lost with its node. They may still step: if all come back before
+  // the job has started anew, it goes on with them. Empty: none can be taken back.
+  std::vector<WorkerId> on_lost_nodes;
+
+  [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+};
+
+// How the samples of a step are split among the members (rebalance_planner.hpp). Holds within one generation only: each
+// begins with even shares.
+struct SampleShares {
+  SampleWeights ordered;                          // newest order
+  SampleWeights used;                             // by which the members step, as far as they have said
+  bool awaited = false;                           // the newest decision ordered weights that are not used yet
+  std::map<WorkerId, BatchRebalance> rebalanced;  // members with less than a full share
+};
+
+// What the job's user asks for, beside its specification.
+struct Requests {
+  int pinned_size = 0;  // 0 = none
+  bool cancel = false;
+  bool suspend = false;
+  bool checkpoint = false;  // ordered, and none has been reported since
+};
+
+// How far the training has come, as its program reports it.
+struct Progress {
+  std::int64_t step = 0;
+  std::int64_t samples = 0;
+  std::int64_t epoch = 0;
+  ProgramLength length;                // newest told; job_work.hpp says what is left
+  std::optional<Instant> reported_at;  // newest report of steps
+  double first_loss = 0;
+  double last_loss = 0;
+  std::int64_t global_batch = 0;              // samples a step by the newest report; 0 = not told
+  std::optional<double> noise_scale;          // of the gradient, in samples, by the newest report that knew it
+  std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
+  bool finished = false;                      // reported its end; waits for the exits
+};
+
+// What has been measured of the job's speed, and of what its changes cost.
+struct Measurements {
+  std::map<int, SizeRecord> sizes;                         // by size
+  std::int64_t steps_since_switch = 0;                     // measured at the present generation
+  std::map<WorkerId, std::vector<double>> detector_state;  // what the straggler detector remembers of each member
+  TransitionCost grow_cost;
+  TransitionCost replace_cost;
+  TransitionCost shrink_cost;
+  TransitionCost failure_cost;
+  TransitionCost restart_cost;    // every change of size in ResizeMode::kRestart
+  TransitionCost rebalance_cost;  // changes of sample weights
+  BootCost boot_cost;
+};
+
+// Losses of workers and what the job goes on from after them.
+struct Recovery {
+  std::optional<SavedState> suspended;   // newest state that was saved when the job gave up its workers
+  std::optional<SavedState> checkpoint;  // newest checkpoint reported
+  std::optional<Instant>
+      waits_near_since;  // since when it waits for room where its state lies, though others have room
+  // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
+  std::vector<WorkerId> unconfirmed_exits;
+  std::optional<Instant> unconfirmed_since;
+  bool misconfigured = false;         // a first worker said that the job's own settings are wrong
+  bool cooldown_waived = false;       // a member was lost: growing back need not wait
+  int restarts = 0;                   // losses of workers so far; a lost node counts once
+  int replacements = 0;               // of stragglers, in the present run of them (straggler_patience.hpp)
+  bool shrunk_for_straggler = false;  // it has given one up since its last change of size for another reason
+  std::optional<Instant> last_replacement_at;
+  std::string last_error;  // how the newest lost worker ended
+};
+
+// What the job has used, charged up to a time (account.hpp).
+struct Account {
+  Instant charged_until;
+  Duration slot_time;  // slots x time held
+  Money cost;
+  std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
+};
+
+struct Job {
+  JobId id;
+  JobSpec spec;
+  JobState state = JobState::kPending;
+  Instant submitted_at;
+  std::optional<Instant> started_at;  // first step ever
+  std::optional<Instant> finished_at;
+  std::optional<Instant> last_start_at;   // last Start accepted
+  std::optional<Instant> last_resize_at;  // last change of size that took effect
+
+  Membership membership;
+  SampleShares shares;
+  Requests requests;
+  Progress progress;
+  Measurements measurements;
+  Recovery recovery;
+  Account account;
+
+  Verdict verdict;                       // newest; names no job until the first decision about it
+  std::optional<PlannedTarget> planned;  // by a policy for the whole cluster, while its plan counts with the job
+
+  [[nodiscard]] int size() const { return membership.size(); }
+};
+
+}  // namespace tidepool::core
