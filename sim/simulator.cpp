@@ -304,7 +304,7 @@ bool Simulator::all_done() const {
   const auto& state = daemon_->state();
   if (!state.workers.empty() || acknowledged_.size() != arrived_.size() || !fleet_.quiet()) return false;
   return std::all_of(state.jobs.begin(), state.jobs.end(),
-                     [](const auto& entry) { return core::is_final(entry.second->state); });
+                     [](const auto& entry) { return core::is_final(entry.second->state()); });
 }
 
 SimResult Simulator::result() {
@@ -338,10 +338,10 @@ SimResult Simulator::result() {
       result.jobs.emplace(found->id, found);
       JobRow& counted = counts_[found->id];
       row.id = found->id;
-      row.state = found->state;
-      if (found->state == core::JobState::kFailed) row.failure = found->recovery.last_error;
+      row.state = found->state();
+      if (found->state() == core::JobState::kFailed) row.failure = found->recovery.last_error;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
-      if (found->finished_at) row.finished_s = (*found->finished_at - Instant()).to_seconds();
+      if (found->phase.ended_at()) row.finished_s = (*found->phase.ended_at() - Instant()).to_seconds();
       row.slot_seconds = found->account.slot_time.to_seconds();
       row.resizes = counted.resizes;
       row.preemptions = counted.preemptions;

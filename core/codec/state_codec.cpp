@@ -201,7 +201,6 @@ void part_fields(auto& archive, codec::Like<Membership> auto& membership) {
   archive("stepping_size", membership.stepping_size);
   archive("parking", membership.parking);
   archive("incarnation", membership.restart_state);
-  archive("transition", membership.transition);
   archive("workers", membership.workers);
   archive("out_of_sight", membership.on_lost_nodes);
 }
@@ -269,15 +268,55 @@ void part_fields(auto& archive, codec::Like<Account> auto& account) {
   archive("cost_remainder", account.cost_remainder);
 }
 
+// A phase is stored as its state and what that state carries.
+struct StoredPhase {
+  JobState state;
+  std::optional<Transition> transition;
+  std::optional<Instant> finished_at;
+
+  explicit StoredPhase(const JobPhase& phase) : state(phase.state()), finished_at(phase.ended_at()) {
+    if (const Transition* under_way = phase.transition()) transition = *under_way;
+  }
+  // None: the state lacks what it carries.
+  [[nodiscard]] std::optional<JobPhase> phase() const {
+    if (is_final(state)) {
+      return finished_at ? std::optional<JobPhase>(phase::Ended{state, *finished_at}) : std::nullopt;
+    }
+    switch (state) {
+      case JobState::kStarting: return phase::Starting{transition};
+      case JobState::kRunning: return phase::Running{};
+      case JobState::kResizing:
+        return transition ? std::optional<JobPhase>(phase::Resizing{*transition}) : std::nullopt;
+      case JobState::kSuspending: return phase::Suspending{};
+      case JobState::kSuspended: return phase::Suspended{};
+      default: return phase::Pending{};
+    }
+  }
+};
+
+template <class Archive, codec::Like<Job> AnyJob>
+void phase_fields(Archive& archive, AnyJob& job) {
+  StoredPhase stored(job.phase);
+  archive("state", stored.state);
+  archive("transition", stored.transition);
+  archive("finished_at", stored.finished_at);
+  if constexpr (!std::is_const_v<AnyJob>) {
+    if (auto phase = stored.phase()) {
+      job.phase = *std::move(phase);
+    } else {
+      archive.fail("state", "lacks its transition or its end");
+    }
+  }
+}
+
 }  // namespace
 
 void fields(auto& archive, codec::Like<Job> auto& job) {
   archive("id", job.id);
   archive("spec", job.spec);
-  archive("state", job.state);
   archive("submitted_at", job.submitted_at);
   archive("started_at", job.started_at);
-  archive("finished_at", job.finished_at);
+  phase_fields(archive, job);
   archive("last_start_at", job.last_start_at);
   archive("last_resize_at", job.last_resize_at);
   part_fields(archive, job.membership);

@@ -45,16 +45,14 @@ void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.from_size = job.size();
   transition.to_size = job.size() + static_cast<int>(transition.joining_workers.size()) -
                        static_cast<int>(transition.leaving_workers.size());
-  job.membership.transition = std::move(transition);
-  become(job, JobState::kResizing);
-  change.emit("job.resizing", job, resizing_data(*job.membership.transition));
+  become(job, phase::Resizing{std::move(transition)});
+  change.emit("job.resizing", job, resizing_data(*job.phase.transition()));
 }
 
 void apply(StateChange& change, const StartIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
   const int size = static_cast<int>(intent.joining_workers.size());
-  become(job, JobState::kStarting);
   job.last_start_at = change.at();
   job.recovery.cooldown_waived = false;
   job.membership.parking = false;
@@ -68,7 +66,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   transition.since = change.at();
   transition.reason = reason;
   transition.to_size = size;
-  job.membership.transition = std::move(transition);
+  become(job, phase::Starting{std::move(transition)});
 }
 
 void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) {
@@ -144,7 +142,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   job.membership.commit = {
       .at = change.at(),
       .reason = reason,
-      .replaces = !intent.after_failure && job.membership.transition && job.membership.transition->replaces,
+      .replaces = !intent.after_failure && job.phase.transition() && job.phase.transition()->replaces,
       .from_size = job.membership.members.empty() ? 0 : before,
       .after_failure = intent.after_failure};
   for (const WorkerId id : job.membership.workers) {
@@ -164,7 +162,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   begin_shares(job);
   job.membership.restart_state.failed = WorkerId();
   for (const WorkerId id : job.membership.members) change.worker(id).program_ended = false;
-  if (job.membership.transition && !intent.after_failure) job.membership.transition->committed = true;
+  if (job.phase.transition() && !intent.after_failure) job.phase.transition()->committed = true;
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
@@ -178,7 +176,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   Job& job = change.job(intent.job);
   conclude(job, reason);
   count_quiet_exits(change, job);
-  become(job, JobState::kSuspending);
+  become(job, phase::Suspending{});
   job.membership.parking = intent.number > 0;
   job.membership.restart_state.failed = WorkerId();
   if (job.membership.parking) {
@@ -189,7 +187,6 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   job.membership.members.clear();
   begin_shares(job);
   job.membership.switched = false;
-  job.membership.transition.reset();
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);
     if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
@@ -201,7 +198,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
 // A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as
 // lost.
 bool counts_as_lost(const Job& job, const Worker& worker, StopCause cause) {
-  const bool boots = job.membership.transition && contains(job.membership.transition->joining_workers, worker.id);
+  const bool boots = job.phase.transition() && contains(job.phase.transition()->joining_workers, worker.id);
   switch (cause) {
     case StopCause::kStartTimeout: return boots;
     case StopCause::kStuck: return boots || worker.phase == WorkerPhase::kMember;
@@ -237,15 +234,13 @@ JobState state_of(JobEnd end) {
 void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
-  become(job, state_of(intent.end));
-  job.finished_at = change.at();
+  become(job, phase::Ended{.how = state_of(intent.end), .at = change.at()});
   job.membership.parking = false;
   job.requests.checkpoint = false;
   job.membership.members.clear();
   job.membership.on_lost_nodes.clear();
   begin_shares(job);
   job.membership.switched = false;
-  job.membership.transition.reset();
   for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
   job.planned.reset();
   if (change.state().deployment.active) change.state().deployment.job_ended = true;

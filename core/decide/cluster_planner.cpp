@@ -17,7 +17,7 @@ namespace {
 bool may_be_given(const Job& job, int size) {
   const auto& sizes = job.spec.elastic.sizes;
   if (size != 0 && !std::binary_search(sizes.begin(), sizes.end(), size)) return false;
-  const bool waits = job.state == JobState::kPending || job.state == JobState::kSuspending;
+  const bool waits = job.state() == JobState::kPending || job.state() == JobState::kSuspending;
   return job.requests.pinned_size == 0 || size == job.requests.pinned_size ||
          (waits && size < job.requests.pinned_size);
 }
@@ -154,8 +154,8 @@ bool is_news(const Job& job, const Target& next, Instant now) {
 }
 
 bool needs_reconcile(const Job& job, const Target& target) {
-  if (job.state == JobState::kPending) return target.size > 0;
-  return is_active(job.state) && job.size() != target.size;
+  if (job.state() == JobState::kPending) return target.size > 0;
+  return is_active(job.state()) && job.size() != target.size;
 }
 
 }  // namespace tidepool::core

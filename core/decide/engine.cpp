@@ -140,7 +140,7 @@ struct Engine::Impl {
     scope.begin(Stage::kReconcile);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
-      if (job.state != JobState::kPending) continue;
+      if (job.state() != JobState::kPending) continue;
       const Target* target = draft.planned_target(job);
       const bool holds_nothing = target != nullptr && target->size == 0;
       if (holds_nothing && !DecisionDraft::is_said(job, target->reason)) {
@@ -182,7 +182,7 @@ struct Engine::Impl {
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
       plan_transitions(draft, job);
-      const bool leaves_queue = job.state == JobState::kPending && is_ending(job, now);
+      const bool leaves_queue = job.state() == JobState::kPending && is_ending(job, now);
       const auto held_until = state_wait_ends(job);
       scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
     }
@@ -259,7 +259,7 @@ Decision Engine::decide_anew(Instant now) const {
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
   IdSet<JobId> jobs;
   for (const auto& [id, job] : impl_->state.jobs) {
-    if (!is_final(job->state) || !job->membership.workers.empty()) jobs.insert(id);
+    if (!is_final(job->state()) || !job->membership.workers.empty()) jobs.insert(id);
     if (planner) planner->follow(impl_->state, id);
   }
   if (planner) impl_->follow_ended(*planner);

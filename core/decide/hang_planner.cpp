@@ -29,8 +29,8 @@ std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& confi
 }
 
 bool is_newcomer(const Job& job, WorkerId id) {
-  return job.membership.transition && job.membership.transition->committed &&
-         contains(job.membership.transition->joining_workers, id);
+  return job.phase.transition() && job.phase.transition()->committed &&
+         contains(job.phase.transition()->joining_workers, id);
 }
 
 // Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
@@ -64,9 +64,9 @@ std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
 }
 
 void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
-  if (!job.membership.transition || job.membership.transition->committed) return;
+  if (!job.phase.transition() || job.phase.transition()->committed) return;
   const Duration timeout = draft.parts().config.start_timeout;
-  for (const WorkerId id : job.membership.transition->joining_workers) {
+  for (const WorkerId id : job.phase.transition()->joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
     if (!late || worker.kill_at) continue;

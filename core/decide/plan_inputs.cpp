@@ -64,7 +64,7 @@ std::uint64_t digest_of_wishes(const Job& job) {
 }
 
 bool counts(const Job& job, Instant now) {
-  return !is_final(job.state) && job.state != JobState::kSuspended && !job.requests.suspend && !is_ending(job, now);
+  return !is_final(job.state()) && job.state() != JobState::kSuspended && !job.requests.suspend && !is_ending(job, now);
 }
 
 std::optional<Instant> resizable_at(const Job& job) {
@@ -76,8 +76,8 @@ std::optional<Instant> resizable_at(const Job& job) {
 }
 
 bool resize_is_blocked(const Job& job, Instant now) {
-  if (job.state == JobState::kPending) return false;
-  if (job.state != JobState::kRunning || !job.membership.switched || job.membership.transition) return true;
+  if (job.state() == JobState::kPending) return false;
+  if (job.state() != JobState::kRunning || !job.membership.switched || job.phase.transition()) return true;
   const auto until = resizable_at(job);
   return until && now < *until;
 }

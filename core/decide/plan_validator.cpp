@@ -32,7 +32,7 @@ class PlanCheck {
  private:
   Status check(const Job& job, const StartIntent& intent) {
     TP_TRY(one_change(job));
-    if (job.state != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
+    if (job.state() != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
     TP_TRY(size_allowed(job, static_cast<int>(intent.joining_workers.size())));
     return placements(job, intent.joining_workers);
   }
@@ -80,7 +80,7 @@ class PlanCheck {
   }
 
   Status check(const Job& job, const SwitchIntent& intent) {
-    if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
+    if (!is_active(job.state())) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state()));
     if (intent.number != job.membership.generation + 1) {
       return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.membership.generation));
     }
@@ -101,7 +101,7 @@ class PlanCheck {
   Status check(const Job& job, const LaunchIntent& intent) {
     const std::string who = job.id.text();
     if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", who + " switches while it steps");
-    if (!is_active(job.state) || job.membership.members.empty())
+    if (!is_active(job.state()) || job.membership.members.empty())
       return breaks("StateAllowsIt", who + " has nothing to launch");
     if (intent.number != job.membership.generation || switched_.contains(job.id)) {
       return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.membership.generation));
@@ -115,7 +115,7 @@ class PlanCheck {
 
   Status check(const Job& job, const PreemptIntent& intent) {
     TP_TRY(one_change(job));
-    if (!is_active(job.state)) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state));
+    if (!is_active(job.state())) return breaks("StateAllowsIt", job.id.text() + " is " + to_text(job.state()));
     if (intent.number == 0) return ok_status();
     if (intent.number != job.membership.generation + 1) {
       return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.membership.generation));
@@ -145,7 +145,7 @@ class PlanCheck {
 
   Status check(const Job& job, const EndJobIntent&) {
     TP_TRY(one_change(job));
-    if (is_final(job.state)) return breaks("StateAllowsIt", job.id.text() + " has already ended");
+    if (is_final(job.state())) return breaks("StateAllowsIt", job.id.text() + " has already ended");
     if (has_live_workers(state_, job)) return breaks("NoLostRelease", job.id.text() + " still has live workers");
     return ok_status();
   }
@@ -157,7 +157,7 @@ class PlanCheck {
 
   Status resizable(const Job& job) {
     TP_TRY(one_change(job));
-    const bool idle = job.state == JobState::kRunning && job.membership.switched && !job.membership.transition;
+    const bool idle = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
     if (!idle || winds_down(job)) return breaks("OneChangeAtATime", job.id.text() + " is not free to change its size");
     return ok_status();
   }
@@ -201,8 +201,8 @@ class PlanCheck {
     const Worker* worker = state_.find_worker(id);
     if (worker == nullptr || worker->job != job.id || worker->node_lost) return false;
     if (contains(job.membership.members, id)) return worker->phase == WorkerPhase::kMember;
-    return worker->phase == WorkerPhase::kReady && job.membership.transition &&
-           contains(job.membership.transition->joining_workers, id);
+    return worker->phase == WorkerPhase::kReady && job.phase.transition() &&
+           contains(job.phase.transition()->joining_workers, id);
   }
 
   [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {

@@ -32,7 +32,7 @@ class Reconciler {
   void shrink_over_target(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const int size = entry.target->size;
-    if (job.state == JobState::kPending || size > job.size() || !can_change(draft_, job)) return;
+    if (job.state() == JobState::kPending || size > job.size() || !can_change(draft_, job)) return;
     if (size == 0) return preemption_.add(entry);
     plan_size(draft_, job, *entry.target);
   }
@@ -41,7 +41,7 @@ class Reconciler {
   void allocate(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (entry.target->size <= job.size()) return;
-    if (job.state == JobState::kPending) return start(entry);
+    if (job.state() == JobState::kPending) return start(entry);
     if (can_change(draft_, job)) serve(entry);
   }
 
@@ -121,7 +121,7 @@ class Reconciler {
 
   void serve(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    const bool starts = job.state == JobState::kPending;
+    const bool starts = job.state() == JobState::kPending;
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || job.spec.scaling.price_cap) return take(entry);
@@ -156,7 +156,7 @@ class Reconciler {
 
   // Starts or grows as far as slots allow that are reserved for no other; otherwise notes what is missing.
   void take(const TargetedJob& entry) {
-    if (entry.job->state != JobState::kPending) return plan_size(draft_, *entry.job, *entry.target);
+    if (entry.job->state() != JobState::kPending) return plan_size(draft_, *entry.job, *entry.target);
     if (!start_job(draft_, *entry.job, *entry.target)) leave(entry, lacks_slots(*entry.job));
   }
 
@@ -175,7 +175,7 @@ class Reconciler {
   // is elsewhere.
   void take_typed(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    if (job.state != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
     if (start_job(draft_, job, *entry.target)) return;
     reason::WaitingForSlots lacks = lacks_slots(job);
     const TypeRoom room = preemption_.make_typed_room(job);
@@ -202,7 +202,7 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
   for (const JobId id : to_reconcile) {
     const Job& job = *draft.state().find_job(id);
     const Target* target = draft.planned_target(job);
-    const bool has_rule = job.state != JobState::kPending && !draft.follows_plan(job);
+    const bool has_rule = job.state() != JobState::kPending && !draft.follows_plan(job);
     if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }

@@ -166,7 +166,7 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
 }  // namespace
 
 bool can_change(const DecisionDraft& draft, const Job& job) {
-  const bool settled = job.state == JobState::kRunning && job.membership.switched && !job.membership.transition;
+  const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
   if (!settled || is_ending(job, draft.now()) || job.requests.suspend) return false;
   if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
   return all_members_stay(draft.state(), job);
@@ -226,12 +226,12 @@ void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const
 bool waits_for_capacity(const Job& job) {
   const Blocked& blocked = job.verdict.blocked;
   // Which sizes a cap on its price allows follows from the nodes.
-  return job.state == JobState::kRunning &&
+  return job.state() == JobState::kRunning &&
          (blocked.on == BlockedOn::kMoreSlots || blocked.straggler || job.spec.scaling.price_cap);
 }
 
 bool claims_free_slots(const Job& job) {
-  if (job.state != JobState::kPending) return false;
+  if (job.state() != JobState::kPending) return false;
   const BlockedOn on = job.verdict.blocked.on;
   return on == BlockedOn::kSlots || on == BlockedOn::kQueue || on == BlockedOn::kSavedState;
 }

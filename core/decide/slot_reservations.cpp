@@ -11,7 +11,7 @@ namespace {
 bool leaves(const Job& job, const Worker& worker) {
   if (worker.node_lost) return false;
   if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
-  return job.membership.transition && contains(job.membership.transition->leaving_workers, worker.id);
+  return job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
 }
 
 std::optional<Instant> state_wait_ends(const Job& job) {
-  if (job.state != JobState::kPending || !job.recovery.waits_near_since) return std::nullopt;
+  if (job.state() != JobState::kPending || !job.recovery.waits_near_since) return std::nullopt;
   const auto patience = patience_of(job);
   return patience ? std::optional(*job.recovery.waits_near_since + *patience) : std::nullopt;
 }

@@ -50,8 +50,8 @@ void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool waits_for_switch = job.membership.transition && job.membership.transition->committed &&
-                                  contains(job.membership.transition->leaving_workers, id);
+    const bool waits_for_switch = job.phase.transition() && job.phase.transition()->committed &&
+                                  contains(job.phase.transition()->leaving_workers, id);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
@@ -117,7 +117,7 @@ Reason below_minimum(const Job& job, std::size_t alive) {
 
 // The planned change of membership goes through once every joining worker is ready.
 void switch_if_ready(DecisionDraft& draft, const Job& job) {
-  const Transition& transition = *job.membership.transition;
+  const Transition& transition = *job.phase.transition();
   if (transition.joining_workers.empty() && transition.leaving_workers.empty()) return;
   for (const WorkerId id : transition.joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
@@ -142,8 +142,7 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
 // The reason to give up what is left, if fewer workers live (or come up) than the job can run with.
 std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   std::size_t alive = survivor_count(draft.state(), job);
-  if (job.membership.members.empty() && job.membership.transition)
-    alive = job.membership.transition->joining_workers.size();
+  if (job.membership.members.empty() && job.phase.transition()) alive = job.phase.transition()->joining_workers.size();
   if (alive == job.membership.members.size() && !job.membership.members.empty()) return std::nullopt;
   if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
   return below_minimum(job, alive);
@@ -167,7 +166,7 @@ void plan_membership(DecisionDraft& draft, const Job& job) {
   launch_if_stopped(draft, job);
   if (is_finishing(draft.state(), job)) return;
   const bool settled = job.membership.members.empty() || job.membership.switched;
-  const bool planned = job.membership.transition && !job.membership.transition->committed;
+  const bool planned = job.phase.transition() && !job.phase.transition()->committed;
   if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
 }
 
@@ -175,14 +174,14 @@ void plan_membership(DecisionDraft& draft, const Job& job) {
 
 void plan_transitions(DecisionDraft& draft, const Job& job) {
   stop_stuck(draft, job);
-  if (is_final(job.state)) return stop_left_behind(draft, job);
+  if (is_final(job.state())) return stop_left_behind(draft, job);
   const int uncounted = job.recovery.unconfirmed_since && !awaits_end(draft, job) ? 1 : 0;
   if (const auto ending = ending_of(job, draft.now(), uncounted)) return end_job(draft, job, *ending);
   const Reason suspended = reason::SuspendedByUser{};
-  if (job.state == JobState::kSuspending) return stop_parkers(draft, job);
-  if (!is_active(job.state)) {
+  if (job.state() == JobState::kSuspending) return stop_parkers(draft, job);
+  if (!is_active(job.state())) {
     stop_left_behind(draft, job);
-    if (job.state == JobState::kSuspended) draft.find(job, suspended);
+    if (job.state() == JobState::kSuspended) draft.find(job, suspended);
     return;
   }
   if (job.requests.suspend) return park(draft, job, suspended);
@@ -209,11 +208,11 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   }
   if (const auto hang = next_hang(state, job, config, after)) consider(*hang);
   if (const auto launch = next_launch(job)) consider(*launch);
-  if (is_final(job.state)) return first;
+  if (is_final(job.state())) return first;
   if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
   if (const auto ends = state_wait_ends(job)) consider(*ends);
   if (const auto look = next_look_for_type(job, after)) consider(*look);
-  if (!is_active(job.state)) return first;
+  if (!is_active(job.state())) return first;
   if (job.recovery.unconfirmed_since) consider(*job.recovery.unconfirmed_since + config.finish_patience);
   if (job.last_resize_at && !job.recovery.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
   if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);

@@ -115,7 +115,7 @@ class RoomSearch {
     const Job& job = *draft_.state().find_job(worker.job);
     if (worker.node_lost) return false;
     return worker.phase == WorkerPhase::kLeaving || worker.kill_at || leaving_.contains(worker.id) ||
-           (job.membership.transition && contains(job.membership.transition->leaving_workers, worker.id));
+           (job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id));
   }
 
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
@@ -123,7 +123,7 @@ class RoomSearch {
   [[nodiscard]] bool may_move(const Worker& worker) {
     const Job& job = *draft_.state().find_job(worker.job);
     const bool is_new = worker.started_at >= draft_.now();
-    if (!is_active(job.state) || draft_.ends(job.id) || worker.node_lost || is_new) return false;
+    if (!is_active(job.state()) || draft_.ends(job.id) || worker.node_lost || is_new) return false;
     const auto [fits, is_first] = elsewhere_.try_emplace(job.id, false);
     if (is_first) fits->second = fits_elsewhere(draft_.state(), job, waiting_);
     return fits->second;
@@ -221,7 +221,7 @@ reason::TypeWait told_of_room(const TypeRoom& room, const Job& waiting, Instant 
 }
 
 std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
-  if (waiting.state != JobState::kPending || waiting.spec.slot_types.empty()) return std::nullopt;
+  if (waiting.state() != JobState::kPending || waiting.spec.slot_types.empty()) return std::nullopt;
   const int looks = looks_for_type(waiting, after);
   if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);

@@ -16,8 +16,8 @@ struct Known {
   Instant until;
   bool planned;  // the policy in charge plans
 
-  [[nodiscard]] bool is_pending() const { return job.state == JobState::kPending; }
-  [[nodiscard]] bool asks() const { return !job.spec.slot_types.empty() && !is_final(job.state); }
+  [[nodiscard]] bool is_pending() const { return job.state() == JobState::kPending; }
+  [[nodiscard]] bool asks() const { return !job.spec.slot_types.empty() && !is_final(job.state()); }
   [[nodiscard]] bool is_off() const { return planned && job.planned && needs_reconcile(job, job.planned->target); }
 };
 

@@ -57,7 +57,7 @@ void add_transition_costs(const Job& job, Explanation& out) {
 
 // What a job that holds nothing would go on from.
 void add_kept_state(const ClusterState& state, const Job& job, Explanation& out) {
-  if (job.state != JobState::kPending && job.state != JobState::kSuspended) return;
+  if (job.state() != JobState::kPending && job.state() != JobState::kSuspended) return;
   if (job.spec.resize == ResizeMode::kRestart) {
     if (job.started_at) out.evidence.push_back("its program goes on from its own newest checkpoint");
     return;
@@ -112,7 +112,7 @@ bool goes_first(const Job& other, const Job& job) {
 
 // Slots would help it, by what was said of it last.
 bool waits_for_room(const Job& job) {
-  return job.state == JobState::kPending && traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots;
+  return job.state() == JobState::kPending && traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots;
 }
 
 // Jobs that wait and go first.
@@ -184,7 +184,7 @@ void append(const std::vector<std::string>& lines, std::vector<std::string>& out
 
 // What the policy wants and the engine has not carried out, and by how much it is ahead of what lost.
 void add_choice(const Job& job, Explanation& out) {
-  if (!out.chosen || is_final(job.state)) return;
+  if (!out.chosen || is_final(job.state())) return;
   const Alternative& chosen = *out.chosen;
   const ReasonCategory category = traits_of(out.reason).category;
   const bool held_back = category == ReasonCategory::kWaiting || category == ReasonCategory::kPolicy ||
@@ -203,7 +203,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
   }
-  const auto thaws = job.planned && job.state == JobState::kRunning ? resizable_at(job) : std::nullopt;
+  const auto thaws = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
     append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
            out.unblocks);
@@ -224,7 +224,7 @@ std::string told(const Job& job, const Reason& reason) {
         return std::nullopt;
       },
       reason);
-  const bool done = job.state == JobState::kRunning && !job.membership.transition && to == job.size();
+  const bool done = job.state() == JobState::kRunning && !job.phase.transition() && to == job.size();
   if (!done) return text;
   for (const auto& [now, then] :
        {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "), std::pair("going ", "went ")}) {
@@ -320,7 +320,8 @@ Explanation explain(const ClusterState& state, const Job& job) {
   }
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
-  if (job.state == JobState::kFailed && !job.recovery.last_error.empty()) out.summary += ": " + job.recovery.last_error;
+  if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())
+    out.summary += ": " + job.recovery.last_error;
   add_choice(job, out);
   add_measurements(job, out);
   add_transition_costs(job, out);
@@ -331,8 +332,8 @@ Explanation explain(const ClusterState& state, const Job& job) {
                            " so far; newest: " + job.recovery.last_error);
   }
   add_kept_state(state, job, out);
-  if (job.state == JobState::kPending) add_ahead(state, job, out);
-  if (judged && !is_final(job.state)) add_unblocks(state, job, out);
+  if (job.state() == JobState::kPending) add_ahead(state, job, out);
+  if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   return out;
 }
 

@@ -70,12 +70,12 @@ nlohmann::json progressed_data(const Job& job, const StepsMeasured& report) {
 }
 
 nlohmann::json finished_data(const Job& job) {
-  return {{"state", to_text(job.state)},
+  return {{"state", to_text(job.state())},
           {"steps", job.progress.step},
           {"loss", job.progress.last_loss},
           {"reason", reason_data(job.verdict.reason)},
           {"cost", to_text(job.account.cost)},
-          {"error", job.recovery.last_error.empty() || job.state != JobState::kFailed
+          {"error", job.recovery.last_error.empty() || job.state() != JobState::kFailed
                         ? nlohmann::json(nullptr)
                         : nlohmann::json(job.recovery.last_error)}};
 }

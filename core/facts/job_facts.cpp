@@ -24,7 +24,7 @@ Status check_change(const Job& job, const JobSpec& to) {
   if (to.resize != from.resize) return stays(from, "way of resizing (run.resize)");
   if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
   const int size = job.size();
-  const int next = job.membership.transition ? job.membership.transition->to_size : size;
+  const int next = job.phase.transition() ? job.phase.transition()->to_size : size;
   const auto within = [&](int workers) {
     return workers == 0 || (workers >= to.elastic.min && workers <= to.elastic.max);
   };
@@ -42,7 +42,7 @@ Status check_change(const Job& job, const JobSpec& to) {
 
 Result<const Job*> live_job(const ClusterState& state, JobId id) {
   auto job = known_job(state, id);
-  if (job && is_final((*job)->state)) return conflict(id.text() + " has already " + to_text((*job)->state));
+  if (job && is_final((*job)->state())) return conflict(id.text() + " has already " + to_text((*job)->state()));
   return job;
 }
 
@@ -106,7 +106,7 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
   if ((*job)->requests.pinned_size == fact.size) return ok_status();
   Job& changed = change.job(fact.job);
   changed.requests.pinned_size = fact.size;
-  if (changed.state == JobState::kPending) change.capacity_changed();
+  if (changed.state() == JobState::kPending) change.capacity_changed();
   change.emit("job.resize_requested", changed, {{"size", fact.size}});
   return ok_status();
 }
@@ -117,8 +117,8 @@ Status apply(StateChange& change, const JobSuspendRequested& fact) {
   if ((*job)->requests.suspend) return ok_status();
   Job& changed = change.job(fact.job);
   changed.requests.suspend = true;
-  if (changed.state == JobState::kPending) {
-    become(changed, JobState::kSuspended);
+  if (changed.state() == JobState::kPending) {
+    become(changed, phase::Suspended{});
     change.capacity_changed();
     change.emit("job.suspended", changed, suspended_data(changed));
   }
@@ -129,12 +129,12 @@ Status apply(StateChange& change, const JobResumeRequested& fact) {
   const auto job = live_job(change.state(), fact.job);
   if (!job) return job.error();
   if (!(*job)->requests.suspend) {
-    return conflict(fact.job.text() + " is " + to_text((*job)->state) + "; only a suspended job can be resumed");
+    return conflict(fact.job.text() + " is " + to_text((*job)->state()) + "; only a suspended job can be resumed");
   }
   Job& changed = change.job(fact.job);
   changed.requests.suspend = false;
-  if (changed.state == JobState::kSuspended) {
-    become(changed, JobState::kPending);
+  if (changed.state() == JobState::kSuspended) {
+    become(changed, phase::Pending{});
     change.capacity_changed();
     change.emit("job.resumed", changed, {{"size", 0}});
   }
@@ -149,7 +149,7 @@ Status apply(StateChange& change, const JobCheckpointRequested& fact) {
                     " is restarted to change its size (run.resize); its program takes its checkpoints");
   }
   if ((*job)->membership.stepping_generation == 0 || (*job)->membership.members.empty()) {
-    return conflict(fact.job.text() + " is " + to_text((*job)->state) +
+    return conflict(fact.job.text() + " is " + to_text((*job)->state()) +
                     " and does not step; a checkpoint can be taken of a job that runs");
   }
   if (!(*job)->requests.checkpoint) change.job(fact.job).requests.checkpoint = true;

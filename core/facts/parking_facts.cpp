@@ -72,7 +72,7 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   const Worker* writer = writer_of(change.state(), fact);
-  const bool expected = !is_final((*known)->state) && writer != nullptr;
+  const bool expected = !is_final((*known)->state()) && writer != nullptr;
   // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
   if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
   Job& job = change.job(fact.job);
@@ -92,7 +92,7 @@ Status apply(StateChange& change, const StateRestored& fact) {
   if (!known) return known.error();
   const bool first = fact.generation == (*known)->membership.generation && (*known)->membership.commit.from_size == 0 &&
                      !(*known)->membership.switched;
-  if (!first || !is_active((*known)->state) || fact.step < 0) return ok_status();
+  if (!first || !is_active((*known)->state()) || fact.step < 0) return ok_status();
   go_on_from(change, change.job(fact.job), {.step = fact.step, .bytes = fact.bytes, .path = fact.path});
   return ok_status();
 }

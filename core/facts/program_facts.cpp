@@ -16,7 +16,7 @@ const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumbe
   const Worker* worker = state.find_worker(id);
   if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->node_lost) return nullptr;
   const Job& job = *state.find_job(worker->job);
-  const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state) &&
+  const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state()) &&
                        generation == job.membership.generation && generation == job.membership.restart_state.launched &&
                        !winds_down(job);
   return current && !job.membership.restart_state.failed ? worker : nullptr;
@@ -32,8 +32,7 @@ bool all_members(const ClusterState& state, const Job& job, Holds holds) {
 
 void finish(StateChange& change, Job& job) {
   job.progress.finished = true;
-  job.membership.transition.reset();
-  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  drop_transition(job);
   for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
 }
 

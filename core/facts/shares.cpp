@@ -63,7 +63,7 @@ Status apply(StateChange& change, const SharesChanged& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
   const Job& before = **known;
-  const bool current = is_active(before.state) && fact.generation == before.membership.generation &&
+  const bool current = is_active(before.state()) && fact.generation == before.membership.generation &&
                        before.membership.switched && fact.number == before.shares.ordered.number && fact.number > 0;
   if (!current) return ok_status();
   Job& job = change.job(fact.job);

@@ -21,7 +21,7 @@ Status check_generation(const Job& job, GenerationNumber generation) {
 
 // The report speaks of the members as they are now.
 bool is_current(const Job& job, GenerationNumber generation) {
-  return generation == job.membership.generation && !job.membership.members.empty() && is_active(job.state);
+  return generation == job.membership.generation && !job.membership.members.empty() && is_active(job.state());
 }
 
 void add_cost(TransitionCost& cost, double stall_ms) {
@@ -45,7 +45,7 @@ void record_cost(Job& job, double stall_ms) {
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
-  const Transition& transition = *job.membership.transition;
+  const Transition& transition = *job.phase.transition();
   if (!transition.replaces || transition.joining_workers.empty()) return;
   for (const WorkerId leaver : transition.leaving_workers) {
     change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.joining_workers.front().text()}});
@@ -54,7 +54,7 @@ void emit_replaced(StateChange& change, const Job& job) {
 
 // From the generation that steps until the next one does: the last steps before a switch or a parking count.
 bool is_outgoing(const Job& job, const StepsMeasured& fact) {
-  const bool under_way = is_active(job.state) || job.state == JobState::kSuspending;
+  const bool under_way = is_active(job.state()) || job.state() == JobState::kSuspending;
   return under_way && fact.generation == job.membership.stepping_generation &&
          fact.generation < job.membership.generation && !job.membership.switched && fact.last_step > job.progress.step;
 }
@@ -101,11 +101,9 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
       change.emit("job.resized", job, {{"from", job.membership.commit.from_size}, {"to", job.size()}});
     }
   }
-  if (job.membership.transition && job.membership.transition->committed) {
-    emit_replaced(change, job);
-    job.membership.transition.reset();
-  }
-  become(job, job.membership.transition ? JobState::kResizing : JobState::kRunning);
+  const Transition* transition = job.phase.transition();
+  if (transition != nullptr && transition->committed) emit_replaced(change, job);
+  if (transition == nullptr || transition->committed) become(job, phase::Running{});
 }
 
 Status check_report(const Job& job, const StepsMeasured& fact) {
@@ -189,9 +187,9 @@ Status apply(StateChange& change, const DataEpochAudited& fact) {
 Status apply(StateChange& change, const TrainingFinished& fact) {
   const auto known = known_job(change.state(), fact.job);
   if (!known) return known.error();
-  const bool parks = (*known)->state == JobState::kSuspending;  // it was faster than the order to park
+  const bool parks = (*known)->state() == JobState::kSuspending;  // it was faster than the order to park
   const bool holds_members = !(*known)->membership.members.empty() || parks;
-  if ((*known)->progress.finished || !holds_members || is_final((*known)->state)) return ok_status();
+  if ((*known)->progress.finished || !holds_members || is_final((*known)->state())) return ok_status();
   Job& job = change.job(fact.job);
   job.progress.finished = true;
   job.recovery.unconfirmed_exits.clear();
@@ -200,11 +198,10 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   job.progress.samples = fact.samples_total.value_or(job.progress.samples);
   job.progress.last_loss = fact.loss;
   // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
-  const std::vector<WorkerId> late = job.membership.transition && !job.membership.switched
-                                         ? std::move(job.membership.transition->joining_workers)
+  const std::vector<WorkerId> late = job.phase.transition() && !job.membership.switched
+                                         ? std::move(job.phase.transition()->joining_workers)
                                          : std::vector<WorkerId>();
-  job.membership.transition.reset();
-  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
+  drop_transition(job);
   for (const WorkerId id : job.membership.workers) {
     // Members and leaving workers exit by themselves; joining workers on their way would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;

@@ -18,7 +18,7 @@ constexpr int kExitMisconfigured = 2;
 
 bool was_expected(const Worker& worker, const Job& job) {
   // A lost node has been counted when it was lost.
-  return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state);
+  return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state());
 }
 
 std::string describe(const Worker& worker, const ExitNotice& notice) {
@@ -116,8 +116,8 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
       count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
       emit_lost(change, job, id, {.detail = why});
     }
-    const bool on_its_way = job.membership.transition && !job.membership.transition->committed &&
-                            contains(job.membership.transition->joining_workers, id);
+    const bool on_its_way = job.phase.transition() && !job.phase.transition()->committed &&
+                            contains(job.phase.transition()->joining_workers, id);
     if (on_its_way) mark_leaving(change, id, std::nullopt);
     drop_from_transition(change, job, id);
   }
@@ -125,8 +125,8 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
 }
 
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
-  if (!job.membership.transition || job.membership.transition->committed) return;
-  Transition& transition = *job.membership.transition;
+  if (!job.phase.transition() || job.phase.transition()->committed) return;
+  Transition& transition = *job.phase.transition();
   const bool was_newcomer = std::erase(transition.joining_workers, id) > 0;
   const bool was_leaver = std::erase(transition.leaving_workers, id) > 0;
   if (!was_newcomer && !was_leaver) return;
@@ -134,9 +134,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
   if (joining_workers > 0 || job.membership.members.empty()) return;
-  job.membership.transition.reset();
+  drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try
-  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
 }
 
 namespace {
@@ -144,7 +143,7 @@ namespace {
 // All members live as far as anybody knows, only on nodes that are away. Shares that they may go by are forgotten with
 // the members, so who has any but even ones is not taken back.
 bool may_return(const ClusterState& state, const Job& job) {
-  if (job.spec.resize != ResizeMode::kLive || !job.membership.switched || job.membership.transition ||
+  if (job.spec.resize != ResizeMode::kLive || !job.membership.switched || job.phase.transition() ||
       job.progress.finished)
     return false;
   if (job.shares.ordered.number != 0 || !job.recovery.unconfirmed_exits.empty()) return false;
@@ -158,7 +157,7 @@ bool may_return(const ClusterState& state, const Job& job) {
 
 void take_back(StateChange& change, Job& job) {
   const auto size = static_cast<int>(job.membership.on_lost_nodes.size());
-  if (size == 0 || job.state != JobState::kPending || winds_down(job)) return;
+  if (size == 0 || job.state() != JobState::kPending || winds_down(job)) return;
   if (size < job.spec.elastic.min || size > job.spec.elastic.max) return;  // changed meanwhile
   for (const WorkerId id : job.membership.on_lost_nodes) {
     if (!is_live(change.state(), id)) return;
@@ -170,30 +169,29 @@ void take_back(StateChange& change, Job& job) {
     worker.stop_due.reset();
   }
   job.membership.switched = true;
-  become(job, JobState::kRunning);
+  become(job, phase::Running{});
   change.capacity_changed();
   change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});
 }
 
 void reset_job_without_workers(StateChange& change, Job& job) {
-  const bool held_workers = is_active(job.state) || job.state == JobState::kSuspending;
+  const bool held_workers = is_active(job.state()) || job.state() == JobState::kSuspending;
   if (!held_workers || has_live_workers(change.state(), job)) return;
   if (!job.progress.finished) count_quiet_exits(change, job);
   job.membership.on_lost_nodes = may_return(change.state(), job) ? job.membership.members : std::vector<WorkerId>();
   job.membership.members.clear();
   begin_shares(job);
   job.membership.switched = false;
-  job.membership.transition.reset();
+  drop_transition(job);
   job.requests.checkpoint = false;
   job.membership.restart_state.failed = WorkerId();
   for (const WorkerId id : job.membership.workers) mark_leaving(change, id, std::nullopt);
   change.capacity_changed();
-  if (job.state == JobState::kResizing) become(job, JobState::kRunning);
   const bool ends = job.progress.finished || job.requests.cancel || job.recovery.misconfigured ||
                     job.recovery.restarts > job.spec.max_restarts;
   if (ends) return;
-  become(job, job.requests.suspend ? JobState::kSuspended : JobState::kPending);
-  if (job.state == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
+  become(job, job.requests.suspend ? JobPhase(phase::Suspended{}) : phase::Pending{});
+  if (job.state() == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
 }
 
 void mark_leaving(StateChange& change, WorkerId id, std::optional<Instant> stop_due) {

@@ -27,19 +27,20 @@ Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
     if (!exists || node->owners[static_cast<std::size_t>(slot)] != id) return broken("SlotHasOneOwner", who);
   }
   if (worker->node_lost != (node->state == NodeState::kLost)) return broken("LostNodeLosesItsWorkers", who);
-  if (!is_active(job.state) && worker->phase != WorkerPhase::kLeaving) return broken("OnlyActiveJobsHoldWorkers", who);
+  if (!is_active(job.state()) && worker->phase != WorkerPhase::kLeaving)
+    return broken("OnlyActiveJobsHoldWorkers", who);
   return std::nullopt;
 }
 
 Broken transition_breaks(const ClusterState& state, const Job& job) {
-  if (!job.membership.transition || job.membership.transition->committed) return std::nullopt;
-  for (const WorkerId id : job.membership.transition->joining_workers) {
+  if (!job.phase.transition() || job.phase.transition()->committed) return std::nullopt;
+  for (const WorkerId id : job.phase.transition()->joining_workers) {
     const Worker* worker = state.find_worker(id);
     const bool boots = worker != nullptr && worker->job == job.id &&
                        (worker->phase == WorkerPhase::kStarting || worker->phase == WorkerPhase::kReady);
     if (!boots) return broken("NewcomersBoot", id.text() + " of " + job.id.text());
   }
-  for (const WorkerId id : job.membership.transition->leaving_workers) {
+  for (const WorkerId id : job.phase.transition()->leaving_workers) {
     if (!contains(job.membership.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
@@ -63,9 +64,9 @@ Broken shares_break(const Job& job) {
 
 Broken membership_breaks(const ClusterState& state, const Job& job) {
   const std::string who = job.id.text();
-  if (!is_active(job.state) && (!job.membership.members.empty() || job.membership.transition))
+  if (!is_active(job.state()) && (!job.membership.members.empty() || job.phase.transition()))
     return broken("IdleJobsHaveNoMembers", who);
-  if (job.state == JobState::kResizing && !job.membership.transition) return broken("ResizingHasATransition", who);
+  if (job.state() == JobState::kResizing && !job.phase.transition()) return broken("ResizingHasATransition", who);
   if (IdSet<WorkerId>(job.membership.members.begin(), job.membership.members.end()).size() !=
       job.membership.members.size()) {
     return broken("MemberHasOneRank", who);

@@ -12,7 +12,7 @@ namespace {
 bool teaches(const Job& job) {
   const bool measured = std::any_of(job.measurements.sizes.begin(), job.measurements.sizes.end(),
                                     [](const auto& entry) { return entry.second.steps > 0; });
-  return measured || job.state == JobState::kSucceeded;
+  return measured || job.state() == JobState::kSucceeded;
 }
 
 void count(EndedCounts& counts, JobState state) {
@@ -39,18 +39,18 @@ void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
 }  // namespace
 
 bool has_left(const Job& job) {
-  return is_final(job.state) && job.membership.workers.empty();
+  return is_final(job.state()) && job.membership.workers.empty();
 }
 
 std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>& forgotten) {
   std::shared_ptr<const Job> job = state.jobs.at(id);
-  TP_CHECK(has_left(*job) && job->finished_at, "only a job that nothing depends on leaves the state");
+  TP_CHECK(has_left(*job) && job->phase.ended_at(), "only a job that nothing depends on leaves the state");
   state.jobs.erase(id);
-  count(state.ended_counts, job->state);
+  count(state.ended_counts, job->state());
   if (teaches(*job)) {
     state.ended.emplace(id, std::make_shared<const EndedJob>(EndedJob{.id = id,
-                                                                      .state = job->state,
-                                                                      .finished_at = *job->finished_at,
+                                                                      .state = job->state(),
+                                                                      .finished_at = *job->phase.ended_at(),
                                                                       .slot_time = job->account.slot_time,
                                                                       .samples_done = job->progress.samples,
                                                                       .global_batch = job->spec.batch.global,

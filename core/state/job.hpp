@@ -11,26 +11,12 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
+#include "core/state/job_phase.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
-
-// The names are those of the API; the table of legal changes is in job_state.hpp.
-enum class JobState {
-  kPending,     // holds no slots, waits for them
-  kStarting,    // first workers boot; no step done since
-  kRunning,     // steps at its generation, nothing under way
-  kResizing,    // steps at its generation while joining workers boot or leaving workers wait for the switch
-  kSuspending,  // told to park
-  kSuspended,   // holds no slots, waits for the user
-  kSucceeded,
-  kFailed,
-  kCancelled,
-};
-[[nodiscard]] bool is_final(JobState state);
-[[nodiscard]] const char* to_text(JobState state);
 
 // Two sizes side by side: what the one gave last before a change of size, and the other first after it. Whatever else
 // makes a job faster or slower over time weighs on both.
@@ -68,18 +54,6 @@ struct TransitionCost {
 struct BootCost {
   std::int64_t count = 0;
   double mean_ms = 0;
-};
-
-// The change of membership under way, if any: joining workers boot, leaving workers wait.
-struct Transition {
-  std::vector<WorkerId> joining_workers;
-  std::vector<WorkerId> leaving_workers;
-  Instant since;
-  Reason reason;
-  bool replaces = false;  // one worker goes and another takes its place
-  int from_size = 0;
-  int to_size = 0;
-  bool committed = false;  // its generation is committed; it ends when the members have switched
 };
 
 // How the newest generation came about.
@@ -149,7 +123,6 @@ struct Membership {
   int stepping_size = 0;
   bool parking = false;  // `generation` has no members: the workers that are left save the state and leave
   RestartState restart_state;
-  std::optional<Transition> transition;
   std::vector<WorkerId> workers;  // every worker that still holds slots, ascending
   // Members of `generation` when the last of them was lost with its node. They may still step: if all come back before
   // the job has started anew, it goes on with them. Empty: none can be taken back.
@@ -233,10 +206,9 @@ struct Account {
 struct Job {
   JobId id;
   JobSpec spec;
-  JobState state = JobState::kPending;
+  JobPhase phase;
   Instant submitted_at;
-  std::optional<Instant> started_at;  // first step ever
-  std::optional<Instant> finished_at;
+  std::optional<Instant> started_at;      // first step ever
   std::optional<Instant> last_start_at;   // last Start accepted
   std::optional<Instant> last_resize_at;  // last change of size that took effect
 
@@ -251,6 +223,7 @@ struct Job {
   Verdict verdict;                       // newest; names no job until the first decision about it
   std::optional<PlannedTarget> planned;  // by a policy for the whole cluster, while its plan counts with the job
 
+  [[nodiscard]] JobState state() const { return phase.state(); }
   [[nodiscard]] int size() const { return membership.size(); }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -48,10 +49,16 @@ bool may_become(JobState from, JobState to) {
   return false;
 }
 
-void become(Job& job, JobState to) {
-  if (job.state == to) return;
-  TP_CHECK(may_become(job.state, to), "a job changes its state along the table in job_state.cpp");
-  job.state = to;
+void become(Job& job, JobPhase to) {
+  const JobState from = job.state();
+  TP_CHECK(from == to.state() || may_become(from, to.state()),
+           "a job changes its state along the table in job_state.cpp");
+  job.phase = std::move(to);
+}
+
+void drop_transition(Job& job) {
+  if (job.state() == JobState::kResizing) become(job, phase::Running{});
+  if (job.state() == JobState::kStarting) become(job, phase::Starting{});
 }
 
 bool is_active(JobState state) {

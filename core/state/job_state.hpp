@@ -1,4 +1,4 @@
-// The one table of legal changes of a job's state. Nothing else assigns Job::state.
+// The one table of legal changes of a job's state. Nothing else assigns Job::phase.
 #pragma once
 
 #include "core/state/cluster_state.hpp"
@@ -7,8 +7,10 @@ namespace tidepool::core {
 
 [[nodiscard]] bool may_become(JobState from, JobState to);
 
-// Changes the state; staying where it is changes nothing. Requires: may_become(job.state, to) or equal.
-void become(Job& job, JobState to);
+// Requires: may_become(job.state(), to.state()), or they are equal: then only what the phase carries changes.
+void become(Job& job, JobPhase to);
+// The change of membership under way ends, done or not: a job that resizes goes on running. Nothing if there is none.
+void drop_transition(Job& job);
 
 // The program's workers are booting, stepping or changing size.
 [[nodiscard]] bool is_active(JobState state);

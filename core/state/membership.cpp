@@ -59,8 +59,8 @@ bool awaits_switch(const Job& job) {
 }
 
 bool winds_down(const Job& job) {
-  return is_final(job.state) || job.state == JobState::kSuspending || job.progress.finished || job.requests.cancel ||
-         job.recovery.misconfigured || job.recovery.restarts > job.spec.max_restarts;
+  return is_final(job.state()) || job.state() == JobState::kSuspending || job.progress.finished ||
+         job.requests.cancel || job.recovery.misconfigured || job.recovery.restarts > job.spec.max_restarts;
 }
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {

@@ -20,7 +20,7 @@ namespace {
 constexpr int kPriorityMost = 20;  // beyond it a weight is as good as infinite
 
 bool holds_slots(const core::Job& job) {
-  return job.state != core::JobState::kPending && job.state != core::JobState::kSuspending;
+  return job.state() != core::JobState::kPending && job.state() != core::JobState::kSuspending;
 }
 
 // A change binds its job for its cooldown: what turns out to be worth less cannot be taken back before, and what comes
@@ -75,8 +75,8 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     kept.speed.emplace(*job);
     kept.row.reset();
     kin_.tell(SimilarJobs::progress_of(*job), *kept.speed);
-    if (core::is_final(job->state)) kept_.erase(id);
-    if (job->state == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
+    if (core::is_final(job->state())) kept_.erase(id);
+    if (job->state() == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
   } else {
     kept_.erase(id);
     follow_ended(state, id);
@@ -137,7 +137,7 @@ Placement EngineRows::placement_of(const core::ClusterState& state, const core::
   for (const WorkerId id : job.membership.workers) {
     const core::Worker& worker = *state.find_worker(id);
     const bool leaves = worker.phase == core::WorkerPhase::kLeaving || worker.kill_at ||
-                        (job.membership.transition && core::contains(job.membership.transition->leaving_workers, id));
+                        (job.phase.transition() && core::contains(job.phase.transition()->leaving_workers, id));
     const auto node = index_.find(worker.node);
     if (leaves || worker.node_lost || node == index_.end()) continue;
     const auto share = std::find_if(placement.begin(), placement.end(),

@@ -20,9 +20,9 @@ std::optional<KinWork::Class> pace_class_of(std::int64_t global_batch, const Job
 
 SimilarJobs::Progress SimilarJobs::progress_of(const core::Job& job) {
   Progress progress{.job = job.id, .samples = job.progress.samples, .global_batch = job.spec.batch.global};
-  if (job.state == core::JobState::kSucceeded) {
-    TP_CHECK(job.finished_at, "a job that has succeeded has ended at some time");
-    progress.succeeded_at = job.finished_at;
+  if (job.state() == core::JobState::kSucceeded) {
+    TP_CHECK(job.phase.ended_at(), "a job that has succeeded has ended at some time");
+    progress.succeeded_at = job.phase.ended_at();
   }
   return progress;
 }

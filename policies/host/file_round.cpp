@@ -69,7 +69,7 @@ core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std:
 // What the job has in the end if nobody decides anything more.
 int live_size(const core::Job& job, bool planned) {
   if (planned && job.planned) return job.planned->target.size;
-  return job.membership.transition ? job.membership.transition->to_size : job.size();
+  return job.phase.transition() ? job.phase.transition()->to_size : job.size();
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 
 void TidalPlanner::follow(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
-  const bool goes_on = job != nullptr && !core::is_final(job->state);
+  const bool goes_on = job != nullptr && !core::is_final(job->state());
   if (goes_on && (job->spec.deadline || !job->spec.slot_types.empty())) {
     particular_.insert(id);
   } else {

@@ -116,7 +116,8 @@ Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
   // A report may come after its job's end; nothing would take its pulse out again.
-  if (!core::is_final(job.state)) latest_metrics_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  if (!core::is_final(job.state()))
+    latest_metrics_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
   if (steps->generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
     for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank)
       compute_ms_[job.membership.members[rank]] = point.compute_ms[rank];
@@ -309,8 +310,8 @@ Status Loop::on_stuck(const WorkerStuckItem& item, Turn& turn) {
 Result<std::optional<EndedNote>> Loop::ended_note(JobId id) {
   const core::Job* job = engine_.view().find_job(id);
   if (job == nullptr) return links_.journal.ended(id);
-  if (!core::is_final(job->state) || !job->finished_at) return std::optional<EndedNote>();
-  return std::optional(EndedNote{core::to_text(job->state), *job->finished_at});
+  if (!core::is_final(job->state()) || !job->phase.ended_at()) return std::optional<EndedNote>();
+  return std::optional(EndedNote{core::to_text(job->state()), *job->phase.ended_at()});
 }
 
 // Jobs that this daemon does not know are left alone: their states are somebody's, only not ours to judge.

@@ -204,7 +204,7 @@ class Scenario {
   }
   void why(const Line& line) {
     const auto answer = core::explain(engine_.view(), find(line));
-    out_ += "  " + line.word(0) + " (" + core::to_text(find(line).state) + "): " + answer.summary + "\n";
+    out_ += "  " + line.word(0) + " (" + core::to_text(find(line).state()) + "): " + answer.summary + "\n";
     if (answer.chosen) tell_weighed("chosen", *answer.chosen);
     for (const auto& lost : answer.lost) tell_weighed("lost", lost);
     for (const auto& fact : answer.evidence) out_ += "    - " + fact + "\n";

@@ -81,7 +81,7 @@ bool took(const SimResult& result, const std::string& text) {
 std::string told(const SimResult& result) {
   std::string text;
   for (const auto& [id, job] : result.jobs) {
-    text += job->spec.name + " (" + core::to_text(job->state) + ", " + std::to_string(job->size()) +
+    text += job->spec.name + " (" + core::to_text(job->state()) + ", " + std::to_string(job->size()) +
             "): " + core::sentence(job->verdict.reason) + "\n";
   }
   return text;

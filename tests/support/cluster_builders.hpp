@@ -257,7 +257,7 @@ class Story {
     wish(id, size);
     settle(id);
     REQUIRE(job(id).size() == size);
-    REQUIRE(job(id).state == core::JobState::kRunning);
+    REQUIRE(job(id).state() == core::JobState::kRunning);
     return id;
   }
 

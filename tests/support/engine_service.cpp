@@ -89,12 +89,12 @@ std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& qu
   std::vector<live::EndedRow> found;
   for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(query.limit); ++each) {
     const core::Job& job = *each->second;
-    const bool asked = query.states.empty() || std::count(query.states.begin(), query.states.end(), job.state) > 0;
+    const bool asked = query.states.empty() || std::count(query.states.begin(), query.states.end(), job.state()) > 0;
     const bool below = !query.before || job.id < *query.before;
     const bool named = query.name.empty() || query.name == job.spec.name;
     if (!asked || !below || !named || (!query.tenant.empty() && query.tenant != job.spec.tenant)) continue;
-    found.push_back({job.id, job.spec.tenant, job.spec.name, std::string(core::to_text(job.state)), job.submitted_at,
-                     job.finished_at.value_or(Instant()), live::http::listed_fields(job)});
+    found.push_back({job.id, job.spec.tenant, job.spec.name, std::string(core::to_text(job.state())), job.submitted_at,
+                     job.phase.ended_at().value_or(Instant()), live::http::listed_fields(job)});
   }
   return found;
 }

@@ -18,7 +18,7 @@ struct JobWorld {
 
   explicit JobWorld(std::vector<int> sizes, int preferred = 1) {
     job.id = JobId(1);
-    job.state = core::JobState::kRunning;
+    job.phase = core::phase::Running{};
     job.spec.elastic.sizes = std::move(sizes);
     job.spec.elastic.min = job.spec.elastic.sizes.front();
     job.spec.elastic.max = job.spec.elastic.sizes.back();

@@ -122,7 +122,7 @@ class SimulatedWorld {
       if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
     }
     for (const auto& [id, job] : IdTable(state().jobs)) {
-      if (core::is_final(job->state)) continue;
+      if (core::is_final(job->state())) continue;
       if (job->requests.suspend) learn(core::JobResumeRequested{id});
       // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
       const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap ||
@@ -135,11 +135,11 @@ class SimulatedWorld {
   bool work_a_round() {
     pass(Duration::millis(500));
     for (const auto& [id, job] : IdTable(state().jobs)) {
-      if (!core::is_final(job->state)) advance(id);
+      if (!core::is_final(job->state())) advance(id);
     }
     for (const auto& [id, process] : std::map(processes_)) live_on(id);
     return std::any_of(state().jobs.begin(), state().jobs.end(),
-                       [](const auto& entry) { return !core::is_final(entry.second->state); });
+                       [](const auto& entry) { return !core::is_final(entry.second->state()); });
   }
 
   // Carries out what was decided: messages to agents whose connection stands.
@@ -394,7 +394,7 @@ class SimulatedWorld {
   void advance(JobId id) {
     if (state().has_ended(id)) return;
     const core::Job& job = *state().find_job(id);
-    if (job.membership.members.empty() || !all_reachable(job) || core::is_final(job.state) || job.progress.finished)
+    if (job.membership.members.empty() || !all_reachable(job) || core::is_final(job.state()) || job.progress.finished)
       return;
     for (const WorkerId member : std::vector<WorkerId>(job.membership.members)) {
       const bool silent = state().find_worker(member)->joining < job.membership.generation;

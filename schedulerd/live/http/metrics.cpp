@@ -148,8 +148,8 @@ void Metrics::Series::set_gauges(const Published& seen) {
   std::map<core::JobState, int> by_state;
   std::map<std::string, int> by_reason;
   for (const auto& [id, job] : seen.state.jobs) {
-    ++by_state[job->state];
-    if (job->state == core::JobState::kPending) ++by_reason[std::string(core::name_of(job->verdict.reason))];
+    ++by_state[job->state()];
+    if (job->state() == core::JobState::kPending) ++by_reason[std::string(core::name_of(job->verdict.reason))];
   }
   by_state[core::JobState::kSucceeded] += static_cast<int>(seen.state.ended_counts.succeeded);
   by_state[core::JobState::kFailed] += static_cast<int>(seen.state.ended_counts.failed);

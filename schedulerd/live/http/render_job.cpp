@@ -134,12 +134,12 @@ json render_job_to_all(const Published& seen, const core::Job& job, const JobDoc
   out["id"] = job.id.text();
   out["name"] = job.spec.name;
   out["tenant"] = job.spec.tenant;
-  out["state"] = core::to_text(job.state);
+  out["state"] = core::to_text(job.state());
   out["submitted_at"] = seen.clock.text(job.submitted_at);
   out["started_at"] = instant_or_null(seen, job.started_at);
-  out["finished_at"] = instant_or_null(seen, job.finished_at);
+  out["finished_at"] = instant_or_null(seen, job.phase.ended_at());
   out["size"] = job.size();
-  out["target_size"] = job.membership.transition ? job.membership.transition->to_size : job.size();
+  out["target_size"] = job.phase.transition() ? job.phase.transition()->to_size : job.size();
   out["pinned_size"] = job.requests.pinned_size > 0 ? json(job.requests.pinned_size) : json(nullptr);
   out["min"] = job.spec.elastic.min;
   out["max"] = job.spec.elastic.max;
@@ -182,7 +182,7 @@ std::string job_text(const json& rendered, const JobDocument& document) {
 
 std::string job_etag(const core::Job& job) {
   Digest digest;
-  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state)).mix(job.membership.generation);
+  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state())).mix(job.membership.generation);
   digest.mix(static_cast<std::uint64_t>(job.requests.pinned_size)).mix(job.membership.workers.size());
   digest.mix(std::uint64_t{job.requests.cancel} * 2 + std::uint64_t{job.requests.suspend});
   digest.mix(job.spec.document);
@@ -197,7 +197,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
     if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());
   }
   json rendered = {{"job", job.id.text()},
-                   {"state", core::to_text(job.state)},
+                   {"state", core::to_text(job.state())},
                    {"summary", explanation.summary},
                    {"reason", render_reason(explanation.reason)},
                    {"evidence", explanation.evidence},

@@ -16,8 +16,8 @@ Status EndedRows::prepare(Database& database) {
 }
 
 Status EndedRows::add(const core::Job& job, const std::string& listed) {
-  return add_.run(job.id.number(), job.spec.tenant, job.spec.name, std::string(core::to_text(job.state)),
-                  job.submitted_at.count_us(), job.finished_at.value_or(Instant()).count_us(), core::job_text(job),
+  return add_.run(job.id.number(), job.spec.tenant, job.spec.name, std::string(core::to_text(job.state())),
+                  job.submitted_at.count_us(), job.phase.ended_at().value_or(Instant()).count_us(), core::job_text(job),
                   listed);
 }
 

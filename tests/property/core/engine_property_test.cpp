@@ -30,8 +30,8 @@ TEST_CASE("After the faults stop, every job comes to its end and gives back its 
       decide_and_check(world);
       if (++rounds > 3000) {
         for (const auto& [id, job] : world.state().jobs) {
-          if (!core::is_final(job->state))
-            UNSCOPED_INFO(id.text() + " " + core::to_text(job->state) + " " +
+          if (!core::is_final(job->state()))
+            UNSCOPED_INFO(id.text() + " " + core::to_text(job->state()) + " " +
                           core::to_json(job->verdict.reason).dump());
         }
         FAIL("a job is stuck");

@@ -76,7 +76,7 @@ void check_promises(const LoopWorld& world, const Clients& clients) {
   const auto picture = world.publisher.picture();
   for (const auto& [job, pulse] : picture->latest_metrics) {
     REQUIRE(world.state().find_job(job) != nullptr);
-    CHECK_FALSE(core::is_final(world.state().find_job(job)->state));
+    CHECK_FALSE(core::is_final(world.state().find_job(job)->state()));
   }
   for (const auto& [worker, compute_ms] : picture->compute_ms) CHECK(world.state().find_worker(worker) != nullptr);
   std::set<WorkerId> once(world.agent.started().begin(), world.agent.started().end());

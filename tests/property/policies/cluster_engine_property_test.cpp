@@ -69,7 +69,7 @@ int expected_jobs(const SimulatedWorld& world) {
   rows.follow_nodes(world.state());
   int expected = 0;
   for (const auto& [id, job] : world.state().jobs) {
-    if (core::is_final(job->state)) continue;
+    if (core::is_final(job->state())) continue;
     const auto row = rows.row({world.state(), world.now()}, *job, {.has_own_policy = false, .room = 8});
     expected += row.useful_expected ? 1 : 0;
   }
@@ -130,7 +130,7 @@ struct Gangs {
   }
 
   void happen(Rng& rng) {
-    std::erase_if(live, [&](JobId id) { return core::is_final(story.job(id).state); });
+    std::erase_if(live, [&](JobId id) { return core::is_final(story.job(id).state()); });
     const auto draw = rng.below(10);
     if (live.empty() || draw < 4) {
       const int max = static_cast<int>(rng.between(1, 3));
@@ -252,8 +252,9 @@ TEST_CASE("under queues by attained service and under tidal nobody starves: ever
         decide_and_check(world);
         if (++rounds <= 3000) continue;
         for (const auto& [id, job] : world.state().jobs) {
-          if (core::is_final(job->state)) continue;
-          UNSCOPED_INFO(id.text() + " " + core::to_text(job->state) + " " + core::to_json(job->verdict.reason).dump());
+          if (core::is_final(job->state())) continue;
+          UNSCOPED_INFO(id.text() + " " + core::to_text(job->state()) + " " +
+                        core::to_json(job->verdict.reason).dump());
         }
         FAIL("a job is stuck");
       }

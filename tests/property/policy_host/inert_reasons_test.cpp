@@ -202,7 +202,7 @@ core::PolicyRound answer_to(std::int64_t number, const SimulatedWorld& world, Rn
   core::PolicyRound round{.number = number, .asked_at = world.state().now};
   const bool ranks = rng.chance(0.5);
   for (const auto& [id, job] : world.state().jobs) {
-    if (core::is_final(job->state) || rng.chance(0.1)) continue;
+    if (core::is_final(job->state()) || rng.chance(0.1)) continue;
     core::PolicyWish wish{.job = id, .asked = core::digest_of_wishes(*job), .admitted = rng.chance(0.9)};
     if (ranks) wish.rank = rng.uniform();
     const int each = job->spec.gpus_per_worker;

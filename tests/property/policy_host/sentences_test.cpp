@@ -114,11 +114,11 @@ void check_intent(const core::ClusterState& state, const core::PlannedIntent& pl
 
 void check_explanation(const core::ClusterState& state, const core::Job& job) {
   const core::Explanation why = core::explain(state, job.id);
-  INFO(job.id.text() << " is " << core::to_text(job.state) << ", " << job.size() << ": " << why.summary);
+  INFO(job.id.text() << " is " << core::to_text(job.state()) << ", " << job.size() << ": " << why.summary);
   (void)check_numbers(why.summary);
   for (const std::string& line : why.evidence) (void)check_numbers(line);
   for (const std::string& line : why.unblocks) (void)check_numbers(line);
-  if (job.state == core::JobState::kRunning && !job.membership.transition) {
+  if (job.state() == core::JobState::kRunning && !job.phase.transition()) {
     CHECK_FALSE(begins(why.summary, "growing"));
     CHECK_FALSE(begins(why.summary, "shrinking"));
   }
@@ -156,7 +156,7 @@ int live_and_read(SimulatedWorld& world, int ticks) {
     compared += check_decision(world.state(), decision);
     for (const auto& event : world.engine().accept(decision)) world.see(event);
     for (const auto& [id, job] : world.state().jobs) {
-      if (i % 10 == 0 && !core::is_final(job->state)) check_explanation(world.state(), *job);
+      if (i % 10 == 0 && !core::is_final(job->state())) check_explanation(world.state(), *job);
     }
     world.carry_out(decision);
   }

@@ -14,7 +14,7 @@ TEST_CASE("Growing starts newcomers first and switches when all are ready") {
   story.wish(job, 3);
   story.steps(job, 1);
   CHECK(names_of(story.decide()) == "grow");
-  CHECK(story.job(job).state == JobState::kResizing);
+  CHECK(story.job(job).state() == JobState::kResizing);
   CHECK(story.job(job).size() == 1);
   story.steps(job, 5);
   CHECK(names_of(story.decide()).empty());
@@ -29,7 +29,7 @@ TEST_CASE("Growing starts newcomers first and switches when all are ready") {
   CHECK(story.last("job.resized").data == nlohmann::json({{"from", 1}, {"to", 3}}));
   CHECK(story.last("generation.switched").data["reason"]["code"] == "ExploreUp");
   CHECK(story.job(job).measurements.grow_cost.mean_stall_ms == 40);
-  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.job(job).state() == JobState::kRunning);
 }
 
 TEST_CASE("Shrinking switches at once and stops a leaver that stays beyond its grace") {
@@ -102,7 +102,7 @@ TEST_CASE("Training that ends before a committed switch leaves its newcomers not
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.job(job).state == JobState::kSucceeded);
+  CHECK(story.job(job).state() == JobState::kSucceeded);
 }
 
 TEST_CASE("A pinned size wins over the policy until it is cleared") {
@@ -189,7 +189,7 @@ TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") 
   CHECK(test::says<core::reason::BelowMinimum>(decision.plan[0].reason));
   CHECK(std::get<core::PreemptIntent>(decision.plan[0].intent).after_failure);
   story.exit(WorkerId(2), 0);
-  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(story.job(job).state() == JobState::kPending);
   CHECK(names_of(story.decide()) == "start");
   CHECK(story.job(job).recovery.restarts == 1);
 }
@@ -204,7 +204,7 @@ TEST_CASE("A job that loses workers too often fails with the newest error") {
   CHECK(names_of(story.decide()) == "stop_worker");
   story.exit(story.job(job).membership.workers.front(), -1);
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.job(job).state == JobState::kFailed);
+  CHECK(story.job(job).state() == JobState::kFailed);
   CHECK(story.last("job.finished").data["error"].get<std::string>().find("second") != std::string::npos);
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   CHECK(names_of(story.decide()) == "stop_worker");
   story.exit(WorkerId(2), 2, "README.txt does not exist");
   story.decide();
-  CHECK(story.job(job).state == JobState::kFailed);
+  CHECK(story.job(job).state() == JobState::kFailed);
   CHECK(story.job(job).recovery.restarts == 1);
   CHECK(test::says<core::reason::WorkersFailed>(story.job(job).verdict.reason));
   CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
@@ -245,7 +245,7 @@ TEST_CASE("When the only newcomer dies the job goes on as it was and waits for t
   story.steps(job, 1);
   story.decide();
   story.exit(WorkerId(2), 1);
-  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.job(job).state() == JobState::kRunning);
   CHECK(test::says<core::reason::Cooldown>(story.decide().verdicts.at(0).reason));
 }
 

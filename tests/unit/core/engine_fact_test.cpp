@@ -107,7 +107,7 @@ TEST_CASE("Steps prove the switch when its report was lost") {
   story.decide();
   story.steps(job, 3);
   CHECK(story.job(job).membership.switched);
-  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.job(job).state() == JobState::kRunning);
   CHECK(story.job(job).measurements.sizes.at(1).steps == 2);
 }
 
@@ -159,11 +159,11 @@ TEST_CASE("When a node takes all workers of a job, the job waits for other slots
   const JobId job = story.running({.min = 2, .max = 2}, 2);
   story.node(2);
   story.learn(core::NodeLost{lost, "away"});
-  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(story.job(job).state() == JobState::kPending);
   CHECK(story.job(job).recovery.restarts == 1);
   CHECK(names_of(story.decide()) == "start");
   story.settle(job);
-  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.job(job).state() == JobState::kRunning);
 }
 
 TEST_CASE("An agent that comes back without a worker proves its death, but for starts on their way") {
@@ -209,7 +209,7 @@ TEST_CASE("A cancelled job on a lost node ends, and its worker is stopped when i
   story.learn(core::NodeLost{node, "away"});
   story.learn(core::JobCancelRequested{job});
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.job(job).state == JobState::kCancelled);
+  CHECK(story.job(job).state() == JobState::kCancelled);
   story.node(1, "local", {WorkerId(1)});
   CHECK(names_of(story.decide()) == "stop_worker");
   story.exit(WorkerId(1), -1);

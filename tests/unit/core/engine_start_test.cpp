@@ -12,7 +12,7 @@ TEST_CASE("A job that fits starts with its preferred size, all workers at once")
   story.node(4);
   const JobId job = story.submit({.min = 1, .max = 4, .preferred = 2});
   CHECK(names_of(story.decide()) == "start");
-  CHECK(story.job(job).state == JobState::kStarting);
+  CHECK(story.job(job).state() == JobState::kStarting);
   CHECK(story.state().slots_free() == 2);
   story.ready(WorkerId(1));
   CHECK(names_of(story.decide()).empty());
@@ -20,7 +20,7 @@ TEST_CASE("A job that fits starts with its preferred size, all workers at once")
   CHECK(names_of(story.decide()) == "switch");
   CHECK(story.job(job).membership.members == std::vector{WorkerId(1), WorkerId(2)});
   story.switched(job);
-  CHECK(story.job(job).state == JobState::kRunning);
+  CHECK(story.job(job).state() == JobState::kRunning);
   CHECK(story.count("job.started") == 0);
   story.steps(job, 1);
   CHECK(story.last("job.started").data["size"] == 2);
@@ -69,7 +69,7 @@ TEST_CASE("Cordoned and lost nodes get no work") {
   story.learn(core::NodeLost{lost, "no heartbeat"});
   const JobId job = story.submit();
   story.decide();
-  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(story.job(job).state() == JobState::kPending);
   story.learn(core::NodeCordonChanged{cordoned, false});
   CHECK(names_of(story.decide()) == "start");
 }
@@ -102,7 +102,7 @@ TEST_CASE("In a loose queue a small job overtakes") {
   story.submit({.min = 2, .max = 2});
   const JobId small = story.submit({.min = 1, .max = 1});
   story.decide();
-  CHECK(story.job(small).state == JobState::kStarting);
+  CHECK(story.job(small).state() == JobState::kStarting);
 }
 
 TEST_CASE("A job that can never fit holds nobody up") {
@@ -111,7 +111,7 @@ TEST_CASE("A job that can never fit holds nobody up") {
   story.submit({.min = 3, .max = 3});
   const JobId small = story.submit({.min = 1, .max = 1});
   story.decide();
-  CHECK(story.job(small).state == JobState::kStarting);
+  CHECK(story.job(small).state() == JobState::kStarting);
 }
 
 TEST_CASE("A job starts smaller than it prefers if that is what fits") {
@@ -142,7 +142,7 @@ TEST_CASE("When training has finished, the exits are normal and the job succeeds
   story.decide();
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.job(job).state == JobState::kSucceeded);
+  CHECK(story.job(job).state() == JobState::kSucceeded);
   CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.state().slots_free() == 2);
   CHECK(story.last("job.finished").data["state"] == "succeeded");
@@ -171,7 +171,7 @@ TEST_CASE("Cancelling stops the workers with notice, and the job ends when they 
   story.exit(WorkerId(1), -1);
   story.exit(WorkerId(2), -1);
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.job(job).state == JobState::kCancelled);
+  CHECK(story.job(job).state() == JobState::kCancelled);
   CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.refuses(core::JobCancelRequested{job}).find("already ended") != std::string::npos);
 }
@@ -204,10 +204,10 @@ TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") 
   const auto generation = story.job(job).membership.generation;
   story.learn(core::JobSuspendRequested{job});
   CHECK(names_of(story.decide()) == "preempt");
-  CHECK(story.job(job).state == JobState::kSuspending);
+  CHECK(story.job(job).state() == JobState::kSuspending);
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
-  CHECK(story.job(job).state == JobState::kSuspended);
+  CHECK(story.job(job).state() == JobState::kSuspended);
   CHECK(story.count("job.suspended") == 1);
   CHECK(story.state().slots_free() == 2);
   story.decide();
@@ -228,7 +228,7 @@ TEST_CASE("A job suspended and resumed before its workers are gone goes back to 
   story.decide();
   story.learn(core::JobResumeRequested{job});
   story.exit(WorkerId(1));
-  CHECK(story.job(job).state == JobState::kPending);
+  CHECK(story.job(job).state() == JobState::kPending);
   CHECK(names_of(story.decide()) == "start");
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Ten samples a step, a step every 100 ms, of which so many have been done.
 core::Job job_with(std::int64_t steps) {
-  core::Job job{.id = JobId(1), .state = core::JobState::kRunning};
+  core::Job job{.id = JobId(1), .phase = core::phase::Running{}};
   job.membership.members = {WorkerId(1)};
   job.membership.switched = true;
   job.spec.batch.global = 10;

@@ -28,21 +28,21 @@ struct Lost {
 
 TEST_CASE("Workers that lived through the loss of their node are taken back, at the same generation") {
   Lost lost;
-  CHECK(lost.state().state == JobState::kPending);
+  CHECK(lost.state().state() == JobState::kPending);
   const GenerationNumber generation = lost.state().membership.generation;
   lost.back({WorkerId(1), WorkerId(2)});
-  CHECK(lost.state().state == JobState::kRunning);
+  CHECK(lost.state().state() == JobState::kRunning);
   CHECK(lost.state().membership.members == std::vector{WorkerId(1), WorkerId(2)});
   CHECK(lost.state().membership.generation == generation);
   CHECK(lost.story.last("job.resumed").data["size"] == 2);
   lost.story.steps(lost.job, 5);  // nobody was told anything, so they went on
-  CHECK(lost.state().state == JobState::kRunning);
+  CHECK(lost.state().state() == JobState::kRunning);
 }
 
 TEST_CASE("If one of them has died meanwhile the rest is stopped and the job starts anew") {
   Lost lost;
   lost.back({WorkerId(2)});
-  CHECK(lost.state().state == JobState::kStarting);  // on the free slot
+  CHECK(lost.state().state() == JobState::kStarting);  // on the free slot
   CHECK(lost.story.worker(WorkerId(2)).kill_at);
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("Once the job has started elsewhere they are fenced off and stopped") 
   lost.story.node(2, "near");
   REQUIRE(names_of(lost.story.decide()) == "start");
   lost.back({WorkerId(1), WorkerId(2)});
-  CHECK(lost.state().state == JobState::kStarting);
+  CHECK(lost.state().state() == JobState::kStarting);
   CHECK(lost.state().membership.members.empty());
   CHECK(lost.story.worker(WorkerId(1)).kill_at);
   CHECK(lost.story.worker(WorkerId(2)).kill_at);
@@ -61,7 +61,7 @@ TEST_CASE("A job that was cancelled, suspended or cut down meanwhile does not ta
   Lost suspended;
   suspended.story.learn(core::JobSuspendRequested{suspended.job});
   suspended.back({WorkerId(1), WorkerId(2)});
-  CHECK(suspended.state().state == JobState::kSuspended);
+  CHECK(suspended.state().state() == JobState::kSuspended);
   CHECK(suspended.story.worker(WorkerId(1)).kill_at);
 
   Lost smaller;
@@ -71,7 +71,7 @@ TEST_CASE("A job that was cancelled, suspended or cut down meanwhile does not ta
   spec.elastic.sizes = {1};
   smaller.story.learn(core::JobChanged{smaller.job, spec});
   smaller.back({WorkerId(1), WorkerId(2)});
-  CHECK(smaller.state().state != JobState::kRunning);
+  CHECK(smaller.state().state() != JobState::kRunning);
 }
 
 }  // namespace

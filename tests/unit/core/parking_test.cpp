@@ -17,7 +17,7 @@ JobId parking(Story& story, JobSketch sketch, int size) {
   story.steps(job, 10);
   story.learn(core::JobSuspendRequested{job});
   REQUIRE(names_of(story.decide()) == "preempt");
-  REQUIRE(story.job(job).state == JobState::kSuspending);
+  REQUIRE(story.job(job).state() == JobState::kSuspending);
   return job;
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("A suspension commits a generation without members, and the last steps
   CHECK(story.last("job.parked").data["node"] == "node-1");
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
-  CHECK(story.job(job).state == JobState::kSuspended);
+  CHECK(story.job(job).state() == JobState::kSuspended);
   CHECK(story.job(job).recovery.restarts == 0);
   CHECK(story.last("job.suspended").data["kept_step"] == step + 3);
 }
@@ -174,7 +174,7 @@ TEST_CASE("A policy preempts with notice, but not within the minimum run time an
   CHECK(test::says<core::reason::Preempted>(decision.plan[0].reason));
   CHECK(test::says<core::reason::AtMin>(engine.view().find_job(JobId(2))->verdict.reason));
   learn(later, core::WorkerExited{WorkerId(1), 0, 0, ""});
-  CHECK(engine.view().find_job(JobId(1))->state == JobState::kPending);
+  CHECK(engine.view().find_job(JobId(1))->state() == JobState::kPending);
   // It is held back as long as its policy wishes nothing for it.
   CHECK(names_of(decide(later)).empty());
 }
@@ -247,7 +247,7 @@ TEST_CASE("A member that exits well just before the end is reported is not a los
   story.learn(core::TrainingFinished{job, 40, 1.0});
   story.exit(WorkerId(1), 0);
   story.decide();
-  CHECK(story.job(job).state == JobState::kSucceeded);
+  CHECK(story.job(job).state() == JobState::kSucceeded);
   CHECK(story.count("worker.lost") == 0);
 }
 

@@ -54,7 +54,7 @@ struct Restarting : Story {
     submit_restarting(1, max, size);
     CHECK(names_of(decide()) == "start");
     launch();
-    REQUIRE(its().state == JobState::kRunning);
+    REQUIRE(its().state() == JobState::kRunning);
     REQUIRE(its().size() == size);
   }
 };
@@ -75,9 +75,9 @@ TEST_CASE("programs start together, once every worker waits for its generation")
   story.waits(WorkerId(2));
   CHECK(names_of(story.decide()) == "launch");
   story.started(WorkerId(1));
-  CHECK(story.its().state == JobState::kStarting);
+  CHECK(story.its().state() == JobState::kStarting);
   story.started(WorkerId(2));
-  CHECK(story.its().state == JobState::kRunning);
+  CHECK(story.its().state() == JobState::kRunning);
   CHECK(story.last("generation.switched").data.at("kind") == "start");
   CHECK(story.last("generation.switched").data.at("stall_ms") == 0);
   CHECK(story.count("job.started") == 1);
@@ -160,14 +160,14 @@ TEST_CASE("a program that fails too often, or says that its settings are wrong, 
       story.ended(WorkerId(1), 1);
       story.launch();
     }
-    CHECK(story.its().state == JobState::kRunning);
+    CHECK(story.its().state() == JobState::kRunning);
     story.ended(WorkerId(1), 1);
   }
   CHECK(names_of(story.decide()) == "stop_worker stop_worker");
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.its().state == JobState::kFailed);
+  CHECK(story.its().state() == JobState::kFailed);
   CHECK(core::explain(story.state(), story.its()).summary.find("w-1 exited with code") != std::string::npos);
 }
 
@@ -177,13 +177,13 @@ TEST_CASE("the job has succeeded when every program has ended with 0") {
   story.ended(WorkerId(2), 0);
   story.learn(core::JobResizeRequested{story.job_id, 3});
   CHECK(names_of(story.decide()).empty());  // it is about to finish
-  CHECK(story.its().state == JobState::kRunning);
+  CHECK(story.its().state() == JobState::kRunning);
   story.ended(WorkerId(1), 0);
   CHECK(names_of(story.decide()) == "stop_worker stop_worker");
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
   CHECK(names_of(story.decide()) == "end_job");
-  CHECK(story.its().state == JobState::kSucceeded);
+  CHECK(story.its().state() == JobState::kSucceeded);
   CHECK(story.its().recovery.restarts == 0);
   CHECK(core::explain(story.state(), story.its()).summary == "finished: its program has ended well");
 }
@@ -203,7 +203,7 @@ TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to 
   CHECK(names_of(story.decide()).empty());
   story.exit(WorkerId(1));
   story.exit(WorkerId(2));
-  CHECK(story.its().state == JobState::kSuspended);
+  CHECK(story.its().state() == JobState::kSuspended);
   CHECK(story.its().recovery.restarts == 0);
   story.learn(core::JobResumeRequested{story.job_id});
   story.decide();

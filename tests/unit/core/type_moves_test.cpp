@@ -111,7 +111,7 @@ TEST_CASE("time alone has an engine look again at a job that waits for a type, e
     REQUIRE(due.has_value());
     story.pass(*due - story.now());
   }
-  CHECK(story.job(scene.any).membership.transition.has_value());
+  CHECK(story.job(scene.any).phase.transition() != nullptr);
 }
 
 TEST_CASE("a job moves one worker at a time, and no more of them than are needed") {

@@ -49,7 +49,7 @@ TEST_CASE("A start that breaks a law is refused by its name") {
   CHECK(refusal(story.state(), good, [](Decision& d) { d.plan.push_back(d.plan[0]); }) == "OneChangeAtATime");
   CHECK(refusal(story.state(), good, [](Decision& d) { d.id = DecisionId(99); }) == "DecisionIsNext");
   CHECK(refusal(story.state(), good, [](Decision& d) { d.at = Instant(); }) == "TimeGoesForward");
-  CHECK(story.job(job).state == core::JobState::kPending);
+  CHECK(story.job(job).state() == core::JobState::kPending);
 }
 
 TEST_CASE("A change of a running job that breaks a law is refused by its name") {
@@ -102,7 +102,7 @@ TEST_CASE("Books that do not agree are caught, each by its law") {
   CHECK(law([&](auto& state) { state.mutable_job(job).membership.workers.pop_back(); }) == "WorkerHasAJob");
   CHECK(law([&](auto& state) { state.mutable_job(job).membership.members.pop_back(); }) == "SizeWithinBounds");
   CHECK(law([&](auto& state) { state.mutable_job(job).membership.members[1] = WorkerId(1); }) == "MemberHasOneRank");
-  CHECK(law([&](auto& state) { state.mutable_job(job).state = core::JobState::kPending; }) ==
+  CHECK(law([&](auto& state) { state.mutable_job(job).phase = core::phase::Pending{}; }) ==
         "OnlyActiveJobsHoldWorkers");
   CHECK(law([](auto& state) { state.workers.edit(WorkerId(1)).slots.push_back(2); }) == "GangIsWhole");
   CHECK(law([](auto& state) { state.workers.edit(WorkerId(1)).node_lost = true; }) == "LostNodeLosesItsWorkers");

@@ -75,7 +75,7 @@ TEST_CASE("who starts, ends or never fits leaves the line, and who changes its r
   put(line, waiting(2, 2, BlockedOn::kQueue), 0);
   CHECK(id_of(line.next({})) == 2);
   Job started = waiting(2, 2, BlockedOn::kNothing);
-  started.state = JobState::kStarting;
+  started.phase = phase::Starting{};
   put(line, started);
   put(line, waiting(1, 2, BlockedOn::kClusterSize), 1);
   CHECK(line.size() == 0);

@@ -76,7 +76,7 @@ TEST_CASE("a set counts as changed when a job that is in it, or was, has changed
   const auto stamp = [&] { return books.work.stamp({.sets = {JobSet::kPending}, .others = {}}); };
   Job& waits = books.job(1);
   Job& runs = books.job(2);
-  runs.state = JobState::kRunning;
+  runs.phase = phase::Running{};
   books.follow(waits);
   const auto one_waits = stamp();
   CHECK(books.work[JobSet::kPending].size() == 1);
@@ -85,7 +85,7 @@ TEST_CASE("a set counts as changed when a job that is in it, or was, has changed
   books.follow(waits);
   CHECK(stamp() != one_waits);
   const auto again = stamp();
-  waits.state = JobState::kRunning;
+  waits.phase = phase::Running{};
   books.follow(waits);
   CHECK(stamp() != again);
   CHECK(books.work[JobSet::kPending].size() == 0);

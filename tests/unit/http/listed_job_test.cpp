@@ -20,10 +20,9 @@ core::Job ended_job() {
   job.spec.document = R"({"labels":{"team":"vision\nand more"},"run":{"args":{"steps":100}}})";
   job.spec.elastic.min = 2;
   job.spec.elastic.max = 4;
-  job.state = core::JobState::kFailed;
+  job.phase = core::phase::Ended{core::JobState::kFailed, Instant::from_micros(9'000'000)};
   job.submitted_at = Instant::from_micros(1'000'000);
   job.started_at = Instant::from_micros(2'500'000);
-  job.finished_at = Instant::from_micros(9'000'000);
   job.membership.generation = 3;
   job.progress.step = 50;
   job.progress.last_loss = 0.25;
@@ -37,8 +36,8 @@ core::Job ended_job() {
 }
 
 EndedRow row_of(const core::Job& job) {
-  return {job.id,           job.spec.tenant,  job.spec.name,     std::string(core::to_text(job.state)),
-          job.submitted_at, *job.finished_at, listed_fields(job)};
+  return {job.id,           job.spec.tenant,       job.spec.name,     std::string(core::to_text(job.state())),
+          job.submitted_at, *job.phase.ended_at(), listed_fields(job)};
 }
 
 std::string rendered(const core::Job& job, const WallClock& clock) {

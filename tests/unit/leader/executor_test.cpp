@@ -12,7 +12,7 @@ core::ClusterState small_world() {
   state.nodes[NodeId(1)] = {.id = NodeId(1), .name = "local", .slot_type = "cpu", .owners = {}};
   core::Job job;
   job.id = JobId(1);
-  job.state = core::JobState::kRunning;
+  job.phase = core::phase::Running{};
   job.spec.document = R"({"run":{"trainer":"charlm","env":{"A":"b"},"workdir":"/data"}})";
   job.membership.generation = 3;
   job.membership.members = {WorkerId(1), WorkerId(2)};

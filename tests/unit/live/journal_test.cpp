@@ -55,9 +55,8 @@ TEST_CASE("an ended job is stored with what lists show of it, and is found by it
   job.id = JobId(4);
   job.spec.name = "one";
   job.spec.tenant = "red";
-  job.state = core::JobState::kFailed;
+  job.phase = core::phase::Ended{core::JobState::kFailed, Instant::from_micros(9)};
   job.submitted_at = Instant::from_micros(5);
-  job.finished_at = Instant::from_micros(9);
   REQUIRE(journal.append_ended(job).ok());
   REQUIRE(journal.commit(clock_at(1)).ok());
   auto history = *SqliteHistory::open(dir / "j.db");
@@ -71,7 +70,7 @@ TEST_CASE("an ended job is stored with what lists show of it, and is found by it
   CHECK(row.name == "one");
   CHECK(row.state == "failed");
   CHECK(row.submitted_at == job.submitted_at);
-  CHECK(row.finished_at == *job.finished_at);
+  CHECK(row.finished_at == *job.phase.ended_at());
   CHECK(row.listed == "error of one");
   CHECK(found("blue", "one", core::JobState::kFailed).empty());
   CHECK(found("red", "two", core::JobState::kFailed).empty());

@@ -98,7 +98,7 @@ TEST_CASE("a state directory of schema version 7 is taken up with all that it ho
     const auto job = history->ended_job(JobId(static_cast<std::uint64_t>(number)));
     REQUIRE(job != nullptr);
     CHECK(job->spec.name == expected.first);
-    CHECK(job->state == expected.second);
+    CHECK(job->state() == expected.second);
     CHECK_FALSE(history->events(0, job->id, 500).empty());
     CHECK_FALSE(history->decisions(std::nullopt, job->id, 500).empty());
   }

@@ -60,7 +60,7 @@ TEST_CASE("a report that comes after its job's end does not bring the job's puls
   scene.turn(
       live::CommandItem{{.body = live::CancelJob{scene.job}, .actor = "t"}, [](const Result<live::Receipt>&) {}});
   scene.turn(live::AgentLostItem{"local", "no agent"});
-  REQUIRE(core::is_final(scene.now().state));
+  REQUIRE(core::is_final(scene.now().state()));
   CHECK(scene.picture()->latest_metrics.empty());
   live::AgentHelloItem back = scene.world.agent.hello();
   back.hello.running = {scene.first, scene.second};  // neither has been told

@@ -37,8 +37,7 @@ class Past {
       decision.verdicts.push_back({JobId(static_cast<std::uint64_t>(now_)), {}, {}});
       core::Job job;
       job.id = JobId(static_cast<std::uint64_t>(now_));
-      job.state = core::JobState::kCancelled;
-      job.finished_at = state_.now;
+      job.phase = core::phase::Ended{core::JobState::kCancelled, state_.now};
       state_.next_event = static_cast<EventSeq>(now_) + 1;
       REQUIRE(journal_->append(core::TimedFact{state_.now, core::ClockAdvanced{}}).ok());
       REQUIRE(journal_->append(decision).ok());

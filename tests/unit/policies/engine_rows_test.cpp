@@ -75,8 +75,8 @@ class Pool {
   }
   void end(std::uint64_t id, core::JobState how = core::JobState::kSucceeded) {
     core::Job& job = state_.mutable_job(JobId(id));
-    job.state = how;
-    job.finished_at = now_ = now_ + Duration::seconds(1);
+    now_ = now_ + Duration::seconds(1);
+    job.phase = core::phase::Ended{how, now_};
   }
   // It has ended and leaves; what is remembered of it stays, or goes in its time.
   void leave(std::uint64_t id) {
@@ -96,7 +96,7 @@ class Pool {
     Expected expected;
     rows.follow_nodes(state_);
     for (const auto& [id, job] : state_.jobs) {
-      if (core::is_final(job->state)) continue;
+      if (core::is_final(job->state())) continue;
       const auto steps = rows.row({state_, now_}, *job, {.room = 8}).useful_expected;
       expected[id] = steps ? std::optional(*steps * double(job->spec.batch.global)) : std::nullopt;
     }
@@ -288,9 +288,11 @@ TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
 TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
   Pool pool;
   for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);
-  pool.at(1, 100, 1'000).state = core::JobState::kPending;         // preempted, with 390 s left
-  pool.at(2, 5'000, 10'000'000).state = core::JobState::kPending;  // 2,000 s or so
-  const std::function<bool(const core::Job&)> counts = [](const core::Job& job) { return !core::is_final(job.state); };
+  pool.at(1, 100, 1'000).phase = core::phase::Pending{};         // preempted, with 390 s left
+  pool.at(2, 5'000, 10'000'000).phase = core::phase::Pending{};  // 2,000 s or so
+  const std::function<bool(const core::Job&)> counts = [](const core::Job& job) {
+    return !core::is_final(job.state());
+  };
   const std::function<bool(const core::Job&)> has_own_policy = [](const core::Job&) { return false; };
   // The score of the first job's size.
   const auto score = [&](tidal::TidalPlanner& planner, const IdSet<JobId>& followed) {

@@ -259,7 +259,7 @@ TEST_CASE(
   REQUIRE(scene.job(promised).membership.workers.size() == 4);
   const JobId late = scene.submit({1, 2}, due(500, 300));  // 262 s on two
   scene.decide();
-  CHECK(scene.job(late).state == core::JobState::kPending);
+  CHECK(scene.job(late).state() == core::JobState::kPending);
   const core::Reason why = scene.job(late).verdict.reason;
   REQUIRE(test::says<core::reason::DeadlineLost>(why));
   CHECK(test::number_in(why, "late_s") > 300);
@@ -273,7 +273,7 @@ TEST_CASE(
   spec.deadline = Duration::seconds(3'600);
   scene.learn(core::JobChanged{late, spec});
   scene.decide();
-  CHECK(scene.job(late).state == core::JobState::kPending);
+  CHECK(scene.job(late).state() == core::JobState::kPending);
   CHECK_FALSE(test::says<core::reason::DeadlineLost>(scene.why(late)));
   CHECK(scene.job(late).planned->target.mark.level == 1);
 }

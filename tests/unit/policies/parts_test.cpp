@@ -179,21 +179,21 @@ TEST_CASE("a plan from scratch has a target for each job that it counts with, in
   const auto policies = make_policies();
   JobWorld world({1, 2, 4}, 2);
   core::ClusterState state;
-  const auto add = [&](std::uint64_t id, int priority, int pinned, core::JobState job_state) {
+  const auto add = [&](std::uint64_t id, int priority, int pinned, core::JobPhase phase) {
     auto job = std::make_shared<core::Job>(world.job);
     job->id = JobId(id);
     job->spec.priority = priority;
     job->requests.pinned_size = pinned;
-    job->state = job_state;
+    job->phase = std::move(phase);
     state.jobs[job->id] = job;
   };
-  add(1, 0, 0, core::JobState::kPending);
-  add(2, 5, 4, core::JobState::kPending);
-  add(3, 0, 0, core::JobState::kSuspended);
+  add(1, 0, 0, core::phase::Pending{});
+  add(2, 5, 4, core::phase::Pending{});
+  add(3, 0, 0, core::phase::Suspended{});
   IdSet<JobId> jobs;
   for (const auto& [id, job] : state.jobs) jobs.insert(id);
   const std::function<bool(const core::Job&)> counts = [](const core::Job& job) {
-    return job.state != core::JobState::kSuspended;
+    return job.state() != core::JobState::kSuspended;
   };
   const std::function<bool(const core::Job&)> none = [](const core::Job&) { return false; };
   core::StepBudget budget(1'000);

@@ -96,7 +96,7 @@ class World {
   // Workers that it holds or is to hold.
   int size(JobId id) const {
     const core::Job& job = *state().find_job(id);
-    return job.membership.transition ? job.membership.transition->to_size : job.size();
+    return job.phase.transition() ? job.phase.transition()->to_size : job.size();
   }
   const core::ClusterState& state() const { return engine.view(); }
 

@@ -121,8 +121,8 @@ void cancel_job(Rest& rest, Call call) {
   if (job == nullptr) return;
   if (!dry_run.value()) return send_job_command(rest, std::move(call), CancelJob{job->id}, job->id);
   const auto slots = job->membership.workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
-  const std::string would = is_final(job->state) ? "change nothing: the job has ended"
-                                                 : "be cancelled and give back " + std::to_string(slots) + " slots";
+  const std::string would = is_final(job->state()) ? "change nothing: the job has ended"
+                                                   : "be cancelled and give back " + std::to_string(slots) + " slots";
   reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 

@@ -68,7 +68,7 @@ std::vector<std::shared_ptr<const core::Job>> live_jobs(const Call& call, const 
     const bool wanted = call.caller.sees(job.spec.tenant) &&
                         (asked.tenant.empty() || asked.tenant == job.spec.tenant) &&
                         (asked.name.empty() || asked.name == job.spec.name) &&
-                        (asked.states.empty() || asked.states.contains(core::to_text(job.state)));
+                        (asked.states.empty() || asked.states.contains(core::to_text(job.state())));
     if (wanted) jobs.push_back(end->second);
   }
   return jobs;
