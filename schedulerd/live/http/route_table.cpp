@@ -57,7 +57,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/metrics", Access::kViewer, kAll, "", metrics_text},
 };
 
-// Matches "/v1/jobs/{id}/resize" against a path; {id} takes one segment that is not empty.
+// Matches "/v1/jobs/{id}/resize" against a path; the first row that does counts, so a word comes before an {id} there.
+// {id} takes one segment that is not empty.
 bool matches(std::string_view pattern, std::string_view path, std::string& id) {
   while (!pattern.empty() && !path.empty()) {
     pattern.remove_prefix(1);
@@ -89,7 +90,7 @@ RouteMatch match_route(std::string_view method, std::string_view path) {
     if (!matches(route.path, path, id)) continue;
     match.allowed_methods.emplace_back(route.method);
     if (route.method == "GET") match.allowed_methods.emplace_back("HEAD");
-    if (route.method != asked) continue;
+    if (route.method != asked || match.route != nullptr) continue;
     match.route = &route;
     match.id = std::move(id);
   }

@@ -74,6 +74,11 @@ TEST_CASE("each wrong field is found") {
   CHECK(finding_of({{"parms", json::object()}}).find("params") != std::string::npos);
 }
 
+TEST_CASE("a policy is not called as a path beside the policies is") {
+  CHECK(finding_of({{"name", "status"}}) ==
+        "/name: \"status\" is taken by GET /v1/policies/status; choose another name");
+}
+
 TEST_CASE("a manifest of version 1 is refused with the line to edit, the new columns and the page that tells of them") {
   const std::string finding = finding_of({{"name", "old"}, {"api", 1}});
   CHECK(finding.find("/api: api is 1") == 0);
