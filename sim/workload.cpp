@@ -96,7 +96,6 @@ core::JobSpec spec_of(std::string name, std::string tenant, core::ElasticSpec el
   spec.elastic = std::move(elastic);
   spec.batch = {.global = truth.global_batch, .per_worker_max = truth.global_batch};
   spec.work_samples = truth.work_samples;
-  spec.document = "{}";
   spec.max_restarts = 1'000;
   return spec;
 }

@@ -424,7 +424,7 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   }
   work.finish();
   ObjectReader checkpoint(in.raw("checkpoint"), "/checkpoint", errors);
-  if (const auto every = optional_duration(checkpoint, "every")) spec.checkpoint_every = to_text(*every);
+  spec.checkpoint_every = optional_duration(checkpoint, "every");
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();

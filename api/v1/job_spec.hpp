@@ -1,5 +1,5 @@
 // The job file (YAML or JSON) as a value: strict to read, completed with defaults, echoed in full.
-// This is the wire's view; live/translate turns it into core::JobSpec.
+// This is the wire's view; schedulerd/leader/job_file.hpp turns it into core::JobSpec and back.
 #pragma once
 
 #include <cstdint>
@@ -74,10 +74,10 @@ struct JobSpecV1 {
   std::optional<Duration> deadline;  // work: {deadline}, from submission; only beside work_samples
   int priority = 0;                  // "low" = -10, "normal" = 0, "high" = 10, or a whole number
   bool preemptible = true;
-  std::string checkpoint_every;  // time between two checkpoints; empty = only when asked for and at parking
-  std::string checkpoint_dir;    // a folder that every node sees; relative to the workdir; empty = the node's own
-  int checkpoint_keep = 3;       // newest ones that stay
-  bool pack_node = false;        // topology: {pack: node}
+  std::optional<Duration> checkpoint_every;  // none = only when asked for and at parking
+  std::string checkpoint_dir;  // a folder that every node sees; relative to the workdir; empty = the node's own
+  int checkpoint_keep = 3;     // newest ones that stay
+  bool pack_node = false;      // topology: {pack: node}
   std::optional<Duration> max_duration;
   int max_restarts = 3;
   std::map<std::string, std::string> labels;

@@ -20,6 +20,7 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_value.hpp"
 #include "base/time.hpp"
 #include "core/codec/sparse.hpp"
 
@@ -245,6 +246,33 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::map
   return ok_status();
 }
 
+// One with names as keys is an object.
+template <class V>
+nlohmann::json encode_value(const std::map<std::string, V>& values) {
+  auto out = nlohmann::json::object();
+  for (const auto& [name, value] : values) out[name] = encode(value);
+  return out;
+}
+template <class V>
+Status decode_value(const nlohmann::json& in, const std::string& where, std::map<std::string, V>& values) {
+  if (!in.is_object()) return wrong(where, "an object");
+  values.clear();
+  for (const auto& [name, element] : in.items()) TP_TRY(decode(element, where + "/" + name, values[name]));
+  return ok_status();
+}
+
+template <class T>
+nlohmann::json encode_value(const SharedValue<T>& value) {
+  return encode(*value);
+}
+template <class T>
+Status decode_value(const nlohmann::json& in, const std::string& where, SharedValue<T>& value) {
+  T plain{};
+  TP_TRY(decode(in, where, plain));
+  value = std::move(plain);
+  return ok_status();
+}
+
 template <class T>
 concept Described = requires(Writer& writer, const T& value) { fields(writer, value); };
 
@@ -284,6 +312,14 @@ Status decode_sparse(const nlohmann::json& in, const std::string& where, T& valu
     fill_in(whole, encode(T{}));
     return decode(whole, where, value);
   }
+}
+
+template <class T>
+Status decode_sparse(const nlohmann::json& in, const std::string& where, SharedValue<T>& value) {
+  T plain{};
+  TP_TRY(decode_sparse(in, where, plain));
+  value = std::move(plain);
+  return ok_status();
 }
 
 template <class T>

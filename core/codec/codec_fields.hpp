@@ -60,6 +60,24 @@ void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {
   archive("min_runtime", spec.min_runtime);
   archive("cooldown", spec.cooldown);
   archive("grace", spec.grace);
+  archive("step", spec.step);
+}
+
+[[nodiscard]] nlohmann::json encode_value(const Argument& argument);
+[[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, Argument& argument);
+
+void fields(auto& archive, codec::Like<RunSpec> auto& run) {
+  archive("trainer", run.trainer);
+  archive("command", run.command);
+  archive("args", run.args);
+  archive("env", run.env);
+  archive("workdir", run.workdir);
+}
+
+void fields(auto& archive, codec::Like<CheckpointSpec> auto& checkpoint) {
+  archive("every", checkpoint.every);
+  archive("dir", checkpoint.dir);
+  archive("keep", checkpoint.keep);
 }
 
 void fields(auto& archive, codec::Like<BatchSpec> auto& spec) {
@@ -100,8 +118,11 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("preemptible", spec.preemptible);
   archive("gpus_per_worker", spec.gpus_per_worker);
   archive("slot_types", spec.slot_types);
+  archive("slot_types_as_given", spec.slot_types_as_given);
+  archive("cpus", spec.cpus);
   archive("pack_node", spec.pack_node);
-  archive("shared_checkpoints", spec.shared_checkpoints);
+  archive("run", spec.run);
+  archive("checkpoint", spec.checkpoint);
   archive("resize", spec.resize);
   archive("elastic", spec.elastic);
   archive("batch", spec.batch);
@@ -111,8 +132,12 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("deadline", spec.deadline);
   archive("max_duration", spec.max_duration);
   archive("max_restarts", spec.max_restarts);
-  archive("document", spec.document);
+  archive("labels", spec.labels);
 }
+
+// Also what versions up to schema 9 stored (spec_codec.cpp).
+[[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, JobSpec& spec);
+[[nodiscard]] Status decode_sparse(const nlohmann::json& in, const std::string& where, JobSpec& spec);
 
 void fields(auto& archive, codec::Like<DeviceSpeed> auto& speed) {
   archive("device", speed.device);

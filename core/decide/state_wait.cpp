@@ -27,7 +27,7 @@ std::optional<Duration> patience_of(const Job& job) {
 }  // namespace
 
 NodeId holder_of_state(const ClusterState& state, const Job& job) {
-  if (job.spec.shared_checkpoints) return {};
+  if (!job.spec.checkpoint.dir.empty()) return {};
   if (job.spec.resize == ResizeMode::kRestart) {
     return state.find_node(job.membership.restart_state.home) != nullptr ? job.membership.restart_state.home : NodeId();
   }

@@ -69,7 +69,7 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
   }
   const Node* node = state.find_node(kept->node);
   const std::string where =
-      job.spec.shared_checkpoints || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
+      !job.spec.checkpoint.dir.empty() || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
   out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + " is kept " + where);
 }
 

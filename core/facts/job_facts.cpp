@@ -22,7 +22,7 @@ Status check_change(const Job& job, const JobSpec& to) {
   if (to.gpus_per_worker != from.gpus_per_worker) return stays(from, "resources");
   if (to.batch != from.batch) return stays(from, "batch");
   if (to.resize != from.resize) return stays(from, "way of resizing (run.resize)");
-  if (to.shared_checkpoints != from.shared_checkpoints) return stays(from, "checkpoint folder");
+  if (to.checkpoint.dir.empty() != from.checkpoint.dir.empty()) return stays(from, "checkpoint folder");
   const int size = job.size();
   const int next = job.phase.transition() ? job.phase.transition()->to_size : size;
   const auto within = [&](int workers) {

@@ -1,17 +1,47 @@
-// What a tenant asks for, as far as decisions need it. Checked before it gets here: every bound
-// below holds for a spec inside a fact. What a worker needs to run (program, arguments, environment)
-// travels untouched in `document`.
+// What a tenant asks for: the whole of its job file, typed. Checked before it gets here: every bound below holds for a
+// spec inside a fact. The file as its user sees it is written from this (schedulerd/leader/job_file.hpp).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/money.hpp"
+#include "base/shared_value.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::core {
+
+// Of a trainer: a text, a number, true or false, or a list of such.
+struct Argument {
+  using Plain = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;  // unsigned: beyond 2^63 only
+  std::variant<Plain, std::vector<Plain>> value;
+
+  bool operator==(const Argument&) const = default;
+};
+using Arguments = std::map<std::string, Argument>;
+
+// What its workers run: a trainer with arguments, or a command. It does not change while the job lives.
+struct RunSpec {
+  std::string trainer = {};               // empty with a command
+  std::vector<std::string> command = {};  // program and arguments; empty with a trainer
+  Arguments args = {};                    // of the trainer
+  std::map<std::string, std::string> env = {};
+  std::string workdir = {};  // absolute, or empty = the agent's own
+
+  bool operator==(const RunSpec&) const = default;
+};
+
+struct CheckpointSpec {
+  std::optional<Duration> every = {};  // none = only when asked for and at parking
+  std::string dir = {};  // that every node is taken to see, relative to the workdir; empty = the node's own
+  int keep = 3;          // newest ones that stay
+
+  bool operator==(const CheckpointSpec&) const = default;
+};
 
 struct ElasticSpec {
   int min = 1;                                  // workers; the gang runs with at least this many or not at all
@@ -21,6 +51,7 @@ struct ElasticSpec {
   Duration min_runtime = Duration::seconds(0);  // after a (re)start, before preemption or shrink
   Duration cooldown = Duration::seconds(20);    // between two changes of size of this job
   Duration grace = Duration::seconds(30);       // from the signal to leave until the kill
+  std::optional<int> step;                      // as given, if `sizes` follow from it
 
   bool operator==(const ElasticSpec&) const = default;
 };
@@ -83,8 +114,11 @@ struct JobSpec {
   int gpus_per_worker = 1;  // slots that one worker holds, all on one node
   // It runs only on nodes whose slots are of one of these types (core::Node::slot_type); empty = any.
   std::vector<std::string> slot_types;
-  bool pack_node = false;           // prefer all workers on one node
-  bool shared_checkpoints = false;  // it names a checkpoint folder, which every node is taken to see
+  std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
+  std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
+  bool pack_node = false;                        // prefer all workers on one node
+  SharedValue<RunSpec> run;
+  CheckpointSpec checkpoint;
   ResizeMode resize = ResizeMode::kLive;
   ElasticSpec elastic;
   BatchSpec batch;
@@ -94,7 +128,7 @@ struct JobSpec {
   std::optional<Duration> deadline;            // from submission: when its user wants that work to be done
   std::optional<Duration> max_duration;        // from the first start
   int max_restarts = 3;                        // how often the job may lose workers it did not give up by itself
-  std::string document;                        // canonical JSON of the whole effective spec (api/v1/job_spec.hpp)
+  std::map<std::string, std::string> labels;
 
   bool operator==(const JobSpec&) const = default;
 };

@@ -1,4 +1,4 @@
-// What an agent is sent to start a worker, written out from its job's document.
+// What an agent is sent to start a worker, written out from its job's specification.
 #pragma once
 
 #include "api/worker_protocol.hpp"
@@ -7,7 +7,7 @@
 
 namespace tidepool::leader {
 
-// An unreadable document, or one that names no program, gives an error.
+// A job that names no program gives an error.
 [[nodiscard]] Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job& job,
                                                    const core::Node& node);
 

@@ -95,7 +95,6 @@ Workload workload_of(const Trace& trace, const std::string& name, const TraceRul
     spec.elastic.sizes = sizes_between(spec.elastic.min, spec.elastic.max);
     spec.batch = {.global = size_max, .per_worker_max = size_max};
     spec.work_samples = made.truth.work_samples;
-    spec.document = "{}";
     spec.max_restarts = 1'000;
   }
   return workload;

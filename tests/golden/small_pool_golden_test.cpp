@@ -42,7 +42,6 @@ sim::SimJob charlm(int number, int min, double alone_s, double serial) {
   job.spec.elastic = {.min = min, .max = 4, .preferred = min, .cooldown = Duration::seconds(2)};
   job.spec.elastic.sizes = sim::sizes_between(min, 4);
   job.spec.batch = {.global = kBatch, .per_worker_max = kBatch};
-  job.spec.document = "{}";
   return job;
 }
 

@@ -41,7 +41,7 @@ sim::SimJob job(const std::string& name, int max, Rng& rng) {
   job.spec.batch = {.global = 100, .per_worker_max = 100};
   job.spec.scaling.every_steps = 4;
   job.spec.max_restarts = 100;
-  job.spec.document = R"({"run":{"trainer":"charlm"}})";
+  job.spec.run = core::RunSpec{.trainer = "charlm"};
   if (rng.chance(0.5)) job.spec.work_samples = job.truth.work_samples;
   job.truth.tells_length = !job.spec.work_samples;
   return job;

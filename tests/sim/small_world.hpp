@@ -78,7 +78,6 @@ inline sim::SimJob plain_job(const std::string& name, const sim::SimSetup& setup
   job.spec.batch = {.global = 100, .per_worker_max = 100};
   job.spec.scaling.every_steps = 4;
   job.spec.max_restarts = 1'000;
-  job.spec.document = "{}";
   return job;
 }
 

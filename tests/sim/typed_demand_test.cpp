@@ -32,7 +32,6 @@ SimJob job_called(const std::string& name, int least, int most, Rng& rng) {
   job.spec.elastic.cooldown = Duration::seconds(rng.between(0, 60));
   job.spec.batch = {.global = 100, .per_worker_max = 100};
   job.spec.preemptible = !rng.chance(0.3);
-  job.spec.document = "{}";
   // One whose program tells nothing has one size, whatever it allows.
   if (least == most && rng.chance(0.4)) {
     job.truth.restarts = true;

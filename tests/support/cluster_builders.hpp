@@ -112,7 +112,6 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
   spec.elastic.min_runtime = sketch.min_runtime;
   spec.elastic.grace = sketch.grace;
   spec.scaling.price_cap = sketch.price_cap;
-  spec.document = R"({"name":"charlm"})";
   return spec;
 }
 

@@ -38,7 +38,7 @@ core::JobSpec elastic_job(const std::string& name) {
                   .grace = Duration::seconds(2)};
   spec.batch = {.global = 64, .per_worker_max = 64};
   spec.scaling.every_steps = 4;
-  spec.document = R"({"run":{"trainer":"charlm"}})";
+  spec.run = core::RunSpec{.trainer = "charlm"};
   return spec;
 }
 

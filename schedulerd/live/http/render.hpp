@@ -10,7 +10,6 @@
 #include "base/result.hpp"
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
-#include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 #include "schedulerd/live/service/service.hpp"
 
@@ -22,16 +21,17 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_alternatives(const std::vector<core::Alternative>& lost);
 
 // All but its file, which job_text() puts in.
-[[nodiscard]] nlohmann::json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document,
-                                        const std::string& currency);
+[[nodiscard]] nlohmann::json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& currency);
 // With the reason as a caller of no tenant sees it.
-[[nodiscard]] nlohmann::json render_job_to_all(const Published& seen, const core::Job& job, const JobDocument& document,
+[[nodiscard]] nlohmann::json render_job_to_all(const Published& seen, const core::Job& job,
                                                const std::string& currency);
+// Its file with every default written out, canonical.
+[[nodiscard]] std::string file_text(const core::Job& job);
 // The rendered job as text, with its file as "spec" where the order of names has it.
-[[nodiscard]] std::string job_text(const nlohmann::json& rendered, const JobDocument& document);
+[[nodiscard]] std::string job_text(const nlohmann::json& rendered, const std::string& file);
 
 // Changes with everything that a command can change or that changes the membership; not with progress.
-[[nodiscard]] std::string job_etag(const core::Job& job);
+[[nodiscard]] std::string job_etag(const core::Job& job, const std::string& file);
 
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);

@@ -6,6 +6,7 @@
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
+#include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 
@@ -34,9 +35,18 @@ json samples_total(const core::Job& job) {
   return total ? json(*total) : json(nullptr);
 }
 
-json render_progress(const Published& seen, const core::Job& job, const JobDocument& document) {
+// That the trainer was told to do; null: it was not.
+json steps_in_file(const core::RunSpec& run) {
+  const auto steps = run.args.find("steps");
+  if (steps == run.args.end()) return nullptr;
+  const auto* plain = std::get_if<core::Argument::Plain>(&steps->second.value);
+  const auto* whole = plain == nullptr ? nullptr : std::get_if<std::int64_t>(plain);
+  return whole == nullptr ? json(nullptr) : json(*whole);
+}
+
+json render_progress(const Published& seen, const core::Job& job) {
   const auto& told = job.progress.length.steps;
-  const json steps_total = told ? json(*told) : document.steps_total;
+  const json steps_total = told ? json(*told) : steps_in_file(*job.spec.run);
   const auto pulse = seen.latest_metrics.find(job.id);
   const bool has_pulse = pulse != seen.latest_metrics.end() && !job.membership.members.empty();
   json fraction = nullptr;
@@ -128,8 +138,7 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
 }
 
 // Field by field: a list of jobs is made of this, and an initializer list would copy each value twice.
-json render_job_to_all(const Published& seen, const core::Job& job, const JobDocument& document,
-                       const std::string& currency) {
+json render_job_to_all(const Published& seen, const core::Job& job, const std::string& currency) {
   json out = json::object();
   out["id"] = job.id.text();
   out["name"] = job.spec.name;
@@ -145,23 +154,27 @@ json render_job_to_all(const Published& seen, const core::Job& job, const JobDoc
   out["max"] = job.spec.elastic.max;
   out["generation"] = job.membership.generation;
   out["priority"] = job.spec.priority;
-  out["progress"] = render_progress(seen, job, document);
+  out["progress"] = render_progress(seen, job);
   out["cost"] = render_cost(seen, job, currency);
   out["reason"] = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   out["sizes"] = render_sizes(job);
   out["error"] = job.recovery.last_error.empty() ? json(nullptr) : json(job.recovery.last_error);
-  out["labels"] = document.labels;
+  out["labels"] = job.spec.labels;
   return out;
 }
 
-json render_job(const SeenBy& seen_by, const core::Job& job, const JobDocument& document, const std::string& currency) {
-  json out = render_job_to_all(seen_by.seen, job, document, currency);
+json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& currency) {
+  json out = render_job_to_all(seen_by.seen, job, currency);
   json& reason = out["reason"];
   reason = without_foreign_jobs(std::move(reason), seen_by);
   return out;
 }
 
-std::string job_text(const json& rendered, const JobDocument& document) {
+std::string file_text(const core::Job& job) {
+  return canonical_json(leader::job_document(job.spec));
+}
+
+std::string job_text(const json& rendered, const std::string& file) {
   constexpr std::string_view kSpec = "spec";
   std::string text = "{";
   bool has_spec = false;
@@ -171,21 +184,21 @@ std::string job_text(const json& rendered, const JobDocument& document) {
   };
   for (const auto& [name, value] : rendered.items()) {
     if (!has_spec && name > kSpec) {
-      add(kSpec, document.text);
+      add(kSpec, file);
       has_spec = true;
     }
     add(name, canonical_json(value));
   }
-  if (!has_spec) add(kSpec, document.text);
+  if (!has_spec) add(kSpec, file);
   return text + "}";
 }
 
-std::string job_etag(const core::Job& job) {
+std::string job_etag(const core::Job& job, const std::string& file) {
   Digest digest;
   digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state())).mix(job.membership.generation);
   digest.mix(static_cast<std::uint64_t>(job.requests.pinned_size)).mix(job.membership.workers.size());
   digest.mix(std::uint64_t{job.requests.cancel} * 2 + std::uint64_t{job.requests.suspend});
-  digest.mix(job.spec.document);
+  digest.mix(file);
   return "\"" + digest.text() + "\"";
 }
 

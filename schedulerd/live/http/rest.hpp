@@ -12,7 +12,6 @@
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/event_streams.hpp"
 #include "schedulerd/live/http/http_server.hpp"
-#include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/http/metrics.hpp"
 #include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
@@ -74,7 +73,6 @@ class Rest : public std::enable_shared_from_this<Rest> {
   [[nodiscard]] Authenticator& authenticator() { return authenticator_; }
   [[nodiscard]] EventStreams& streams() { return streams_; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
-  [[nodiscard]] JobDocuments& documents() { return documents_; }
   [[nodiscard]] IoScheduler& io() { return server_; }
 
   // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
@@ -99,7 +97,6 @@ class Rest : public std::enable_shared_from_this<Rest> {
   RestOptions options_;
   Authenticator authenticator_;
   Metrics metrics_;
-  JobDocuments documents_;
   EventStreams streams_;
   HttpServer server_;
   std::shared_ptr<void> subscription_;

@@ -91,7 +91,8 @@ Status upgrade_oldest(Database& database, const std::string& path) {
 
 Status upgrade_journal(Database& database, const std::string& path, std::int64_t version) {
   TP_TRY(database.execute("BEGIN IMMEDIATE"));
-  TP_TRY(version == kOldestVersion ? upgrade_oldest(database, path) : database.execute(kSchemaOf9));
+  if (version == kOldestVersion) TP_TRY(upgrade_oldest(database, path));
+  if (version == 8) TP_TRY(database.execute(kSchemaOf9));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   TP_TRY(database.execute("COMMIT"));
   spdlog::info("event=journal_upgraded from={} to={}", version, kSchemaVersion);

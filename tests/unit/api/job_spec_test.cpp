@@ -65,7 +65,7 @@ TEST_CASE("the job file of the documentation is read without a finding") {
   CHECK(spec.scaling.price_cap == Money::micros(3'500'000));
   CHECK(spec.straggler_detector == "z_score");
   CHECK(spec.work_samples == 2'000'000);
-  CHECK(spec.checkpoint_every == "10m");
+  CHECK(spec.checkpoint_every == Duration::seconds(600));
   CHECK(spec.pack_node);
   CHECK(spec.labels.at("project") == "demo");
 }

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "core/codec/codec.hpp"
+#include "core/codec/row_texts.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -19,6 +21,24 @@ core::JobSpec full_spec() {
   spec.deadline = Duration::seconds(7200);
   spec.slot_types = {"h100", "h200"};
   spec.preemptible = false;
+  using Plain = core::Argument::Plain;
+  spec.run = core::RunSpec{.trainer = "charlm",
+                           .command = {"python3", "a \"b\""},
+                           .args = {{"steps", {Plain(std::int64_t{40})}},
+                                    {"bias", {Plain(std::int64_t{-3})}},
+                                    {"seed", {Plain(~std::uint64_t{})}},
+                                    {"rate", {Plain(1e-7)}},
+                                    {"whole", {Plain(2.0)}},
+                                    {"shuffle", {Plain(true)}},
+                                    {"data", {std::vector<Plain>{Plain(std::string("a")), Plain(0.5), Plain(false)}}},
+                                    {"none", {std::vector<Plain>{}}}},
+                           .env = {{"A", "b=c"}},
+                           .workdir = "/data"};
+  spec.checkpoint = {.every = Duration::seconds(60), .dir = "kept", .keep = 7};
+  spec.elastic.step = 2;
+  spec.slot_types_as_given = {"any", "h100"};
+  spec.cpus = 3;
+  spec.labels = {{"team", "vision\n"}, {"", "empty"}};
   return spec;
 }
 
@@ -81,7 +101,14 @@ TEST_CASE("Every fact reads back as it was written") {
     REQUIRE(read.ok());
     CHECK(read->index() == fact.index());
     CHECK(canonical_json(core::to_json(*read)) == written);
+    const auto row = core::fact_from_text(core::fact_text(fact));
+    REQUIRE(row.ok());
+    CHECK(canonical_json(core::to_json(*row)) == written);
   }
+  core::Job job;
+  job.id = JobId(1);
+  job.spec = full_spec();
+  CHECK((*core::job_from_text(core::job_text(job)))->spec == job.spec);
 }
 
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {

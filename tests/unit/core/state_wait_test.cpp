@@ -19,7 +19,7 @@ struct Parked {
   explicit Parked(bool shared = false) {
     home = story.node(1);
     core::JobSpec spec = job_spec({.min = 1, .max = 1, .grace = Duration::seconds(5)});
-    spec.shared_checkpoints = shared;
+    if (shared) spec.checkpoint.dir = "/checkpoints";
     job = story.engine().next_job_id();
     story.learn(core::JobSubmitted{job, spec});
     story.settle(job);

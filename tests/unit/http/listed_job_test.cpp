@@ -17,7 +17,8 @@ core::Job ended_job() {
   job.id = JobId(7);
   job.spec.name = "a \"name\"\nof two lines";
   job.spec.tenant = "red";
-  job.spec.document = R"({"labels":{"team":"vision\nand more"},"run":{"args":{"steps":100}}})";
+  job.spec.labels = {{"team", "vision\nand more"}};
+  job.spec.run = core::RunSpec{.args = {{"steps", {core::Argument::Plain(std::int64_t{100})}}}};
   job.spec.elastic.min = 2;
   job.spec.elastic.max = 4;
   job.phase = core::phase::Ended{core::JobState::kFailed, Instant::from_micros(9'000'000)};
@@ -45,7 +46,7 @@ std::string rendered(const core::Job& job, const WallClock& clock) {
   Published seen;
   seen.clock = clock;
   const Caller admin;
-  return canonical_json(render_job({seen, admin, past}, job, read_document(job.spec), "EUR"));
+  return canonical_json(render_job({seen, admin, past}, job, "EUR"));
 }
 
 }  // namespace

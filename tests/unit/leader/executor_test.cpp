@@ -13,7 +13,7 @@ core::ClusterState small_world() {
   core::Job job;
   job.id = JobId(1);
   job.phase = core::phase::Running{};
-  job.spec.document = R"({"run":{"trainer":"charlm","env":{"A":"b"},"workdir":"/data"}})";
+  job.spec.run = core::RunSpec{.trainer = "charlm", .env = {{"A", "b"}}, .workdir = "/data"};
   job.membership.generation = 3;
   job.membership.members = {WorkerId(1), WorkerId(2)};
   job.membership.workers = {WorkerId(1), WorkerId(2), WorkerId(3), WorkerId(4)};
@@ -59,18 +59,17 @@ TEST_CASE("a trainer is started as tidepool-trainer with its name") {
 
 TEST_CASE("the CPUs that a job asks for are in the order that starts its worker") {
   auto state = small_world();
-  const auto order_for = [&](const char* document) {
-    state.mutable_job(JobId(1)).spec.document = document;
+  const auto order_for = [&](std::optional<int> cpus) {
+    state.mutable_job(JobId(1)).spec.cpus = cpus;
     return start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1))).value();
   };
-  CHECK(order_for(R"({"run":{"trainer":"mlp"},"resources":{"cpus":3}})").cpus == 3);
-  CHECK_FALSE(order_for(R"({"run":{"trainer":"mlp"},"resources":{"cpus":null}})").cpus);
-  CHECK_FALSE(order_for(R"({"run":{"trainer":"mlp"}})").cpus);
+  CHECK(order_for(3).cpus == 3);
+  CHECK_FALSE(order_for(std::nullopt).cpus);
 }
 
 TEST_CASE("a command is started as it is written") {
   auto state = small_world();
-  state.mutable_job(JobId(1)).spec.document = R"({"run":{"command":["python3","train.py"]}})";
+  state.mutable_job(JobId(1)).spec.run = core::RunSpec{.command = {"python3", "train.py"}};
   const auto order = start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1)));
   REQUIRE(order.ok());
   CHECK(order->program == "python3");

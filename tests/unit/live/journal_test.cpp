@@ -184,10 +184,10 @@ TEST_CASE("a newer schema is refused without a write") {
   {
     Journal journal = open(dir / "j.db");
   }
-  tamper(dir / "j.db", "PRAGMA user_version=10");
+  tamper(dir / "j.db", "PRAGMA user_version=11");
   const auto refused = Journal::open(dir / "j.db", {});
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("schema version 10") != std::string::npos);
+  CHECK(refused.error().message.find("schema version 11") != std::string::npos);
 }
 
 TEST_CASE("a snapshot lets old rows go, and the rows after the older snapshot stay") {

@@ -121,6 +121,30 @@ TEST_CASE("a state directory of schema version 8 goes on with its ended jobs, wh
   CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "", .limit = 10}).size() == 6);
 }
 
+TEST_CASE("jobs that were stored with their files as texts have them typed, those that have ended as well") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  const Start start(file);
+  REQUIRE(start.failure.empty());
+  const core::RunSpec& waiting = *start.state.find_job(JobId(5))->spec.run;
+  CHECK(waiting.trainer == "charlm");
+  CHECK(waiting.args.at("steps") == core::Argument{core::Argument::Plain(std::int64_t{12})});
+  auto history = *SqliteHistory::open(file);
+  CHECK(history->ended_job(JobId(4))->spec.run->command == std::vector<std::string>{"/bin/false"});
+  CHECK(history->ended_job(JobId(1))->spec.run->args.at("steps") ==
+        core::Argument{core::Argument::Plain(std::int64_t{60})});
+}
+
+TEST_CASE("a state directory of schema version 9 goes on as it is") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  const std::uint64_t digest = core::digest_of(Start(file).state);
+  execute(file, "PRAGMA user_version=9");
+  const Start start(file);
+  REQUIRE(start.failure.empty());
+  CHECK(core::digest_of(start.state) == digest);
+}
+
 TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {
   const test::TemporaryFolder dir;
   const std::string file = old_database(dir);

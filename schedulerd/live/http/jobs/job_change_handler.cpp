@@ -6,11 +6,11 @@
 
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
+#include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
-#include "schedulerd/live/http/translate.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -59,17 +59,14 @@ void change_job(Rest& rest, Call call) {
   std::vector<FieldError> errors;
   check_parts(patch, errors);
   if (!errors.empty()) return call.fail(job_errors(std::move(errors), "change it"));
-  auto document = parse_json(job->spec.document);
-  if (!document) {
-    return call.fail({.status = 500, .code = "Internal", .detail = "the stored job file cannot be read"});
-  }
-  loosen_sizes(document.value(), patch);
-  document.value().merge_patch(patch);
-  auto findings = api::v1::read_job_spec(document.value());
+  json document = leader::job_document(job->spec);
+  loosen_sizes(document, patch);
+  document.merge_patch(patch);
+  auto findings = api::v1::read_job_spec(document);
   check_names(findings.spec, rest.options(), findings.errors);
   if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "change it"));
   const JobId id = job->id;
-  core::JobSpec spec = to_core(findings.spec);
+  core::JobSpec spec = leader::to_core(findings.spec);
   if (dry_run.value()) {
     core::Job changed = *job;
     changed.spec = std::move(spec);

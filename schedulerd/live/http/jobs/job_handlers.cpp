@@ -13,7 +13,6 @@
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
-#include "schedulerd/live/http/translate.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/word_list.hpp"
-#include "schedulerd/live/http/translate.hpp"
+#include "schedulerd/leader/job_file.hpp"
 
 namespace tidepool::live::http {
 
@@ -44,7 +44,7 @@ std::variant<core::JobSpec, Problem> read_submitted(json document, const Caller&
     return Problem{
         .status = 403, .code = "ForeignTenant", .detail = "this token may only submit for the tenant " + caller.tenant};
   }
-  return to_core(findings.spec);
+  return leader::to_core(findings.spec);
 }
 
 std::variant<json, Problem> read_body(const Call& call) {
@@ -62,10 +62,10 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
   if (job == nullptr) {
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
-  const auto document = rest.documents().of(*job);
-  const json rendered = render_job(seen_by, *job, *document, rest.options().currency);
-  HttpResponse response = json_text_response(status, job_text(rendered, *document));
-  response.headers.emplace_back("ETag", job_etag(*job));
+  const std::string file = file_text(*job);
+  const json rendered = render_job(seen_by, *job, rest.options().currency);
+  HttpResponse response = json_text_response(status, job_text(rendered, file));
+  response.headers.emplace_back("ETag", job_etag(*job, file));
   return response;
 }
 
@@ -77,12 +77,11 @@ void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
 }
 
 HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const DryRun& dry_run) {
-  const JobDocument document = read_document(dry_run.job.spec);
-  json rendered = render_job(seen_by, dry_run.job, document, rest.options().currency);
+  json rendered = render_job(seen_by, dry_run.job, rest.options().currency);
   rendered.update(dry_run.changed);
   rendered["dry_run"] = true;
   rendered["would"] = dry_run.would;
-  return json_text_response(200, job_text(rendered, document));
+  return json_text_response(200, job_text(rendered, file_text(dry_run.job)));
 }
 
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
@@ -93,7 +92,7 @@ std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& cal
   const auto job = rest.find_job(call);
   if (job == nullptr) return nullptr;
   const auto wanted = call.request.header("if-match");
-  if (wanted.empty() || wanted == "*" || wanted == job_etag(*job)) return job;
+  if (wanted.empty() || wanted == "*" || wanted == job_etag(*job, file_text(*job))) return job;
   call.fail({.status = 412,
              .code = "Changed",
              .detail = call.id + " has changed since it was read",

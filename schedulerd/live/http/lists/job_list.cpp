@@ -51,9 +51,8 @@ struct Line {
   std::string text;
 };
 
-std::string whole_line(Rest& rest, const Call& call, const core::Job& job) {
-  const auto document = rest.documents().listed(job);
-  return canonical_json(render_job(rest.seen_by(call), job, *document, rest.options().currency));
+std::string whole_line(const Rest& rest, const Call& call, const core::Job& job) {
+  return canonical_json(render_job(rest.seen_by(call), job, rest.options().currency));
 }
 
 // Of the picture, the newest first, one more than the page holds if there are so many.

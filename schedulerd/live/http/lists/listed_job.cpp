@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "schedulerd/live/http/job_documents.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -23,7 +22,7 @@ constexpr std::string_view kCurrency = R"("currency":")";  // in the cost, which
 
 json fields_of(const core::Job& job) {
   static const Published kNothing;
-  json fields = render_job_to_all(kNothing, job, is_listed(job.spec) ? read_document(job.spec) : JobDocument(), "");
+  json fields = render_job_to_all(kNothing, job, "");
   if (job.started_at) fields["started_at"] = job.started_at->count_us();
   // The row has these in columns of their own.
   for (const char* name : {"id", "name", "tenant", "state", "submitted_at", "finished_at"}) fields[name] = nullptr;

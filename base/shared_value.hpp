@@ -1,0 +1,28 @@
+// A value that never changes, held once by all its copies. Equality is that of the values.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace tidepool {
+
+template <class T>
+class SharedValue {
+ public:
+  SharedValue() : value_(blank()) {}
+  SharedValue(T value) : value_(std::make_shared<const T>(std::move(value))) {}  // NOLINT(google-explicit-constructor)
+
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  bool operator==(const SharedValue& other) const { return value_ == other.value_ || *value_ == *other.value_; }
+
+ private:
+  static const std::shared_ptr<const T>& blank() {
+    static const auto shared = std::make_shared<const T>();
+    return shared;
+  }
+
+  std::shared_ptr<const T> value_;  // never null
+};
+
+}  // namespace tidepool
