@@ -16,6 +16,11 @@ std::string node_name(int node) {
   return "node-" + std::to_string(node + 1);
 }
 
+api::AgentWelcome welcome(NodeId node) {
+  constexpr Duration kNoHeartbeat = Duration::seconds(10LL * 365 * 86'400);
+  return {.node = node, .heartbeat_ms = kNoHeartbeat.count_ms(), .cluster = "simulated"};
+}
+
 int node_of_name(const std::string& name) {
   return std::stoi(name.substr(name.rfind('-') + 1)) - 1;
 }

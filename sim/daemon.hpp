@@ -34,6 +34,10 @@ struct DaemonParts {
 [[nodiscard]] std::string node_name(int node);
 [[nodiscard]] int node_of_name(const std::string& name);
 
+// The answer to an agent that is let in. Its heartbeats would only cost time: that a node is silent is an event of the
+// simulator's own (AgentSilent).
+[[nodiscard]] api::AgentWelcome welcome(NodeId node);
+
 class Daemon {
  public:
   // What it has done so far.

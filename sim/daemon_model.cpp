@@ -9,7 +9,8 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
-#include "sim/node_orders.hpp"
+#include "schedulerd/leader/report_facts.hpp"
+#include "schedulerd/leader/start_order.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -53,18 +54,15 @@ void DaemonModel::learn_submit(const Submit& submit, Instant now, std::vector<Ou
   answers.emplace_back(Submitted{submit.key, id});
 }
 
-void DaemonModel::learn_hello(const Hello& hello, Instant now, std::vector<Outgoing>& answers) {
-  const std::string name = node_name(hello.node);
-  const NodeId id = engine_->node_id_for(name);
-  const NodeKind kind = setup_.ground.kind_of(hello.node);
-  core::NodeJoined joined{.node = id,
-                          .name = name,
-                          .slots = kind.slots,
-                          .slot_type = kind.slot_type,
-                          .price_per_slot_hour = setup_.ground.price_per_slot_hour,
-                          .running = hello.running};
-  if (!learn_fact(std::move(joined), now, "")) return;
-  connected_[id] = hello.node;
+void DaemonModel::learn_hello(int node, const api::AgentHello& hello, Instant now, std::vector<Outgoing>& answers) {
+  const NodeId id = engine_->node_id_for(hello.node);
+  auto joined = leader::fact_of_hello(hello, id);
+  if (!joined.ok() || !learn_fact(*std::move(joined), now, "")) {
+    answers.emplace_back(ToNode{node, api::AgentRefuse{"it is not let in"}});
+    return;
+  }
+  connected_[id] = node;
+  answers.emplace_back(ToNode{node, welcome(id)});
   std::vector<leader::NodeOrder> missed;
   for (leader::Order& order : executor_.catch_up(id, hello.running, engine_->view())) {
     missed.push_back({id, std::move(order)});
@@ -72,26 +70,61 @@ void DaemonModel::learn_hello(const Hello& hello, Instant now, std::vector<Outgo
   tell(missed, answers);
 }
 
+// An order to a node that is not there is lost; it is said again when the node is back.
 void DaemonModel::tell(const std::vector<leader::NodeOrder>& orders, std::vector<Outgoing>& out) const {
   for (const leader::NodeOrder& order : orders) {
-    // A process can only be started or stopped by an agent that is there; it is said again when one is back.
-    const bool is_for_job = std::holds_alternative<api::ToWorkerOrder>(order.what);
-    if (is_for_job || connected_.contains(order.node)) tell_nodes(order, engine_->view(), out);
+    const auto node = connected_.find(order.node);
+    if (node == connected_.end()) continue;
+    auto message = leader::write_message(order.what, engine_->view());
+    TP_CHECK(message.ok(), "a simulated job says what it runs");
+    if (*message) out.emplace_back(ToNode{node->second, **std::move(message)});
   }
 }
 
-// A worker that introduces itself, or says where it listens: it may have missed something, or wait for the others.
-void DaemonModel::answer(const core::Fact& fact, std::vector<Outgoing>& out) {
+const core::Worker* DaemonModel::worker_of(int node, WorkerId id) const {
+  const core::Worker* worker = engine_->view().find_worker(id);
+  if (worker == nullptr) return nullptr;
+  const auto place = connected_.find(worker->node);
+  return place == connected_.end() || place->second != node ? nullptr : worker;
+}
+
+// A worker that introduces itself, or says where it listens, may have missed something, or wait for the others.
+void DaemonModel::learn_said(int node, const api::FromWorkerReport& report, Instant now,
+                             std::vector<Outgoing>& answers) {
+  const core::Worker* worker = worker_of(node, report.worker);
+  if (worker == nullptr) return;
+  if (auto fact = leader::fact_of_worker(report.message, *worker)) (void)learn_fact(*std::move(fact), now, "");
   const core::ClusterState& state = engine_->view();
-  if (const auto* ready = std::get_if<core::WorkerReady>(&fact)) {
-    tell(executor_.on_relink(ready->worker, 0, state), out);
-  } else if (const auto* joining = std::get_if<core::WorkerJoining>(&fact)) {
-    const core::Worker* worker = state.find_worker(joining->worker);
-    if (worker == nullptr) return;
-    const auto& members = state.find_job(worker->job)->membership.members;
-    const auto rank = static_cast<int>(std::find(members.begin(), members.end(), worker->id) - members.begin());
-    tell(executor_.on_address(worker->id, {joining->generation, rank, worker->id.text()}, state), out);
+  if (const auto* address = std::get_if<api::AddressMessage>(&report.message)) {
+    tell(executor_.on_address(report.worker, *address, state), answers);
+  } else if (const auto* ready = std::get_if<api::ReadyMessage>(&report.message)) {
+    tell(executor_.on_relink(report.worker, ready->generation, state), answers);
   }
+}
+
+// Of an unknown worker everything is known already; repeating its exit would not make it true.
+void DaemonModel::learn_exit(int node, const api::WorkerExitedReport& report, Instant now,
+                             std::vector<Outgoing>& answers) {
+  const bool dropped = setup_.bug == PlantedBug::kLosesExits && ++exits_seen_ % 3 == 0;
+  const bool known = worker_of(node, report.worker) != nullptr;
+  if (known && !dropped) (void)learn_fact(leader::fact_of_exit(report), now, "");
+  answers.emplace_back(ToNode{node, api::ReportAck{report.report}});
+}
+
+void DaemonModel::learn_stuck(int node, const api::WorkerStuckReport& report, Instant now) {
+  if (worker_of(node, report.worker) == nullptr) return;
+  (void)learn_fact(leader::fact_of_stuck(report), now, "");
+}
+
+void DaemonModel::learn_message(const FromNode& from, Instant now, std::vector<Outgoing>& answers) {
+  std::visit(Overloaded{
+                 [&](const api::AgentHello& hello) { learn_hello(from.node, hello, now, answers); },
+                 [&](const api::FromWorkerReport& report) { learn_said(from.node, report, now, answers); },
+                 [&](const api::WorkerExitedReport& report) { learn_exit(from.node, report, now, answers); },
+                 [&](const api::WorkerStuckReport& report) { learn_stuck(from.node, report, now); },
+                 [](const auto&) { TP_CHECK(false, "a simulated node says no such thing"); },
+             },
+             from.message);
 }
 
 void DaemonModel::learn_cordon(const CordonNode& cordon, Instant now) {
@@ -105,15 +138,7 @@ void DaemonModel::learn(const Incoming& incoming, Instant now, std::vector<Outgo
   std::visit(
       Overloaded{
           [&](const Submit& submit) { learn_submit(submit, now, answers); },
-          [&](const Hello& hello) { learn_hello(hello, now, answers); },
-          [&](const AgentReport& report) {
-            const bool exited = std::holds_alternative<core::WorkerExited>(report.fact);
-            const bool dropped = setup_.bug == PlantedBug::kLosesExits && exited && ++exits_seen_ % 3 == 0;
-            // A refused report is answered too: repeating it would not make it true.
-            if (!dropped) (void)learn_fact(report.fact, now, "");
-            answer(report.fact, answers);
-            if (report.report != 0) answers.emplace_back(AckReport{report.node, report.report});
-          },
+          [&](const FromNode& from) { learn_message(from, now, answers); },
           [&](const AgentSilent& silent) {
             const NodeId id = engine_->node_id_for(node_name(silent.node));
             if (engine_->view().find_node(id) == nullptr) return;
@@ -161,13 +186,22 @@ void DaemonModel::decide(Instant now, std::vector<Outgoing>& out) {
 
 void DaemonModel::act(const core::Decision& decision, std::vector<Outgoing>& out) {
   tell(executor_.carry_out(decision, engine_->view()).orders, out);
-  if (setup_.bug == PlantedBug::kLaunchesAtOnce) {
-    for (const auto& planned : decision.plan) {
-      const auto* intent = std::get_if<core::SwitchIntent>(&planned.intent);
-      if (intent != nullptr) out.emplace_back(LaunchPrograms{intent->job, intent->number});
+  if (setup_.bug == PlantedBug::kLaunchesAtOnce) launch_at_once(decision, out);
+  if (setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(decision.at, out);
+}
+
+// The planted fault: programs are told to start before the restartable workers of all ranks are empty.
+void DaemonModel::launch_at_once(const core::Decision& decision, std::vector<Outgoing>& out) const {
+  for (const auto& planned : decision.plan) {
+    const auto* intent = std::get_if<core::SwitchIntent>(&planned.intent);
+    if (intent == nullptr) continue;
+    api::AddressesMessage addresses{.generation = intent->number, .blobs = {}};
+    for (const WorkerId member : intent->members) addresses.blobs.push_back(member.text());
+    for (const WorkerId member : intent->members) {
+      const auto node = connected_.find(engine_->view().find_worker(member)->node);
+      if (node != connected_.end()) out.emplace_back(ToNode{node->second, api::ToWorkerOrder{member, addresses}});
     }
   }
-  if (setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(decision.at, out);
 }
 
 // The planted fault: who has been told to leave is taken to be gone.

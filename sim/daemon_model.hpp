@@ -63,13 +63,19 @@ class DaemonModel final : public Daemon {
  private:
   void learn(const Incoming& incoming, Instant now, std::vector<Outgoing>& answers);
   void learn_submit(const Submit& submit, Instant now, std::vector<Outgoing>& answers);
-  void learn_hello(const Hello& hello, Instant now, std::vector<Outgoing>& answers);
+  void learn_message(const FromNode& from, Instant now, std::vector<Outgoing>& answers);
+  void learn_hello(int node, const api::AgentHello& hello, Instant now, std::vector<Outgoing>& answers);
+  void learn_said(int node, const api::FromWorkerReport& report, Instant now, std::vector<Outgoing>& answers);
+  void learn_exit(int node, const api::WorkerExitedReport& report, Instant now, std::vector<Outgoing>& answers);
+  void learn_stuck(int node, const api::WorkerStuckReport& report, Instant now);
   void learn_cordon(const CordonNode& cordon, Instant now);
   bool learn_fact(core::Fact fact, Instant now, const std::string& key);
   void decide(Instant now, std::vector<Outgoing>& out);
   void act(const core::Decision& decision, std::vector<Outgoing>& out);
   void tell(const std::vector<leader::NodeOrder>& orders, std::vector<Outgoing>& out) const;
-  void answer(const core::Fact& fact, std::vector<Outgoing>& out);
+  // Null if the node speaks for a worker that is not its own.
+  [[nodiscard]] const core::Worker* worker_of(int node, WorkerId worker) const;
+  void launch_at_once(const core::Decision& decision, std::vector<Outgoing>& out) const;
   void free_leavers(Instant now, std::vector<Outgoing>& out);
   // One journal write of what is appended so far; false if the daemon died in it.
   bool write();

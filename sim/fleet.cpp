@@ -1,17 +1,19 @@
 #include "sim/fleet.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <csignal>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/digest.hpp"
+#include "base/overloaded.hpp"
+#include "sim/daemon.hpp"
 
 namespace tidepool::sim {
 namespace {
 
-constexpr int kSigKill = 9;
-constexpr double kNoisyStddev = 0.3;                     // noise of a step's compute time on a noisy machine
-constexpr Duration kStuckAfter = Duration::seconds(10);  // until an agent says so
+constexpr double kNoisyStddev = 0.3;            // noise of a step's compute time on a noisy machine
+constexpr std::int64_t kStuckAfterMs = 10'000;  // until an agent says so
 
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
@@ -19,59 +21,146 @@ bool contains(const std::vector<WorkerId>& list, WorkerId id) {
 
 }  // namespace
 
-Fleet::Fleet(Setup setup)
-    : setup_(std::move(setup)), rng_(setup_.seed), nodes_(static_cast<std::size_t>(setup_.cluster.nodes)) {
-  for (int node = 0; node < setup_.cluster.nodes; ++node) at(node).pace = usual_pace(node);
+// The machine of one node, as its agent gets at it at one moment.
+class Fleet::Hands final : public Machine {
+ public:
+  Hands(Fleet& fleet, int node, Instant now) : fleet_(fleet), node_(node), now_(now) {}
+
+  void begin_worker(const api::StartWorker& order) override { fleet_.begin_worker(node_, order, now_); }
+  void begin_program(WorkerId worker, const agent::RestartableWorker::StartProgram& what) override {
+    fleet_.begin_program(worker, what, now_);
+  }
+  void signal(WorkerId worker, int number) override { fleet_.signal(worker, number, now_); }
+  void end_worker(WorkerId worker) override { fleet_.release(worker, now_); }
+  void on_message(WorkerId worker, const api::ToWorker& message) override { fleet_.on_message(worker, message, now_); }
+  void relink_workers() override { fleet_.relink(node_, now_); }
+  void open_link() override { fleet_.setup_.open_link(node_); }
+  void close_link() override { fleet_.setup_.close_link(node_); }
+  void greet(std::vector<WorkerId> running) override { fleet_.greet(node_, std::move(running)); }
+  void send(api::AgentToDaemon message) override {
+    fleet_.setup_.to_daemon(node_, FromNode{node_, std::move(message)});
+  }
+  void wake_at(Instant at) override { fleet_.setup_.later(at, NodeWakes{node_}); }
+
+ private:
+  Fleet& fleet_;
+  int node_;
+  Instant now_;
+};
+
+Fleet::Fleet(Setup setup) : setup_(std::move(setup)), rng_(setup_.seed) {
+  for (int node = 0; node < setup_.cluster.nodes; ++node) {
+    const auto seed = Digest().mix(setup_.seed).mix(static_cast<std::uint64_t>(node)).value();
+    nodes_.push_back({.agent = NodeAgent(seed), .pace = usual_pace(node)});
+  }
 }
 
-void Fleet::receive(const Outgoing& message, Instant now) {
-  std::visit([&](const auto& any) { take(any, now); }, message);
+void Fleet::boot(Instant now) {
+  for (int node = 0; node < setup_.cluster.nodes; ++node) {
+    Hands hands(*this, node, now);
+    at(node).agent.boot(hands, now);
+  }
+}
+
+void Fleet::feed(int node, agent::Fact fact, Instant now) {
+  Hands hands(*this, node, now);
+  at(node).agent.feed(std::move(fact), hands, now);
+}
+
+void Fleet::say(WorkerId worker, api::FromWorker message, Instant now) {
+  feed(where_.at(worker), agent::WorkerSaid{worker, std::move(message)}, now);
+}
+
+void Fleet::receive(int node, api::DaemonToAgent message, Instant now) {
+  feed(node, agent::DaemonSaid{std::move(message)}, now);
 }
 
 void Fleet::happen(const FleetEvent& event, Instant now) {
   std::visit([&](const auto& any) { on(any, now); }, event);
 }
 
-// --- what the daemon says -----------------------------------------------------------------------
+// --- links --------------------------------------------------------------------------------------
 
-void Fleet::take(const StartWorker& start, Instant now) {
-  Node& node = at(start.node);
-  if (node.processes.contains(start.worker)) return;
-  if (const auto ended = node.ended.find(start.worker); ended != node.ended.end()) {
-    report_until_heard(start.node, ended->second, now);
-    return;
-  }
-  occupy(start);
-  Process process{.job = start.job, .slots = start.slots};
-  node.processes[start.worker] = process;
-  processes_of_[start.job].emplace(start.node, start.worker);
-  note_held(process, 1, now);
-  where_[start.worker] = start.node;
-  const auto [run, is_new] = runs_.try_emplace(start.job);
-  if (is_new) {
-    run->second.job = start.job;
-    run->second.truth = setup_.truth_of(start.job_name);
-    run->second.rng = Rng(Digest().mix(setup_.seed).mix(start.job_name).value());
-  }
-  const double boot = run->second.truth.boot.to_seconds() * (0.8 + 0.4 * rng_.uniform());
-  // A seat waits for its first generation at once; its program boots later.
-  setup_.later(run->second.truth.restarts ? now : now + Duration::from_seconds(boot), BootDone{start.worker});
+void Fleet::link_opened(int node, Instant now) {
+  feed(node, agent::LinkOpened{}, now);
 }
 
-// The ghost's books: every worker id has one meaning for ever, and a slot one process at a time.
-void Fleet::occupy(const StartWorker& start) {
-  const std::tuple meaning{start.job, start.node, start.slots};
-  const auto [known, is_new] = meaning_.emplace(start.worker, meaning);
-  if (!is_new && known->second != meaning) {
-    violations_.push_back(start.worker.text() + " was started twice with different meanings");
+void Fleet::link_closed(int node, Instant now) {
+  feed(node, agent::LinkClosed{"lost"}, now);
+}
+
+void Fleet::greet(int node, std::vector<WorkerId> running) {
+  const ClusterShape& cluster = setup_.cluster;
+  const bool is_usual = setup_.kinds.empty();
+  const NodeKind kind = is_usual ? NodeKind{.slots = cluster.slots_per_node, .slot_type = cluster.slot_type}
+                                 : setup_.kinds[static_cast<std::size_t>(node)];
+  setup_.to_daemon(node, FromNode{node, api::AgentHello{.node = node_name(node),
+                                                        .slots = kind.slots,
+                                                        .slot_type = kind.slot_type,
+                                                        .price_per_slot_hour = to_text(cluster.price_per_slot_hour),
+                                                        .running = std::move(running)}});
+  // Who will take the machine back says so again.
+  if (at(node).on_notice) setup_.to_daemon(node, CordonNode{node, *at(node).on_notice});
+}
+
+void Fleet::relink(int node, Instant now) {
+  std::vector<WorkerId> linked;
+  for (const auto& [id, process] : at(node).processes) {
+    if (!process.is_seat && process.ready && !process.stuck) linked.push_back(id);
   }
-  for (const auto& [other, process] : at(start.node).processes) {
+  for (const WorkerId id : linked) say_where_it_stands(id, now);
+}
+
+// --- processes ----------------------------------------------------------------------------------
+
+// The simulated job's document names it, which is all that its truth is found by.
+TrainingRun& Fleet::run_of(const api::StartWorker& start) {
+  const auto [run, is_new] = runs_.try_emplace(start.job);
+  if (is_new) {
+    const auto name = start.spec.at("name").get<std::string>();
+    run->second.job = start.job;
+    run->second.truth = setup_.truth_of(name);
+    run->second.rng = Rng(Digest().mix(setup_.seed).mix(name).value());
+  }
+  return run->second;
+}
+
+void Fleet::begin_worker(int node, const api::StartWorker& start, Instant now) {
+  if (at(node).processes.contains(start.worker)) return;  // of a restartable worker it is said more than once
+  occupy(node, start);
+  const TrainingRun& run = run_of(start);
+  Process process{.job = start.job, .slots = start.slots, .is_seat = start.restart_grace_ms.has_value()};
+  process.ready = process.is_seat;
+  note_held(process, 1, now);
+  processes_of_[start.job].emplace(node, start.worker);
+  where_[start.worker] = node;
+  const bool boots = !process.is_seat;  // the restartable worker's program boots later
+  at(node).processes.emplace(start.worker, std::move(process));
+  if (!boots) return;
+  const double boot = run.truth.boot.to_seconds() * (0.8 + 0.4 * rng_.uniform());
+  setup_.later(now + Duration::from_seconds(boot), BootDone{start.worker});
+}
+
+// The ghost's books: a worker id is started once for ever, and a slot has one process at a time.
+void Fleet::occupy(int node, const api::StartWorker& start) {
+  if (where_.contains(start.worker)) violations_.push_back(start.worker.text() + " was started twice");
+  for (const auto& [other, process] : at(node).processes) {
     for (const int slot : start.slots) {
       if (std::find(process.slots.begin(), process.slots.end(), slot) == process.slots.end()) continue;
-      violations_.push_back("slot " + std::to_string(slot) + " of node-" + std::to_string(start.node + 1) +
-                            " was given to " + start.worker.text() + " while " + other.text() + " sits on it");
+      violations_.push_back("slot " + std::to_string(slot) + " of node-" + std::to_string(node + 1) + " was given to " +
+                            start.worker.text() + " while " + other.text() + " sits on it");
     }
   }
+}
+
+// A restartable worker that has left is gone only now; of a process nothing is left here already.
+void Fleet::release(WorkerId worker, Instant now) {
+  const Process* process = find(worker);
+  if (process == nullptr) return;
+  const int node = where_.at(worker);
+  note_held(*process, -1, now);
+  processes_of_[process->job].erase({node, worker});
+  at(node).processes.erase(worker);
 }
 
 void Fleet::note_held(const Process& process, int sign, Instant now) const {
@@ -84,202 +173,53 @@ RankPace Fleet::usual_pace(int node) const {
   return {.slowdown = 1 / setup_.kinds[static_cast<std::size_t>(node)].speed};
 }
 
-void Fleet::take(const StopWorker& stop, Instant now) {
-  Process* process = find(stop.worker);
-  if (process == nullptr || where_.at(stop.worker) != stop.node) return;
-  if (stop.grace <= Duration()) {
-    on(ProcessEnds{stop.worker, -1, kSigKill}, now);
-    return;
-  }
-  if (process->ending) return;
-  process->ending = true;
-  const TrainingRun& run = runs_.at(process->job);
-  if (run.truth.restarts && process->runs == 0) return on(ProcessEnds{stop.worker}, now);
-  const Duration park = run.truth.park;
-  const bool in_time = !process->ignores_notice && !process->stuck && park <= stop.grace;
-  setup_.later(now + (in_time ? park : stop.grace),
-               in_time ? ProcessEnds{stop.worker} : ProcessEnds{stop.worker, -1, kSigKill});
+void Fleet::signal(WorkerId worker, int number, Instant now) {
+  Process* process = find(worker);
+  if (process == nullptr) return;
+  if (number == SIGKILL) return kill(worker, now);
+  if (process->is_seat) return ask_program_to_end(worker, now);
+  if (std::exchange(process->ending, true) || process->ignores_notice || process->stuck) return;
+  setup_.later(now + runs_.at(process->job).truth.park, ProcessEnds{worker});
 }
 
-void Fleet::take(const CommitGeneration& commit, Instant now) {
-  const auto found = runs_.find(commit.job);
-  if (found == runs_.end()) return;
-  TrainingRun& run = found->second;
-  if (run.truth.restarts) return end_programs(run, commit, now);
-  if (commit.number <= run.newest_known) {
-    if (commit.number == run.generation) dismiss_leavers(run, now);
-    return;
-  }
-  run.newest_known = commit.number;
-  if (commit.park) return park(run, commit, now);
-  run.next = commit;
-  run.switching = false;
-  say_joining(commit, now);
-  try_switch(run, now);
-}
-
-// Everybody leaves at a step that all reach, or after a failure at once; who does not take part is killed in the end.
-void Fleet::park(TrainingRun& run, const CommitGeneration& commit, Instant now) {
-  if (!commit.after_failure && !all_present(run.members)) return;
-  halt(run, now);
-  run.next.reset();
-  run.generation = commit.number;
-  setup_.later(now + run.truth.park, ParkDone{run.job, ++run.token});
-}
-
-void Fleet::on(const ParkDone& event, Instant now) {
-  TrainingRun& run = runs_.at(event.job);
-  if (event.token != run.token) return;
-  bool written = false;
-  for (const WorkerId id : std::vector<WorkerId>(run.members)) {
-    const Process* process = find(id);
-    if (process == nullptr || process->stuck) continue;
-    const core::StateParked parked{.job = run.job, .worker = id, .generation = run.generation, .step = run.step};
-    if (!std::exchange(written, true)) report(where_.at(id), parked, now);
-    on(ProcessEnds{id}, now);
-  }
-  run.members.clear();
-}
-
-void Fleet::say_joining(const CommitGeneration& commit, Instant now) {
-  for (const WorkerId id : commit.members) {
-    const Process* process = find(id);
-    if (process != nullptr && process->ready && !process->stuck) {
-      report(where_.at(id), core::WorkerJoining{id, commit.number}, now);
-    }
-  }
-}
-
-// Nobody of the new generation has stepped before: what they know comes from where it was kept.
-void Fleet::tell_restored(const TrainingRun& run, const CommitGeneration& commit, Instant now) {
-  const bool known =
-      std::any_of(commit.members.begin(), commit.members.end(), [&](WorkerId id) { return find(id)->member_of != 0; });
-  if (known || run.step == 0) return;
-  report(where_.at(commit.members.front()),
-         core::StateRestored{.job = run.job, .generation = commit.number, .step = run.step}, now);
-}
-
-void Fleet::on(const StuckSeen& event, Instant now) {
-  const Process* process = find(event.worker);
-  if (process == nullptr || !process->stuck) return;
-  const std::int64_t step = runs_.at(process->job).step;
-  report(where_.at(event.worker), core::WorkerStuck{event.worker, step, "computing", kStuckAfter}, now);
-}
-
-// All go over at a step that they agree on, which costs nothing here.
-void Fleet::take(const ChangeShares& shares, Instant now) {
-  const auto found = runs_.find(shares.job);
-  if (found == runs_.end()) return;
-  TrainingRun& run = found->second;
-  const bool newer = std::pair(shares.generation, shares.number) > std::pair(run.told.generation, run.told.number);
-  if (!newer) return;
-  run.told = shares;
-  if (!run.stepping || run.generation != shares.generation) return;
-  halt(run, now);
-  resume(run, now);
-}
-
-// Those of another generation are not for this one, and without a table shares are even.
-void Fleet::use_newest_shares(TrainingRun& run, Instant now) {
-  const bool newer = run.told.generation == run.generation && run.told.number > run.shares.number;
-  if (!newer || run.told.weights.size() != run.members.size()) return;
-  run.shares = run.told;
-  report(where_.at(run.members.front()),
-         core::SharesChanged{
-             .job = run.job, .generation = run.generation, .number = run.shares.number, .step = run.step + 1},
-         now);
-}
-
-void Fleet::take(const AckReport& ack, Instant) {
-  at(ack.node).unacknowledged.erase(ack.report);
-}
-
-void Fleet::take(const Submitted&, Instant) {}
-
-// --- what happens by itself ---------------------------------------------------------------------
-
-core::WorkerReady Fleet::ready(WorkerId worker, const Process& process) const {
-  const GroundTruth& truth = runs_.at(process.job).truth;
-  core::WorkerReady fact{.worker = worker};
-  if (truth.tells_length) fact.work_samples = truth.work_samples;
-  return fact;
-}
-
-void Fleet::on(const BootDone& event, Instant now) {
-  Process* process = find(event.worker);
-  if (process == nullptr || process->ready) return;
-  process->ready = true;
-  report(where_.at(event.worker), ready(event.worker, *process), now);
-  try_switch(runs_.at(process->job), now);
+void Fleet::kill(WorkerId worker, Instant now) {
+  if (find(worker)->is_seat) return program_ends(worker, -1, SIGKILL, now);
+  on(ProcessEnds{worker, -1, SIGKILL}, now);
 }
 
 void Fleet::on(const ProcessEnds& event, Instant now) {
   const Process* process = find(event.worker);
   if (process == nullptr) return;
-  const JobId job = process->job;
-  const int index = where_.at(event.worker);
-  TrainingRun& run = runs_.at(job);
+  TrainingRun& run = runs_.at(process->job);
   if (contains(run.members, event.worker)) halt(run, now);
   if (run.next && contains(run.next->members, event.worker) && run.switching) halt(run, now);
-  note_held(*process, -1, now);
-  processes_of_[job].erase({index, event.worker});
-  at(index).processes.erase(event.worker);
-  const core::WorkerExited exited{
-      .worker = event.worker, .exit_code = event.signal != 0 ? -1 : event.exit_code, .signal = event.signal};
-  at(index).ended[event.worker] = exited;
-  report_until_heard(index, exited, now);
+  release(event.worker, now);
+  feed(where_.at(event.worker),
+       agent::WorkerEnded{
+           .worker = event.worker, .exit_code = event.signal != 0 ? -1 : event.exit_code, .signal = event.signal},
+       now);
 }
 
-void Fleet::on(const ReportDue& event, Instant now) {
-  TrainingRun& run = runs_.at(event.job);
-  if (event.token != run.token || !run.stepping) return;
-  run.advance(now);
-  send_steps(run, now);
-  if (run.step >= run.total_steps()) {
-    finish(run, now);
-    return;
-  }
-  resume(run, now);
-}
+// --- machines -----------------------------------------------------------------------------------
 
-void Fleet::on(const SwitchDue& event, Instant now) {
-  TrainingRun& run = runs_.at(event.job);
-  if (event.token != run.token || !run.switching) return;
-  const CommitGeneration commit = *run.next;
-  run.next.reset();
-  run.switching = false;
-  run.finished = false;  // its end may never have been heard; it is told again below
-  const bool first = run.generation == 0 || run.members.empty();
-  tell_restored(run, commit, now);
-  run.generation = commit.number;
-  run.members = commit.members;
-  run.shares = {};
-  for (const WorkerId member : run.members) find(member)->member_of = commit.number;
-  const double stall_ms = first ? 0 : (now - run.stalled_since).to_seconds() * 1e3;
-  report(where_.at(run.members.front()),
-         core::GenerationSwitched{.job = run.job,
-                                  .generation = commit.number,
-                                  .switch_step = run.step + 1,
-                                  .stall_ms = stall_ms,
-                                  .steps_redone = commit.after_failure ? 1 : 0},
-         now);
-  dismiss_leavers(run, now);
-  if (run.step >= run.total_steps()) {
-    finish(run, now);
-  } else {
-    resume(run, now);
-  }
+void Fleet::on(const NodeWakes& event, Instant now) {
+  Hands hands(*this, event.node, now);
+  at(event.node).agent.wake(hands, now);
 }
 
 void Fleet::on(const NodeReturns& event, Instant now) {
   Node& node = at(event.node);
   node.reachable = true;
+  if (!node.agent.runs()) {
+    Hands hands(*this, event.node, now);
+    node.agent.boot(hands, now);
+  }
   std::set<JobId> jobs;
   for (const auto& [id, process] : node.processes) jobs.insert(process.job);
   for (const JobId job : jobs) {
     TrainingRun& run = runs_.at(job);
     if (run.next) {
-      try_switch(run, now);
+      move_on(run, now);
     } else if (!run.stepping && !run.finished && run.generation > 0 && all_present(run.members) && all_run(run)) {
       resume(run, now);
     }
@@ -326,13 +266,8 @@ void Fleet::give_notice(const Fault& fault, Instant now) {
   const int node = static_cast<int>(fault.which % nodes_.size());
   if (!at(node).reachable || at(node).on_notice.value_or(false)) return;
   at(node).on_notice = true;
-  setup_.to_daemon(now, node, CordonNode{node});
+  setup_.to_daemon(node, CordonNode{node});
   setup_.later(now + fault.notice, NodeReclaimed{node, fault.lasts});
-}
-
-void Fleet::kill(WorkerId worker, Instant now) {
-  if (runs_.at(find(worker)->job).truth.restarts) return program_ends(worker, -1, kSigKill, now);
-  on(ProcessEnds{worker, -1, kSigKill}, now);
 }
 
 void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
@@ -343,10 +278,11 @@ void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
     case FaultKind::kWorkerSlow: process.slowdown = fault.slowdown; break;
     case FaultKind::kWorkerIgnores: process.ignores_notice = true; break;
     case FaultKind::kWorkerStuck:
-      if (run.truth.restarts) break;  // nobody hears of it: a program without a pulse looks as it always does
+      if (process.is_seat) break;  // nobody hears of it: a program without a pulse looks as it always does
       process.stuck = true;
       if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
-      setup_.later(now + kStuckAfter, StuckSeen{victim});
+      // Pulses would only repeat this one; how long the computation may last is the agent's to watch.
+      feed(where_.at(victim), agent::WorkerPulsed{victim, {run.step, api::PulsePhase::kComputing, kStuckAfterMs}}, now);
       break;
     case FaultKind::kTwoDeaths: {
       const std::vector<WorkerId> members = run.members;
@@ -377,155 +313,21 @@ void Fleet::cut_off(int index, bool crashed, Instant now) {
   for (const JobId job : jobs) halt(runs_.at(job), now);
   node.reachable = false;
   if (!crashed) return;
-  for (const auto& [id, process] : node.processes) {
-    note_held(process, -1, now);
-    processes_of_[process.job].erase({index, id});
+  node.agent.crash();
+  std::vector<WorkerId> lost;
+  for (auto& [id, process] : node.processes) {
+    if (!process.is_seat) lost.push_back(id);
+    process.runs = 0;
+    process.stopping = false;
   }
-  node.processes.clear();
-  node.ended.clear();
-  node.unacknowledged.clear();
+  for (const WorkerId id : lost) release(id, now);
 }
 
-// --- training -----------------------------------------------------------------------------------
-
-void Fleet::halt(TrainingRun& run, Instant now) {
-  ++run.token;
-  run.switching = false;
-  if (!run.stepping) return;
-  run.advance(now);
-  send_steps(run, now);
-  run.stepping = false;
-  run.stalled_since = now;
-}
-
-void Fleet::resume(TrainingRun& run, Instant now) {
-  use_newest_shares(run, now);
-  double slowest = 1;
-  for (const RankPace& pace : paces(run)) slowest = std::max(slowest, pace.slowdown);
-  run.begin(now, draw_step(run.truth, static_cast<int>(run.members.size()), slowest, run.rng));
-  schedule_report(run);
-}
-
-void Fleet::schedule_report(TrainingRun& run) {
-  const bool own = run.truth.report_every > Duration() && !setup_.compute_times;
-  // The very first step is told at once: it is when the job has started.
-  const Duration own_every = run.step == 0 ? Duration() : run.truth.report_every;
-  const Duration every = own ? own_every : setup_.report_every;
-  const std::int64_t steps = run.next_report_steps(every, setup_.report_steps_max);
-  setup_.later(run.since + run.step_time * steps, ReportDue{run.job, ++run.token});
-}
-
-void Fleet::try_switch(TrainingRun& run, Instant now) {
-  if (run.truth.restarts || !run.next || run.switching || !all_present(run.next->members)) return;
-  halt(run, now);
-  run.switching = true;
-  setup_.later(now + run.truth.switch_stall, SwitchDue{run.job, ++run.token});
-}
-
-void Fleet::finish(TrainingRun& run, Instant now) {
-  ++run.token;
-  run.stepping = false;
-  run.finished = true;
-  if (run.truth.restarts) {
-    for (const WorkerId member : std::vector<WorkerId>(run.members)) program_ends(member, 0, 0, now);
-    return;
-  }
-  const int node = where_.at(run.members.front());
-  report_until_heard(node,
-                     core::TrainingFinished{.job = run.job,
-                                            .last_step = run.step,
-                                            .loss = run.loss(),
-                                            .samples_total = run.step * run.truth.global_batch},
-                     now);
-  for (const WorkerId member : run.members) setup_.later(now + run.truth.park, ProcessEnds{member});
-}
-
-void Fleet::send_steps(TrainingRun& run, Instant now) {
-  const auto steps = run.take_report(setup_.compute_times ? paces(run) : std::vector<RankPace>{});
-  if (steps && !run.truth.restarts) report(where_.at(run.members.front()), *steps, now);
-}
-
-void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
-  for (const auto& [node, id] : processes_of_[run.job]) {
-    const bool leaves = at(node).reachable && find(id)->member_of != 0 && !contains(run.members, id);
-    if (leaves) setup_.later(now + run.truth.park, ProcessEnds{id});
-  }
-}
-
-bool Fleet::all_present(const std::vector<WorkerId>& members) const {
-  return std::all_of(members.begin(), members.end(), [&](WorkerId id) {
-    const Process* process = find(id);
-    return process != nullptr && process->ready && !process->stuck && at(where_.at(id)).reachable;
-  });
-}
-
-std::vector<RankPace> Fleet::paces(const TrainingRun& run) const {
-  std::vector<RankPace> by_rank;
-  for (const WorkerId member : run.members) {
-    RankPace& pace = by_rank.emplace_back();
-    const Process* process = find(member);
-    if (process == nullptr) continue;
-    pace = at(where_.at(member)).pace;
-    pace.slowdown *= process->slowdown;
-  }
-  const auto& weights = run.shares.weights;
-  if (weights.size() != by_rank.size()) return by_rank;
-  const auto mean = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t{0})) /
-                    static_cast<double>(weights.size());
-  for (std::size_t rank = 0; rank < weights.size(); ++rank) {
-    by_rank[rank].slowdown *= static_cast<double>(weights[rank]) / mean;
-  }
-  return by_rank;
-}
-
-// --- links --------------------------------------------------------------------------------------
-
-Hello Fleet::hello(int node) const {
-  std::set<WorkerId> running;
-  for (const auto& [id, process] : at(node).processes) running.insert(id);
-  for (const auto& [number, fact] : at(node).unacknowledged) {
-    if (const auto* exited = std::get_if<core::WorkerExited>(&fact)) running.insert(exited->worker);
-  }
-  return {.node = node, .running = {running.begin(), running.end()}};
-}
-
-void Fleet::repeat(int index, Instant now) {
-  const Node& node = at(index);
-  if (node.on_notice) setup_.to_daemon(now, index, CordonNode{index, *node.on_notice});
-  for (const auto& [id, process] : node.processes) {
-    if (runs_.at(process.job).truth.restarts) {
-      say_where_it_stands(id, now);
-      continue;
-    }
-    if (process.ready && process.member_of == 0) report(index, ready(id, process), now);
-    if (process.stuck) report(index, core::WorkerStuck{id, 0, "computing", kStuckAfter}, now);
-    const TrainingRun& run = runs_.at(process.job);
-    const bool joins = run.next && contains(run.next->members, id) && process.ready && !process.stuck;
-    if (joins) report(index, core::WorkerJoining{id, run.next->number}, now);
-    if (!run.stepping || run.members.front() != id) continue;
-    report(index, core::GenerationSwitched{.job = run.job, .generation = run.generation, .switch_step = run.step + 1},
-           now);
-  }
-  for (const auto& [number, fact] : node.unacknowledged) {
-    setup_.to_daemon(now, index, AgentReport{.node = index, .fact = fact, .report = number});
-  }
-}
-
-void Fleet::report(int node, core::Fact fact, Instant now) {
-  if (at(node).reachable) setup_.to_daemon(now, node, AgentReport{.node = node, .fact = std::move(fact)});
-}
-
-void Fleet::report_until_heard(int node, core::Fact fact, Instant now) {
-  const std::uint64_t number = next_report_++;
-  at(node).unacknowledged[number] = fact;
-  if (at(node).reachable) {
-    setup_.to_daemon(now, node, AgentReport{.node = node, .fact = std::move(fact), .report = number});
-  }
-}
+// --- what is known ------------------------------------------------------------------------------
 
 bool Fleet::quiet() const {
   return std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
-    return node.processes.empty() && (node.unacknowledged.empty() || !node.reachable);
+    return node.processes.empty() && (node.agent.all_acknowledged() || !node.reachable);
   });
 }
 

@@ -1,14 +1,13 @@
-// What passes between the modelled daemon, its clients and its agents; the same content as the worker protocol
-// and the REST interface carry, without their bytes. Anything in flight is lost when a link breaks.
+// What passes between the simulated daemon, its clients and its nodes. Between a node and the daemon it is the worker
+// protocol itself (api/worker_protocol.hpp), without its bytes; clients say what the REST interface carries. Anything
+// in flight is lost when a link breaks.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <variant>
-#include <vector>
 
+#include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
-#include "base/time.hpp"
 #include "core/state/fact.hpp"
 #include "core/state/job_spec.hpp"
 
@@ -19,16 +18,9 @@ struct Submit {
   std::string key;
   core::JobSpec spec;
 };
-// The first message on an agent's link: every worker process that lives there, or whose end has not been heard of.
-struct Hello {
+struct FromNode {
   int node = 0;  // index in the cluster
-  std::vector<WorkerId> running;
-};
-// Something that has happened on a node. `report` is not 0 if it is repeated until acknowledged.
-struct AgentReport {
-  int node = 0;
-  core::Fact fact;
-  std::uint64_t report = 0;
+  api::AgentToDaemon message;
 };
 // The daemon's own finding: an agent has been silent for longer than its patience.
 struct AgentSilent {
@@ -42,57 +34,17 @@ struct CordonNode {
 // What a user asks of a job that the daemon has acknowledged.
 using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequested, core::JobResumeRequested,
                               core::JobCancelRequested>;
-using Incoming = std::variant<Submit, Hello, AgentReport, AgentSilent, CordonNode, UserWish>;
+using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, UserWish>;
 
-struct StartWorker {
+struct ToNode {
   int node = 0;
-  WorkerId worker;
-  JobId job;
-  std::vector<int> slots;
-  std::string job_name;  // stands for the job's document
-  bool operator==(const StartWorker&) const = default;
-};
-struct StopWorker {
-  int node = 0;
-  WorkerId worker;
-  Duration grace;
-  bool operator==(const StopWorker&) const = default;
-};
-// To all members and leaving workers of the job.
-struct CommitGeneration {
-  JobId job;
-  GenerationNumber number = 0;
-  std::vector<WorkerId> members;
-  bool after_failure = false;
-  bool park = false;  // no members: the state is kept and everybody leaves
-  bool operator==(const CommitGeneration&) const = default;
-};
-// The programs of this generation are to start: to its members (core::ResizeMode::kRestart).
-struct LaunchPrograms {
-  JobId job;
-  GenerationNumber number = 0;
-  bool operator==(const LaunchPrograms&) const = default;
-};
-// The newest share table of a generation, to its members.
-struct ChangeShares {
-  JobId job;
-  GenerationNumber generation = 0;
-  std::int64_t number = 0;
-  std::vector<std::int64_t> weights;  // by rank
-  bool operator==(const ChangeShares&) const = default;
-};
-struct AckReport {
-  int node = 0;
-  std::uint64_t report = 0;
-  bool operator==(const AckReport&) const = default;
+  api::DaemonToAgent message;
 };
 // The durable answer to a Submit.
 struct Submitted {
   std::string key;
   JobId job;
-  bool operator==(const Submitted&) const = default;
 };
-using Outgoing =
-    std::variant<StartWorker, StopWorker, CommitGeneration, LaunchPrograms, ChangeShares, AckReport, Submitted>;
+using Outgoing = std::variant<ToNode, Submitted>;
 
 }  // namespace tidepool::sim

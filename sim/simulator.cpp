@@ -29,21 +29,22 @@ void JobRow::hold(double at_s, int slots) {
 
 Simulator::Simulator(SimSetup setup)
     : setup_(std::move(setup)),
-      rng_(setup_.seed),
       daemon_(make_daemon()),
       fleet_(fleet_setup()),
       links_(static_cast<std::size_t>(setup_.cluster.nodes) + 1) {
-  Rng fault_rng = rng_.fork();
+  Rng fault_rng = Rng(setup_.seed).fork();
   faults_ = draw_faults(setup_.faults, fault_rng);
   faults_.insert(faults_.end(), setup_.more_faults.begin(), setup_.more_faults.end());
+  const SharedValue<core::RunSpec> run(core::RunSpec{.trainer = "simulated"});
   for (std::size_t i = 0; i < setup_.workload.jobs.size(); ++i) {
     const bool is_new = job_of_name_.emplace(setup_.workload.jobs[i].spec.name, i).second;
     TP_CHECK(is_new, "the names in a workload are unique");
+    setup_.workload.jobs[i].spec.run = run;
     heap_.push(Instant() + setup_.workload.jobs[i].arrives, Arrives{i});
   }
   for (std::size_t i = 0; i < faults_.size(); ++i) heap_.push(Instant() + faults_[i].at, FaultStrikes{i});
   for (std::size_t i = 0; i < setup_.acts.size(); ++i) heap_.push(Instant() + setup_.acts[i].at, UserActs{i});
-  for (int node = 0; node < setup_.cluster.nodes; ++node) connect(node);
+  fleet_.boot(now_);
   links_.back().up = true;
 }
 
@@ -75,7 +76,9 @@ Fleet::Setup Simulator::fleet_setup() {
             return setup_.workload.jobs[job_of_name_.at(name)].truth;
           },
           .later = [this](Instant at, FleetEvent event) { heap_.push(at, std::move(event)); },
-          .to_daemon = [this](Instant, int node, Incoming message) { send_up(node, std::move(message)); },
+          .to_daemon = [this](int node, Incoming message) { send_up(node, std::move(message)); },
+          .open_link = [this](int node) { want_link(node); },
+          .close_link = [this](int node) { disconnect(node); },
           .held = [this](Instant now, JobId job, int slots) { note_held(job, slots, now); }};
 }
 
@@ -126,13 +129,13 @@ void Simulator::on(ToDaemon event) {
   if (!batch.empty()) feed(batch);
 }
 
-void Simulator::on(const ToWorld& event) {
-  if (event.link == link(event.node).number) fleet_.receive(event.message, now_);
+void Simulator::on(ToWorld event) {
+  if (event.link == link(event.node).number) fleet_.receive(event.node, std::move(event.message), now_);
 }
 
 void Simulator::on(const FleetEvent& event) {
   fleet_.happen(event, now_);
-  if (const auto* returned = std::get_if<NodeReturns>(&event)) connect(returned->node);
+  if (const auto* returned = std::get_if<NodeReturns>(&event)) connect_if_wanted(returned->node);
 }
 
 void Simulator::on(const FaultStrikes& event) {
@@ -176,7 +179,7 @@ void Simulator::on(const DaemonStarts&) {
   links_.back().up = true;
   for (int node = 0; node < setup_.cluster.nodes; ++node) {
     if (fleet_.reachable(node)) {
-      connect(node);
+      connect_if_wanted(node);
     } else {
       heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
     }
@@ -213,48 +216,61 @@ void Simulator::feed(const std::vector<Incoming>& batch) {
   heap_.push(now_ + setup_.daemon_restart, DaemonStarts{});
 }
 
-void Simulator::dispatch(const std::vector<Outgoing>& messages) {
-  for (const Outgoing& message : messages) {
-    const int node = std::visit(Overloaded{
-                                    [](const StartWorker& start) { return start.node; },
-                                    [](const StopWorker& stop) { return stop.node; },
-                                    [](const AckReport& ack) { return ack.node; },
-                                    [](const CommitGeneration&) { return -1; },
-                                    [](const LaunchPrograms&) { return -1; },
-                                    [](const ChangeShares&) { return -1; },
-                                    [](const Submitted&) { return -1; },
-                                },
-                                message);
+void Simulator::dispatch(std::vector<Outgoing> messages) {
+  for (Outgoing& message : messages) {
     // What a client has been told, it has been told, whatever happens to the daemon next.
-    if (const auto* answer = std::get_if<Submitted>(&message)) acknowledged_[answer->key] = answer->job;
-    if (!link(node).up) continue;
-    heap_.push(arrival(link(node).last_down), ToWorld{node, link(node).number, message});
+    if (const auto* answer = std::get_if<Submitted>(&message)) {
+      acknowledged_[answer->key] = answer->job;
+      continue;
+    }
+    auto& order = std::get<ToNode>(message);
+    Link& down = link(order.node);
+    // Simulated nodes have no devices to measure and no states on disk.
+    const bool is_idle =
+        std::holds_alternative<api::ProbeNode>(order.message) || std::holds_alternative<api::ForgetJob>(order.message);
+    if (is_idle) continue;
+    const bool greets = std::holds_alternative<api::AgentWelcome>(order.message) ||
+                        std::holds_alternative<api::AgentRefuse>(order.message);
+    down.greeted = down.greeted || greets;
+    if (!down.up || !down.greeted) continue;
+    heap_.push(arrival(order.node, down.last_down), ToWorld{order.node, down.number, std::move(order.message)});
   }
 }
 
-void Simulator::connect(int node) {
-  if (!daemon_->alive()) return;
+void Simulator::want_link(int node) {
+  link(node).wanted = true;
+  connect_if_wanted(node);
+}
+
+// An attempt to connect succeeds as soon as somebody answers.
+void Simulator::connect_if_wanted(int node) {
   Link& up = link(node);
+  if (!up.wanted || !daemon_->alive() || !fleet_.reachable(node)) return;
   ++up.number;
   up.up = true;
-  send_up(node, fleet_.hello(node));
-  fleet_.repeat(node, now_);
+  up.wanted = false;
+  up.greeted = false;
+  fleet_.link_opened(node, now_);
 }
 
 void Simulator::disconnect(int node) {
-  ++link(node).number;
-  link(node).up = false;
+  Link& down = link(node);
+  ++down.number;
+  if (std::exchange(down.up, false)) fleet_.link_closed(node, now_);
 }
 
 void Simulator::send_up(int node, Incoming message) {
   Link& up = link(node);
-  if (up.up) heap_.push(arrival(up.last_up), ToDaemon{node, up.number, std::move(message)});
+  if (up.up) heap_.push(arrival(node, up.last_up), ToDaemon{node, up.number, std::move(message)});
 }
 
-Instant Simulator::arrival(Instant& last) {
+// How long it takes depends on when it is sent, and not on what else has been sent before.
+Instant Simulator::arrival(int node, Instant& last) const {
   Duration delay = setup_.latency;
   if (setup_.latency_jitter > Duration()) {
-    delay += Duration::micros(rng_.between(0, setup_.latency_jitter.count_us()));
+    const auto sent_at = static_cast<std::uint64_t>(now_.count_us());
+    Rng rng(Digest().mix(setup_.seed).mix(static_cast<std::uint64_t>(node)).mix(sent_at).value());
+    delay += Duration::micros(rng.between(0, setup_.latency_jitter.count_us()));
   }
   last = std::max(last, now_ + delay);
   return last;

@@ -123,7 +123,7 @@ class Simulator {
   struct ToWorld {
     int node;
     std::uint64_t link;
-    Outgoing message;
+    api::DaemonToAgent message;
   };
   struct FaultStrikes {
     std::size_t fault;
@@ -143,6 +143,8 @@ class Simulator {
   // One end to end connection. A message of another number than the present one was lost with its link.
   struct Link {
     bool up = false;
+    bool wanted = false;   // its agent waits for it
+    bool greeted = false;  // the daemon has answered; before that it has no link to send anything on
     std::uint64_t number = 0;
     Instant last_up;    // arrival of the newest message to the daemon
     Instant last_down;  // and to the world
@@ -151,7 +153,7 @@ class Simulator {
   void handle(Event event);
   void on(const Arrives& event);
   void on(ToDaemon event);
-  void on(const ToWorld& event);
+  void on(ToWorld event);
   void on(const FleetEvent& event);
   void on(const FaultStrikes& event);
   void on(const UserActs& event);
@@ -161,13 +163,14 @@ class Simulator {
 
   void submit(std::size_t job);
   void feed(const std::vector<Incoming>& batch);
-  void dispatch(const std::vector<Outgoing>& messages);
-  void connect(int node);
+  void dispatch(std::vector<Outgoing> messages);
+  void want_link(int node);
+  void connect_if_wanted(int node);
   void disconnect(int node);
   void follow_reachability();
   void schedule_wake();
   void send_up(int node, Incoming message);
-  [[nodiscard]] Instant arrival(Instant& last);
+  [[nodiscard]] Instant arrival(int node, Instant& last) const;
   [[nodiscard]] Link& link(int node);
   void note_decision(const core::Decision& decision);
   void note_held(JobId job, int slots, Instant now);
@@ -178,7 +181,6 @@ class Simulator {
   [[nodiscard]] Fleet::Setup fleet_setup();
 
   SimSetup setup_;
-  Rng rng_;
   EventHeap<Event> heap_;
   Instant now_;
   std::unique_ptr<Daemon> daemon_;

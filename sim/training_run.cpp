@@ -25,18 +25,17 @@ std::int64_t TrainingRun::next_report_steps(Duration every, std::int64_t steps_m
   return std::max<std::int64_t>(1, std::min(wanted, total_steps() - step));
 }
 
-std::optional<core::StepsMeasured> TrainingRun::take_report(const std::vector<RankPace>& paces) {
+std::optional<api::StepsMessage> TrainingRun::take_report(const std::vector<RankPace>& paces) {
   const std::int64_t steps = step - reported;
   if (steps <= 0) return std::nullopt;
-  core::StepsMeasured report{.job = job,
-                             .generation = generation,
-                             .last_step = step,
-                             .steps = steps,
-                             .elapsed = since - reported_until,
-                             .samples = steps * truth.global_batch,
-                             .loss = loss(),
-                             .samples_total = step * truth.global_batch,
-                             .shares = shares.number};
+  api::StepsMessage report{.generation = generation,
+                           .last_step = step,
+                           .steps = steps,
+                           .elapsed_us = (since - reported_until).count_us(),
+                           .samples = steps * truth.global_batch,
+                           .loss = loss(),
+                           .samples_total = step * truth.global_batch,
+                           .shares = shares.number};
   if (!paces.empty()) report.compute_us = draw_compute_us(truth, steps, paces, rng);
   reported = step;
   reported_until = since;

@@ -8,11 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
 #include "base/time.hpp"
-#include "core/state/fact.hpp"
 #include "sim/job_model.hpp"
-#include "sim/messages.hpp"
 
 namespace tidepool::sim {
 
@@ -24,12 +23,12 @@ struct TrainingRun {
   // The generation that steps, or stepped last; 0 = none yet.
   GenerationNumber generation = 0;
   std::vector<WorkerId> members;
-  // The newest one that has been committed, until the members have switched to it.
-  std::optional<CommitGeneration> next;
+  // The newest one that a worker has heard of, until the members have switched to it.
+  std::optional<api::GenerationMessage> next;
   GenerationNumber newest_known = 0;
 
-  ChangeShares told;    // newest share table heard of
-  ChangeShares shares;  // in use; number 0 = even shares
+  api::SharesMessage told;    // newest share table heard of
+  api::SharesMessage shares;  // in use; number 0 = even shares
 
   bool stepping = false;
   bool switching = false;   // stalled, on the way to `next`
@@ -52,7 +51,7 @@ struct TrainingRun {
   [[nodiscard]] std::int64_t next_report_steps(Duration every, std::int64_t steps_max) const;
   // What has been stepped since the last report, if anything; it counts as reported. `paces` by rank; empty =
   // compute times are not reported.
-  [[nodiscard]] std::optional<core::StepsMeasured> take_report(const std::vector<RankPace>& paces);
+  [[nodiscard]] std::optional<api::StepsMessage> take_report(const std::vector<RankPace>& paces);
   [[nodiscard]] double loss() const;
 };
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "base/overloaded.hpp"
 #include "schedulerd/leader/job_file.hpp"
 
 namespace tidepool::leader {
@@ -24,6 +23,17 @@ std::map<std::string, std::string> checkpoint_environment(const core::Checkpoint
   env["TIDEPOOL_CHECKPOINT_EVERY_S"] = std::to_string(told.every.value_or(Duration()).count_ms() / 1000);
   env["TIDEPOOL_CHECKPOINT_KEEP"] = std::to_string(told.keep);
   return env;
+}
+
+using Message = Result<std::optional<api::DaemonToAgent>>;
+
+Message start_message(WorkerId id, const core::ClusterState& state) {
+  const core::Worker* worker = state.find_worker(id);
+  const core::Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
+  if (node == nullptr) return std::optional<api::DaemonToAgent>();
+  auto order = start_order(*worker, *state.find_job(worker->job), *node);
+  if (!order.ok()) return order.error();
+  return std::optional<api::DaemonToAgent>(*std::move(order));
 }
 
 }  // namespace
@@ -51,6 +61,14 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   }
   order.spec = job_document(job.spec);
   return order;
+}
+
+Message write_message(const Order& order, const core::ClusterState& state) {
+  return std::visit(Overloaded{
+                        [&](const StartOrder& start) { return start_message(start.worker, state); },
+                        [](const auto& message) { return Message(std::optional<api::DaemonToAgent>(message)); },
+                    },
+                    order);
 }
 
 }  // namespace tidepool::leader

@@ -29,14 +29,15 @@ MAY_INCLUDE = {
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
     "policies/host/process": ["base", "policies/host"],  # what runs inside; knows nothing of the scheduler
     "schedulerd/leader": ["base", "api", *CORE],
-    "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader"],
+    "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader", "workers/agent/state"],
     "studies": ["base", *CORE, "policies", "straggler", "sim"],
     "schedulerd/live": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader"],
     "schedulerd/live/http": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
                              "schedulerd/live", "webui"],
     "schedctl": ["base", "api", *CORE, "policies", "policies/host"],
     "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "sim", "studies", "schedctl", "webui"],
-    "workers": ["base", "api", "workers/runtime/numerics"],
+    "workers": ["base", "api", "workers/runtime/numerics", "workers/agent/state"],
+    "workers/agent/state": ["base", "api"],              # what an agent decides, pure; the simulator's nodes hold it
     "workers/runtime/numerics": ["base"],
     "webui": [],
 }
@@ -44,7 +45,8 @@ SOURCES_MAX = 26  # of one folder; a larger one is split by reason to change
 # Where the parts meet: these may include anything.
 JOINTS = ("main.cpp", "daemon.cpp")
 
-PURE = ("base", *CORE, "schedulerd/leader", "sim", "studies", "policies", "straggler", "workers/runtime/numerics")
+PURE = ("base", *CORE, "schedulerd/leader", "sim", "studies", "policies", "straggler", "workers/agent/state",
+        "workers/runtime/numerics")
 IMPURE = {
     r"\b(system|steady|high_resolution)_clock\b": "time is an input: take an Instant",
     r"\bstd::(mutex|thread|jthread|atomic|future|async|condition_variable)\b": "pure code has one thread",
@@ -228,6 +230,8 @@ def self_test() -> int:
     planted = {
         "core includes policies": ("core/facts/a.cpp", '#include "policies/registry.hpp"'),
         "workers include core": ("workers/agent/a.cpp", '#include "core/decide/engine.hpp"'),
+        "what an agent decides includes its sockets": ("workers/agent/state/a.cpp",
+                                                       '#include "workers/agent/worker_socket.hpp"'),
         "clock in core": ("core/facts/a.cpp", "auto t = std::chrono::steady_clock::now();"),
         "policies include their host": ("policies/a.cpp", '#include "policies/host/policy_host.hpp"'),
         "the host's process includes policies": ("policies/host/process/a.cpp", '#include "policies/registry.hpp"'),

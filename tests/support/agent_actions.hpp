@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "workers/agent/agent_state.hpp"
+#include "workers/agent/state/agent_state.hpp"
 
 namespace tidepool::agent {
 

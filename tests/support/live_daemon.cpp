@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
-#include "sim/node_orders.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -34,94 +32,6 @@ api::DaemonToAgent over_the_wire(const api::DaemonToAgent& message) {
   auto arrived = api::decode_daemon_to_agent(api::encode(message));
   TP_CHECK(arrived.ok(), "what the daemon says can be read");
   return *std::move(arrived);
-}
-
-template <class Report>
-Report sent(Report report) {
-  return std::get<Report>(over_the_wire(api::AgentToDaemon(std::move(report))));
-}
-
-api::PulsePhase phase_of(const std::string& text) {
-  using Phase = api::PulsePhase;
-  for (const Phase phase : {Phase::kWaiting, Phase::kComputing, Phase::kReducing, Phase::kSwitching}) {
-    if (api::to_text(phase) == text) return phase;
-  }
-  TP_CHECK(false, "a stuck worker's phase has a name");
-  return Phase::kWaiting;
-}
-
-api::StepsMessage message_of(const core::StepsMeasured& fact) {
-  TP_CHECK(fact.samples_total.has_value(), "workers tell the samples of all their steps");
-  return {.generation = fact.generation,
-          .last_step = fact.last_step,
-          .steps = fact.steps,
-          .elapsed_us = fact.elapsed.count_us(),
-          .samples = fact.samples,
-          .loss = fact.loss,
-          .epoch = fact.epoch,
-          .compute_us = fact.compute_us,
-          .global_batch = fact.global_batch,
-          .noise_scale = fact.noise_scale,
-          .samples_total = *fact.samples_total,
-          .shares = fact.shares};
-}
-
-api::SwitchedMessage message_of(const core::GenerationSwitched& fact) {
-  return {.generation = fact.generation,
-          .switch_step = fact.switch_step - 1,  // told: the committed ones
-          .stall_ms = fact.stall_ms,
-          .build_ms = fact.build_ms,
-          .steps_redone = fact.steps_redone,
-          .samples_repeated = fact.samples_repeated,
-          .bytes_moved = fact.bytes_moved};
-}
-
-// What a worker says, and which worker if the fact names one.
-struct Said {
-  api::FromWorker message;
-  WorkerId by;
-  JobId of;
-};
-
-Said said(const core::Fact& fact, const core::ClusterState& state) {
-  const auto rank = [&](WorkerId id) {
-    const core::Worker* worker = state.find_worker(id);
-    if (worker == nullptr) return 0;
-    const auto& members = state.find_job(worker->job)->membership.members;
-    return static_cast<int>(std::find(members.begin(), members.end(), id) - members.begin());
-  };
-  return std::visit(
-      Overloaded{
-          [](const core::WorkerReady& f) {
-            return Said{api::ReadyMessage{.work_steps = f.work_steps, .work_samples = f.work_samples}, f.worker, {}};
-          },
-          [&](const core::WorkerJoining& f) {
-            return Said{api::AddressMessage{f.generation, rank(f.worker), f.worker.text()}, f.worker, {}};
-          },
-          [](const core::ProgramStarted& f) { return Said{api::StartedMessage{f.generation}, f.worker, {}}; },
-          [](const core::ProgramEnded& f) {
-            return Said{api::EndedMessage{f.generation, f.exit_code, f.signal, f.detail}, f.worker, {}};
-          },
-          [](const core::GenerationSwitched& f) { return Said{message_of(f), {}, f.job}; },
-          [](const core::StepsMeasured& f) { return Said{message_of(f), {}, f.job}; },
-          [](const core::SharesChanged& f) {
-            return Said{api::RebalancedMessage{f.generation, f.number, f.step - 1, f.stall_ms}, {}, f.job};
-          },
-          [](const core::TrainingFinished& f) {
-            return Said{api::FinishedMessage{f.last_step, f.loss, f.samples_total.value()}, {}, f.job};
-          },
-          [](const core::StateParked& f) {
-            return Said{api::ParkedMessage{f.generation, f.step, f.bytes, f.write_ms}, f.worker, f.job};
-          },
-          [](const core::StateRestored& f) {
-            return Said{api::RestoredMessage{f.generation, f.step, f.bytes, f.path}, {}, f.job};
-          },
-          [](const auto&) {
-            TP_CHECK(false, "the simulated world says only what workers say");
-            return Said{};
-          },
-      },
-      fact);
 }
 
 }  // namespace
@@ -172,14 +82,14 @@ std::vector<sim::Outgoing> LiveDaemon::receive(const std::vector<sim::Incoming>&
   }
   std::vector<live::InboxItem> items;
   for (const sim::Incoming& incoming : batch) {
-    if (auto item = item_of(incoming)) items.push_back(*std::move(item));
+    items.push_back(item_of(incoming));
   }
   if (options_.turns_batches_round) std::reverse(items.begin(), items.end());
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
   TP_CHECK(loop_->turn(std::chrono::microseconds(0)).ok(), "the disk holds");
   tell_decisions();
   std::vector<sim::Outgoing> out = std::exchange(answers_, {});
-  for (const auto& item : std::exchange(post_.items, {})) translate(item, out);
+  for (const auto& item : std::exchange(post_.items, {})) pass_on(item, out);
   return out;
 }
 
@@ -208,13 +118,12 @@ live::InboxItem LiveDaemon::command(live::CommandBody body, std::string key) {
                            }};
 }
 
-std::optional<live::InboxItem> LiveDaemon::item_of(const sim::Incoming& incoming) {
-  using Item = std::optional<live::InboxItem>;
+live::InboxItem LiveDaemon::item_of(const sim::Incoming& incoming) {
+  using Item = live::InboxItem;
   return std::visit(
       Overloaded{
           [&](const sim::Submit& submit) -> Item { return command(live::SubmitJob{submit.spec}, submit.key); },
-          [&](const sim::Hello& hello) -> Item { return hello_of(hello); },
-          [&](const sim::AgentReport& report) -> Item { return report_of(report); },
+          [&](const sim::FromNode& from) -> Item { return message_of(from); },
           [&](const sim::AgentSilent& silent) -> Item {
             return live::AgentLostItem{sim::node_name(silent.node), "no sign of life"};
           },
@@ -235,82 +144,47 @@ std::optional<live::InboxItem> LiveDaemon::item_of(const sim::Incoming& incoming
       incoming);
 }
 
-live::InboxItem LiveDaemon::hello_of(const sim::Hello& hello) const {
-  const sim::NodeKind kind = ground_.kind_of(hello.node);
-  api::AgentHello message{.token = "t",
-                          .node = sim::node_name(hello.node),
-                          .slots = kind.slots,
-                          .slot_type = kind.slot_type,
-                          .price_per_slot_hour = to_text(ground_.price_per_slot_hour),
-                          .running = hello.running};
-  return live::AgentHelloItem{.session = static_cast<live::SessionNumber>(hello.node) + 1,
-                              .hello = sent(std::move(message))};
-}
-
-std::optional<live::InboxItem> LiveDaemon::report_of(const sim::AgentReport& report) {
-  const NodeId node = node_id(report.node);
-  if (const auto* exited = std::get_if<core::WorkerExited>(&report.fact)) {
-    return live::WorkerExitedItem{node, sent(api::WorkerExitedReport{.report = report.report,
-                                                                     .worker = exited->worker,
-                                                                     .exit_code = exited->exit_code,
-                                                                     .signal = exited->signal,
-                                                                     .detail = exited->detail})};
-  }
-  if (const auto* stuck = std::get_if<core::WorkerStuck>(&report.fact)) {
-    return live::WorkerStuckItem{node, sent(api::WorkerStuckReport{.worker = stuck->worker,
-                                                                   .step = stuck->step,
-                                                                   .phase = phase_of(stuck->phase),
-                                                                   .for_ms = stuck->lasted.count_ms()})};
-  }
-  // The end of the training is repeated by its agent until the exit is heard; here the simulator wants a word.
-  if (report.report != 0) answers_.emplace_back(sim::AckReport{report.node, report.report});
-  Said what = said(report.fact, loop_->state());
-  for (const auto& [id, worker] : loop_->state().workers) {
-    if (!what.by && worker.job == what.of && worker.node == node) what.by = id;
-  }
-  if (!what.by) {
-    refused_.push_back(std::string(core::name_of(report.fact)) + ": nobody of " + what.of.text() +
-                       " is there to say it");
-    return std::nullopt;
-  }
-  return live::FromWorkerItem{node, sent(api::FromWorkerReport{what.by, std::move(what.message)})};
+live::InboxItem LiveDaemon::message_of(const sim::FromNode& from) const {
+  const NodeId node = node_id(from.node);
+  return std::visit(Overloaded{
+                        [&](api::AgentHello hello) -> live::InboxItem {
+                          hello.token = "t";
+                          return live::AgentHelloItem{.session = static_cast<live::SessionNumber>(from.node) + 1,
+                                                      .hello = std::move(hello)};
+                        },
+                        [&](api::WorkerExitedReport report) -> live::InboxItem {
+                          return live::WorkerExitedItem{node, std::move(report)};
+                        },
+                        [&](api::WorkerStuckReport report) -> live::InboxItem {
+                          return live::WorkerStuckItem{node, std::move(report)};
+                        },
+                        [&](api::FromWorkerReport report) -> live::InboxItem {
+                          return live::FromWorkerItem{node, std::move(report)};
+                        },
+                        [](const auto&) -> live::InboxItem {
+                          TP_CHECK(false, "a simulated node says no such thing");
+                          return live::AgentLostItem{};
+                        },
+                    },
+                    over_the_wire(from.message));
 }
 
 // --- what goes out ------------------------------------------------------------------------------
 
-void LiveDaemon::translate(const live::OutboxItem& item, std::vector<sim::Outgoing>& out) {
+void LiveDaemon::pass_on(const live::OutboxItem& item, std::vector<sim::Outgoing>& out) {
+  const auto send = [&](NodeId node, const api::DaemonToAgent& order) {
+    out.emplace_back(sim::ToNode{node_of(node), over_the_wire(order)});
+  };
   std::visit(Overloaded{
                  [&](const live::Admission& admission) {
-                   for (const auto& order : admission.orders) translate(admission.node, order, out);
+                   // Of the gateway, which is not here.
+                   out.emplace_back(sim::ToNode{node_of(admission.node), sim::welcome(admission.node)});
+                   for (const auto& order : admission.orders) send(admission.node, order);
                  },
                  [&](const live::AgentRefusal& refusal) { refused_.push_back(refusal.why); },
-                 [&](const live::NodeOrder& order) { translate(order.node, order.message, out); },
+                 [&](const live::NodeOrder& order) { send(order.node, order.message); },
              },
              item);
-}
-
-void LiveDaemon::translate(NodeId node, const api::DaemonToAgent& order, std::vector<sim::Outgoing>& out) {
-  const int index = node_of(node);
-  std::visit(Overloaded{
-                 [&](const api::StartWorker& start) {
-                   const std::string& name = loop_->state().find_job(start.job)->spec.name;
-                   job_of_[start.worker] = start.job;
-                   out.emplace_back(sim::StartWorker{index, start.worker, start.job, start.slots, name});
-                 },
-                 [&](const api::StopWorker& stop) {
-                   out.emplace_back(sim::StopWorker{index, stop.worker, Duration::millis(stop.grace_ms)});
-                 },
-                 [&](const api::ReportAck& ack) { out.emplace_back(sim::AckReport{index, ack.report}); },
-                 // The state may know the worker no more: it may have been told something and have gone in one turn.
-                 [&](const api::ToWorkerOrder& told) {
-                   sim::tell_job(*loop_->state().find_job(job_of_.at(told.worker)), told.message, out);
-                 },
-                 // Of no consequence in the simulated world.
-                 [](const api::ProbeNode&) {},
-                 [](const api::ForgetJob&) {},
-                 [](const auto&) { TP_CHECK(false, "the loop gives only orders to nodes"); },
-             },
-             over_the_wire(order));
 }
 
 void LiveDaemon::tell_decisions() {

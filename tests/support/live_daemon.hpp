@@ -1,13 +1,9 @@
 // The real daemon loop in the place of the simulator's model of it: real journal on a temporary disk, real engine,
 // executor and recovery. Between it and the simulated agents runs the worker protocol, each message encoded and decoded
 // as on a wire; the clock is the simulator's.
-//
-// What agents are told job by job in the simulator is told worker by worker here: the first copy in a turn is passed
-// on, and the others must say the same.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,16 +44,13 @@ class LiveDaemon final : public sim::Daemon {
     std::vector<live::OutboxItem> items;
   };
 
-  // None if nobody whom the daemon knows could say it.
-  [[nodiscard]] std::optional<live::InboxItem> item_of(const sim::Incoming& incoming);
-  [[nodiscard]] live::InboxItem hello_of(const sim::Hello& hello) const;
-  [[nodiscard]] std::optional<live::InboxItem> report_of(const sim::AgentReport& report);
+  [[nodiscard]] live::InboxItem item_of(const sim::Incoming& incoming);
+  [[nodiscard]] live::InboxItem message_of(const sim::FromNode& from) const;
   // With a key it is answered.
   [[nodiscard]] live::InboxItem command(live::CommandBody body, std::string key);
   [[nodiscard]] NodeId node_id(int node) const;
   [[nodiscard]] int node_of(NodeId node) const;
-  void translate(const live::OutboxItem& item, std::vector<sim::Outgoing>& out);
-  void translate(NodeId node, const api::DaemonToAgent& order, std::vector<sim::Outgoing>& out);
+  void pass_on(const live::OutboxItem& item, std::vector<sim::Outgoing>& out);
   void tell_decisions();
 
   sim::DaemonParts ground_;
@@ -77,7 +70,6 @@ class LiveDaemon final : public sim::Daemon {
   int lives_ = 0;
   std::vector<sim::Outgoing> answers_;  // of this turn
   std::vector<std::string> refused_;
-  std::map<WorkerId, JobId> job_of_;  // of every worker that was ever started
 };
 
 }  // namespace tidepool::test

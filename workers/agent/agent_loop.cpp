@@ -20,11 +20,11 @@
 
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
-#include "workers/agent/agent_state.hpp"
 #include "workers/agent/daemon_link.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/process_runner.hpp"
 #include "workers/agent/restart_files.hpp"
+#include "workers/agent/state/agent_state.hpp"
 #include "workers/agent/system/cpu_pool.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/torchrun.hpp"

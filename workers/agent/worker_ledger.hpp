@@ -13,7 +13,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
-#include "workers/agent/agent_state.hpp"
+#include "workers/agent/state/agent_state.hpp"
 #include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {

@@ -1,5 +1,5 @@
 // What an agent decides, shown without a process: facts in, actions out.
-#include "workers/agent/agent_state.hpp"
+#include "workers/agent/state/agent_state.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>

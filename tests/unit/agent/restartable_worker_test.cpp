@@ -1,4 +1,4 @@
-#include "workers/agent/restartable_worker.hpp"
+#include "workers/agent/state/restartable_worker.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>

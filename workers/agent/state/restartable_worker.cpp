@@ -1,4 +1,4 @@
-#include "workers/agent/restartable_worker.hpp"
+#include "workers/agent/state/restartable_worker.hpp"
 
 #include <algorithm>
 #include <utility>

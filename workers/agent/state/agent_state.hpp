@@ -17,7 +17,7 @@
 #include "base/ids.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
-#include "workers/agent/restartable_worker.hpp"
+#include "workers/agent/state/restartable_worker.hpp"
 
 namespace tidepool::agent {
 

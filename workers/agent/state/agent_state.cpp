@@ -1,4 +1,4 @@
-#include "workers/agent/agent_state.hpp"
+#include "workers/agent/state/agent_state.hpp"
 
 #include <algorithm>
 #include <csignal>
