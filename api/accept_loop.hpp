@@ -1,7 +1,7 @@
 // Accepts links on a listening socket until it is stopped. After a failure it pauses: most likely the process is out of
 // descriptors, and until others are closed it would fail again at once, and as fast as the machine can.
-// Everything happens on the acceptor's executor. Whoever owns the loop outlives its callbacks, or the io_context that
-// would run them.
+// Everything happens on the acceptor's executor. The loop's owner outlives its callbacks, or the io_context that would
+// run them.
 #pragma once
 
 #include <boost/asio/error.hpp>

@@ -76,7 +76,7 @@ struct StepsMessage {
   std::vector<std::int64_t> compute_us;
   std::int64_t global_batch = 0;      // samples a step at this generation
   std::optional<double> noise_scale;  // gradient noise scale B_simple in samples; none: not known yet
-  std::int64_t samples_total = 0;     // of all committed steps since the training began, whoever did them
+  std::int64_t samples_total = 0;     // of all committed steps since the training began, by any worker
   std::int64_t shares = 0;            // number of the share table that these steps went by; 0 = even shares
 };
 // All ranks have gone over to this share table of the generation.
@@ -129,7 +129,7 @@ struct GenerationMessage {
   GenerationNumber number = 0;
   std::vector<WorkerId> members;
   bool after_failure = false;
-  bool park = false;  // with no members: everybody keeps the state and leaves
+  bool park = false;  // with no members: the state is kept and all leave
 };
 // Take a checkpoint soon. All ranks hear it, rank 0 acts.
 struct CheckpointOrder {};
@@ -243,7 +243,7 @@ struct LogRead {
   std::int64_t offset = 0;
   std::int64_t limit = 65'536;
 };
-// Measure the devices again, as far as that disturbs nobody.
+// Measure the devices again, as far as that disturbs no worker.
 struct ProbeNode {};
 // The job has ended: what the agent keeps of its states in folders of its own may go after so long.
 struct ForgetJob {

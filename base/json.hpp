@@ -1,5 +1,5 @@
-// Strict reading of JSON objects: every field is asked for by name, and a field nobody asked for is
-// an error with a suggestion. All errors of a document are collected, each with its JSON pointer.
+// Strict reading of JSON objects: every field is asked for by name, and a field not asked for is an
+// error with a suggestion. All errors of a document are collected, each with its JSON pointer.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class ObjectReader {
   [[nodiscard]] std::string pointer_of(std::string_view name) const;
   void fail(std::string_view name, std::string code, std::string message);
 
-  // Reports each field that nobody asked for, with the nearest known name.
+  // Reports each field that was not asked for, with the nearest known name.
   void finish();
 
  private:

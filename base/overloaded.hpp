@@ -1,4 +1,4 @@
-// visit() with one lambda per case; a new case that nobody handles does not compile.
+// visit() with one lambda per case; a new case without a lambda does not compile.
 #pragma once
 
 namespace tidepool {

@@ -1,5 +1,5 @@
 // Points and lengths of time as integer microseconds. There is deliberately no now():
-// who needs the time takes an Instant, so the simulator and the daemon run the same code.
+// code that needs the time takes an Instant, so the simulator and the daemon run the same code.
 #pragma once
 
 #include <compare>

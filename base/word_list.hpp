@@ -1,5 +1,5 @@
 // Words as one phrase, "a, b, c": for the sentences that name what there is to choose from.
-// The words stand in the order they are given in; whoever wants another sorts them.
+// The words stand in the order in which they are given.
 #pragma once
 
 #include <functional>

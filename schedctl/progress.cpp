@@ -91,7 +91,7 @@ std::string progressed_sentence(const json& data) {
          count_of(number_at(data, "/size").value_or(0), "worker");
 }
 
-// Who has less than a full share; nobody: the shares are even again.
+// The workers with less than a full share; none: the shares are even again.
 std::string rebalanced_sentence(const json& data) {
   std::string rebalanced;
   for (const auto& each : list_at(data, "/shares")) {

@@ -204,7 +204,7 @@ void DaemonModel::launch_at_once(const core::Decision& decision, std::vector<Out
   }
 }
 
-// The planted fault: who has been told to leave is taken to be gone.
+// The planted fault: workers that have been told to leave are taken to be gone.
 void DaemonModel::free_leavers(Instant now, std::vector<Outgoing>& out) {
   std::vector<WorkerId> leaving_workers;
   for (const auto& [id, worker] : engine_->view().workers) {

@@ -18,7 +18,7 @@ enum class FaultKind {
   kWorkerStuck,    // one process stops in the middle of what it does and has to be killed
   kTwoDeaths,      // two processes are killed at once, of one job if it has as many
   kNodeSlow,       // all that one machine runs computes slower for a while
-  kNodeNoisy,      // compute times on one machine go up and down for a while, and nobody is slow
+  kNodeNoisy,      // compute times on one machine go up and down for a while, and no worker is slow
   kNodeReclaim,    // the provider says that it takes the machine back, does so a notice later, and gives it again
   kWorkerIgnores,  // one process ignores notice from now on and has to be killed
 };

@@ -167,7 +167,7 @@ void Fleet::note_held(const Process& process, int sign, Instant now) const {
   if (setup_.held) setup_.held(now, process.job, sign * static_cast<int>(process.slots.size()));
 }
 
-// Whoever computes on slower slots takes as much longer as a slow worker.
+// A worker on slower slots takes as much longer as a slow worker.
 RankPace Fleet::usual_pace(int node) const {
   if (setup_.kinds.empty()) return {};
   return {.slowdown = 1 / setup_.kinds[static_cast<std::size_t>(node)].speed};

@@ -128,7 +128,7 @@ class Fleet {
   struct Node {
     NodeAgent agent;
     bool reachable = true;
-    std::optional<bool> on_notice;  // will be reclaimed; none = nobody has ever said so
+    std::optional<bool> on_notice;  // will be reclaimed; none = notice was never given
     RankPace pace;                  // of healthy processes
     std::map<WorkerId, Process> processes;
   };

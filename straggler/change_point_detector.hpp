@@ -15,7 +15,7 @@
 // S(n)^2, the variance of M(n): measured on the overlapping windows of the worker and of the whole crew, whichever is
 // more, so that noise which lasts for many steps counts as much as it weighs; it starts at 1.5 times what independent
 // steps would give, worth eight windows. S(n) falls no faster than 1 / sqrt(n) from one length to the next. A window
-// counts at most 3 S (2 S on the slow side), and only 128 to 256 steps after it ended, if nobody was named meanwhile.
+// counts at most 3 S (2 S on the slow side), and only 128 to 256 steps after it ended, if none was named meanwhile.
 #pragma once
 
 #include <array>

@@ -142,7 +142,7 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) 
 }
 
 // How long after the last arrival all jobs would have ended at the sizes that their users prefer, were no slot left
-// idle while somebody waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969).
+// idle while a job waits (Graham's bound for lists, SIAM J. Appl. Math. 17(2), 1969).
 Duration undisturbed_rest(const Workload& workload, const std::vector<NodeKind>& kinds) {
   double slots = 0;
   double slowest = 1;

@@ -60,7 +60,7 @@ class Reader {
   void fail(const std::string& field, const std::string& what) {
     if (!error_) error_ = invalid_argument(where_ + (field.empty() ? "" : "/" + field) + " " + what);
   }
-  // After all fields have been asked for: reports the first finding, or a field that nobody knows.
+  // After all fields have been asked for: reports the first finding, or a field that was not asked for.
   [[nodiscard]] Status finish() {
     if (!error_ && in_.size() != asked_) fail("", "has a field that this version does not know");
     if (error_) return *error_;

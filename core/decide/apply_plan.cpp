@@ -13,8 +13,8 @@
 namespace tidepool::core {
 namespace {
 
-// What is said of a job with an intent takes the place of what was said before; what its policy weighed follows with
-// the decision's verdict on the job, if that says anything new.
+// The reason of a job's intent replaces its verdict; what its policy weighed follows with the decision's own verdict on
+// the job, if that is new.
 void conclude(Job& job, const Reason& reason, WorkerId straggler = {}) {
   job.verdict.job = job.id;
   job.verdict.reason = reason;
@@ -137,7 +137,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   Job& job = change.job(intent.job);
   if (intent.after_failure) conclude(job, reason);
   if (intent.after_failure) count_quiet_exits(change, job);
-  // A failure during a switch does not hide from which size the job came.
+  // A failure during a switch keeps the size from which the job came.
   const int before = job.membership.switched ? job.size() : job.membership.commit.from_size;
   job.membership.commit = {
       .at = change.at(),

@@ -1,4 +1,4 @@
-// accept(): what each intent changes in the books once the decision is journaled. One function per
+// accept(): what each intent changes in the state once the decision is journaled. One function per
 // intent; the plan has passed the validator, so nothing can be refused here.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tidepool::core {
 
-// `nodes`: the digest of the nodes that a plan may count with (plan_grounds.hpp), which the engine keeps.
+// `nodes`: the digest of the nodes that a plan may count with (plan_inputs.hpp), which the engine keeps.
 void apply_decision(StateChange& change, const Decision& decision, std::uint64_t nodes);
 
 }  // namespace tidepool::core

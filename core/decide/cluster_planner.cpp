@@ -30,7 +30,7 @@ Error wrong(const std::string& what) {
   return {ErrorCode::kInternal, what};
 }
 
-// What the state says of the job can stand, so that a partial plan need not name it.
+// The job's target is still valid, so a partial plan need not name it.
 bool stands(const Job& job, Instant now) {
   return job.planned && may_be_given(job, job.planned->target.size) && !inputs_have_changed(job, now);
 }
@@ -43,8 +43,8 @@ Target standing(const Job& job) {
   return {.size = job.membership.members.empty() ? 0 : size, .reason = reason::PolicyFailed{}};
 }
 
-// It names only jobs that it was asked about, each with nothing or an allowed size. What a user has pinned is not taken
-// away.
+// The answer may name only jobs that it was asked about, each with 0 or an allowed size; a running job with a pinned
+// size has that.
 Status check_named(const DecisionDraft& draft, const PlanScope& scope, const PlanAnswer& answer) {
   for (const auto& [id, target] : answer.targets) {
     const Job* job = draft.state().find_job(id);
@@ -69,7 +69,7 @@ IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) 
   return jobs;
 }
 
-// Adds what is new for the job. Where that is in words alone, all else stays: words do not move a job in the order, nor
+// Adds what is new for the job. If only words are, its place and inputs stay: words do not move a job in the order, nor
 // do they renew what its plan rests on.
 void add_news(const Job& job, Target next, Instant now, std::vector<TargetChange>& changes) {
   const News news = news_of(job, next, now);
@@ -78,9 +78,9 @@ void add_news(const Job& job, Target next, Instant now, std::vector<TargetChange
   changes.push_back({.job = job.id, .now = std::move(next), .words_only = news == News::kWords});
 }
 
-// What the answer changes, by job. A whole plan names every job that counts, a partial one at least those that were
-// looked at and of whom what was said cannot stand. Each job is looked at once: that is most of what a plan costs that
-// changes little. Takes the targets out of the answer.
+// What the answer changes, by job. A whole plan names every job that counts, a partial one at least those looked at
+// whose target cannot stand. Each job is looked at once: that is most of what a plan costs that changes little. Moves
+// the targets out of the answer.
 Result<std::vector<TargetChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope, PlanAnswer& answer) {
   TP_TRY(check_named(draft, scope, answer));
   std::vector<TargetChange> changes;

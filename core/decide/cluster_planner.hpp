@@ -9,19 +9,19 @@
 
 namespace tidepool::core {
 
-// Whom a plan is about.
+// The jobs and nodes that a plan is about.
 struct PlanScope {
   const IdSet<JobId>& candidates;  // all that any plan may count with, and all that the newest one does
-  const IdSet<JobId>& looked_at;   // whom the decision looks at
+  const IdSet<JobId>& looked_at;   // that the decision looks at
   std::uint64_t nodes = 0;         // digest_of_nodes()
 };
 
-// Plans for those candidates that count (plan_grounds.hpp); the others lose their targets. Puts the new plan into
+// Plans for those candidates that count (plan_inputs.hpp); the others lose their targets. Puts the new plan into
 // the draft and returns the jobs whose targets change. Costs what the planner names: all candidates, or few.
 [[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope);
 
-// What is new in a plan for a job: nothing, so that it is no change; what is said of it; or what it is to have, or what
-// that rests on. Scores and sizes that lost are not looked at.
+// What is new in a plan for a job: nothing; only its reason's words; or its size, or the inputs that rests on. Scores
+// and sizes that lost are not compared.
 enum class News { kNone, kWords, kPlan };
 // Requires: the plan counts with the job.
 [[nodiscard]] News news_of(const Job& job, const Target& next, Instant now);

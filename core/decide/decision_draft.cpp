@@ -45,7 +45,7 @@ DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts
 }
 
 const JobRule* DecisionDraft::rule_of(const Job& job) const {
-  // No choice: a policy file may decide in its place. Nearly every job says so, so it is not looked up.
+  // "default" is what is active, perhaps a policy file. Nearly every job has it, so it is not looked up.
   if (job.spec.scaling.policy == "default") return in_charge_.rule();
   const auto found = parts_.policies.find(job.spec.scaling.policy);
   const JobRule* own = found == parts_.policies.end() ? nullptr : found->second->rule();

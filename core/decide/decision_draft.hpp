@@ -118,7 +118,7 @@ class DecisionDraft {
   IdSet<JobId> ended_;
   IdSet<WorkerId> leavers_;
   IdSet<JobId> resized_;
-  const IdSet<JobId>* asking_ = nullptr;  // null = nobody
+  const IdSet<JobId>* asking_ = nullptr;  // null = none
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };

@@ -44,8 +44,8 @@ struct Engine::Impl {
   std::string planned_by;                         // whose planner, or line, it is
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
 
-  // What a reconciliation that changed and told nothing has left to those that come after it. A decision from scratch
-  // neither reads nor writes it.
+  // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
+  // reads nor writes them.
   struct Reconciled {
     bool queue_waits = false;
     int reserved = 0;
@@ -59,7 +59,7 @@ struct Engine::Impl {
 
   [[nodiscard]] const Policy& default_policy() const { return parts.active_policy(state); }
 
-  // Everything anew for who decides now.
+  // Rebuilds all that depends on the policy in charge.
   void follow_policy() {
     planned_by = parts.name_in_charge(state);
     planner = default_policy().planner();
@@ -112,22 +112,22 @@ struct Engine::Impl {
   // What a decision looks at.
   struct Scope {
     IdSet<JobId> jobs;
-    bool queue = false;                 // free slots, or who waits for them, have changed
+    bool queue = false;                 // free slots, or the jobs that wait for them, have changed
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
     Planner* planner = nullptr;         // null = the default policy is a rule
     bool kept = false;                  // what is kept between decisions may be used; else from scratch
-    StageTimes* times = nullptr;        // null = nobody wants to know
+    StageTimes* times = nullptr;        // null = stages are not timed
 
     void begin(Stage stage) const {
       if (times != nullptr) times->begin(stage);
     }
   };
-  // Who waits and who runs at which size, by the plan for the whole cluster. Adds to `jobs` whom a new plan changes,
-  // and returns whom it has dealt with; `rests`: nobody off the plan need be looked at.
+  // Which jobs wait and which run at which size, by the plan for the whole cluster. Adds to `jobs` those that a new
+  // plan changes, and returns those that it has dealt with; `rests`: no job off the plan need be looked at.
   IdSet<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
     IdSet<JobId>& jobs = scope.jobs;
     const IdSet<JobId>& to_reconcile = work[JobSet::kOffPlan];
-    IdSet<JobId> more;  // to_reconcile, and whom a new plan changes
+    IdSet<JobId> more;  // to_reconcile, and those that a new plan changes
     const bool awaits = parts.file_decides(state) && !state.deployment.answer;
     const PlanScope of_plan{.candidates = work[JobSet::kCounted], .looked_at = jobs, .nodes = nodes};
     scope.begin(Stage::kPlan);
@@ -165,7 +165,7 @@ struct Engine::Impl {
     return dealt_with;
   }
 
-  // Time alone has changed nothing that a reconciliation looks at, nor can what other jobs report.
+  // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
     if (!work[JobSet::kSlowOffPlan].empty() || !work[JobSet::kPendingTyped].empty()) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
@@ -175,7 +175,7 @@ struct Engine::Impl {
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!work[JobSet::kClaiming].empty());
     draft.set_asking(work[JobSet::kAsking]);
-    // Who could move for a job that waits for a type of slot may be free to do so now.
+    // Workers that could move for a job that waits for a type of slot may be free to do so now.
     scope.queue = scope.queue || !work[JobSet::kPendingTyped].empty();
     IdSet<JobId>& jobs = scope.jobs;
     scope.begin(Stage::kTransitions);

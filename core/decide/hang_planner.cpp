@@ -11,14 +11,14 @@ namespace {
 // While the old generation still steps, a switch that is being prepared beside it may take this many timeouts.
 constexpr std::int64_t kTimeoutsBesideSteps = 5;
 
-// When a committed generation that nobody steps in counts as hung.
+// When a committed generation in which no member steps counts as hung.
 std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
   if (!awaits_switch(job)) return std::nullopt;
   if (job.spec.resize == ResizeMode::kRestart) {
     const Instant from_commit = job.membership.commit.at + job.spec.elastic.grace + pause_before_launch(job);
     const bool launched =
         job.membership.restart_state.launched == job.membership.generation && job.membership.restart_state.launched_at;
-    // Whoever held up the launch, its programs have their own time.
+    // The programs get the whole timeout from their launch on, however late that was.
     return (launched ? std::max(from_commit, *job.membership.restart_state.launched_at) : from_commit) +
            config.switch_timeout;
   }
@@ -33,8 +33,8 @@ bool is_newcomer(const Job& job, WorkerId id) {
          contains(job.phase.transition()->joining_workers, id);
 }
 
-// Of a job whose programs are restarted: members that have not said what is waited for (that they wait for the
-// generation, or that their program runs), and leaving workers that are still here.
+// Of a job whose programs are restarted: members that have not reported that they wait for the generation (once it is
+// launched: that their program runs), and leaving workers that are still here.
 std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
   const bool launched = job.membership.restart_state.launched == job.membership.generation;
   std::vector<WorkerId> late;
@@ -47,8 +47,8 @@ std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
   return late;
 }
 
-// Who holds up the switch: those that never said where they listen; if all have, the joining workers, without whom the
-// others were stepping; without joining workers the last rank, so that whoever it is, each try has one suspect fewer.
+// The members that hold up the switch: those that never said where they listen; if all have, the joining workers, since
+// the others stepped without them; without joining workers the last rank, so that each try has one suspect fewer.
 std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return laggards(state, job);
   std::vector<WorkerId> silent;
@@ -76,7 +76,7 @@ void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
 
 void stop_hung_switch(DecisionDraft& draft, const Job& job) {
   const auto deadline = switch_deadline(job, draft.parts().config);
-  // Who is being ended already, or is dead, changes the membership by itself.
+  // A member that is being ended already, or is dead, changes the membership by itself.
   if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
   const Duration lasted = draft.now() - job.membership.commit.at;
   for (const WorkerId id : suspects(draft.state(), job)) {

@@ -1,4 +1,4 @@
-// Who gives no sign of life and is ended for it: joining workers that do not become ready, workers whose agent sees no
+// Ends workers that give no sign of life: joining workers that do not become ready, workers whose agent sees no
 // progress, members that hold up a switch. Their deaths then count as losses, and the job goes on without them.
 #pragma once
 

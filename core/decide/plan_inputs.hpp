@@ -24,8 +24,8 @@ inline constexpr double kNoticeable = 1.1;
 // The plan counts with the job: it runs or waits for slots, and goes on doing so.
 [[nodiscard]] bool counts(const Job& job, Instant now);
 
-// When its size can change again that only time holds, if it is running: the end of its cooldown and of its minimum run
-// time; nothing if neither holds it at any time.
+// When its size can change again, if it runs and only time keeps it from that: the end of its cooldown and of its
+// minimum run time; none if neither applies.
 [[nodiscard]] std::optional<Instant> resizable_at(const Job& job);
 
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.

@@ -9,7 +9,7 @@
 //   JobRule   where each job's target follows from that job alone. Nothing is kept: the engine asks about the jobs that
 //             it looks at. A job may name such a policy as its own in scaling.policy (pinned policy).
 //   Planner   where targets depend on each other. It may keep what follows from the state; its targets are part of the
-//             state and stand until what they rest on changes (plan_grounds.hpp).
+//             state and stand until what they rest on changes (plan_inputs.hpp).
 // To a Planner a job that follows a pinned policy, or has a size pinned by its user, is a fixed claim: the plan counts
 // with its slots and gives them to no other job, and the rule, or the user, sizes it.
 #pragma once
@@ -79,7 +79,7 @@ struct PlanRequest {
 };
 struct PlanAnswer {
   IdTable<JobId, Target> targets;
-  // One for each job that the plan counts with; else for those at least of whom there is news (cluster_planner.hpp).
+  // One for each job that the plan counts with; else at least for those with news (cluster_planner.hpp).
   bool whole = true;
   Mark mark;
   std::optional<Instant> wake;

@@ -87,7 +87,7 @@ bool Preemption::holds_type(const Job& job, const std::vector<std::string>& type
   });
 }
 
-// Gives back each of the chosen victims that the others make up for, the highest in the plan's order first. The newest
+// Drops each chosen victim without which the others are enough, the highest in the plan's order first. The newest
 // stays: without it they were not enough.
 template <class Enough>
 void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough) {
@@ -141,7 +141,7 @@ void Preemption::keep_the_others() {
   }
 }
 
-// What another job needed and has got elsewhere since is nothing that the job keeps because it ends soon.
+// Some job that needed its slots has no intent in this decision: it still lacks them.
 bool Preemption::is_missed(const Job& job) const {
   const auto found = ending_.find(job.id);
   if (found == ending_.end()) return false;

@@ -40,7 +40,7 @@ class Preemption {
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
 
-  // Those that nothing was asked of keep their slots for now.
+  // Jobs that were not preempted keep their slots for now.
   void keep_the_others();
 
   [[nodiscard]] SlotReservations& reservations();

@@ -9,7 +9,7 @@
 namespace tidepool::core {
 namespace {
 
-// Until one has been measured. An agreement takes a few steps, and nobody stands still for it.
+// Until one has been measured. An agreement takes a few steps, and no member stands still for it.
 constexpr double kRebalanceUnknownMs = 100;
 
 // What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.
@@ -68,7 +68,7 @@ std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std:
 
 std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balance) {
   const double weight = static_cast<double>(share_of(job, member)) * balance.others_us / balance.busy_us;
-  // Near enough to a full share is one, so that noise does not leave somebody rebalanced for ever.
+  // Near enough to a full share is one, so that noise does not leave a member rebalanced for ever.
   if (weight > static_cast<double>(kFullShare) * (1 - kIdleAllowed)) return kFullShare;
   return std::llround(weight);
 }

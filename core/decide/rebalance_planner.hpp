@@ -6,7 +6,7 @@
 // shares: after that it would finish with them if its time went with its samples. If part of its time is fixed the
 // next change brings it nearer, since only equal times are at rest. A worker that is fast again waits for the others;
 // when that has cost as much as a change of shares does, its weight grows by the same rule, up to a full share.
-// Safe rule: a change must move a weight by kMoveMin, rest on kStepsToWeigh steps, and leave everybody a sample.
+// Safe rule: a change must move a weight by kMoveMin, rest on kStepsToWeigh steps, and leave every member a sample.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace tidepool::core {
 inline constexpr double kMoveMin = 0.07;            // of the weight; less is noise
 inline constexpr std::int64_t kStepsToWeigh = 8;    // of the present shares, until a smaller share is weighed
 inline constexpr std::int64_t kStepsToRegain = 20;  // until a larger one is
-inline constexpr std::int64_t kShareMin = 50;       // of kFullShare: who is slower than that is replaced or given up
+inline constexpr std::int64_t kShareMin = 50;       // of kFullShare: a slower worker is replaced or given up
 
 // Slot-seconds that a change of shares costs all members: as measured, and a tenth of a second each until then.
 [[nodiscard]] double cost_of_rebalancing(const Job& job);

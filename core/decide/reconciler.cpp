@@ -54,7 +54,7 @@ class Reconciler {
     start({&job, &target});
   }
 
-  // So many jobs come next in line of which nothing else would be said than what was said before: they wait.
+  // So many jobs that come next in line go on waiting, for the reasons that they already have.
   void pass_by(std::size_t jobs) { waiting_ += static_cast<int>(jobs); }
 
   // No job behind may start.
@@ -171,8 +171,8 @@ class Reconciler {
     return {.needed = needed_by(job), .free = free};
   }
 
-  // What it does not get, it waits for where its types are, and others leave room for it; those behind it may have what
-  // is elsewhere.
+  // If it finds no room, it waits for slots of its types, and other jobs move away for it; slots of other types go to
+  // those behind it.
   void take_typed(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);

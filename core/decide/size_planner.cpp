@@ -135,7 +135,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target
   std::erase_if(members, [&](WorkerId id) { return contains(leaving_workers, id); });
   const Reason reason = reason_to_change(job, target, goal);
   draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason, told_of(job, target));
-  // Nobody has to boot: the switch follows at once.
+  // No worker has to boot: the switch follows at once.
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
   return std::nullopt;
 }

@@ -52,7 +52,7 @@ int SlotReservations::left_over(const SlotClaim& claim) const {
 
 bool SlotReservations::fits(const SlotClaim& claim) const {
   if (claim.slots_each == 1) return left_over(claim) >= 0;
-  // Before a gang that needs several slots of a node nothing is reserved, and behind it nothing is taken.
+  // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots.
   int workers = 0;
   for (const auto& [id, node] : draft_.state().nodes) workers += room_on(id) / claim.slots_each;
   return workers >= claim.workers;

@@ -17,7 +17,7 @@ struct SlotClaim {
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
-// Some of its workers are on their way out: their slots will be free without anybody deciding more.
+// Some of its workers are on their way out: their slots will be free without a further decision.
 [[nodiscard]] bool releases_slots(const ClusterState& state, const Job& job);
 
 class SlotReservations {

@@ -2,8 +2,8 @@
 // waiting costs less than doing the work again, and starts elsewhere after that.
 //
 // The rule is again that of the ski rental (straggler_planner.hpp): after waiting as long as the lost work would take,
-// the wait has cost as much as starting anew at once would have, so nobody ever pays more than twice the better choice.
-// Safe rule: who waits here holds up nobody behind it, and never waits longer than kStateWaitMax.
+// the wait has cost as much as starting anew at once would have, so no job ever pays more than twice the better choice.
+// Safe rule: a job that waits here holds up none behind it, and never waits longer than kStateWaitMax.
 #pragma once
 
 #include <optional>

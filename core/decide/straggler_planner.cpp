@@ -10,8 +10,8 @@
 namespace tidepool::core {
 namespace {
 
-// Until a pause of any kind has been measured, a second is taken for one: dearer than most, so that the first action
-// is not taken lightly.
+// Assumed length of a pause until one of its kind has been measured: longer than most, so that noise does not cause the
+// first action.
 constexpr double kPauseUnknownMs = 1'000;
 
 // With one worker fewer each of the others computes more; it must pay by this much.

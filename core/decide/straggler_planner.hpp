@@ -3,15 +3,15 @@
 //
 // The rule is that of the ski rental (Karlin, Manasse, Rudolph, Sleator 1988): waiting costs a little with each step,
 // an action costs once. Acting when the waiting so far has cost as much as the action never costs more than twice
-// what somebody would have paid who knew how long the slowness lasts. FALCON (arXiv 2410.12588, section 5) escalates
+// what knowing in advance how long the slowness lasts would have. FALCON (arXiv 2410.12588, section 5) escalates
 // in the same way. Both costs are in slot-seconds, and what an action costs is what it has cost this job before:
 //   rebalance = slots of a worker x size x mean pause of a change of shares
 //   replace = slots of a worker x (mean boot time + size x mean pause of a replacement)
 //   shrink  = slots of a worker x size x mean pause of a shrink  +  replace, since the size has to be won back
 // A smaller share mends most of the waiting, not all of the loss: the account of a rebalanced worker goes on with what
 // it still costs, the work that the others have taken over and the time that they wait, until a replacement is cheaper.
-// Safe rule: a name must have stuck for kStragglerStreak steps, and after an action straggler_patience.hpp says when
-// the next one may follow, so that noise cannot make a job churn.
+// Safe rule: the same worker must be named for kStragglerStreak steps, and after an action straggler_patience.hpp says
+// when the next one may follow, so that noise cannot make a job churn.
 #pragma once
 
 #include <optional>

@@ -74,7 +74,7 @@ std::int64_t steps_at_risk(const Job& job) {
   return std::max<std::int64_t>(0, job.progress.step - (kept == nullptr ? 0 : kept->step));
 }
 
-// Who keeps state has its grace for that; the others, and those that stay beyond it, are stopped.
+// Workers that keep state have their grace for that; the others, and those that stay beyond it, are stopped.
 void stop_parkers(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);

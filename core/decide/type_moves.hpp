@@ -5,8 +5,8 @@
 // its job is never smaller. A job moves one worker at a time, and none while it changes, cools down or is about to end.
 // Only as many move as the smallest size of the waiting job lacks, those first whose moves cost least by what their
 // jobs' replacements have cost. They move once the job has waited for as long, in slot-seconds, as all these moves
-// cost: nobody stands still for longer than somebody has waited, and nobody waits for much longer than that either.
-// What comes free in between is kept: nobody behind the job takes slots of its types.
+// cost: no job stands still for longer than another has waited, and none waits for much longer than that either.
+// What comes free in between is kept: no job behind this one takes slots of its types.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,15 @@
 namespace tidepool::core {
 
 struct TypeRoom {
-  bool coming = false;           // enough is free, or will be without anybody moving
-  std::vector<WorkerId> movers;  // who would have to move else; none = moves alone are not enough
+  bool coming = false;           // enough is free, or will be without a move
+  std::vector<WorkerId> movers;  // would have to move else; none = moves alone are not enough
   double cost_s = 0;             // of all of them, slot-seconds
-  JobId holder;                  // who holds most slots of these types
+  JobId holder;                  // holds most slots of these types
 };
 // `leaving`: workers whose slots count as free. Requires: the job waits and asks for types of slots.
 [[nodiscard]] TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
 
-// Moves whom it is time to move and who can; returns how many slots elsewhere the others lack for that.
+// Moves the workers that are due to move and can; returns how many slots elsewhere the other due ones lack for that.
 int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 
 // What else is to be said of a job that waits for slots of a type. It is told anew with each doubling of its waiting:
@@ -37,7 +37,7 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 // When time alone may let workers move for the job: its waiting is looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_type(const Job& waiting, Instant after);
 
-// Who leaves when a job gives up so many workers: from the end of the rank order, so that rank 0 stays; before them
+// The workers that leave when a job gives up so many: from the end of the rank order, so that rank 0 stays; before them
 // those on slots of a type that others ask for, if the job may be elsewhere. In rank order.
 [[nodiscard]] std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count);
 

@@ -2,10 +2,10 @@
 // what there is room for and not how many wait. A job's place follows from that job alone (JobRule::rank).
 //
 // A job is settled here when room alone decides about it and its verdict says already what a queue without room would
-// say again: nobody has to look at it until there is room for it, or it comes to the front of a strict queue. All
-// others are open and looked at each time: new ones, those with a price cap or with state on some node, whom the policy
-// holds back. Who needs more than the whole cluster stands beside the line. All of it holds only while the nodes stay
-// as they are; when they change, the whole queue has to be gone through.
+// say again: it need not be looked at until there is room for it, or it comes to the front of a strict queue. All
+// others are open and looked at each time: new ones, those with a price cap or with state on some node, those that the
+// policy holds back. Jobs that need more than the whole cluster stand beside the line. All of it holds only while the
+// nodes stay as they are; when they change, the whole queue has to be gone through.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ class WaitingLine {
   // The job is not there any more.
   void leave(JobId job);
 
-  // In the line's order, each behind `after`, or the first one: anybody; the next open one; the next one that is open
-  // or whose need `fits`.
+  // In the line's order, each behind `after`, or the first one: the next job; the next open one; the next one that is
+  // open or whose need `fits`.
   [[nodiscard]] std::optional<Place> next(const std::optional<Place>& after) const;
   [[nodiscard]] std::optional<Place> next_open(const std::optional<Place>& after) const;
   [[nodiscard]] std::optional<Place> next_helped(const std::optional<Place>& after,
@@ -62,7 +62,7 @@ class WaitingLine {
                                 __gnu_pbds::tree_order_statistics_node_update>;
 
   bool strict_;
-  IdTable<JobId, Entry> entries_;  // who is in the line
+  IdTable<JobId, Entry> entries_;  // the jobs in the line
   Line line_;
   std::set<Place> open_;
   std::map<Need, std::set<Place>> settled_;  // no set is empty

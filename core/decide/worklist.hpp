@@ -31,7 +31,7 @@ enum class JobSet {
   kPendingTyped,  // of those, wait
   kCounted,       // a plan may count with them, or the newest one does
   kOffPlan,       // do not have what the plan gives them
-  kSlowOffPlan,   // of those, have a slow worker: what other jobs report of their nodes may change their lot
+  kSlowOffPlan,   // of those, have a slow worker: reports of other jobs on its node may change its diagnosis
   kReleasing,     // their slots, or some of them, are on their way to being free
   kUnanswered,    // a policy file decides and must be asked about them
 };
@@ -72,7 +72,7 @@ class Worklist {
   // What has changed since the newest decision, what has come due, and what is unanswered.
   [[nodiscard]] IdSet<JobId> to_look_at(Instant now) const;
   [[nodiscard]] std::optional<Instant> next_due() const;
-  // For a job of the set time alone has changed something since it was followed.
+  // Some job of the set has come due by time alone since it was followed.
   [[nodiscard]] bool any_due(JobSet set, Instant now) const;
   // Since the newest decision.
   [[nodiscard]] bool slots_have_changed() const { return unseen_.capacity; }

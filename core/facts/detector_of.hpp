@@ -1,4 +1,4 @@
-// Makes a detector of straggler/ the engine's. Neither folder knows the other; whoever builds an engine joins the two:
+// Makes a detector of straggler/ the engine's. Neither folder knows the other; what builds an engine joins the two:
 //   parts.stragglers.usual = std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>();
 //   parts.stragglers.named = core::detectors_of(straggler::kDetectors);
 #pragma once

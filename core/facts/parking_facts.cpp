@@ -32,7 +32,7 @@ SavedState kept_by(const StateChange& change, const Job& job, const Worker& work
   return {.step = step, .samples = samples_at(job, step), .node = worker.node, .at = change.at()};
 }
 
-// Who wrote the state that `fact` tells of; none if it can be no worker of that job, or no state.
+// The worker that wrote the state that `fact` tells of; null if it is of another job or gone, or the step is negative.
 const Worker* writer_of(const ClusterState& state, const auto& fact) {
   const Worker* worker = state.find_worker(fact.worker);
   return worker != nullptr && worker->job == fact.job && fact.step >= 0 ? worker : nullptr;

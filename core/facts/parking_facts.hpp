@@ -15,7 +15,7 @@ namespace tidepool::core {
 // The kept state with the most steps; the parked one if both have as many, nullptr if there is none.
 [[nodiscard]] const SavedState* newest_kept(const Job& job);
 
-// The job goes on from `step` committed steps, wherever its books were, and says so.
+// Sets the job's progress to `step` committed steps, whatever it was, and emits job.restored.
 struct Restart {
   std::int64_t step = 0;
   std::int64_t bytes = 0;

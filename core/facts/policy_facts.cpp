@@ -24,7 +24,7 @@ Status check_ref(const PolicyFileRef& file) {
   return invalid_argument("a policy file has a name, a version of 64 hexadecimal digits and parameters");
 }
 
-// Who decides from now on. What the one before was asked no longer counts.
+// The policy file that decides from now on. What the one before was asked no longer counts.
 void put_in_charge(StateChange& change, std::optional<PolicyFileRef> file) {
   PolicyDeployment& deployment = change.state().deployment;
   deployment.active = std::move(file);
@@ -116,7 +116,7 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
     return invalid_argument("the wishes of a policy's round must be sorted by job");
   }
   if (!deployment.active || round.number != deployment.next_round)
-    return ok_status();  // it was asked before somebody else came
+    return ok_status();  // it was asked before another file was activated
   ++deployment.next_round;
   change.capacity_changed();
   if (round.fault.empty()) {

@@ -46,7 +46,7 @@ Status apply(StateChange& change, const ProgramStarted& fact) {
   change.worker(fact.worker).launched = fact.generation;
   const auto launched = [&](const Worker& each) { return each.launched == job.membership.generation; };
   if (job.membership.switched || !all_members(change.state(), job, launched)) return ok_status();
-  // From the order to stop until the last one runs: the job stood still. At which step nobody has told.
+  // From the order to stop until the last one runs: the job stood still. At which step is not known.
   const double stall_ms = (change.at() - job.membership.commit.at).to_seconds() * 1e3;
   const bool first = !job.started_at;
   TP_TRY(apply(change, GenerationSwitched{.job = job.id,

@@ -1,6 +1,6 @@
 // How the samples of a step are split over a job's members: what they have been told, and what they do.
 // Safe rule: shares hold within one generation only. Each begins with even ones, so a worker that missed an order is
-// never fed by another table than the others; who is rebalanced is told again right after a switch is committed.
+// never fed by another table than the others; rebalanced ones are told again right after a switch is committed.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ inline constexpr double kIdleAllowed = 0.05;  // of the others' time: so much wa
 // The table's weights for so many ranks: even ones where it has none.
 [[nodiscard]] std::vector<std::int64_t> weights_of(const SampleWeights& table, std::size_t ranks);
 
-// By rank, from who is rebalanced; empty if nobody is.
+// By rank, from the members that are rebalanced; empty if none is.
 [[nodiscard]] std::vector<std::int64_t> eased_weights(const Job& job);
 
-// After the job's members have been set to those of a new generation: who has left is forgotten, and who is rebalanced
-// is told so in it.
+// After the job's members have been set to those of a new generation: those that have left are forgotten, and those
+// that are rebalanced are told so in it.
 void begin_shares(Job& job);
 
 // The newest table that has been told is used: what has been measured by the one before says nothing about it.

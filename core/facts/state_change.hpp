@@ -34,8 +34,8 @@ class StateChange {
   // The job to write to; its account is brought up to date first, so that what it held until now is
   // charged before it changes. Requires: the job exists.
   [[nodiscard]] Job& job(JobId id);
-  // The job to write what is said of it: nothing that it holds changes, so nothing is charged, and a policy that counts
-  // from the newest fact counts on. Requires: the job exists.
+  // The job, to write its verdict or target only: nothing that it holds changes, so nothing is charged, and a policy
+  // that counts from the newest fact counts on. Requires: the job exists.
   [[nodiscard]] Job& words_of(JobId id);
   // Requires: the worker exists.
   [[nodiscard]] Worker& worker(WorkerId id);

@@ -31,7 +31,7 @@ void add_cost(TransitionCost& cost, double stall_ms) {
 
 void record_cost(Job& job, double stall_ms) {
   const int before = job.membership.commit.from_size;
-  if (before == 0) return;  // a start stalls nobody
+  if (before == 0) return;  // a start stalls no member
   if (job.membership.commit.after_failure) {
     add_cost(job.measurements.failure_cost, stall_ms);
   } else if (job.spec.resize == ResizeMode::kRestart) {
@@ -145,7 +145,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   }
   if (!is_current(**known, fact.generation) || is_repeated(**known, fact)) return ok_status();
   Job& job = change.job(fact.job);
-  // The report of the switch may have been lost with a connection; who steps has switched.
+  // The report of the switch may have been lost with a connection; a job that steps has switched.
   if (!job.membership.switched) {
     const std::int64_t first = fact.last_step - fact.steps + 1;
     mark_switched(change, job, {.job = job.id, .generation = fact.generation, .switch_step = first}, false);
@@ -164,7 +164,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
   }
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec);
-  // Of other shares nobody knows here who was given how much.
+  // Of other shares it is not known here how much each member was given.
   if (detector != nullptr && fact.shares == job.shares.used.number) {
     judge_members(change, job, fact, counted, *detector);
   }

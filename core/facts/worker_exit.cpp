@@ -48,7 +48,7 @@ void count_loss(Job& job, IdSet<JobId>& counted, std::string how) {
   job.recovery.last_error = std::move(how);
 }
 
-// The program may have reached its end: a member is gone without a complaint, and rank 0, who reports the end, is not.
+// The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
   const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
   const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
@@ -71,7 +71,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
 
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   job.membership.restart_state.failed = worker.id;
-  // Whoever starts such a program again gets the same answer.
+  // The program would end in the same way again.
   if (notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
   ++job.recovery.restarts;
   job.recovery.last_error = describe(worker, notice);
@@ -140,8 +140,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
 
 namespace {
 
-// All members live as far as anybody knows, only on nodes that are away. Shares that they may go by are forgotten with
-// the members, so who has any but even ones is not taken back.
+// All members live as far as is known, only on nodes that are away. Shares that they may go by are forgotten with the
+// members, so a job with any but even ones is not taken back.
 bool may_return(const ClusterState& state, const Job& job) {
   if (job.spec.resize != ResizeMode::kLive || !job.membership.switched || job.phase.transition() ||
       job.progress.finished)

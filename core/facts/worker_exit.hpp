@@ -24,7 +24,7 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
 // The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
 void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
 
-// Nobody has reported the end in time: members that had exited with 0 were lost after all.
+// The end was not reported in time: members that had exited with 0 were lost after all.
 void count_quiet_exits(StateChange& change, Job& job);
 
 // Takes a joining worker or leaver out of a transition that is not committed yet; a transition without
@@ -35,8 +35,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 // next decision to end.
 void reset_job_without_workers(StateChange& change, Job& job);
 
-// A job that waits because all its members were lost sight of goes on with them, if all are in sight again: nobody has
-// told them anything since, so they step at the newest generation, and no newer one has been committed (fencing).
+// A job that waits because all its members were on lost nodes goes on with them if all nodes are back: no order has
+// reached them since, so they step at the newest generation, and no newer one has been committed (fencing).
 void take_back(StateChange& change, Job& job);
 
 // From now on the worker is not part of the job's plans; it is stopped when `stop_due` passes (none =

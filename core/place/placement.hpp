@@ -42,9 +42,9 @@ class FreeSlots {
   [[nodiscard]] int room_for(const Job& job) const;
   // Workers of this gang's kind that would fit, wherever it may be placed.
   [[nodiscard]] int room_for(const GangRequest& gang) const;
-  // Others ask for slots of these types: who takes any is placed on them last.
+  // Others ask for slots of these types: a job that takes any is placed on them last.
   void spare(const std::set<std::string>& slot_types) { spared_ = slot_types; }
-  // Nobody takes what is left on nodes whose slots are of these types; from now on it does not count as free.
+  // What is left on nodes whose slots are of these types is not handed out and no longer counts as free.
   void close(const std::vector<std::string>& slot_types);
 
   [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }

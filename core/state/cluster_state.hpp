@@ -65,7 +65,7 @@ struct Worker {
   bool program_ended = false;         // the program of that generation has ended well
   bool node_lost = false;             // its node is away; not counted on, slots still owned
   StragglerTrack track;
-  WorkerId replaced;   // the straggler whose place it took; none = it took nobody's
+  WorkerId replaced;   // the straggler whose place it took; none = no straggler's
   NodeId replaced_on;  // where that one ran
 };
 
@@ -111,7 +111,7 @@ struct EndedCounts {
 
 // The newest plan for the whole cluster, beside what it gives each job.
 struct ClusterPlan {
-  std::string policy;  // whose; empty = none was made
+  std::string policy;  // that made it; empty = none was made
   Instant made_at;
   std::uint64_t nodes = 0;      // digest of the nodes that it counted with
   Mark mark;                    // the policy's own, on the cluster
@@ -150,7 +150,7 @@ struct ClusterState {
 };
 
 // Of the workers that a node's agent says it runs, those that the state does not place there: they are to
-// be killed, whoever started them.
+// be killed, however they were started.
 [[nodiscard]] std::vector<WorkerId> unknown_workers(const ClusterState& state, NodeId node,
                                                     const std::vector<WorkerId>& running);
 

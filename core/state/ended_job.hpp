@@ -1,5 +1,5 @@
 // What the state remembers of a job that has ended and left it: what others like it may be expected to do. The job
-// itself is handed over (Engine::take_ended) and lives on where the past is kept.
+// itself is handed over (Engine::take_ended) to be stored in the journal.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Facts: everything that has happened, as the engine learns it. A fact is journaled before anything
 // follows from it, and replaying the facts in order rebuilds the state exactly. Closed variant: each
-// case is one plain struct; whoever handles facts handles all of them.
+// case is one plain struct; code that handles facts handles all of them.
 #pragma once
 
 #include <cstdint>
@@ -209,7 +209,7 @@ struct PolicyActivated {
 struct PolicyRolledBack {
   std::string why;
 };
-// It is asked beside whoever decides, and changes nothing; none = nobody is.
+// The file is asked beside the policy in charge, and changes nothing; none = no file is.
 struct PolicyShadowed {
   std::optional<PolicyFileRef> file;
 };

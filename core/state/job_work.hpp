@@ -1,5 +1,5 @@
-// How much a job still has to do and when it will have done it, as far as anybody has said: its user in the job file
-// (work.samples), else its program when it was ready. All of it follows from the state and the time.
+// How much a job still has to do and when it will have done it, as declared: by its user in the job file
+// (work.samples), else by its program when it was ready. All of it follows from the state and the time.
 #pragma once
 
 #include <optional>

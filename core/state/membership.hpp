@@ -1,5 +1,5 @@
-// Who is in a job, who has left, who is on the way: questions about a job's workers that step, accept
-// and the planner must answer alike.
+// Which workers are in a job, have left it or are on the way: questions that step, accept and the
+// planner must answer alike.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tidepool::core {
 
-// A worker that still runs, as far as anybody knows: it holds slots and its node is not lost.
+// A worker that still runs, as far as is known: it holds slots and its node is not lost.
 [[nodiscard]] bool is_live(const ClusterState& state, WorkerId id);
 [[nodiscard]] bool has_live_workers(const ClusterState& state, const Job& job);
 
@@ -23,8 +23,8 @@ namespace tidepool::core {
 // Every member runs, and none has been told to stop.
 [[nodiscard]] bool all_members_stay(const ClusterState& state, const Job& job);
 
-// Of a job whose programs are restarted: a worker whose program of an older generation may still run. Who is a member
-// has said that it waits for the newest generation; everybody else is gone.
+// Of a job whose programs are restarted: a worker whose program of an older generation may still run; none = every
+// member has said that it waits for the newest generation, and every other worker is gone.
 [[nodiscard]] std::optional<WorkerId> still_running(const ClusterState& state, const Job& job);
 
 // A transition whose generation has been committed and waits for the members to switch.

@@ -73,10 +73,10 @@ struct LaunchIntent {
   GenerationNumber number = 0;
 };
 // Takes all slots from a job; its state is parked and it waits for a Start. Commits generation `number`, which has
-// no members: who is in the job keeps the state and leaves, within its grace.
+// no members: the present members keep the state and leave, within the grace.
 struct PreemptIntent {
   JobId job;
-  GenerationNumber number = 0;  // 0 = nothing to keep: nobody has stepped since the last start
+  GenerationNumber number = 0;  // 0 = nothing to keep: the job has not stepped since the last start
   bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
 };
 // Ends one worker process: with notice until `grace` has passed, then by force.

@@ -1,6 +1,6 @@
 // The policy file in charge, as facts have left it: which version, which go before it, and what it has answered.
 //
-// Rules. A file is asked outside of the engine; what it answers is a fact, so that a replay asks nobody. Each question
+// Rules. A file is asked outside of the engine; what it answers is a fact, so that a replay asks no file. Each question
 // has a number, and only the answer to the newest one counts: a late one changes nothing. An answer speaks of jobs by
 // id, is used for one plan, and is judged by what is true then: of a job whose user has asked for something else since,
 // or that has come since, it says nothing.
@@ -61,7 +61,7 @@ struct PolicyRound {
 struct PolicyDeployment {
   std::optional<PolicyFileRef> active;  // none = the daemon's own policy decides
   std::vector<PolicyFileRef> earlier;   // that a rollback goes back to, the newest last; empty = to the daemon's own
-  std::optional<PolicyFileRef> shadow;  // asked beside whoever decides; changes nothing
+  std::optional<PolicyFileRef> shadow;  // asked beside the active one; changes nothing
   Instant since;                        // the last change of `active`
   std::int64_t next_round = 1;          // the number of the question whose answer will count
   std::int64_t rounds = 0;              // answered by `active`, faults not counted

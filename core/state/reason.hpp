@@ -21,8 +21,8 @@ namespace tidepool::core {
 template <class R>
 concept ToldReason = requires { R::kTraits.category; };
 
-// Any one of them. What is made of their list, a variant, is in reason_read.hpp and reason.cpp alone: who decides does
-// not wait for a compiler to go through it.
+// Any one of them. The variant of all is in reason_read.hpp and reason.cpp alone, so that code that decides compiles
+// without it.
 class Reason {
  public:
   Reason();

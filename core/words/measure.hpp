@@ -6,7 +6,7 @@
 //              of the line between those that are served and those that wait, 0 = there is none; bar = the rival's own.
 //   of merit   sizes are weighed. Numbers: merit = what each slot of a change, or of the next size, brings; rival = the
 //              job that it is held against, 0 = none; asked = of a size that is not taken, the least that a slot brings
-//              anybody else, to the rival, or a bar of the policy's; of a change, the most that one would bring him.
+//              any other job, to the rival, or a bar of the policy's; of a change, the most that one would bring it.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,9 @@
 namespace tidepool::core::measure {
 
 // Of turns; in brackets the unit of own and bar.
-inline constexpr Measure kArrival = Measure::kArrival;    // who came first
+inline constexpr Measure kArrival = Measure::kArrival;    // first come, first served
 inline constexpr Measure kService = Measure::kService;    // least service first [slot-seconds]
-inline constexpr Measure kTimeLeft = Measure::kTimeLeft;  // who ends first [s; -1 = not known]
+inline constexpr Measure kTimeLeft = Measure::kTimeLeft;  // least time left first [s; -1 = not known]
 inline constexpr Measure kQueue = Measure::kQueue;  // queues by service, each in order of arrival [number, from 1]
 inline constexpr Measure kIndex = Measure::kIndex;  // the largest first [1 / slot-hour]
 inline constexpr Measure kDeadline = Measure::kDeadline;    // the earliest first [s from now; -1 = none]

@@ -131,9 +131,9 @@ struct View {
   std::vector<JobRow> jobs;     // by submission, then id
   std::vector<SlotType> types;  // whose speeds are told apart, the fastest first; empty = all slots count alike
   Mark mark;                    // the policy's own note on the cluster
-  // What each job that has ended took, in any order: there are ever more of them, so whoever made the view keeps them.
+  // What each job that has ended took, in any order. Not owned: ever more have ended, so the view's maker keeps them.
   std::span<const double> ended_slot_seconds;
-  bool explained = true;  // false: nobody reads scores and losing sizes, so none need be worked out
+  bool explained = true;  // false: scores and losing sizes are not read, so none need be worked out
 
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;

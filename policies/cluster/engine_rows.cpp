@@ -24,8 +24,8 @@ bool holds_slots(const core::Job& job) {
 }
 
 // A change binds its job for its cooldown: what turns out to be worth less cannot be taken back before, and what comes
-// meanwhile finds it bound. So it is charged as if it stood still for so long; at most for a minute, so that a user who
-// asks for long ones is not left where he is.
+// meanwhile finds it bound. So it is charged as if it stood still for so long; at most for a minute, so that a job
+// with a long cooldown can still move.
 constexpr Duration kBoundMost = Duration::seconds(60);
 
 // Neither pinned nor of a program that reports nothing to judge sizes by.

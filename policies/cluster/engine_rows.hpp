@@ -2,14 +2,14 @@
 // for jobs that have changed, so a plan costs little where little has changed; what they say follows from the state
 // and the time alone, whatever was followed before.
 //
-// Rules. Sizes are in slots. A row's placement is what the job will hold when nobody decides anything more: leavers are
+// Rules. Sizes are in slots. A row's placement is what the job will hold if no further decision follows: leavers are
 // left out, newcomers counted in. Slots of jobs that are fixed claims (they follow a pinned policy, or their user
 // has pinned their size) are taken off their nodes and the jobs left out while they run; while they wait they are rows
 // with one size. Attained service is as of the job's newest fact, so that it follows from the state. Where its
-// user declares no work, a job that was measured is expected to take what jobs as fast took (kin_of_jobs.hpp). A job of
-// which nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight 2^p. All
-// slots count as equally fast (the types and prices of nodes are there to be read), but a job that asks for a type of
-// slot has no size beyond what there is of it.
+// user declares no work, a job that was measured is expected to take what jobs as fast took (similar_jobs.hpp). A job
+// of which nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight 2^p.
+// All slots count as equally fast (the types and prices of nodes are there to be read), but a job that asks for a type
+// of slot has no size beyond what there is of it.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ namespace tidepool::policies::cluster {
 // How the policy meets sizes that a job has never had.
 enum class RowStyle {
   kAllSizes,     // it may choose from all that the job allows
-  kExperiments,  // in small steps (reach.hpp)
+  kExperiments,  // in small steps (size_explorer.hpp)
 };
 
 class EngineRows {
@@ -50,7 +50,7 @@ class EngineRows {
   // One by one, for a planner that keeps the rest itself. Valid until the job is followed again or the nodes change.
   struct Terms {
     bool has_own_policy = false;
-    int room = 0;  // slots that all rows may have together: nobody wants more than there is
+    int room = 0;  // slots that all rows may have together: no row wants more than there is
   };
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
@@ -72,14 +72,14 @@ class EngineRows {
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  SimilarJobs kin_;             // those who ask there have rows in kept_
+  SimilarJobs kin_;             // the jobs that ask there have rows in kept_
   std::vector<NodeId> nodes_;   // that are up, by id
   IdTable<NodeId, int> index_;  // into nodes_
   void follow_ended(const core::ClusterState& state, JobId id);
   void note_end(JobId id, Duration slot_time);
   void close_gaps();
   std::vector<double> ended_;             // slot-seconds of jobs that have succeeded
-  bool has_gaps_ = false;                 // it holds some of whom nothing is remembered any more
+  bool has_gaps_ = false;                 // it holds some of jobs that are no longer remembered
   IdTable<JobId, std::size_t> place_of_;  // of each of them in ended_
 };
 

@@ -71,7 +71,7 @@ double JobSpeed::rate(double workers) const {
   const Seen& near = nearest(workers);
   if (near.workers == workers) return near.rate;
   const double bend = near.rate / std::max(curve_at(near.workers), 1e-300);
-  // Nobody scales better than without loss from the nearest size that was seen.
+  // At best a job scales without loss from the nearest size that was measured.
   return std::min(curve_at(workers) * bend, near.rate * std::max(1.0, workers / near.workers));
 }
 

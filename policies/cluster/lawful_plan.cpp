@@ -50,7 +50,7 @@ class Plan {
     left_ += kept;
     const int granted = std::min(allocation_.grants[row].size, left_);
     sizes_[row] = std::max(kept, largest_size(job(row), granted));
-    // A loss may have left it between the allowed sizes; who is granted that goes back up if there is room.
+    // A loss may have left it between the allowed sizes; if it is granted that, it goes back up if there is room.
     if (granted > 0 && granted == size_of(job(row).placement) && !may_have(job(row), granted)) {
       const auto& sizes = job(row).sizes;
       const auto above = std::lower_bound(sizes.begin(), sizes.end(), granted);

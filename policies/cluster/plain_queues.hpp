@@ -1,12 +1,12 @@
-// The plain queues every other policy is measured against. All keep jobs at the size their users want and differ in who
-// comes first; each may take a job's slots away at any round.
+// The plain queues every other policy is measured against. All keep jobs at the size their users want and differ in
+// the order of jobs; each may take a job's slots away at any round.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"
 
 namespace tidepool::policies::cluster {
 
-// First come, first served, strictly: a job that does not fit keeps all later ones waiting. Preempts nobody.
+// First come, first served, strictly: a job that does not fit keeps all later ones waiting. Preempts no job.
 class StrictFifo final : public AllocationPolicy {
  public:
   [[nodiscard]] Allocation allocate(const View& view, core::StepBudget& budget) const override;

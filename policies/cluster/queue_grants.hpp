@@ -1,5 +1,5 @@
 // The common end of every policy that keeps jobs at the size their users want: walk a queue, give each job its size
-// while slots last. And the reasons of everybody who stands in a line, whatever else his policy does.
+// while slots last. And the reasons of every job that stands in a line, whatever else its policy does.
 #pragma once
 
 #include <optional>

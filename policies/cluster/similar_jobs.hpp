@@ -3,7 +3,7 @@
 // started anew, a simulation and a plan from scratch know the same.
 //
 // A job counts as ended when it has succeeded. One that was cancelled or has failed took less than it would have, and
-// by how much nobody knows: it tells only how far it has come, as those do that go on. Samples are those of declared
+// by how much is not known: it tells only how far it has come, as those do that go on. Samples are those of declared
 // work. All slots are taken to be alike: on slots of another type a job has another pace, and so perhaps other kin.
 #pragma once
 
@@ -44,7 +44,7 @@ class SimilarJobs {
   void forget(JobId job);
   void forget_all();
 
-  // Those who have asked and of whom something else may be expected by now, each once.
+  // Jobs for which expect() was asked and may answer otherwise by now, each once.
   [[nodiscard]] std::vector<JobId> take_moved();
 
  private:

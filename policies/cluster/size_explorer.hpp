@@ -2,16 +2,15 @@
 // words. Judged as of the job's newest report, so that it follows from the state. Pure.
 //
 // Rules. Of the sizes that batch and price cap leave (size_limits.hpp):
-//   while nothing has been measured, those up to the one that its user prefers, which is the smallest if he says
-//   nothing; afterwards those up to twice the largest measured one, and at least the next one; but only half as many
-//   again while
+//   while nothing has been measured, those up to the one that its user prefers, by default the smallest; afterwards
+//   those up to twice the largest measured one, and at least the next one; but only half as many again while
 //     a job that began above its smallest size has been measured at no other: its user has said where to look;
 //   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
 //     condition of scaling_evidence.hpp, the two compared as they were one right after the other, and none between the
 //     two that would not by the fitted curve. What the job holds is no exception, unless giving it up would stall it
 //     for longer than that brings;
 //   where that step was the first one measured, none above half of its smaller size, until that is measured, too:
-//     nobody knows yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
+//     it is not known yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
 // So what its user calls worth a worker is a bound to every price. Evidence that has grown stale bounds nothing.
 #pragma once
 
@@ -35,7 +34,7 @@ class SizeExplorer {
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
 
   // Why the job has the size that an target gives it, where its measurements are the ground and not the price; else
-  // nothing. `priced`: somebody is outbid, so that a slot costs something.
+  // nothing. `priced`: some job is outbid, so that a slot costs something.
   [[nodiscard]] std::optional<core::Reason> ground_of(const core::Target& target, bool priced) const;
 
  private:

@@ -25,7 +25,7 @@ struct Slots {
 // What a row would have to beat.
 struct Bar {
   double merit = 0;
-  JobId rival;  // to whom slots bring that; none = to nobody
+  JobId rival;  // the job to which slots bring that; none = to no job
 };
 
 class Weigher {
@@ -94,7 +94,7 @@ class Weigher {
     return best;
   }
 
-  // Of two jobs: nobody is his own rival.
+  // Of two jobs: no job is its own rival.
   static void keep_first(std::vector<Slots>& all) {
     std::erase_if(all, [](const Slots& slots) { return !std::isfinite(slots.brings); });
     std::sort(all.begin(), all.end(),

@@ -19,7 +19,8 @@ struct ChosenSize {
 
 // What sizes are worth to a job by the policy's own measure, so that what a slot brings can be told, and which size
 // comes next. A score is by how much a size is better than the chosen one, whose score is 0: what it is worth more,
-// less what the slots for it bring those who have them, or what slots given up for it would bring those who want them.
+// less what the slots for it bring the jobs that hold them, or what slots given up for it would bring those that want
+// them.
 struct Weighing {
   core::Measure measure;  // one of merit
   // Of a row at a size that it may have, or at 0 = holding nothing; -infinity where the policy does not weigh it.

@@ -95,7 +95,7 @@ std::map<JobId, core::Target> share_types(View& view, const std::function<Alloca
       cut(job, most);
       if (most > 0 || job.resize_blocked) continue;
       core::Target told = plan[i];
-      told.place += static_cast<std::int64_t>(view.jobs.size());  // behind everybody who is to have something
+      told.place += static_cast<std::int64_t>(view.jobs.size());  // behind every job that is to have something
       told.mark = job.mark;
       without.emplace(job.id, std::move(told));
       nothing.insert(job.id);

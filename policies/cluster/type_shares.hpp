@@ -2,9 +2,9 @@
 // shared out among them first, by the same policy.
 //
 // Rules. For each set of types that some job asks for, the smaller sets first, the policy is asked about the jobs whose
-// types all lie in the set, and about the nodes of these types alone, as if nobody else were there. No job may have
-// more than it gets there; whoever gets nothing there holds nothing, and says what that answer said of it. So jobs that
-// ask for the same type compete for it by their policy's own rule, and what they may have of it they can have: all
+// types all lie in the set, and about the nodes of these types alone, as if there were no other jobs. No job may have
+// more than it gets there; one that gets nothing there holds nothing, for the reason that this answer gives. So jobs
+// that ask for the same type compete for it by their policy's own rule, and what they may have of it they can have: all
 // others may be elsewhere. Sets that overlap, none within the other, are not weighed against each other.
 #pragma once
 

@@ -26,7 +26,7 @@ Allocation nothing(const View& view) {
   return allocation;
 }
 
-// What is asked in the second place, where deadlines were declined: those jobs without them, everybody else as before.
+// What is asked in the second place, where deadlines were declined: those jobs without them, all others as before.
 // No jobs: nothing was declined.
 View without_lost_deadlines(const View& view, const Allocation& allocation) {
   const auto& grants = allocation.grants;

@@ -16,7 +16,7 @@
 
 namespace tidepool::policies::cluster {
 
-// Plans by rows made of the engine's records; whoever derives says what the jobs should have.
+// Plans by rows made of the engine's records; derived classes say what the jobs should have.
 //
 // A job that the policy declines, because its deadline cannot be kept, is asked about again as one without a deadline:
 // best effort. It says so while it waits. Declined for now only: the next plan asks about the deadline anew.

@@ -38,7 +38,7 @@ Answers answers_today(const core::PolicyRound& round, const core::ClusterState& 
   return answers;
 }
 
-// Who is not spoken of keeps what it has, and so comes first.
+// A job that the answer leaves out keeps what it has, and so comes first.
 void keep_unanswered(const cluster::View& view, const std::vector<std::size_t>& unanswered, Answers& answers,
                      cluster::Allocation& standard) {
   if (unanswered.empty()) return;

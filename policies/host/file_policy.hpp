@@ -1,5 +1,5 @@
 // The active policy file as the engine sees it: a policy that plans by what the file has answered, which is in the
-// state (core/state/policy_deployment.hpp). It asks nobody, so the same state gives the same plan wherever it is made.
+// state (core/state/policy_deployment.hpp). It asks no file, so the same state gives the same plan wherever it is made.
 //
 // Rules. The answer speaks of jobs by id and is read against the rows of today: sizes that do not fit any more become
 // the largest smaller ones that do. A job that the answer does not know, or whose user has asked for something else

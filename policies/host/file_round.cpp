@@ -66,7 +66,7 @@ core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std:
   return wish;
 }
 
-// What the job has in the end if nobody decides anything more.
+// What the job has in the end if no further decision follows.
 int live_size(const core::Job& job, bool planned) {
   if (planned && job.planned) return job.planned->target.size;
   return job.phase.transition() ? job.phase.transition()->to_size : job.size();
@@ -139,7 +139,7 @@ RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundA
   }
   for (const auto& [id, target] : plan->targets) {
     const core::Job& job = *setting.state().find_job(id);
-    if (setting.own_policies().contains(id) || job.requests.pinned_size > 0) continue;  // nobody's but its own
+    if (setting.own_policies().contains(id) || job.requests.pinned_size > 0) continue;  // no plan sizes it
     const int live = live_size(job, planned);
     const int slots = job.spec.gpus_per_worker;
     ++comparison.jobs;

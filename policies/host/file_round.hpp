@@ -20,7 +20,7 @@
 namespace tidepool::policies::host {
 
 struct RoundAsked {
-  core::ClusterState state;  // who decides in it does not matter
+  core::ClusterState state;  // which policy is active in it does not matter
   Instant now;               // not before the state's own time
   core::PolicyFileRef file;
   std::int64_t number = 0;

@@ -62,7 +62,7 @@ struct PolicyFile {
 // 64 hexadecimal digits.
 [[nodiscard]] std::string version_of(const PolicyFile& file);
 
-// YAML to JSON, for whoever reads files; errors name the line.
+// YAML to JSON; errors name the line.
 using ReadYaml = std::function<Result<nlohmann::json>(const std::string& text)>;
 
 // Errors name the file and what to change.

@@ -265,7 +265,7 @@ Judged PolicyHost::ask(const cluster::View& view, std::span<const Param> params)
     process_.reset();
     return *dead;
   }
-  // A copy first: whoever can still write to the region changes nothing that has been checked.
+  // A copy first: a process that can still write to the region changes nothing that has been checked.
   const std::vector<std::byte> copy(region, region + layout.end);
   if (std::get<Reply>(answered).status == ReplyStatus::kDone) return read_answers(view, copy);
   AnswersHeader header{};

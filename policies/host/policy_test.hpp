@@ -33,7 +33,7 @@ struct Expectation {
   std::map<std::string, int> grants;  // what the jobs get in the end
   std::map<std::string, bool> admitted;
   std::map<std::string, std::string> why;  // the code of the reason
-  std::vector<std::string> order;          // who is served first; may leave jobs out
+  std::vector<std::string> order;          // in which jobs are served; may leave jobs out
   std::string fault;                       // the policy must fail so
 };
 

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kFactsBytes = 64U << 20U;
 inline constexpr std::uint64_t kAnswersBytes = 32U << 20U;
 inline constexpr std::uint64_t kSourceBytesMax = 4U << 20U;  // of a native library; Lua text is held to less
 
-// Processor time that a process may use in its life, for the case that nobody watches its deadlines. The daemon
+// Processor time that a process may use in its life, for the case that no daemon watches its deadlines. The daemon
 // replaces it between two rounds long before.
 inline constexpr std::uint64_t kProcessorSeconds = 3'600;
 
@@ -93,7 +93,7 @@ struct WhyRecord {
   NumberRecord numbers[kNumbersMax];
 };
 
-// Answers that nobody has given yet are this number.
+// The value of an answer that has not been given yet.
 inline constexpr double kUnset = -1.7976931348623157e308;
 
 struct AnswersHeader {

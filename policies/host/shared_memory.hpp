@@ -1,5 +1,5 @@
-// Memory shared with a process that is not trusted: nobody can change its size, and a region for reading can be mapped
-// by the other side for reading only.
+// Memory shared with a process that is not trusted: its size is sealed, and a region for reading can be mapped by the
+// other side for reading only.
 #pragma once
 
 #include <cstddef>

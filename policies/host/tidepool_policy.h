@@ -1,5 +1,5 @@
 /* The C interface of a native policy: one shared library, one function, numbers only.
- * Every struct that crosses it begins with {abi, size}; whoever reads one looks at no byte beyond `size`. All pointers
+ * Every struct that crosses it begins with {abi, size}; a reader looks at no byte beyond `size`. All pointers
  * are valid during one call. The library runs in the sandboxed policy host: no files, no sockets, no threads, no
  * processes, and a bounded time for each round. Whatever it answers is advice; the daemon checks it.
  *
@@ -57,7 +57,7 @@ typedef enum tidepool_job_column {
 
 typedef enum tidepool_node_column {
   TIDEPOOL_NODE_ID = 0,
-  TIDEPOOL_NODE_SLOTS, /* all of them, whoever holds them */
+  TIDEPOOL_NODE_SLOTS, /* all of them, free or not */
   TIDEPOOL_NODE_TYPE,  /* of its slots: view->type_name[...]; NAN = not known */
   TIDEPOOL_NODE_PRICE, /* of one slot for an hour; 0 = not known */
   TIDEPOOL_NODE_COLUMNS

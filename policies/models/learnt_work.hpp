@@ -41,7 +41,7 @@ class LearntWork {
   std::vector<double> sums_;    // of totals_[i..]
 };
 
-// The same where nobody says of what kind a job is: its kin are the jobs that measure alike, so that one slot takes
+// The same where the kind of a job is not told: its kin are the jobs that measure alike, so that one slot takes
 // them about as long for a sample. A daemon measures that on any job; programs that happen to be as fast are one kind
 // here. What it answers follows from what was told of each job last and from the order in which jobs ended.
 //
@@ -65,7 +65,7 @@ class KinWork {
   void withdraw(std::uint64_t job);
   // The next job has ended, after so many samples, > 0.
   void ended(Class pace, double samples);
-  // As if no job had ended: for who tells them anew, in another order.
+  // As if no job had ended: for callers that tell them anew, in another order.
   void forget_ends();
 
   // How many samples a job of this pace that has done so many is expected to have left. Nothing before any of its kin

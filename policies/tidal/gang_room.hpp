@@ -1,6 +1,6 @@
-// Whether workers of several slots find room: the free slots of every node while everybody keeps what he holds. The
+// Whether workers of several slots find room: the free slots of every node while every job keeps what it holds. The
 // engine places workers and its records tell sizes, so a plan lays nothing out; but slots that lie scattered are no
-// room for a gang, and one that is promised them would keep everybody behind it waiting.
+// room for a gang, and one that is promised them would keep all jobs behind it waiting.
 //
 // Invariant: what is free on a node that takes jobs is its slots less those of all placements that were put and not
 // taken out again. A node that takes none has nothing free, whatever is put there.
@@ -33,15 +33,15 @@ class GangRoom {
     const cluster::JobRow* row = nullptr;
     double worth = 0;  // of each of its slots
   };
-  // How much of each change there is room for, in slots, in their order. Whoever is to have less gives up his last
-  // slots. Of those who are to have more the widest workers go first, then the largest sizes, then who came first; each
-  // worker goes to the fullest node with room. Nobody ends up with less than he holds.
+  // How much of each change there is room for, in slots, in their order. A job that is to have less gives up its last
+  // slots. Of those that are to have more the widest workers go first, then the largest sizes, then the oldest job;
+  // each worker goes to the fullest node with room. No job that is to have more ends up with less than it holds.
   [[nodiscard]] std::vector<int> fit(const std::vector<Change>& changes) const;
 
   // The same, and which stayers leave for a job that holds nothing and found no room: on the node where the fewest
-  // slots are given up for a worker, those to whom a slot is worth least, and less than to that job; none unless all
+  // slots are given up for a worker, those to which a slot is worth least, and less than to that job; none unless all
   // its workers find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
-  // are gangs themselves, who come after.
+  // are gangs themselves, which come after.
   struct Fit {
     std::vector<int> sizes;
     std::vector<JobId> leave;

@@ -34,9 +34,9 @@ class Market {
   void leave(JobId job);
 
   struct Settlement {
-    double price = 0;       // worth per slot of the first piece that found no room; 0 = everybody got all
-    std::int64_t free = 0;  // slots that nobody bought
-    IdSet<JobId> changed;   // whose size may differ from the last settlement; also who bid or left since
+    double price = 0;       // worth per slot of the first piece that found no room; 0 = all bids got all
+    std::int64_t free = 0;  // slots left unsold
+    IdSet<JobId> changed;   // whose size may differ from the last settlement; also those that bid or left since
   };
   // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
   [[nodiscard]] Settlement settle(core::StepBudget& budget);
@@ -45,10 +45,10 @@ class Market {
   [[nodiscard]] const Choice& choice(JobId job) const;
   [[nodiscard]] const Curve& curve(JobId job) const { return bids_.at(job).curve; }
   [[nodiscard]] double price() const { return next_ ? next_->slope : 0; }
-  // Of the pieces sold in order of their slopes the last: nobody holds slots that are worth less to him. None if
-  // nothing was sold, or nobody went without.
+  // Of the pieces sold in order of their slopes the last: no job holds slots worth less to it. None if nothing was
+  // sold, or every job got all that it bid for.
   [[nodiscard]] std::optional<MarginalBid> last_sold() const { return next_ ? pieces_.before(*next_) : std::nullopt; }
-  // Whose piece found no room first; none = everybody got all.
+  // The job whose piece found no room first; none = all bids got all.
   [[nodiscard]] JobId next_bidder() const { return next_ ? next_->job : JobId(); }
   [[nodiscard]] std::size_t bidders() const { return bids_.size(); }
 
@@ -88,7 +88,7 @@ class Market {
   std::optional<MarginalBid> next_;  // of the last settlement; everything before it is bought
   bool settled_ = false;
   std::int64_t free_ = 0;               // likewise
-  IdTable<JobId, std::size_t> beside_;  // who bought in the rest, by index into its curve
+  IdTable<JobId, std::size_t> beside_;  // jobs that bought in the rest, by index into their curves
   IdSet<JobId> touched_;                // since the last settlement
 };
 

@@ -29,7 +29,7 @@ class MarketState {
   void put(cluster::JobRow job, Instant at, int promised = 0);
   void leave(JobId job);
 
-  // Sells the slots as of `now`, which does not fall. `changed` names everybody whose size may differ.
+  // Sells the slots as of `now`, which does not fall. `changed` names every job whose size may differ.
   [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
 
   // The same once more at the same time, as if these bid nothing: they do again when it is settled next.

@@ -1,4 +1,4 @@
-// The free slots of every node and who lies where: what a layout is tried out on.
+// The free slots of every node and which jobs lie where: what a layout is tried out on.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ using cluster::SlotProfile;
 using cluster::View;
 
 constexpr std::int64_t kSlot = 60;                      // seconds: plans change sizes at its multiples
-constexpr std::int64_t kLatenessMost = 365LL * 86'400;  // seconds; beyond it nobody wants to know
+constexpr std::int64_t kLatenessMost = 365LL * 86'400;  // seconds; a longer one is not worked out
 
 bool has_promise(const JobRow& job) {
   return job.deadline && job.useful_left;
@@ -113,7 +113,7 @@ class Planner {
     return rows;
   }
 
-  // Whether everybody ends in time.
+  // Whether all of them end in time.
   bool plan_all(const std::vector<std::size_t>& rows) {
     SlotProfile free(room_);
     for (const std::size_t row : rows) {

@@ -1,5 +1,5 @@
-// Deadlines as promises: a job that has one is accepted if everybody who was accepted still ends in time beside it, and
-// then has, at any price, the size that its plan gives it now; a newcomer for whom no such plan exists is declined. The
+// Deadlines as promises: a job that has one is accepted if every job accepted before still ends in time beside it, and
+// then has, at any price, the size that its plan gives it now; a new job for which no such plan exists is declined. The
 // plans are those of least size of Gu et al., "ElasticFlow", ASPLOS 2023, section 4.1 (cluster/deadline_plan.hpp); what
 // is left over now goes to the market, where accepted jobs bid for more than was promised. Departs from the paper in
 // that newcomers are taken one by one, the one that takes least slot time first, instead of all or none, and that a job
@@ -18,9 +18,9 @@ namespace tidepool::policies::tidal {
 
 inline constexpr int kAccepted = 1;  // Mark::level
 
-// How long after its deadline a job that is declined could end at the earliest; -1 = nobody knows.
+// How long after its deadline a job that is declined could end at the earliest; -1 = not known.
 struct Lateness {
-  double beside_s = -1;  // with what is promised to nobody
+  double beside_s = -1;  // with what is promised to no job
   double alone_s = -1;   // with everything that can be promised; 0 = in time
 };
 
@@ -34,7 +34,7 @@ struct Promises {
   [[nodiscard]] bool none() const { return accepted.empty(); }
 };
 
-// None where nobody has both a deadline and work that is known.
+// None where no job has both a deadline and work that is known.
 [[nodiscard]] Promises promises_of(const cluster::View& view, const Settings& settings, core::StepBudget& budget);
 
 }  // namespace tidepool::policies::tidal

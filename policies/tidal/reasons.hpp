@@ -1,5 +1,5 @@
 // Why a job has the size it has, in numbers: what a slot is worth to it, what a slot costs, which of the other sizes
-// comes nearest, and who holds the slots that a waiting job does not get.
+// comes nearest, and which job holds the slots that a waiting one does not get.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ namespace tidepool::policies::tidal {
 // Of the settlement that the sizes come from.
 struct Terms {
   double price = 0;  // of a slot, in the objective's unit
-  double free = 0;   // slots that nobody bought
+  double free = 0;   // slots left unsold
   // The job that bought the slots worth least of all that were sold, and what each of them is worth to it; none = not
-  // known, or nobody is outbid.
+  // known, or no job is outbid.
   JobId rival = {};
   double rival_worth = 0;
 };

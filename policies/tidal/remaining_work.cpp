@@ -37,7 +37,7 @@ std::vector<Others> RemainingWork::counted() const {
 
 double RemainingWork::long_jobs() const {
   double jobs = 0;
-  double share = 0;  // of the longest, of a job in this class; 0 = nobody was met yet
+  double share = 0;  // of the longest, of a job in this class; 0 = no job was met yet
   for (Class at = kClasses; at-- > 0;) {
     if (share == 0 && counts_[at] > 0) share = 1;
     jobs += share * counts_[at];

@@ -25,12 +25,12 @@ class RemainingWork {
   // Of a time left in seconds, > 0.
   [[nodiscard]] static Class class_of(double seconds_left);
 
-  // `in_turn`: the job takes turns with those of its class (worth.hpp, Length).
+  // `in_turn`: the job takes turns with those of its class (utility_curve.hpp, Length).
   void add(Class of, bool in_turn = false) { count(of, in_turn, 1); }
   void remove(Class of, bool in_turn = false) { count(of, in_turn, -1); }
   // Jobs in this class or a higher one, rounded; at least 1. By class, without levelling; O(classes).
   [[nodiscard]] std::vector<Others> counted() const;
-  // What all have left, in jobs as long as the longest; 0 where there is nobody. O(classes).
+  // What all have left, in jobs as long as the longest; 0 without jobs. O(classes).
   [[nodiscard]] double long_jobs() const;
   // By class; levelling is a half where there are so many long jobs. It is told in sixteenths, which every class rounds
   // at a place of its own, so that a job that comes or goes moves few classes. O(classes).

@@ -26,7 +26,7 @@ std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
   return order;
 }
 
-// All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to anybody.
+// All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to any job.
 Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
                   core::StepBudget& budget) {
   MarketState market_state(ground_of(view), settings);
@@ -67,7 +67,7 @@ Grant declined(const JobRow& job, const Lateness& late) {
           .mark = job.mark};
 }
 
-// Who is declined does not bid; the others have what was promised to them and bid for more.
+// A job that is declined does not bid; the others have what was promised to them and bid for more.
 Allocation decide_with_promises(const View& view, const Promises& promises, const Settings& settings,
                                 core::StepBudget& budget) {
   View bidders = view;
@@ -97,7 +97,7 @@ Allocation decide_with_promises(const View& view, const Promises& promises, cons
 }  // namespace
 
 Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
-  // On several types nobody is promised anything: a plan would have to foresee which type a job will be on.
+  // On several types no job is promised anything: a plan would have to foresee which type a job will be on.
   const Promises promises = view.types.size() > 1 ? Promises{} : promises_of(view, settings_, budget);
   Allocation allocation = view.types.size() > 1 ? decide_by_type(view, settings_, budget)
                           : promises.none()     ? decide(view, {}, settings_, budget)

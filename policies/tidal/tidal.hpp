@@ -3,9 +3,8 @@
 // Two ways to ask:
 //   Tidal::allocate   from scratch, on rows, as every policy of the table: sizes, places, reasons and the gap to the
 //                     bound.
-//   MarketState              (market state.hpp) for an engine: put() what an event has changed, settle(), read the
-//   sizes of those whom
-//                     the settlement names. The same rows give the same sizes either way.
+//   MarketState       (market_state.hpp) for an engine: put() what an event has changed, settle(), read the sizes of
+//                     the jobs that the settlement names. The same rows give the same sizes either way.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"

@@ -70,7 +70,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   look_at_nodes(request);
   Jobs jobs = stale(request);
   read(request, jobs);
-  // Who never fits is told so by all there is, claims included.
+  // Whether a job can never fit is judged by all slots, claims included.
   if (capacity() != told_capacity_) {
     told_capacity_ = capacity();
     for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
@@ -157,7 +157,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   told_capacity_ = -1;
 }
 
-// Whose facts have changed since they were read, for whom time has, and of whom an end lets expect something else.
+// Jobs whose facts have changed since they were read, whose time has come, or of which ended jobs let expect otherwise.
 TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
   followed_.insert(request.looked_at);
   followed_.insert(thaws_.take(request.view.now));
@@ -182,7 +182,7 @@ void TidalPlanner::forget(JobId job) {
   parts_.erase(found);
 }
 
-// Who takes part, and with what; whom the plan no longer counts with leaves.
+// Which jobs take part, and with what; those that the plan no longer counts with leave.
 void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
@@ -250,8 +250,8 @@ std::vector<GangRoom::Stayer> TidalPlanner::may_leave() const {
   return stayers;
 }
 
-// Whom there is room for follows from everybody's size, so all gangs that want more are looked at each time. Only where
-// one finds none others are asked to leave.
+// Room for a gang depends on the sizes of all jobs, so all gangs that want more are looked at each time. Other jobs are
+// made to leave only where one finds no room.
 void TidalPlanner::fit_gangs() {
   for (const auto& [job, size] : cut_) unsent_updates_.insert(job);
   cut_.clear();
@@ -306,7 +306,7 @@ cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const 
   if (given == 0 && (bought > 0 || without_.contains(job))) {
     return {core::reason::WaitingForSlots{.needed = row.size_min, .free = static_cast<int>(terms.free)}};
   }
-  // By its place in line, which says the same as the price but for jobs to whom a slot is worth just that: so a price
+  // By its place in line, which says the same as the price but for jobs to which a slot is worth just that: so a price
   // that moves is news only for those whose place it changes.
   const bool is_outbid = curve.size() > 1 && next_in_line_ && next_in_line_ != job;
   if (given == 0) return {reason_to_wait(row, curve, terms, is_outbid)};

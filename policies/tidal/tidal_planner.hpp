@@ -1,10 +1,10 @@
-// tidal inside an engine: a market that is kept between decisions (market state.hpp), so that a plan costs what has
+// tidal inside an engine: a market that is kept between decisions (market_state.hpp), so that a plan costs what has
 // changed. Its answer follows from the state and the time alone; a planner that was made a moment ago leads to the same
 // plan.
 //
 // Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
 // is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). While
-// any job has a deadline or a wish for a type of slot, everybody is planned anew each time and laid out
+// any job has a deadline or a wish for a type of slot, all jobs are planned anew each time and laid out
 // (whole_cluster_policy.hpp).
 #pragma once
 
@@ -56,8 +56,8 @@ class TidalPlanner final : public core::Planner {
   void bid(const core::PlanRequest& request, const Jobs& jobs);
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
   [[nodiscard]] int room() const { return capacity() - claimed_; }
-  // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which nobody needs
-  // to know of a job of whom there is no news.
+  // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which are needed
+  // only for a job with news.
   // Why the job is given so many slots.
   [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
   [[nodiscard]] core::Target sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
@@ -92,9 +92,9 @@ class TidalPlanner final : public core::Planner {
   IdTable<JobId, int> cut_;
   IdSet<JobId> without_;  // of these, those that hold nothing and get nothing: what they bought is sold to others
   DueTimes thaws_;        // when sizes can change again, of those that bid
-  JobId next_in_line_;    // whose bid found no room first, as of the newest plan; none = everybody got all
+  JobId next_in_line_;    // whose bid found no room first, as of the newest plan; none = all bids got all
   Jobs followed_;         // since they were read last
-  Jobs unsent_updates_;   // of whom there may be news that the state does not tell yet
+  Jobs unsent_updates_;   // jobs with possible news that the state does not tell yet
 };
 
 // tidal as an engine runs it: its market lives between decisions.

@@ -81,7 +81,7 @@ class TypeMarket {
     return at;
   }
 
-  // A price at which nobody buys of a type what he need not.
+  // A price at which no job buys more of a type than it must.
   [[nodiscard]] double highest_price(std::size_t type) const {
     double highest = 0;
     for (const TypedBid& bid : bids_) {
@@ -124,7 +124,7 @@ class TypeMarket {
     }
   }
 
-  // Those who lose most by not having what they want come first.
+  // Jobs that lose most by not having what they want come first.
   void serve() {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t job = 0; job < bids_.size(); ++job) {
@@ -150,7 +150,7 @@ class TypeMarket {
     }
   }
 
-  // To whoever gains most by it, per slot more that it takes.
+  // To the job that gains most by it, per slot more that it takes.
   void spend_rest() {
     while (budget_.spend(static_cast<std::int64_t>(bids_.size()))) {
       double steepest = 0;

@@ -1,8 +1,8 @@
 // The market where there are several slot types: each has its price, and every job takes, of one type, the size at
 // which worth less price is largest. The prices are those at which the bound on the sum of worth is least, found by
-// cutting planes (Kelley, 1960) over as many numbers as there are types. Who then wants more than there is, is served
-// in order of what it would lose; what is left over goes to whoever gains most by it. Pure: equal bids have equal
-// answers.
+// cutting planes (Kelley, 1960) over as many numbers as there are types. Jobs that then want more than there is are
+// served in order of what they would lose; what is left over goes to those that gain most by it. Pure: equal bids have
+// equal answers.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ struct TypedChoice {
 struct TypeSale {
   std::vector<double> prices;        // of a slot, per type
   std::vector<TypedChoice> choices;  // per bid
-  std::vector<int> free;             // slots that nobody bought, per type
+  std::vector<int> free;             // slots left unsold, per type
   double worth = 0;
   double bound = 0;  // on the sum of worth of any choices
 };

@@ -220,8 +220,8 @@ double UtilityCurve::speed_up(Shape shape) const {
   return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }
 
-// What is left of the time before the horizon, or before the job ends, when it stands still for the change. Who holds
-// nothing owes a start whenever it comes: it says nothing about this moment.
+// What is left of the time before the horizon, or before the job ends, when it stands still for the change. A job
+// that holds nothing owes a start whenever it comes: that is no reason against starting now.
 double UtilityCurve::share_that_stays(int size, double speed_up) const {
   if (held_ == 0) return 1;
   const double still = transition_to(*job_, held_, size).to_seconds();

@@ -32,7 +32,7 @@ struct Settings {
   double served_first = 3'600;  // slot-seconds
   double served_factor = 16;
   double served_factor_free = 2;  // likewise, of one that no change stops: taking turns costs nothing
-  // Likewise, of one of a fixed size, in classes up to 16 slot-hours: who has run for longer is served in turn.
+  // Likewise, of one of a fixed size, in classes up to 16 slot-hours: one that has run for longer is served in turn.
   double served_factor_fixed = 4;
   double served_most_fixed = 57'600;
   // Part of the time to its deadline that a job's plan leaves empty, for changes that cost more than they should.

@@ -240,7 +240,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
   return failed ? kExitNegative : kExitOk;
 }
 
-// The command line as it was, for whoever wants to repeat it; words with other letters than plain ones in quotes.
+// The command line as it was, to be repeated; words with other letters than plain ones in quotes.
 std::string command_line(const std::vector<std::string>& words) {
   std::string line = "schedctl sim compare";
   for (const std::string& word : words) {

@@ -1,4 +1,4 @@
-// `schedctl sim compare`: policies x workloads x seeds on all cores, one table, and files for whoever wants more.
+// `schedctl sim compare`: policies x workloads x seeds on all cores, one table, and files with the details.
 #pragma once
 
 #include "schedctl/app.hpp"

@@ -64,8 +64,8 @@ void read_type_speeds(const std::string& text, sim::SimOptions& options) {
   }
 }
 
-// Under which rules an option does something; those not named here do under all. Whoever gives one elsewhere would read
-// off figures that it has no part in.
+// Under which rules an option does something; those not named here do under all. Elsewhere it is refused, since the
+// figures would not depend on it.
 struct OptionRules {
   const char* option;
   std::string_view simulators;  // apart by ", "

@@ -25,7 +25,7 @@ class AddressBook {
     kStale,      // of an older generation
     kWaiting,    // some rank is still missing
     kComplete,   // the last one has arrived, or one has moved: tell all members
-    kUnchanged,  // complete already, said again: tell the one who asked
+    kUnchanged,  // complete already, said again: tell the one that asked
   };
   Outcome put(const Entry& entry);
 

@@ -59,7 +59,7 @@ class Orders {
 
   void probe(NodeId node) { send(node, api::ProbeNode{}); }
 
-  // To the members, and to those who leave with this switch.
+  // To the members, and to the workers that leave with this switch.
   void announce(const core::Job& job, const api::GenerationMessage& message) {
     for (const WorkerId id : job.membership.workers) {
       const core::Worker* worker = state_.find_worker(id);
@@ -153,7 +153,7 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
     const core::Job& job = *state.find_job(worker.job);
     const bool knows_generations =
         worker.phase == core::WorkerPhase::kMember || worker.phase == core::WorkerPhase::kLeaving;
-    // Who is to be stopped is not started first: the stop ends its id for good.
+    // A worker that is to be stopped is not started first: the stop ends its id for good.
     if (worker.phase == core::WorkerPhase::kStarting && !worker.kill_at) {
       orders.emplace_back(StartOrder{id});
     }

@@ -23,7 +23,7 @@ struct Effects {
   std::vector<WorkerId> started;
 };
 
-// The states of a failed job stay for so long after its end, for who wants to look into it.
+// The states of a failed job stay for so long after its end, so that its user can look into them.
 inline constexpr Duration kFailedStatesStay = Duration::seconds(24 * 3'600);
 
 class Executor {

@@ -42,7 +42,7 @@ sigset_t awaited_signals() {
   return set;
 }
 
-// Where nobody has asked for a policy, the one that has decided in this state directory stays.
+// If no policy is configured, the one that has decided in this state directory stays.
 Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   if (!setup.config.policy.empty()) return ok_status();
   const auto before = journal.own_policy();
@@ -185,7 +185,7 @@ Status Daemon::prepare_admin_token() {
     return ok_status();
   }
   const TokenText token = new_token();
-  // The file comes first: a token that nobody can read would lock its owner out.
+  // The file comes first: a journaled token that is in no file would lock its owner out.
   TP_TRY(write_secret_file(path, token.text()));
   TP_TRY(journal_.append(TokenRecord{.id = token.id,
                                      .name = "admin",

@@ -249,7 +249,7 @@ Status Loop::on_lost(const AgentLostItem& item, Turn& turn) {
   if (engine_.view().find_node(node) == nullptr) return ok_status();
   spdlog::warn("event=node_lost node={} name={} why=\"{}\"", node.text(), item.node, item.why);
   auto refused = learn(core::NodeLost{node, item.why}, turn);
-  // Nobody may tell of their exits; those that come back report anew.
+  // Their exits may never be reported; those that come back report anew.
   std::erase_if(compute_ms_, [&](const auto& entry) {
     const core::Worker* worker = engine_.view().find_worker(entry.first);
     return worker == nullptr || worker->node == node;
@@ -288,7 +288,7 @@ Status Loop::on_worker(const FromWorkerItem& item, Turn& turn) {
   } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
     tell(executor_.on_relink(id, ready->generation, engine_.view()), turn);
   } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
-    // Who was to take it may be gone; the new rank 0 takes it instead.
+    // The worker that was to take it may be gone; the new rank 0 takes it instead.
     const JobId job = worker->job;
     if (engine_.view().find_job(job)->requests.checkpoint) {
       tell(leader::Executor::order_checkpoint(job, engine_.view()), turn);
@@ -314,7 +314,7 @@ Result<std::optional<EndedNote>> Loop::ended_note(JobId id) {
   return std::optional(EndedNote{core::to_text(job->state()), *job->phase.ended_at()});
 }
 
-// Jobs that this daemon does not know are left alone: their states are somebody's, only not ours to judge.
+// The states of jobs that this daemon does not know are kept: they may belong to another daemon.
 Status Loop::on_kept_jobs(const KeptJobsItem& item, Turn& turn) {
   for (const JobId job : item.report.jobs) {
     const auto ended = ended_note(job);

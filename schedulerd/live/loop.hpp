@@ -70,7 +70,7 @@ class Loop {
     bool planned = false;  // something was decided
   };
 
-  // Each returns an error only if the journal failed; a refused fact answers whoever brought it.
+  // Each returns an error only if the journal failed; a refused fact is answered to its sender.
   [[nodiscard]] Status take(InboxItem item, Turn& turn);
   [[nodiscard]] Status on_command(CommandItem item, Turn& turn);
   [[nodiscard]] Status on_hello(const AgentHelloItem& item, Turn& turn);

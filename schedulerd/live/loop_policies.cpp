@@ -69,9 +69,9 @@ void Loop::ask_policies(const Turn& turn) {
   awaited_ = {*number, is_asked ? now + links_.asker->patience_with(*policy) : now};
 }
 
-// Beside whoever decides: asked about the state that a decision has led to, and again when a job has come to rest,
-// because nobody resizes one that is changing its size, and after a while, because time alone frees others. One that
-// was at its deadline rests for that while: its process would take a core from the one that decides, at every decision.
+// Beside the active policy: asked about the state that a decision has led to, and again when a job has come to rest,
+// because none is resized while it changes its size, and after a while, because time alone frees others. A shadow that
+// was at its deadline rests for that while: else its process takes a core from the active one at every decision.
 void Loop::ask_shadow(const Turn& turn) {
   const core::PolicyDeployment& deployment = engine_.view().deployment;
   if (!deployment.shadow) return;

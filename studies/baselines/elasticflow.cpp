@@ -61,7 +61,7 @@ class Round {
     return rows;
   }
 
-  // Whether everybody ends in time.
+  // Whether all of them end in time.
   bool plan_all(const std::vector<std::size_t>& rows) {
     free_ = SlotProfile(view_.slots());
     bool in_time = true;

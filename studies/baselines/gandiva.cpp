@@ -17,7 +17,7 @@ struct Group {
   int size = 0;  // of its jobs
   int load = 0;
   std::vector<int> nodes;
-  Ids jobs;  // who runs next comes first
+  Ids jobs;  // in the order in which they run next
 };
 using Groups = std::vector<Group>;
 
@@ -221,7 +221,7 @@ class Slicing {
     return group;
   }
 
-  // Newcomers first, then, if nodes were freed, who found no room before.
+  // New jobs first, then, if nodes were freed, those that found no room before.
   void admit(bool released) {
     std::vector<bool> placed(view_.jobs.size(), false);
     for (const auto& [size, groups] : by_size_) {

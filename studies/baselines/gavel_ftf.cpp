@@ -51,7 +51,7 @@ TypeTable GavelFtf::plan(const View& view, const TypeTable& speeds, std::vector<
     program.maximize_least(speeds, needed_for(rho, races));
     return program;
   };
-  // Everybody can have what it would have alone at the same time, so from now on that bounds rho.
+  // Every job can have what it would have alone at the same time, so from now on that bounds rho.
   double high = low + 1;
   for (int step = 0; step < kBisections && high - low > 1e-7 * high; ++step) {
     const double middle = (low + high) / 2;

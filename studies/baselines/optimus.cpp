@@ -16,7 +16,7 @@ double gain_of_one_more(const JobRow& job, int size, int slots_per_node) {
   if (size + 1 > job.size_max) return 0;
   const double now = job.speed->step_seconds(packed(size, slots_per_node));
   const double next = job.speed->step_seconds(packed(size + 1, slots_per_node));
-  if (!std::isfinite(next)) return 0;  // cannot run, or nobody knows
+  if (!std::isfinite(next)) return 0;  // cannot run, or is not known
   return (now - next) * job.steps_left.value_or(1);
 }
 

@@ -183,7 +183,7 @@ class Window {
     }
     budget.spend(static_cast<std::int64_t>(program.jobs.size()) * program.rounds);
     WelfareAnswer answer = solve(program);
-    // Without an answer everybody asks for all it could use, and those behind come first.
+    // Without an answer every job asks for all it could use, and those behind come first.
     for (std::size_t i = 0; i < rows.size() && answer.rounds.size() < rows.size(); ++i) {
       answer.rounds.push_back(rounds_most(program.jobs[i], program));
     }

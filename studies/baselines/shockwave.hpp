@@ -1,12 +1,12 @@
 // Shockwave (Zheng et al., "Shockwave: Fair and Efficient Cluster Scheduling for Dynamic Adaptation in Machine
 // Learning", NSDI 2023, sections 4 to 6, and its published scheduler): jobs keep the size their users want, and a plan
-// says who runs in which of the next T rounds. With G slots, N jobs, y_j rounds for job j and p_j its progress (the
-// share of its work that is done) when they are over,
+// says which of them run in which of the next T rounds. With G slots, N jobs, y_j rounds for job j and p_j its progress
+// (the share of its work that is done) when they are over,
 //   maximize   1 / (N T) sum_j w_j log p_j  -  k max_j (seconds that j still has to run)
 //   subject to sum_j slots_j y_j <= G T,   0 <= y_j <= T,   end_j <= rho_max * fair_j.
 // log is interpolated at p = 0, 0.2 .. 1, with log 1e-6 at 0. fair_j is when j would end, counted from its submission,
 // on a share of min(1, G / N) of a cluster of its own; nine tenths of it is the mean over the job's life and one tenth
-// the newest. end_j takes what is left after the window at the present share. If somebody cannot end in time, nobody
+// the newest. end_j takes what is left after the window at the present share. If some job cannot end in time, none
 // must, and w_j = rho_j^lambda for those behind (else 1). Slots left over in a round go to the jobs with most left to
 // run. Made anew when jobs have come or gone, or the window is over.
 //
@@ -51,7 +51,7 @@ struct WelfareAnswer {
   double welfare = 0;       // the objective, with its constant part
   bool in_time = true;      // false: needed_s was not met
 };
-// Without `needed_s` of anybody if they cannot all be met.
+// Without `needed_s` of any job if they cannot all be met.
 [[nodiscard]] WelfareAnswer solve(const WelfareProgram& program);
 
 // log p as the program sees it.

@@ -68,7 +68,7 @@ Weighing by_fairness(const View& view) {
           }};
 }
 
-// Who has a lease bids for nothing.
+// A job that has a lease bids for nothing.
 void tell_lease(const View& view, std::size_t row, Grant& grant) {
   const JobRow& job = view.jobs[row];
   if (!lease_runs(job, view.now)) return;

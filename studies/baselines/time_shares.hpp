@@ -32,7 +32,7 @@ class TypeTable {
 // Steps a second of each job at the size its user wants, on each type; 0 where it cannot run.
 [[nodiscard]] TypeTable wanted_speeds(const View& view);
 
-// What a share would be if the cluster were divided: the same part of every type, for everybody alike.
+// What a share would be if the cluster were divided: the same part of every type, for all jobs alike.
 //   kProportional: as if the job had the cluster's mix of types all the time, whatever its size
 //   kIsolated: 1/n of each type's slots, over the job's size, but never more than all the time
 enum class Division { kProportional, kIsolated };

@@ -2,7 +2,7 @@
 // 2021, section 4.1): after each stretch of training it measures its step time and gradient noise and takes the batch
 // of the best predicted goodput. Neither it nor the policy sees the profile. Step times are shared by all jobs of a
 // kind, and so are, unless that is switched off, how noisy the last one's gradient was when it began and how much work
-// those were that have ended. Where nobody says of what kind a job is, those that measure alike tell of their work.
+// those were that have ended. Where kinds are not told, jobs that measure alike tell of their work.
 #pragma once
 
 #include <map>

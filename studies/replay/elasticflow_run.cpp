@@ -18,7 +18,7 @@
 namespace tidepool::sim {
 namespace {
 
-// How the published run of a policy departs from the rules for everybody: steps of its jobs are seconds of the declared
+// How the published run of a policy departs from the rules for all: steps of its jobs are seconds of the declared
 // duration, sizes beyond the fastest one are allowed, schedules are charged to others.
 struct PublishedRun {
   std::string_view policy;

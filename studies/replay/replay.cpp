@@ -44,7 +44,7 @@ class Rounds {
   }
 
  private:
-  // Who lies on several nodes beside another job that does.
+  // Slows jobs that lie on several nodes and share one of them with another such job.
   void disturb() {
     if (setup_.interference <= 0) return;
     const auto spread = [](const ReplayAccount::Job& job) { return !job.ended && job.row.placement.size() > 1; };

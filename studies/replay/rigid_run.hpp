@@ -1,6 +1,6 @@
 // `--simulator rigid`: jobs of a trace at the sizes they asked for, in rounds. A job that starts, moves or comes back
 // holds its slots for 30 s without progress; else it makes a second of its duration a second. Every policy of the
-// cluster table runs, all know the same: who holds what, and, where work is declared, how long each job still takes.
+// cluster table runs, all know the same: what each job holds and, where work is declared, how long it still takes.
 #pragma once
 
 #include "base/result.hpp"

@@ -50,10 +50,10 @@ struct SimOptions {
   std::map<std::string, std::string> profile_files;  // by file name; what gavel and elasticflow replay
   std::optional<Duration> round;                     // between decisions, of the simulators that have rounds
   bool declared_work = false;                        // pollux, rigid: users declare how much work their jobs are
-  bool undeclared_work = false;                      // live: nobody says how much work his jobs are
+  bool undeclared_work = false;                      // live: users do not declare how much work their jobs are
   bool kind_prior = true;                            // pollux: earlier jobs of a kind tell what to expect of later ones
   std::uint64_t seed = 1;                            // of the workload (if it has none of its own) and of the run
-  // pollux, in place of kind_prior: nobody says of what kind a job is; those that measure alike tell what to expect.
+  // pollux, in place of kind_prior: kinds are not told; jobs that measure alike tell what to expect.
   bool kin_by_pace = false;
   std::optional<Duration> restart_penalty;  // from a worker's start to its readiness; none = as the workload says
   std::optional<Duration> switch_stall;     // of each change of size; none = as the workload says

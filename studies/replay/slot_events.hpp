@@ -29,12 +29,12 @@ struct DeadlineJob {
 // Which jobs a schedule is charged to.
 enum class Charge {
   kNobody,
-  kResumed,  // each that begins to hold slots; at a full restart, everybody
-  // Everybody the base; each on slots that no job has used since the last full restart, all of it. Jobs end at the slot
+  kResumed,  // each that begins to hold slots; at a full restart, every job
+  // Every job the base; each on slots that no job has used since the last full restart, all of it. Jobs end at the slot
   // boundary their plan said, plus the charge, even if the charge has kept them from their last steps; their end counts
   // as if they had done them. A change of plan at the time of the next planned end waits until that job has ended.
   kChanged,
-  // Everybody all of it. The policy is asked when jobs arrive and at no other time; after the last arrival each slot,
+  // Every job all of it. The policy is asked when jobs arrive and at no other time; after the last arrival each slot,
   // for nothing. A job that ended in between holds its slots until then.
   kArrivals,
 };

@@ -1,6 +1,6 @@
 // A cluster of several kinds of node, as `--cluster` names it: "8x1:v100@2.48,16x1:p100@1.46,24x1:k80@0.45", where what
 // follows the @ is the price of a slot for an hour and may be left out. The fastest type comes
-// first, by agreement with who writes it: policies that know no speeds may rely on the order.
+// first, as its writer sees to: policies that know no speeds may rely on the order.
 #pragma once
 
 #include <string>

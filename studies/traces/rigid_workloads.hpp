@@ -1,4 +1,4 @@
-// Workloads of jobs of a fixed size, drawn from a seed: what a policy is judged by that only chooses who runs. They are
+// Workloads of jobs of a fixed size, drawn from a seed: they judge a policy that only chooses which jobs run. They are
 // traces like recorded ones, so they run live and are replayed alike. Made for 64 slots on nodes of 8.
 #pragma once
 

@@ -86,7 +86,7 @@ Workload workload_of(const Trace& trace, const std::string& name, const TraceRul
     spec.tenant = job.tenant;
     spec.gpus_per_worker = each;
     spec.slot_types = std::move(types);
-    if (job.deadline_s) {  // who asks for what has passed already has missed it
+    if (job.deadline_s) {  // at least 1 us: a deadline that has passed already is missed, not none
       spec.deadline = std::max(Duration::from_seconds(*job.deadline_s - job.submit_s), Duration::micros(1));
     }
     spec.elastic.min = elastic ? 1 : asked;

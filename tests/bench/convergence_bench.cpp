@@ -201,7 +201,7 @@ Run run(const Variant& variant, std::uint64_t seed, const std::string& folder) {
                                   workers.begin() + std::min<int>(resize.size, static_cast<int>(workers.size())));
     leader.commit(members);
     record->allowed = i + 1 < variant.sizes.size() ? variant.sizes[i + 1].at_samples : INT64_MAX;
-    // Whoever leaves has gone for good: its place is taken by a new worker, started in time.
+    // A worker that leaves has gone for good: its place is taken by a new worker, started in time.
     while (static_cast<int>(workers.size()) > resize.size && resize.at_samples > 0) workers.pop_back();
     while (static_cast<int>(workers.size()) < largest) workers.push_back(leader.spawn());
   }

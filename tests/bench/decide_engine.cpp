@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSlotsPerNode = 8;
 constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
-constexpr int kRoundsMax = 20;            // until all who were told to start or leave have done so
+constexpr int kRoundsMax = 20;            // until all workers that were told to start or leave have done so
 
 struct Scale {
   int nodes;
@@ -60,7 +60,7 @@ class FullCluster {
   double arrival() {
     return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), arrivals_.at(next_++).spec}); });
   }
-  // The last worker of a job exits: its slots are given to whom the plan wants to have them, and those boot.
+  // The last worker of a job exits: its slots are given to the jobs that the plan chooses, and those boot.
   double end(Rng& rng) {
     const JobId job = pick(rng);
     learn(core::TrainingFinished{.job = job, .last_step = engine_.view().find_job(job)->progress.step});
@@ -98,7 +98,7 @@ class FullCluster {
     accept(engine_.decide(now_));
     return now_us() - begin;
   }
-  // A job that steps now; who has been preempted does not.
+  // A job that steps now; one that has been preempted does not.
   JobId pick(Rng& rng) const {
     for (;;) {
       const JobId job = running_[rng.below(running_.size())];
@@ -115,8 +115,8 @@ class FullCluster {
   }
   void settle() { accept(engine_.decide(now_)); }
 
-  // Until nobody is on the way any more: who was told to start is ready, switches and is measured, and who was told to
-  // leave goes.
+  // Until no worker is on the way any more: those told to start are ready, switch and are measured, and those told to
+  // leave go.
   void come_to_rest() {
     for (int round = 0; work_a_round() && round < kRoundsMax; ++round) settle();
   }

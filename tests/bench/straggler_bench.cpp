@@ -4,8 +4,8 @@
 // usage: straggler_bench [WHAT]
 //   table   all that, of all detectors; the default
 //   seeds   what the default detector names in noise alone, in other drawings of the playback
-//   cold    the same of crews that have just begun, whose noise nobody knows yet
-//   oracle  how soon somebody could name who knows the recording (straggler_oracle.hpp)
+//   cold    the same of crews that have just begun, whose noise is not known yet
+//   oracle  how soon a detector could name that knows the recording (straggler_oracle.hpp)
 #include <algorithm>
 #include <cstdio>
 #include <exception>

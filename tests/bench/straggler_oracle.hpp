@@ -1,5 +1,5 @@
-// What nobody can do better: how many steps of a slow worker it takes to tell it from the noise of a recording, for
-// somebody who knows that noise, and the step at which the slowness began.
+// What no detector can do better: how many steps of a slow worker it takes to tell it from the noise of a recording,
+// knowing that noise and the step at which the slowness began.
 // Safe rule: a bound from below, in favour of the oracle: it is fitted to the recording that it is tried on, and its
 // bar is the largest value that a healthy worker of that one recording shows, not one that a longer run would show.
 //

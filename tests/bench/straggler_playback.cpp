@@ -20,7 +20,7 @@ double slowest_s(const std::vector<std::int64_t>& compute_us) {
   return static_cast<double>(*std::max_element(compute_us.begin(), compute_us.end())) * 1e-6;
 }
 
-// The worker's smaller share by the scheduler's rule, with nobody to take its place: how long each step takes then.
+// The worker's smaller share by the scheduler's rule, with no worker to take its place: how long each step takes then.
 // Compute times go with the samples.
 class EasedCrew {
  public:

@@ -15,7 +15,7 @@ struct NoiseResult {
   double share_of_time = 0;  // rank-steps under a name
 };
 
-// `steps` of a crew of which nobody is slow.
+// `steps` of a crew without a slow worker.
 [[nodiscard]] NoiseResult noise_only(const straggler::Entry& entry, const ComputeTimes& recorded, std::uint64_t seed,
                                      int steps);
 
@@ -23,8 +23,8 @@ inline constexpr int kSlowSteps = 2'000;  // for so long a worker is slow
 
 struct SlowResult {
   std::optional<int> named_after;  // steps
-  double healthy_s = 0;            // the same steps with nobody slow
-  double slow_s = 0;               // with nobody replaced
+  double healthy_s = 0;            // the same steps without a slow worker
+  double slow_s = 0;               // with no worker replaced
   double mended_s = 0;             // with the slow one replaced by the rule
   double eased_s = 0;              // with a smaller share of it by the rule, and never replaced
 };

@@ -53,7 +53,7 @@ TEST_CASE("Every golden scenario is decided as it is written down") {
   }
 }
 
-TEST_CASE("A scenario with a word that nobody knows names its line") {
+TEST_CASE("A scenario with an unknown word names its line") {
   const auto log = run_scenario("node local 2\nconquer job-1\n");
   REQUIRE_FALSE(log.ok());
   CHECK(log.error().message == "line 2: \"conquer\" is not a command");

@@ -1,5 +1,5 @@
-// What the policies that size the whole cluster say about a few rounds of one small cluster: whom they give what, why,
-// and which other size came nearest. A daemon can feed only some of them, so they are asked here as a replay asks them.
+// What the policies that size the whole cluster say about a few rounds of one small cluster: what they give each job,
+// why, and which other size came nearest. A daemon can feed only some of them, so they are asked as in a replay.
 // TIDEPOOL_REWRITE=1 writes the logs anew; the difference is then reviewed like any other change.
 #include <cstdlib>
 #include <filesystem>
@@ -91,7 +91,7 @@ class World {
       out << "      could help: " << line << "\n";
   }
 
-  // A round later: everybody has run as he was told.
+  // A round later: all jobs have run as they were told.
   void follow(const cluster::Allocation& allocation) {
     const double seconds = kRound.to_seconds();
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
@@ -121,7 +121,7 @@ fs::path file_of(const std::string& name) {
   return fs::path(source == nullptr ? "." : source) / "tests" / "golden" / "rounds" / (name + ".txt");
 }
 
-TEST_CASE("Every kind of policy for the whole cluster says whom it gives what, why, and what came nearest") {
+TEST_CASE("Every kind of policy for the whole cluster says what it gives each job, why, and what came nearest") {
   for (const std::string name : kNames) {
     std::ostringstream log;
     log << name << "\n";

@@ -1,5 +1,5 @@
-// A node of four slots and six short jobs that tell how long they are, on a machine whose speed wanders: who starts,
-// changes and gives way when. TIDEPOOL_REWRITE=1 writes the log anew; the difference is then reviewed.
+// A node of four slots and six short jobs that tell how long they are, on a machine whose speed wanders: which
+// start, change and give way when. TIDEPOOL_REWRITE=1 writes the log anew; the difference is then reviewed.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

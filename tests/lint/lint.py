@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what a compiler cannot: who may include whom, that the pure folders stay pure, and sizes.
+"""Checks what a compiler cannot: which folder may include which, that the pure folders stay pure, and sizes.
 
 Run by `ctest -L lint`. Prints one line per finding and exits 1 if there is any. With --self-test it plants each
 kind of fault in a text and fails if one of them goes unnoticed.
@@ -59,9 +59,9 @@ IMPURE = {
 # The crash report names the broken law and the seed; it is the one thing base writes to the outside.
 PURE_EXCEPT = {"base/check.cpp"}
 
-# Reasons are inert (core/state/reason.hpp): who explains, stores or renders one reads it; whoever decides may make, copy
-# and compare them. So this header may be included by these alone, and a sentence or a document of a reason, from which
-# it could be read back, is closed to what decides.
+# Reasons are inert (core/state/reason.hpp): code that explains, stores or renders one reads it; code that decides may
+# make, copy and compare them. So this header may be included by these alone, and a sentence or a document of a reason,
+# from which it could be read back, is closed to what decides.
 REASON_READER = re.compile(r"\bcore/state/reason_read\.hpp$|\bcore/codec/reason_numbers\.hpp$")
 READS_REASONS = (
     "core/state/reason", "core/words/", "core/codec/", "core/explain/", "core/facts/event_data.cpp",

@@ -77,7 +77,7 @@ inline sim::FaultMix faults(std::uint64_t seed) {
           .until = Duration::seconds(90)};
 }
 
-// The broken law with what the engine refused on the way, for whoever has to find out why.
+// The broken law with what the engine refused on the way, to find out why.
 inline std::string words(const sim::SimResult& result, const std::string& law) {
   std::string text = law;
   for (const auto& refused : result.refused) text += "\n  refused: " + refused;

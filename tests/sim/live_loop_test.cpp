@@ -111,7 +111,7 @@ Difference first_difference(const sim::SimResult& modelled, const sim::SimResult
           other == b.end() ? "nothing more" : *other};
 }
 
-// Who was recovered looks at everything once, which costs counted steps and changes nothing else.
+// A recovered engine looks at everything once, which costs counted steps and changes nothing else.
 void leave_out_steps_counted(sim::SimResult& result) {
   for (std::string& line : result.decision_lines) {
     auto decision = nlohmann::json::parse(line);
@@ -157,7 +157,7 @@ TEST_CASE("the live loop and the simulator decide the same under a queue") {
 
 TEST_CASE("A daemon that is killed and recovered between two turns decides the same") {
   test::for_each_seed("recovered loop", kSeeds, [](std::uint64_t seed, Rng& rng) {
-    // Where its workers listen is told again by agents that come back; here nobody notices that the daemon was away.
+    // Where its workers listen is told again by agents that come back; here no agent notices that the daemon was away.
     sim::SimSetup setup = mixed_world(seed, rng.chance(0.5) ? "tidal" : "autoscaling_engine");
     for (auto& each : setup.workload.jobs) {
       each.truth.restarts = false;

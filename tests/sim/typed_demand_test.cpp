@@ -41,7 +41,7 @@ SimJob job_called(const std::string& name, int least, int most, Rng& rng) {
 }
 
 // One node of the type that is asked for, others beside it. `spare`: slots that stay free elsewhere, for policies that
-// take nothing from those who run.
+// take nothing from running jobs.
 SimSetup crowded(std::uint64_t seed, const std::string& policy, bool spare) {
   Rng rng(seed);
   SimSetup setup{.seed = seed};
@@ -76,7 +76,7 @@ bool took(const SimResult& result, const std::string& text) {
                      [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-// What everybody does and why, for whoever has to find out.
+// What every job does and why, for a failure's message.
 std::string told(const SimResult& result) {
   std::string text;
   for (const auto& [id, job] : result.jobs) {

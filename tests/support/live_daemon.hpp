@@ -20,8 +20,8 @@ namespace tidepool::test {
 class LiveDaemon final : public sim::Daemon {
  public:
   struct Options {
-    // Before every n-th turn the daemon is dropped without a word and recovered from its files, which nobody may
-    // notice. 0 = never.
+    // Before every n-th turn the daemon is dropped without a word and recovered from its files, which must change
+    // nothing. 0 = never.
     std::uint64_t recover_every = 0;
     // A fault planted by a test: the loop gets what arrived together in the opposite order.
     bool turns_batches_round = false;

@@ -33,7 +33,7 @@ class RestlessPolicy final : public core::Policy, public core::JobRule {
     digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.progress.step / 8));
     const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
     int wish = static_cast<int>(digest.value() % span);
-    // Whom it never starts, or preempts before a few steps are done, would never end.
+    // A job that it never starts, or preempts before a few steps are done, would never end.
     if (job.membership.members.empty() || job.measurements.steps_since_switch < 4) wish = std::max(wish, 1);
     return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
   }
@@ -49,7 +49,7 @@ inline core::Engine::Parts restless_parts(bool strict) {
 }
 
 // Three kinds of worlds, by the seed: in one slots are of two types, some jobs ask for one of them, and some have a
-// deadline; in one all workers hold a slot each and nobody has any of these; in one some workers hold two. What else a
+// deadline; in one all workers hold a slot each and no job has any of these; in one some workers hold two. What else a
 // user may declare is drawn in all of them.
 class SimulatedWorld {
  public:
@@ -124,7 +124,7 @@ class SimulatedWorld {
     for (const auto& [id, job] : IdTable(state().jobs)) {
       if (core::is_final(job->state())) continue;
       if (job->requests.suspend) learn(core::JobResumeRequested{id});
-      // The smallest world has one node with two slots; nobody is sure to fit who needs more or pays less.
+      // The smallest world has one node with two slots; a job that needs more or pays less may never fit.
       const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap ||
                                !job->spec.slot_types.empty();
       if (may_not_fit) learn(core::JobCancelRequested{id});
@@ -324,7 +324,7 @@ class SimulatedWorld {
     const NodeId id = pick(agents_);
     Agent& agent = agents_.at(id);
     if (!agent.connected) return rejoin(id);
-    if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before anybody missed it
+    if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before it was missed
     agent.connected = false;
     learn(core::NodeLost{id, "no heartbeat"});
   }

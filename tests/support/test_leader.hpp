@@ -38,7 +38,7 @@ class TestLeader {
   WorkerId spawn();
   // The next generation; sent to its members and to those of the one before.
   void commit(std::vector<WorkerId> members, bool after_failure = false);
-  // The last generation: everybody keeps the state and leaves.
+  // The last generation: all members keep the state and leave.
   void park(bool after_failure = false);
   void order_checkpoint();
   // The next share table of the newest generation, by rank.
@@ -47,7 +47,7 @@ class TestLeader {
   void leave_deaths_alone() { heals_ = false; }
   void kill(WorkerId worker);
   void signal(WorkerId worker, int signal_number);
-  // Hangs up on everybody; while away, nobody is let in again.
+  // Closes all links; while away, no worker is accepted again.
   void go_away();
   void come_back();
   // What a restart of the daemon does to a build: the addresses are lost, the generation is told again.

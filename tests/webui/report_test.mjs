@@ -71,7 +71,7 @@ test("the table has a row for each policy, in the order asked for, and every fig
   marked.forEach((row, i) => { if (row[2]) assert.equal(averages[i], Math.min(...averages)); });
 }));
 
-test("where jobs have deadlines, the report begins with who meets them", async () => {
+test("where jobs have deadlines, the report begins with how many meet them", async () => {
   const workload = join(folder, "promised.csv");
   writeFileSync(workload, "submit_s,gpus,duration_s,deadline_s\n0,4,100,150\n0,4,100,150\n0,1,10,\n");
   const other = join(folder, "deadlines.html");
@@ -87,7 +87,7 @@ test("where jobs have deadlines, the report begins with who meets them", async (
   }
 });
 
-test("a click on a policy shows who holds its slots", () => onReport({}, async (page) => {
+test("a click on a policy shows which jobs hold its slots", () => onReport({}, async (page) => {
   const chart = page.getByRole("img", { name: /^GPUs held over time under fixed/ });
   await chart.first().waitFor();
   await page.getByRole("button", { name: "las", exact: true }).click();

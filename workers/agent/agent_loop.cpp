@@ -266,7 +266,7 @@ void Loop::watch_signals() {
   });
 }
 
-// Nothing is ever written into it: it can be read when whoever holds the other end is gone, however that ended.
+// Nothing is ever written into it: it becomes readable when the process at the other end is gone, however that ended.
 Status Loop::watch_lifeline() {
   if (::fcntl(*options_.lifeline, F_SETFD, FD_CLOEXEC) != 0) return errno_error("watch the descriptor of --lifeline");
   error_code failed;

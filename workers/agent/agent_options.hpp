@@ -30,7 +30,7 @@ struct AgentOptions {
 // The options; or the exit code, after help or the mistakes have been printed.
 [[nodiscard]] std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv);
 
-// Refuses a file that others can read: whoever has the token can act as this node.
+// Refuses a file that others can read: anyone who has the token can act as this node.
 [[nodiscard]] Result<std::string> read_token(const std::filesystem::path& file);
 
 }  // namespace tidepool::agent

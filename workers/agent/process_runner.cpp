@@ -100,7 +100,7 @@ ProcessEnd ProcessRunner::reap(const Running& running) {
     kill_leftovers(record);
     return status ? end_of(record.worker, *status) : ProcessEnd{.worker = record.worker, .known = false};
   }
-  // While the leader is an unreaped zombie nobody else can have its id as a group.
+  // While the leader is an unreaped zombie no other process group can have its id.
   ::kill(-record.pid, SIGKILL);
   siginfo_t info{};
   while (::waitid(kIdOfPidfd, static_cast<id_t>(running.pidfd->native_handle()), &info, WEXITED) < 0 &&

@@ -9,7 +9,7 @@
 
 namespace tidepool::agent {
 
-// kConflict, with who holds it, if another agent runs on this directory.
+// kConflict, with the holder's pid, if another agent runs on this directory.
 [[nodiscard]] Result<UniqueFd> lock_state_dir(const std::filesystem::path& state_dir);
 
 }  // namespace tidepool::agent

@@ -39,9 +39,9 @@ struct RankSurroundings {
 // node are local to each other; nodes are groups, in the order of their first rank. Requires: rank < blobs.size().
 [[nodiscard]] Result<RankSurroundings> surroundings_of(const Place& place);
 
-// A port that nobody listens on, kept from others until this is gone. Below the range from which the kernel gives out
-// ports by itself, so that between letting go and the program's listening only a program that asks for this very port
-// could take it.
+// A port on which no program listens, kept from others until this is gone. Below the range from which the kernel gives
+// out ports by itself, so that between letting go and the program's listening only a program that asks for this very
+// port could take it.
 class ReservedPort {
  public:
   // `draw` picks where the search begins.

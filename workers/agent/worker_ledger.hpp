@@ -18,7 +18,7 @@
 
 namespace tidepool::agent {
 
-// Enough to find a process again and to know that a recycled pid is somebody else.
+// Enough to find a process again and to know that a recycled pid is another process.
 struct ProcessRecord {
   WorkerId worker;
   JobId job;

@@ -92,7 +92,7 @@ class AgentLink {
   bool connected_ = false;
   bool unread_ = false;    // the connection broke before the agent had read what was sent
   bool ending_ = false;    // nothing will be said any more
-  bool stopping_ = false;  // whoever reads it or does not
+  bool stopping_ = false;  // whether what was sent is read or not
   std::thread thread_;
 };
 

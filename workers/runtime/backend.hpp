@@ -8,7 +8,7 @@
 namespace tidepool::runtime {
 
 enum class Backend {
-  kAuto,  // NCCL if the worker was given GPUs and the libraries load, and Gloo for whoever has none
+  kAuto,  // NCCL if the worker was given GPUs and the libraries load, and Gloo beside workers without
   kGloo,
   kNccl,  // nothing else: a worker without it is an error
 };

@@ -27,7 +27,7 @@ enum class Transport { kGloo, kNccl };
 // NCCL if every rank has the same version of it, else Gloo if every rank has that. `addresses` in rank order.
 struct AgreedTransport {
   Transport transport = Transport::kGloo;
-  std::string why_not_nccl;  // empty if it is NCCL, or if nobody has it
+  std::string why_not_nccl;  // empty if it is NCCL, or if no rank has it
 };
 [[nodiscard]] Result<AgreedTransport> agree_on_transport(const std::vector<CommAddress>& addresses);
 

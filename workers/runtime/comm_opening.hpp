@@ -1,7 +1,7 @@
 // Opens the communicator of one generation on the transport that all its members have: NCCL between GPUs, else Gloo.
 //
 // What this worker has is found out once, when the session opens; which of it is used is decided for each generation
-// anew, from everybody's addresses, so a job may go on over Gloo when a worker without a GPU joins.
+// anew, from all ranks' addresses, so a job may go on over Gloo when a worker without a GPU joins.
 #pragma once
 
 #include <memory>

@@ -12,8 +12,8 @@ namespace tidepool::runtime {
 struct Generation {
   GenerationNumber number = 0;    // 0 = none yet
   std::vector<WorkerId> members;  // rank order
-  bool after_failure = false;     // somebody died: it begins at once, not at an agreed step
-  bool park = false;              // nobody goes on: the state is kept and all leave
+  bool after_failure = false;     // a member died: it begins at once, not at an agreed step
+  bool park = false;              // no member goes on: the state is kept and all leave
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 

@@ -121,7 +121,7 @@ void GradientReducer::run() {
     if (stopping_) return;
     const Range range = queue_.front();
     queue_.pop_front();
-    if (status_.ok()) {  // after a failure nobody waits at the other end
+    if (status_.ok()) {  // after a failure no rank waits at the other end
       busy_ = true;
       lock.unlock();
       Status status = count_own(range);

@@ -45,8 +45,8 @@ int best_rank(std::span<const std::int64_t> steps) {
   return static_cast<int>(std::max_element(steps.begin(), steps.end()) - steps.begin());
 }
 
-// Nobody lives who has a state: the rank with the newest kept one fetches it, and if it is damaged the
-// next newest is tried, wherever it lies. Nothing: there is none, or another rank has restored.
+// No member has a state: the rank with the newest kept one fetches it, and if it is damaged the next
+// newest is tried, wherever it lies. Nothing: there is none, or another rank has restored.
 Result<std::optional<Progress>> restore_somewhere(Comm& comm, StateSource* kept) {
   for (;;) {
     const auto newest = kept == nullptr ? std::nullopt : kept->newest_step();

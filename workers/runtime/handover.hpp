@@ -1,5 +1,5 @@
 // What the members of a new generation do first: find the newest committed step among them and give
-// its state to everyone who does not have it. The same code serves a grow, a shrink, a death and a
+// its state to each that does not have it. The same code serves a grow, a shrink, a death and a
 // restart from a checkpoint.
 #pragma once
 

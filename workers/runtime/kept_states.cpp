@@ -102,7 +102,7 @@ void KeptStates::look_for_candidates() {
   // Memory first: what the agent moves to disk meanwhile is seen in one of the two.
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
-    remove_unfinished(folder, tag_);  // nobody lives who could finish it
+    remove_unfinished(folder, tag_);  // no process is left that could finish it
     for (const fs::path& path : checkpoints_in(folder, tag_)) {
       auto file = CheckpointFile::open(path);
       if (!file.ok()) {

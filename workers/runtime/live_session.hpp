@@ -172,7 +172,7 @@ class LiveSession final : public Session {
   WorkerId checkpoint_by_;          // the other worker that took the last one; whether it is on disk, that one knows
   GenerationNumber tried_ = 0;      // newest generation entered or given up
   bool broken_ = false;             // a collective failed: a member died or left
-  std::optional<Error> own_fault_;  // why it failed, if perhaps nobody else noticed
+  std::optional<Error> own_fault_;  // why it failed, if perhaps no other rank noticed
   bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
   StepSchedule schedule_;                 // its state is copied to progress_ when a step commits

@@ -58,7 +58,7 @@ class Membership {
   [[nodiscard]] WatchId watch(GenerationNumber generation, Over over, std::function<void()> act);
   void unwatch(WatchId id);
 
-  // The worker ends: whoever waits stops waiting, and every watched generation is over.
+  // The worker ends: all waits return, and every watched generation is over.
   void close();
 
  private:

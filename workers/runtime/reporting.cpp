@@ -30,7 +30,7 @@ void LiveSession::report_switch(TimePoint now) {
   switch_.reset();
 }
 
-// The first step by new shares reads data that nobody had foreseen; the second is as all that follow.
+// The first step by new shares reads data that was not read ahead; the second is as all that follow.
 void LiveSession::report_shares(double step_ms) {
   if (!rebalance_) return;
   if (!rebalance_->first_ms) {

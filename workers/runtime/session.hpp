@@ -60,8 +60,8 @@ struct SessionOptions {
   std::string agent_socket;  // empty: this worker runs alone, without agent and daemon
   WorkerId worker{1};
   std::string host = "127.0.0.1";  // where this worker listens for the others
-  // How long to wait for the daemon to say who is left after a death, or for a first generation. A
-  // daemon that is away for less than this costs nothing.
+  // How long to wait for the daemon to commit a generation after a death, or the first one. A daemon
+  // that is away for less than this costs nothing.
   Millis patience{600'000};
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
@@ -149,7 +149,7 @@ class Session {
   // Carries out a switch if one is agreed; then the next step. Nothing: see ending().
   [[nodiscard]] virtual std::optional<Step> next_step() = 0;
   // After next_step(): the samples that this worker will be given in the step after it, unless the job changes
-  // size or somebody dies. For reading ahead; nothing else may rest on it.
+  // size or a worker dies. For reading ahead; nothing else may rest on it.
   [[nodiscard]] virtual std::vector<std::uint64_t> expected_samples() const = 0;
 
   // These floats of the gradient buffer are final on this worker; they are summed while it computes the

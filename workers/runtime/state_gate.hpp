@@ -49,7 +49,7 @@ class StateGate {
     changed_.wait_for(lock, time, [&] { return interrupted_; });
   }
 
-  // --- any thread: from now on nobody waits here, until resume() ---
+  // --- any thread: from now on no wait here lasts, until resume() ---
   void interrupt() {
     {
       const std::lock_guard lock(mutex_);

@@ -159,7 +159,7 @@ Status StateTransfer::send_still_blocks(Comm& comm, int root) {
   });
 }
 
-// Who had a state then has nothing of what was sent ahead.
+// A rank that had a state then has received nothing of what was sent ahead.
 bool StateTransfer::ahead_counts(const Comm& comm, int root, const std::vector<bool>& lacks) const {
   if (ahead_comm_ != &comm || ahead_root_ != root) return false;
   for (std::size_t rank = 0; rank < lacks.size(); ++rank) {

@@ -30,7 +30,7 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
 
 std::optional<api::StepsMessage> StepReports::take(TimePoint now) {
   if (gathered_.steps == 0) return std::nullopt;
-  gathered_.elapsed_us = std::max<std::int64_t>(1, micros_between(since_, now));  // who reads it divides by it
+  gathered_.elapsed_us = std::max<std::int64_t>(1, micros_between(since_, now));  // its reader divides by it
   gathered_.loss = loss_sum_ / static_cast<double>(gathered_.samples);
   api::StepsMessage message = std::move(gathered_);
   restart(now);

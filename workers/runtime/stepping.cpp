@@ -174,7 +174,7 @@ void LiveSession::commit() {
   if (const Status settled = replica_.settle(); !settled.ok()) fail(settled.error());
   const TimePoint now = Clock::now();
   if (last_commit_ && !first_commit_here_) report_shares(millis_between(*last_commit_, now));
-  report_switch(now);  // before the steps, which would tell of a generation that nobody has switched to
+  report_switch(now);  // before the steps, which must not tell of a generation before its switch is told
   report_step(now);
   gate_.open();
   if (const auto audit = ledger_.commit(sums_.fed)) report_audit(*audit);
@@ -249,11 +249,11 @@ void LiveSession::finish() {
   ending_ = Ending::kFinished;
 }
 
-// The others may have ended without knowing of each other, or were lost after the last step. Who has committed it has
-// all that they did; the daemon ends those that have not.
+// The others may have ended without knowing of each other, or were lost after the last step. A rank that has committed
+// it has all that they did; the daemon ends those that have not.
 void LiveSession::finish_alone() {
   log_info("ends alone after step " + std::to_string(progress_.steps) + ": nobody has asked for its state");
-  generation_.members = {options_.worker};  // what rank 0 does with the result, nobody else may do
+  generation_.members = {options_.worker};  // what rank 0 does with the result, no other rank may do
   tell_end();
   ending_ = Ending::kFinished;
 }

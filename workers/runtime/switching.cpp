@@ -95,7 +95,7 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   }
   if (builder_.target() < newest.number) start_build(newest, false);
   pulse(api::PulsePhase::kSwitching);
-  gate_.interrupt();  // nobody trains now: what is being sent ahead need not be slow
+  gate_.interrupt();  // no member trains now: what is being sent ahead need not be slow
   if (at_end() && !builder_.wait_until(Clock::now() + options_.end_grace)) {
     finish_alone();
     return std::nullopt;
@@ -152,7 +152,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     return false;
   }
   generation_ = built.generation;
-  // Who took the last checkpoint is dead, perhaps in the middle of writing it: it is taken again.
+  // The worker that took the last checkpoint is dead, perhaps in the middle of writing it: it is taken again.
   if (generation_.after_failure && checkpoint_by_ && generation_.rank_of(checkpoint_by_) < 0) {
     checkpoint_wanted_ = true;
     checkpoint_by_ = WorkerId();

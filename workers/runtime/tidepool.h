@@ -43,7 +43,7 @@ extern "C" {
 /* Results. Negative: an error, in words from tidepool_last_error(). */
 #define TIDEPOOL_OK 0
 #define TIDEPOOL_STEP 1     /* next_step: the struct holds a step */
-#define TIDEPOOL_FINISHED 2 /* next_step, close: the program's end; who lost all others after it is rank 0 of 1 */
+#define TIDEPOOL_FINISHED 2 /* next_step, close: the program's end; a worker left alone after it is rank 0 of 1 */
 #define TIDEPOOL_LEFT 3     /* next_step, close: the job goes on without this worker, as told; exit with 0 */
 #define TIDEPOOL_COMMIT 4   /* reduce: apply the step, then call commit */
 #define TIDEPOOL_RETRY 5    /* reduce: a worker died; call next_step again */

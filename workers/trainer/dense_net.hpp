@@ -27,7 +27,7 @@ void initialise_dense(const DenseShape& shape, Rng& rng, std::span<float> parame
 struct DenseBatch {
   std::span<const float> inputs;      // in x n
   std::span<const int> classes;       // n, each below shape.classes
-  std::span<float> input_gradient{};  // in x n, or empty if nobody needs it; overwritten
+  std::span<float> input_gradient{};  // in x n, or empty if not needed; overwritten
 };
 
 // Adds to `gradient` (laid out like the parameters); returns the summed loss.

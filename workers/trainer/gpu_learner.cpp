@@ -65,7 +65,7 @@ class GpuLearner final : public Learner {
 
  private:
   struct Announcing {
-    runtime::Session* session = nullptr;  // none: nobody waits for single buckets
+    runtime::Session* session = nullptr;  // none: single buckets are not announced
     Status status;
   };
 

@@ -1,4 +1,4 @@
-// The arithmetic of training wherever it is done: a share's gradient, and the update by everybody's sum. On the GPU
+// The arithmetic of training wherever it is done: a share's gradient, and the update by the sum of all. On the GPU
 // parameters, velocity and gradient never leave it: the session sums and sends them from there.
 //
 // Safe rule: everywhere the same blocks are registered in the same order, and over GPUs the same buckets announced, so

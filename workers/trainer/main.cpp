@@ -51,7 +51,7 @@ void add_arguments(CLI::App& app, CommandLine& line) {
   app.add_option("--batch", line.global_batch, "samples a step over all workers (512)")->check(CLI::PositiveNumber);
 }
 
-// For the first option that nobody knows: the known one nearest to it.
+// For the first unknown option: the known one nearest to it.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {

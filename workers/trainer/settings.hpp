@@ -15,7 +15,7 @@
 namespace tidepool::trainer {
 
 struct SlowdownSettings {
-  std::string worker;  // id such as w-2; empty = nobody
+  std::string worker;  // id such as w-2; empty = none
   double factor = 2;   // compute takes this many times as long
   std::int64_t from_step = 0;
   std::string file;  // or told while running: a file with a line "w-2 2.5"; empty = none

@@ -4,7 +4,7 @@
 namespace tidepool::core {
 
 enum class Follows {
-  kUnknown,  // it is alone on its node, which nobody has measured: worker and node cannot be told apart
+  kUnknown,  // it is alone on its node, which has not been probed: worker and node cannot be told apart
   kWorker,   // others run on its node, and they are not slow; or the node does what may be expected of it
   kNode,  // half of the others on its node are slow too, or the joining worker there that replaced a straggler is, or
           // the node is slow by its own probe

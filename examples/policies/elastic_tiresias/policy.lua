@@ -1,7 +1,7 @@
 -- elastic_tiresias: Elastic Tiresias (Wu et al., "Elastic Deep Learning in Multi-Tenant GPU Clusters", TPDS 2022) on the
 -- queues of Tiresias (Gu et al., NSDI 2019). Jobs are served at the size they want, those with little attained service
 -- first. Compaction: when more than params.many wait, running jobs of the second queue give back all but one slot.
--- Expansion: what is left goes, step by step, to whom its next slots bring most.
+-- Expansion: what is left goes, step by step, to the job to which its next slots bring most.
 -- Departs in that a job's smallest size is one slot and that speed-ups are goodputs.
 local P = {}
 

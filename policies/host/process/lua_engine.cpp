@@ -100,7 +100,7 @@ void call_columns(lua_State* state, const char* field, double* into) {
   read_numbers(state, field, into);
 }
 
-// Asked once per job that holds nothing; who holds slots has been admitted.
+// Asked once per job that holds nothing; jobs that hold slots have been admitted.
 void call_admit(lua_State* state, LuaRound& round) {
   lua_settop(state, 2);
   push_view(state);

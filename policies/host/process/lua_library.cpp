@@ -27,7 +27,7 @@ int protected_call(lua_State* state) {
   if (status == LUA_OK) return lua_gettop(state);
   Account& account = account_of(state);
   if (status == LUA_ERRMEM) account.spent = Spent::kMemory;
-  if (account.spent != Spent::kNothing) return lua_error(state);  // nobody may catch that
+  if (account.spent != Spent::kNothing) return lua_error(state);  // no pcall may catch that
   account.failure = {.code = ""};
   charge(state, kCaughtErrorCost);
   lua_pushboolean(state, 0);

@@ -29,7 +29,7 @@ void* allocate(void* user, void* block, std::size_t old_size, std::size_t size) 
 void end_if_spent(lua_State* state, Account& account) {
   if (account.instructions <= account.budget.instructions) return;
   account.spent = Spent::kInstructions;
-  // From here on every instruction ends in this error, whoever catches it.
+  // From here on every instruction ends in this error, so catching it gains nothing.
   lua_sethook(state, lua_gethook(state), LUA_MASKCOUNT, 1);
   luaL_error(state, "it has used its %I instructions", static_cast<lua_Integer>(account.budget.instructions));
 }

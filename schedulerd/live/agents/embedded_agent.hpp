@@ -36,7 +36,7 @@ class EmbeddedAgent {
   ~EmbeddedAgent();
 
   [[nodiscard]] Status start();
-  // Reaps it, and starts it again if it is gone and nobody stands in for it. Called every second or so.
+  // Reaps it, and starts it again if it is gone and no agent is connected in its place. Called every second or so.
   void tend(bool connected);
 
   // Of one that ends with the daemon: lets it go, so that it stops its workers and ends.

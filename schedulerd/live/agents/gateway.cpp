@@ -134,7 +134,7 @@ typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::accept_handlers() {
               }};
 }
 
-// Whoever has the token says hello at once; unknown clients must not take the descriptors of everybody else.
+// A client that has the token says hello at once; unknown clients must not take the descriptors of all others.
 void Gateway::Impl::make_room() {
   const auto unnamed = [](const auto& entry) { return entry.second->stage == AgentSession::Stage::kHello; };
   if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), unnamed)) < options.unnamed_max) return;

@@ -3,7 +3,7 @@
 // the loop says goes to the node's session.
 //
 // One live session a node name: a newer one ends the older. A node is lost once it has been away or
-// silent for `patience`, counted in heartbeats of this process, so that a paused daemon blames nobody.
+// silent for `patience`, counted in heartbeats of this process, so that a paused daemon loses no node.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct GatewayOptions {
   std::string socket_path;
   std::optional<Endpoint> tcp;
   std::string token;    // that agents must show
-  std::string cluster;  // who this daemon is, told to agents
+  std::string cluster;  // this daemon's identity, told to agents
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart

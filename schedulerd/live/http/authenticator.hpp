@@ -1,4 +1,4 @@
-// Who calls: a bearer token "tp_<id>_<secret>", known by the SHA-256 of its secret. Tokens have a role
+// The caller of a request: a bearer token "tp_<id>_<secret>", known by the SHA-256 of its secret. Tokens have a role
 // and, if they are a team's, a tenant; they end by expiry or revocation, at once.
 #pragma once
 

@@ -392,7 +392,7 @@ void Session::finish_stream() {
   if (!writing_) write_piece();
 }
 
-// Whoever reads nothing for so long is cut off.
+// A client that reads nothing for so long is cut off.
 void Session::begin_write() {
   writing_ = true;
   write_deadline_.expires_after(to_chrono(server_->options.write_deadline));

@@ -42,8 +42,8 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
   parts_.metrics.set_streams(clients_.size());
 }
 
-// Reads a page, and the next one in another turn, so that who comes back from far behind holds up nobody. Once enough
-// waits for the reader it goes on when that is sent.
+// Reads a page, and the next one in another turn, so that a client far behind holds up no other. Once enough waits to
+// be sent to it, reading goes on when that is sent.
 void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
   const auto has_room = [&] { return client->writer->open() && client->writer->queued() < kWaitingBytes; };
   if (!has_room()) return;

@@ -15,8 +15,8 @@
 
 namespace tidepool::live::http {
 
-// A place to run small pieces of work on the I/O thread. Thread-safe. Work that throws is logged and dropped: whoever
-// awaits an answer of it gets status 500, and nobody else notices.
+// A place to run small pieces of work on the I/O thread. Thread-safe. Work that throws is logged and dropped: the
+// request that awaits its answer gets status 500, and no other is affected.
 class IoScheduler {
  public:
   virtual ~IoScheduler() = default;

@@ -155,7 +155,7 @@ void Metrics::Series::set_gauges(const Published& seen) {
   by_state[core::JobState::kFailed] += static_cast<int>(seen.state.ended_counts.failed);
   by_state[core::JobState::kCancelled] += static_cast<int>(seen.state.ended_counts.cancelled);
   for (const auto state : kStates) jobs.Add({{"state", core::to_text(state)}}).Set(by_state[state]);
-  for (const auto& metric : pending.Collect()) {  // reasons that nobody waits for any more go to zero
+  for (const auto& metric : pending.Collect()) {  // reasons for which no job waits any more go to zero
     for (const auto& sample : metric.metric) by_reason.emplace(sample.label.front().value, 0);
   }
   for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);

@@ -1,6 +1,6 @@
 // Strict reading of a request's head, in front of the HTTP library: one request has one meaning, or
 // it is refused. Pure functions over bytes. After any refusal the connection must close, because
-// nobody can say where the next request begins.
+// it is not known where the next request begins.
 //
 // Why our own: Beast 1.81 lets request-smuggling shapes pass (several Transfer-Encodings, lists of
 // lengths, folded lines, two Hosts); tests/unit/http/request_validator_test.cpp holds the table.

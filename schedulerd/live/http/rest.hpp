@@ -1,4 +1,4 @@
-// The REST API as a whole: the server, who calls, the table of routes, and what handlers share. Every
+// The REST API as a whole: the server, authentication, the table of routes, what handlers share. Every
 // handler runs on the I/O thread, reads the published picture, and hands commands to the loop; it
 // answers a command only once the loop says that it is durable.
 #pragma once

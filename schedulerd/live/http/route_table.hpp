@@ -1,4 +1,4 @@
-// THE table of routes: method, path, who may, which query parameters, which handler. Nothing else
+// THE table of routes: method, path, least role, query parameters, handler. Nothing else
 // lists routes; a test holds it against api/openapi.yaml, both ways.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Tokens: made here, shown once, stored as a hash. Nobody grants more than they hold.
+// Tokens: made here, shown once, stored as a hash. No caller grants more than its own token has.
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -78,7 +78,7 @@ void create_token(Rest& rest, Call call) {
   rest.command(std::move(call), token.command, [&rest, secret](const Receipt& receipt, const Published&) {
     const auto record = rest.service().history().token(receipt.token_id);
     json created = record ? render_token(*record) : json{{"id", receipt.token_id}};
-    // A repeated request finds the token of the first one, whose secret nobody has any more.
+    // A repeated request finds the token of the first one, whose secret was not kept.
     created["token"] = receipt.replayed ? json(nullptr) : json("tp_" + receipt.token_id + "_" + secret);
     return json_response(201, created);
   });

@@ -42,7 +42,7 @@ class PolicyAsker {
 
   // The answer comes as PolicyRoundItem; false if it could not even be asked.
   [[nodiscard]] bool ask(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
-  // The answer comes as PolicyComparedItem; false if it could not even be asked. Who asks waits for the one before.
+  // The answer comes as PolicyComparedItem; false if it could not even be asked. Requires: the one before has come.
   [[nodiscard]] bool compare(std::shared_ptr<const RunnablePolicy> policy, policies::host::RoundAsked asked);
 
   // How long the loop waits for an answer of the file before the round counts as failed.

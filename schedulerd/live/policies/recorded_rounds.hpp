@@ -2,7 +2,7 @@
 //
 // Decision by decision and not as a workload: each round asks the candidate about the state that really was, so what is
 // printed is what it would have answered then. A workload made of the journal would have to guess how fast jobs would
-// have been at sizes that nobody measured.
+// have been at sizes that were never measured.
 #pragma once
 
 #include <stop_token>

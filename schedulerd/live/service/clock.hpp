@@ -1,5 +1,5 @@
-// The daemon's time line. The only place that reads clocks: everybody else is given an Instant.
-// now() never goes backwards, not even over a restart or when somebody sets the wall clock.
+// The daemon's time line. The only place that reads clocks: all other code is given an Instant.
+// now() never goes backwards, not even over a restart or when the wall clock is set.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tidepool::live {
 struct ClockReading {
   std::string boot_id;            // changes with each boot of the machine
   std::int64_t boottime_us = 0;   // since boot, sleep included
-  std::int64_t wall_unix_us = 0;  // may be set by anybody at any time
+  std::int64_t wall_unix_us = 0;  // may be set at any time
 };
 
 class ClockSource {

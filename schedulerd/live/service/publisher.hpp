@@ -1,5 +1,5 @@
-// The snapshot slot and the list of those who want to hear of events. The loop writes, any thread
-// reads; a picture never changes once it is published.
+// The snapshot slot and the list of subscribers to events. The loop writes, any thread reads; a
+// snapshot never changes once it is published.
 #pragma once
 
 #include <functional>

@@ -89,7 +89,7 @@ struct RollBackPolicy {
   std::string name;
   std::string why;
 };
-// This stored version is asked beside whoever decides; none = nobody is.
+// This stored version is asked beside the active policy; none = no version is.
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
@@ -142,7 +142,7 @@ struct Published {
   WallClock clock;
   Instant now;
   std::string active_policy;  // the daemon's own; a policy file that decides in its place is in the state
-  std::shared_ptr<const ShadowReport> shadow;  // null = nobody is shadowed
+  std::shared_ptr<const ShadowReport> shadow;  // null = there is no shadow
 };
 
 // --- what the journal gives readers (its own read-only connection) ------------------------------
@@ -210,7 +210,7 @@ class History {
   [[nodiscard]] virtual EventSeq oldest_event() = 0;
   // Oldest first, at most `limit` points, evenly thinned.
   [[nodiscard]] virtual std::vector<MetricPoint> metrics(JobId job, int limit) = 0;
-  // Of all workers that the job has had, and whose worker one is or was.
+  // Of all workers that the job has had; and the job that a worker is or was of.
   [[nodiscard]] virtual std::optional<WorkerId> first_worker(JobId job) = 0;
   [[nodiscard]] virtual std::optional<JobId> job_of(WorkerId worker) = 0;
   [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;

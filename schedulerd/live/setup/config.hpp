@@ -34,7 +34,7 @@ struct Config {
   std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
-  Duration switch_timeout = Duration::seconds(120);  // for a committed generation that nobody steps in
+  Duration switch_timeout = Duration::seconds(120);  // for a committed generation in which no member steps
   Duration start_timeout = Duration::seconds(120);
   Duration plan_every = Duration::seconds(60);  // a policy for the whole cluster plans again at the latest after this
   bool replace_stragglers = true;

@@ -2,7 +2,7 @@
 //   journal.db (+ -wal, -shm, .mark)   the state
 //   agent.sock, agent.token            how agents come in
 //   admin.token                        the first token, made at the first start
-//   cluster.id                         who this daemon is: a name that no other state directory has
+//   cluster.id                         the daemon's identity: a name that no other state directory has
 //   agent/, agent.log                  the embedded agent's own
 #pragma once
 
@@ -32,8 +32,8 @@ class StateDir {
   // The agents' shared secret; made at the first call.
   [[nodiscard]] Result<std::string> agent_token() const;
 
-  // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. Agents know
-  // by it whose workers they run.
+  // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. By it
+  // agents know the daemon to which their workers belong.
   [[nodiscard]] Result<std::string> cluster_id() const;
 
  private:

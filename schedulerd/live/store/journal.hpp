@@ -77,7 +77,7 @@ class Journal {
   Status revoke_token(const std::string& id);
   // Kept for 24 hours of wall-clock time.
   Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
-  // Whose it is and where it lies, for who asks after its end.
+  // The worker's job and node, for readers that ask after its end.
   Status note_worker(const core::Worker& worker);
   // It has ended and left the state; readers find it here from now on.
   Status append_ended(const core::Job& job);
@@ -86,7 +86,7 @@ class Journal {
   // Ignored if the version is there already.
   Status append(const PolicyVersion& version);
   Status note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks);
-  // Null = nobody is shadowed.
+  // Null = there is no shadow.
   Status set_shadow_report(const ShadowReport* report);
   // Makes the batch durable; nothing to do without appends.
   Status commit(const StoredClock& clock);
@@ -107,7 +107,7 @@ class Journal {
   // Adds a piece of it to the batch, so that no answer waits for more than that; opens one if nothing else is to be
   // written. `state` is that of the rows so far.
   Status add_upkeep(const core::ClusterState& state, const StoredClock& clock);
-  // All of it at once, and a snapshot whether it is due or not: at the end, when nobody waits. Commits.
+  // All of it at once, and a snapshot whether it is due or not: at the end, when no request waits. Commits.
   Status snapshot(const core::ClusterState& state, const StoredClock& clock);
   // Folds the write-ahead log into the file when it has grown.
   Status checkpoint_if_due();

@@ -17,7 +17,7 @@ struct Recovered {
   std::optional<StoredClock> clock;  // none at the first start
   std::uint64_t snapshot_seq = 0;    // 0 = none
   std::uint64_t rows_replayed = 0;
-  std::shared_ptr<const ShadowReport> shadow = nullptr;  // null = nobody is shadowed
+  std::shared_ptr<const ShadowReport> shadow = nullptr;  // null = there is no shadow
 };
 
 // What one row did, done again: a fact is learnt, a decision accepted.

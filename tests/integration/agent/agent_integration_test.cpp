@@ -112,7 +112,7 @@ TEST_CASE("a worker that leaves children behind takes them along when it ends by
   eventually("the child to end", [&] { return !process_lives(child); });
 }
 
-TEST_CASE("who ignores SIGTERM is killed when the grace is over, and at once without grace") {
+TEST_CASE("a worker that ignores SIGTERM is killed when the grace is over, and at once without grace") {
   Node node;
   (void)node.daemon.welcome();
   node.daemon.start(kW1, "trap 'echo asked' TERM; echo ready; while :; do sleep 0.05; done");
@@ -273,7 +273,7 @@ TEST_CASE("what a worker says last comes before its exit") {
   CHECK(node.daemon.exit_of(kW1).exit_code == 0);
 }
 
-TEST_CASE("who does not live here, or does not speak the protocol, is sent away") {
+TEST_CASE("a client that is no worker here, or does not speak the protocol, is refused") {
   Node node;
   (void)node.daemon.welcome();
   const auto refused = [&](const std::string& line) {

@@ -265,7 +265,7 @@ TEST_CASE("told to end, an agent leaves its workers alive; with --stop-workers i
   eventually("the worker to end", [&] { return !process_lives(worker); });
 }
 
-TEST_CASE("a second agent on one state directory is turned away and told who is there") {
+TEST_CASE("a second agent on one state directory is refused and told the pid of the first") {
   Node node;
   auto first = node.agent();
   (void)node.daemon.welcome();

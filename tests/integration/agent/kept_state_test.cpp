@@ -118,7 +118,7 @@ TEST_CASE("a job without a folder of its own keeps its states with the agent") {
   eventually("both states to lie on disk", [&] { return states_in(disk) == 2; });
 }
 
-TEST_CASE("the states of a job that has ended are deleted, once no worker of it lives here, and nobody else's") {
+TEST_CASE("the states of a job that has ended are deleted, once no worker of it lives here, and no other job's") {
   Node node;
   const fs::path jobs = node.folder / "s" / "jobs";
   const fs::path named = node.folder / "kept";
@@ -171,7 +171,7 @@ TEST_CASE("a state that could not be moved stays in memory, and the next agent m
              [&] { return states_in(disk) == 1 && states_in(node.daemon.memory_folder()) == 0; });
 }
 
-TEST_CASE("a daemon of another cluster ends the workers that belong to nobody, and their ids are free") {
+TEST_CASE("a daemon of another cluster ends the workers of the one before, and their ids are free") {
   Node node;
   node.start(kW1, 1);
   const pid_t pid = node.pid_of(kW1);
@@ -181,7 +181,7 @@ TEST_CASE("a daemon of another cluster ends the workers that belong to nobody, a
   node.daemon.rise();
   CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
   eventually("the old worker to end", [&] { return !test::process_lives(pid); });
-  // Whoever has ended unheard is in one more hello, which the agent takes back.
+  // A worker whose end was not acknowledged is in one more hello, which the agent takes back.
   auto hello = node.daemon.welcome();
   if (!hello.running.empty()) hello = node.daemon.welcome();
   CHECK(hello.running.empty());

@@ -140,7 +140,7 @@ class Offline(unittest.TestCase):
     def test_a_wrong_run_is_answered_with_what_to_write(self):
         for words, answer in (
             (("--seed", "-1"), "whole number"),
-            (("--simulator", "pollux"), "--workload FILE.csv"),  # and no word of a policy that nobody has named
+            (("--simulator", "pollux"), "--workload FILE.csv"),  # and no word of a policy that was not named
             (("--nosuch",), "see: schedctl sim run --help"),
             (("--per-job", self.folder), "is a folder"),
         ):

@@ -186,7 +186,7 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
   CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 401);
 }
 
-TEST_CASE("nobody grants more than they hold, and a bad description is explained") {
+TEST_CASE("no token grants more than it has itself, and a bad description is explained") {
   AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("admin", "red");

@@ -203,7 +203,7 @@ TEST_CASE("pages of jobs neither skip nor repeat, newest first") {
   CHECK(fixture.json_of({.path = "/v1/jobs?state=failed", .token = fixture.admin}).at("items").empty());
 }
 
-TEST_CASE("a query that nobody understands is refused with what is known") {
+TEST_CASE("an unknown query parameter is refused with what is known") {
   RestFixture fixture;
   for (const char* path :
        {"/v1/jobs?limt=3", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=ten", "/v1/jobs?cursor=x",

@@ -164,7 +164,7 @@ TEST_CASE("a port that is taken, an address that is none and one that is not loo
   CHECK(start("localhost", 0) == "started");
 }
 
-TEST_CASE("work that throws ends alone, and whoever awaits its answer gets status 500") {
+TEST_CASE("work that throws ends alone, and the request that awaits its answer gets status 500") {
   live::http::HttpServer* server = nullptr;
   live::http::HttpServer real(
       {},

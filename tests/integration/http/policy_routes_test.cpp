@@ -115,7 +115,7 @@ TEST_CASE("native policies are refused where the daemon does not allow them") {
   CHECK(problem.at("hint").get<std::string>().find("--allow-native-policies") != std::string::npos);
 }
 
-TEST_CASE("only an admin of the whole cluster stores, activates or rolls back; who may look may list") {
+TEST_CASE("only an admin of the whole cluster stores, activates or rolls back; any reader may list") {
   Policies api;
   api.post("/v1/policies/capped/versions", upload(), 201);
   const std::string submitter = api.fixture.service.add_token("submitter");

@@ -142,7 +142,7 @@ TEST_CASE("no answer to a tenant's token names a job of another tenant") {
   for (const char* policy : {"tidal", "autoscaling_engine"}) {
     Scene scene(policy);
     const std::string red = scene.fixture.service.add_token("admin", "red");
-    int hidden = 0;  // answers that name one to whoever may see all
+    int hidden = 0;  // answers that name one to a token that may see all
     for (const Route& route : routes_of_tenants()) {
       for (const Ask& ask : asks_for(route, scene, red)) {
         INFO(policy << ": " << ask.method << " " << ask.path);

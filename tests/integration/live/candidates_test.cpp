@@ -1,4 +1,4 @@
-// Policy files that use all the time they may: what becomes of who waits beside or behind them. Real hosts, real
+// Policy files that use all the time they may: what becomes of those that wait beside or behind them. Real hosts, real
 // threads.
 #include <catch2/catch.hpp>
 #include <future>

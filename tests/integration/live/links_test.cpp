@@ -163,7 +163,7 @@ TEST_CASE("a daemon that was away loses no step, and serves on its return what i
   CHECK(switched["data"]["samples_repeated"] == 0);
   CHECK(events_of(client, "worker.lost").empty());
   CHECK(process_lives(workers.front()));
-  // One worker's steps used 128 samples each, also those that nobody heard of; epochs end a little earlier.
+  // One worker's steps used 128 samples each, also those of lost reports; epochs end a little earlier.
   const auto progress = job_of(client)["progress"];
   CHECK(progress["samples"].get<std::int64_t>() > (progress["step"].get<std::int64_t>() - 200) * 100);
   check_audits(client);

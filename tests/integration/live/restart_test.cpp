@@ -198,7 +198,7 @@ TEST_CASE("programs go on while daemon and agent are dead, and keep their place 
   Run run{folder, daemon};
   REQUIRE(run.runs_at(2));
   REQUIRE(run.steps_on());
-  CHECK(starts_of(folder).size() == 2);  // nobody was started again
+  CHECK(starts_of(folder).size() == 2);  // no worker was started again
 
   CHECK(run.client.post("/v1/jobs/job-1/suspend", json::object()).status < 300);
   REQUIRE(run.reaches("suspended"));

@@ -1,5 +1,5 @@
-// Six real trainers on four slots of one machine: what they tell of their length, who is preempted when, and how often
-// sizes change. Judged by the journal's events, whatever else the machine does meanwhile.
+// Six real trainers on four slots of one machine: what they tell of their length, which are preempted when, and how
+// often sizes change. Judged by the journal's events, whatever else the machine does meanwhile.
 #include <signal.h>
 
 #include <algorithm>

@@ -25,7 +25,7 @@ nlohmann::json job_called(const std::string& name) {
   return job;
 }
 
-// A port that somebody listens on.
+// A port that is listened on already.
 class TakenPort {
  public:
   TakenPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

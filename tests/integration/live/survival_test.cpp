@@ -53,7 +53,7 @@ TEST_CASE("a daemon killed in the middle of a job finds it stepping, and no samp
     CHECK(daemon.wait_exit() == -SIGKILL);
     logged = log_bytes(folder);
   }
-  // Nobody is there, and the training goes on.
+  // No daemon runs, and the training goes on.
   CHECK(eventually([&] { return log_bytes(folder) > logged; }, 60));
   for (const pid_t worker : workers) CHECK(process_lives(worker));
 
@@ -120,7 +120,7 @@ TEST_CASE("a killed worker costs the step in flight: the survivors go on without
   CHECK(switched[1]["data"]["steps_redone"].get<int>() <= 1);
   const double took = seconds_of(switched[1]["at"]) - seconds_of(lost[0]["at"]);
   std::printf("from the report of death to stepping again: %.3f s\n", took);
-  CHECK(took < 10.0);  // a worker waits 60 s and more where nobody tells it
+  CHECK(took < 10.0);  // a worker waits 60 s and more where it is not told
   check_audits(client);
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("the library refuses host memory where device memory belongs, which is
   CHECK_THAT(outcome.error().message, Catch::Contains("invalid argument"));
 }
 
-TEST_CASE("abort ends a sum that nobody joins, by revoking, and the communicator is never destroyed") {
+TEST_CASE("abort ends a sum that no other rank joins, by revoking, and the communicator is never destroyed") {
   const Machine machine;
   {
     const Ranks ranks = connected(2);

@@ -1,5 +1,5 @@
-// Jobs whose parameters and gradients lie on the (fake) GPU, as real processes. Memory of that GPU kills whoever
-// touches it without a copy, and its work is slow, so that what is read too early is wrong: the job then ends with
+// Jobs whose parameters and gradients lie on the (fake) GPU, as real processes. Memory of that GPU kills a process
+// that touches it without a copy, and its work is slow, so that what is read too early is wrong: the job then ends with
 // another state than the one trained alone in ordinary memory, or not at all.
 #include <catch2/catch.hpp>
 

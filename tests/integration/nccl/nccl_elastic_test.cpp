@@ -90,7 +90,7 @@ TEST_CASE("a worker that dies while the others wait for it in NCCL's initialisat
   scene.start(2);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
-  // All addresses are there: everybody is building, while the old generation goes on.
+  // All addresses are there: all ranks are building, while the old generation goes on.
   REQUIRE(scene.leader.run_until([&] { return scene.leader.addresses_known() == 3; }));
   REQUIRE(scene.reaches(scene.workers[0], scene.job.diary(scene.workers[0]).steps + 10));
   CHECK(scene.job.diary(scene.workers[0]).generation == 1);

@@ -132,7 +132,7 @@ class PoliciesInDaemon(unittest.TestCase):
         self.assertIn("Capped", self.schedctl(cluster, "why", job_id))
         self.assertRegex(self.schedctl(cluster, "policy", "ls"), r"\* *capped *file")
 
-        # A restart, orderly or not, changes nothing about who decides.
+        # A restart, orderly or not, leaves the active policy as it was.
         for by in (signal.SIGTERM, signal.SIGKILL):
             cluster.restart(own, by=by)
             self.assertEqual(cluster.call("GET", "/v1/policies/status")["active"]["name"], "capped")

@@ -1,4 +1,4 @@
-// What the process of a policy is, seen from outside: locked up, alone, and gone with whoever started it.
+// What the process of a policy is, seen from outside: sandboxed, without children, and gone with its parent.
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -145,7 +145,7 @@ TEST_CASE("the process dies with its parent") {
   REQUIRE(waitpid(parent, nullptr, 0) == parent);
   REQUIRE(got == static_cast<ssize_t>(sizeof process));
   REQUIRE(process > 0);
-  // It belongs to nobody here, so its end is seen by its absence (or by what nobody has collected yet).
+  // It is no child of this process, so its end is seen by its absence (or as a zombie that is not reaped yet).
   const auto gone = [&] {
     const std::string state = value_of(line_of(process, "status", "State:"));
     return state.empty() || state == "Z" || state == "X";

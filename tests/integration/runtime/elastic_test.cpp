@@ -206,7 +206,7 @@ TEST_CASE("an agent that is stopped and reads nothing does not hold training up"
   const std::int64_t before = scene.job.diary(scene.workers[0]).steps;
   const std::int64_t until = now_us() + kFarBelowTimeouts;
   while (now_us() < until && scene.job.diary(scene.workers[0]).steps < before + 200) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // and nobody serves the socket
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // and no agent serves the socket
   }
   CHECK(scene.job.diary(scene.workers[0]).steps >= before + 200);
   scene.finish();
@@ -219,15 +219,14 @@ TEST_CASE("a death that happened while the daemon was away is mended when it is 
   scene.leader.kill(scene.workers.back());
   scene.workers.pop_back();
   const std::int64_t stuck = scene.job.diary(scene.workers[0]).steps;
-  // Nobody can say who is left; the survivors hold the state and wait.
+  // No daemon commits a generation; the survivors hold the state and wait.
   static_cast<void>(scene.leader.run_until([&] { return scene.job.diary(scene.workers[0]).steps > stuck + 100; }, 300));
   scene.leader.come_back();
   REQUIRE(scene.goes_on(scene.workers[0]));
   scene.finish();
 }
 
-TEST_CASE(
-    "who has committed the last step ends well, although the others ended without waiting and nobody orders anew") {
+TEST_CASE("a rank that has committed the last step ends well, although the others have ended and no order comes") {
   for (const std::set<std::uint64_t>& deserters : {std::set<std::uint64_t>{1}, {2, 3}}) {
     CAPTURE(deserters);
     Scene scene({.steps = 60, .step_us = 500, .end_grace = runtime::Millis{300}, .desert = deserters});
@@ -241,13 +240,13 @@ TEST_CASE(
     for (const auto& audit : audits) CHECK((audit.checksum_ok && audit.used == audit.expected));
     for (const WorkerId worker : scene.workers) {
       if (deserters.contains(worker.number())) continue;
-      CHECK(scene.job.diary(worker).last_rank == 0);  // who would write the result otherwise
+      CHECK(scene.job.diary(worker).last_rank == 0);  // else no rank would write the result
       CHECK(scene.job.diary(worker).final_digest == scene.job.reference_digest());
     }
   }
 }
 
-TEST_CASE("a build that nobody completes does not keep who has committed the last step") {
+TEST_CASE("a build that is never completed does not keep a rank that has committed the last step") {
   Scene scene({.steps = 600, .step_us = 1'000, .end_grace = runtime::Millis{300}, .desert = {2}});
   scene.start(2);
   static_cast<void>(commit_with_silent_newcomer(scene));

@@ -1,4 +1,4 @@
-// The communicator itself, ranks as threads over loopback: whatever happens to a peer, nobody waits long.
+// The communicator itself, ranks as threads over loopback: whatever happens to a peer, no rank waits long.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -41,7 +41,7 @@ TEST_CASE("collectives give every rank the same result") {
   }
 }
 
-TEST_CASE("a rank learns of a death although it waits for somebody else") {
+TEST_CASE("a rank learns of a death although it waits for another rank") {
   auto ranks = mesh_of(3);
   // Rank 0 waits for rank 1, which does not send; meanwhile rank 2 goes.
   const TimePoint begin = Clock::now();
@@ -56,7 +56,7 @@ TEST_CASE("a rank learns of a death although it waits for somebody else") {
   CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
-TEST_CASE("a rank that settles before it goes cuts nobody off") {
+TEST_CASE("a rank that settles before it goes cuts no other off") {
   for (int round = 0; round < 10; ++round) {
     auto ranks = mesh_of(3);
     std::vector<Status> outcomes(3, ok_status());
@@ -92,7 +92,7 @@ TEST_CASE("abort ends a blocked operation here and at the peers, and every later
   CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
-TEST_CASE("abort ends a connect that nobody answers") {
+TEST_CASE("abort ends a connect that no rank answers") {
   const auto ranks = open_all(2);
   const std::vector<std::string> addresses = {ranks[0]->address(), ranks[1]->address()};
   const TimePoint begin = Clock::now();

@@ -94,7 +94,7 @@ class Ranks {
   }
   [[nodiscard]] TestLeader& leader() { return leader_; }
 
-  // Nobody was given anything else than the others; returns how many entries were compared.
+  // All ranks were given the same; returns how many entries were compared.
   std::size_t check_same() const {
     std::size_t compared = 0;
     for (std::size_t step = 0; step < kSteps; ++step) {
@@ -227,7 +227,7 @@ TEST_CASE("a worker alone measures the noise too") {
   CHECK(*reports.back().noise_scale == Approx(16).epsilon(0.7));
 }
 
-TEST_CASE("who does not ask for the noise measures none") {
+TEST_CASE("a session that does not ask for the noise measures none") {
   Ranks ranks({.global_batch = 60});
   std::vector<WorkerId> workers = {ranks.boot(), ranks.boot()};
   ranks.leader().commit(workers);

@@ -13,7 +13,7 @@ std::vector<core::WorkerPlacement>* newcomers_of(core::Intent& intent) {
   return nullptr;
 }
 
-// Some slot of the cluster that somebody owns.
+// Some slot of the cluster that a worker owns.
 std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state) {
   for (const auto& [id, worker] : state.workers) {
     if (!worker.node_lost) return std::pair(worker.node, worker.slots.front());
@@ -21,7 +21,7 @@ std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state
   return std::nullopt;
 }
 
-// Gives the first joining worker's slot a second owner. False if the decision places nobody.
+// Gives the first joining worker's slot a second owner. False if the decision places no worker.
 bool give_a_slot_twice(core::Decision& decision, const core::ClusterState& state) {
   const auto taken = owned_slot(state);
   for (auto& planned : decision.plan) {

@@ -1,5 +1,5 @@
 // Policies for the whole cluster inside the engine, over random lives of a cluster: whatever they answer, every law of
-// decisions holds; under those that serve everybody, every job comes to its end.
+// decisions holds; under those that serve all jobs, every job comes to its end.
 #include <catch2/catch.hpp>
 
 #include "policies/cluster/engine_rows.hpp"
@@ -158,7 +158,7 @@ struct Gangs {
     story.decide();
     if (story.job(id).membership.generation > 0 && !story.job(id).membership.switched) story.switched(id);
   }
-  // Who was told to stop is gone.
+  // Workers that were told to stop are gone.
   void let_go() {
     std::vector<WorkerId> stopped;
     for (const auto& [id, worker] : story.state().workers) {
@@ -191,7 +191,7 @@ TEST_CASE("a market that is kept plans as a new one where workers of several slo
 TEST_CASE("a market that is kept plans as a new one while jobs that end tell of those that go on") {
   int told = 0;
   for_each_seed("kept kin", 12, [&](std::uint64_t seed, Rng&) {
-    // Without jobs that have everybody planned anew at each event.
+    // Without jobs for which all are planned anew at each event.
     SimulatedWorld world(3 * seed + 1, false, parts_of("tidal"));
     for (int i = 0; i < 250; ++i) {
       world.tick();
@@ -239,7 +239,7 @@ TEST_CASE("whatever a policy for the whole cluster answers, no plan breaks a law
   CHECK(dropped > 0);
 }
 
-TEST_CASE("under queues by attained service and under tidal nobody starves: every job ends once the faults stop") {
+TEST_CASE("under queues by attained service and under tidal no job starves: every one ends once the faults stop") {
   for_each_seed("no starvation", 12, [](std::uint64_t seed, Rng&) {
     for (const std::string policy : {"las", "tidal", "tiresias"}) {
       INFO(policy);

@@ -69,7 +69,7 @@ double best_worth(const Bids& bids, std::int64_t slots) {
 
 }  // namespace
 
-TEST_CASE("after any sequence of changes the market answers as one built from scratch, and names who changed") {
+TEST_CASE("after any sequence of changes the market answers as one built from scratch, and names the changed jobs") {
   test::for_each_seed("market incremental", 200, [](std::uint64_t, Rng& rng) {
     std::int64_t slots = rng.between(0, 60);
     Market market(slots);

@@ -1,4 +1,4 @@
-// Nobody waits for ever: under a stream of jobs that never ends and always leaves some waiting, a job that every other
+// No job waits for ever: under a stream of jobs that never ends and always leaves some waiting, a job that every other
 // outbids when it comes starts within the bound of policies/tidal/README.md, which is told in its own length.
 #include <catch2/catch.hpp>
 
@@ -83,7 +83,7 @@ TEST_CASE("a gang of all slots starts beside a stream of short jobs that never e
   test::for_each_seed("starvation", 8, [](std::uint64_t, Rng& rng) {
     Stream stream(rng);
     const Settings settings;
-    // Nobody is worth more than a start, a price of c jobs a slot, and as much again for coming back.
+    // No job is worth more than a start, a price of c jobs a slot, and as much again for coming back.
     const double ahead = 2 * (1 + settings.pressure * (kPresent + 1) / kSlots);
     const double length_s = (stream.gang_s + kRestartS) * std::sqrt(double(kSlots));
     // Of those ahead none waits for longer than it takes to serve all others once.

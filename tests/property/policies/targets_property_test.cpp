@@ -70,7 +70,7 @@ TEST_CASE("what a rule says of each job is its policy's plan from scratch") {
     for (const char* policy : {"fixed", "fifo", "autoscaling_engine"}) {
       INFO(policy);
       const core::EngineParts parts = parts_of(policy);
-      // Only the policy in charge is asked: nobody has pinned another one.
+      // Only the policy in charge is asked: no job has pinned another one.
       core::Engine::Parts alone = parts;
       alone.policies = {{"default", parts.policies.at("default")}};
       SimulatedWorld world(seed, true, alone);

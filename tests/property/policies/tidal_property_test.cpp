@@ -198,7 +198,7 @@ TEST_CASE("the bound of the market of types is never below the best choice, nor 
   CHECK(sold >= 0.95 * possible);
 }
 
-TEST_CASE("whoever was accepted ends in time as planned: promises add up, and only newcomers are declined") {
+TEST_CASE("an accepted job ends in time as planned: promises add up, and only newcomers are declined") {
   test::for_each_seed("tidal promises", 150, [](std::uint64_t, Rng& rng) {
     World world = random_world(rng);
     for (JobRow& job : world.view.jobs) {

@@ -55,7 +55,7 @@ void require_same(const RoundComparison& one, const RoundComparison& other) {
 
 namespace {
 
-// A cluster that lives on, and what is asked about it: by one who has asked before, and by one who never has.
+// A cluster that lives on, and rounds asked about it: by rows kept from round to round, and by rows made anew.
 struct Life {
   core::Engine::Parts engine_parts = parts();
   test::SimulatedWorld world;
@@ -97,7 +97,7 @@ TEST_CASE("what is kept between questions changes neither an answer nor what com
   std::int64_t differences = 0;
   std::int64_t expected = 0;
   test::for_each_seed("file rounds", 30, [&](std::uint64_t seed, Rng& rng) {
-    // Some where all slots are alike and nobody has a deadline, so that jobs tell of each other.
+    // Some where all slots are alike and no job has a deadline, so that jobs tell of each other.
     Life life(seed % 3 == 0 ? seed : 3 * seed + 1, seed % 3 == 0, host);
     for (int i = 0; i < 250; ++i) {
       life.world.tick();

@@ -230,7 +230,7 @@ class History {
     leader_.kill(worker);
   }
 
-  // What the daemon does: it names nobody whose death it knows already.
+  // What the daemon does: it names no worker whose death it knows already.
   void commit_living(std::vector<WorkerId> members) {
     std::erase_if(members, [&](WorkerId worker) { return !leader_.alive(worker); });
     if (!members.empty()) leader_.commit(members);

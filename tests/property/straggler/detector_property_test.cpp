@@ -137,7 +137,7 @@ TEST_CASE("a memory that another detector wrote counts as a new worker's") {
   }
 }
 
-TEST_CASE("of all workers equally slow nobody is named") {
+TEST_CASE("of all workers equally slow none is named") {
   for (const Entry& entry : kDetectors) {
     JudgedCrew crew(entry.make(), 4);
     crew.steps(100, test::times_with(4, 0, 1));

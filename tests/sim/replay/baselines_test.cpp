@@ -1,4 +1,4 @@
-// Baselines whose authors' search is random, or who were published under other rules: near the published averages, and
+// Baselines whose authors' search is random, or that were published under other rules: near the published averages, and
 // the same every time.
 #include <catch2/catch.hpp>
 

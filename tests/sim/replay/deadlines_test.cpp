@@ -82,14 +82,14 @@ TEST_CASE("elasticflow: a job pays for each schedule before its last one, and th
   CHECK(report.per_job_csv.find("b,m,,succeeded,100,100,130,") != std::string::npos);
 }
 
-TEST_CASE("elasticflow: a job that a schedule has made late is kept, runs on, and nobody is accepted beside it") {
+TEST_CASE("elasticflow: a job that a schedule has made late is kept, runs on, and no other is accepted beside it") {
   const SimReport report = report_for(options_for("a,0,600,m,300,64,1,600\nb,100,60,m,9999,64,1,60\n", "elasticflow"));
   CHECK(report.per_job_csv.find("a,m,,succeeded,0,0,306,") != std::string::npos);
   CHECK(report.per_job_csv.find("b,m,,cancelled,100,") != std::string::npos);
   CHECK(report.score.deadlines_met == 0);
 }
 
-TEST_CASE("gandiva is asked when jobs arrive, charges everybody then, and learns of ends only then") {
+TEST_CASE("gandiva is asked when jobs arrive, charges all of them then, and learns of ends only then") {
   // a's start costs it 4 s; after the last arrival nothing costs anything.
   const SimReport report = report_for(options_for("a,0,1,m,9999,64,1,300\nb,400,1,m,9999,64,1,60\n", "gandiva"));
   CHECK(report.per_job_csv.find("a,m,,succeeded,0,0,304,") != std::string::npos);

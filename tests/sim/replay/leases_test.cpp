@@ -151,7 +151,7 @@ TEST_CASE("gavel_cost runs a job where its steps are cheapest") {
   const auto cheap = run(options_for(trace, "1x1:fast@5,1x1:slow@1", "gavel_cost"));
   REQUIRE((dear.ok() && cheap.ok()));
   CHECK(column(cheap->per_job_csv, kFinished) == std::vector<std::string>{"360"});
-  // Share 0 on the fast type, and yet slots left over go to whoever is there: the first type is asked first.
+  // Share 0 on the fast type, and yet slots left over go to any job that is there: the first type is asked first.
   CHECK(dear->score.completed == 1);
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
   CHECK(blind.avg_jct_s < las_perf.avg_jct_s);
   CHECK(declared.completed == 96);
   CHECK(declared.avg_jct_s < 0.9 * las_perf.avg_jct_s);
-  // A bound that nobody passes, and a market that comes near its own.
+  // A bound that no policy passes, and a market that comes near its own.
   CHECK(declared.jct_bound_s.value() > 0);
   CHECK(declared.jct_bound_s.value() < declared.avg_jct_s);
   CHECK(declared.gap_p50.value() < 0.05);

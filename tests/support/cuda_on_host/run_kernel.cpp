@@ -84,7 +84,7 @@ float exchange_in_warp(float value, int other) {
   running->values[self] = value;
   warp.arrive_and_wait();
   const float theirs = running->values[self ^ static_cast<unsigned>(other)];
-  warp.arrive_and_wait();  // all have read before anybody writes again
+  warp.arrive_and_wait();  // all have read before any writes again
   return theirs;
 }
 

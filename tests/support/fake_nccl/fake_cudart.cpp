@@ -136,7 +136,7 @@ std::map<std::uintptr_t, Block> device_memory;  // by the program's address
 
 const std::size_t kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
-// The views end in a poisoned rest of a page and a page that nobody may touch.
+// The views end in a poisoned rest of a page and a page without access.
 bool map_guarded(std::size_t bytes, void** device, Block& block) {
   const std::size_t whole = (bytes + kPage - 1) / kPage * kPage + kPage;
   const int file = ::memfd_create("fake-device-memory", MFD_CLOEXEC);
@@ -148,7 +148,7 @@ bool map_guarded(std::size_t bytes, void** device, Block& block) {
   auto* at = static_cast<std::byte*>(view);
   ::mprotect(at + whole - kPage, kPage, PROT_NONE);
   ASAN_POISON_MEMORY_REGION(at + bytes, whole - kPage - bytes);
-  std::memset(view, 0xa5, bytes);  // not what anybody expects
+  std::memset(view, 0xa5, bytes);  // not what a program expects
   block = {.bytes = bytes, .view = at, .mapped = whole};
   return true;
 }
@@ -243,7 +243,7 @@ int cudaMalloc(void** memory, std::size_t bytes) {
   return kSuccess;
 }
 
-// As the real one, after all that is enqueued anywhere: here it is enough that nobody uses it any more.
+// As the real one, after all that is enqueued anywhere: here it is enough that it is no longer used.
 int cudaFree(void* memory) {
   if (memory == nullptr) return kSuccess;
   const std::lock_guard lock(device_mutex);

@@ -25,7 +25,7 @@ class Star {
   [[nodiscard]] Outcome gather_all(int listener, int size);
   [[nodiscard]] Outcome reach(const std::string& name, int rank);
 
-  // Everybody's `bytes`, rank by rank, on every rank.
+  // The `bytes` of all, rank by rank, on every rank.
   [[nodiscard]] Outcome exchange(const std::byte* mine, std::size_t bytes, std::vector<std::byte>& all);
 
  private:

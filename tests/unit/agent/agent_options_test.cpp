@@ -88,7 +88,7 @@ TEST_CASE("a token that others can read is refused, with what to do") {
   CHECK_THAT(read_token(folder / "none").error().message, Catch::Contains("No such file"));
 }
 
-TEST_CASE("one state directory has one agent, and the second is told who has it") {
+TEST_CASE("one state directory has one agent, and the second is told the pid of the first") {
   const test::TemporaryFolder folder;
   auto first = lock_state_dir(folder / "agent");
   REQUIRE(first.ok());

@@ -80,7 +80,7 @@ TEST_CASE("Without a node a job waits and says so") {
   CHECK(test::says<core::reason::NoNodes>(story.decide().verdicts.at(0).reason));
 }
 
-TEST_CASE("In a strict queue nobody overtakes the first job that does not fit") {
+TEST_CASE("In a strict queue no job overtakes the first one that does not fit") {
   Story story;
   story.node(4);
   story.running({.min = 3, .max = 3}, 3);
@@ -105,7 +105,7 @@ TEST_CASE("In a loose queue a small job overtakes") {
   CHECK(story.job(small).state() == JobState::kStarting);
 }
 
-TEST_CASE("A job that can never fit holds nobody up") {
+TEST_CASE("A job that can never fit holds up no other") {
   Story story;
   story.node(2);
   story.submit({.min = 3, .max = 3});

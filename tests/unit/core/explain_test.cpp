@@ -72,7 +72,7 @@ TEST_CASE("A sentence does not bear out numbers that speak against it") {
         "keeps 2 workers: a third worker would lower throughput (26.4 k -> 25.1 k samples/s)");
 }
 
-TEST_CASE("A waiting job is told what would start it, and who goes first") {
+TEST_CASE("A waiting job is told what would start it, and which jobs go first") {
   Story story;
   story.node(4);
   const JobId holder = story.running({.min = 3, .max = 3}, 3);

@@ -35,7 +35,7 @@ TEST_CASE("A node is compared with its own best and with the median of the other
   CHECK(speed(story, b) == Approx(0.25));
   CHECK(speed(story, a) == 1);
   story.learn(core::NodeLost{a, "gone"});
-  CHECK(speed(story, b) == 1);  // who is away is no measure
+  CHECK(speed(story, b) == 1);  // a node that is away is no measure
 }
 
 TEST_CASE("The slowest device of a node counts, and other devices begin a new record") {

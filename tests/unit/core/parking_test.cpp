@@ -131,7 +131,7 @@ TEST_CASE("After a failure every survivor keeps the state, and the one with the 
   CHECK(story.count("job.parked") == 2);
 }
 
-TEST_CASE("A policy preempts with notice, but not within the minimum run time and not who may not be preempted") {
+TEST_CASE("A policy preempts with notice, but no job within its minimum run time and none that is not preemptible") {
   struct Nothing final : core::Policy, core::JobRule {
     [[nodiscard]] std::string_view name() const override { return "nothing"; }
     [[nodiscard]] const core::JobRule* rule() const override { return this; }
@@ -196,7 +196,7 @@ TEST_CASE("A stuck worker is killed at once and alone, and counts as lost") {
   CHECK(names_of(story.decide()) == "switch");
 }
 
-TEST_CASE("A switch that never comes ends who never answered, and whoever answered stays") {
+TEST_CASE("A switch that never comes ends the workers that never answered; those that answered stay") {
   Story story({.switch_timeout = Duration::seconds(10)});
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}}, 2);

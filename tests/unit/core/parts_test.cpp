@@ -9,7 +9,7 @@ namespace {
 
 using core::JobState;
 
-TEST_CASE("A final state is left by nobody and reached from everywhere") {
+TEST_CASE("A final state is never left and is reached from every other") {
   for (int from = 0; from <= static_cast<int>(JobState::kCancelled); ++from) {
     const auto state = static_cast<JobState>(from);
     CHECK(core::may_become(state, JobState::kFailed) == !core::is_final(state));

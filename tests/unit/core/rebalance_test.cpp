@@ -166,7 +166,7 @@ TEST_CASE("Noise of a few per cent moves no share") {
   }
 }
 
-TEST_CASE("A new generation begins with even shares, and who is eased is told so in it") {
+TEST_CASE("A new generation begins with even shares, and a rebalanced worker is told so in it") {
   Story story;
   story.node(3);
   const JobId job = eased_job(story, {.min = 2, .max = 3, .sizes = {2, 3}, .cooldown = {}});
@@ -181,14 +181,14 @@ TEST_CASE("A new generation begins with even shares, and who is eased is told so
   CHECK(story.job(job).shares.used.number == 0);
   CHECK(story.job(job).shares.rebalanced.at(WorkerId(2)).lost_s >= lost);
   story.switched(job);
-  // The slow one dies: nobody is rebalanced any more.
+  // The slow one dies: no member is rebalanced any more.
   story.exit(WorkerId(2), 1);
   REQUIRE(names_of(story.decide()) == "switch");
   CHECK(story.job(job).shares.rebalanced.empty());
   CHECK(story.job(job).shares.ordered.number == 0);
 }
 
-TEST_CASE("Nobody is eased who is too slow for any share, or where the batch is too small to be cut") {
+TEST_CASE("No worker is rebalanced that is too slow for any share, or where the batch is too small to be cut") {
   Story story;
   story.node(4);
   const JobId tiny = story.running({.min = 2, .max = 2, .batch = 2, .cooldown = {}}, 2);

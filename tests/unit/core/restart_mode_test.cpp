@@ -228,7 +228,7 @@ TEST_CASE("a lost node's workers are left out, and the programs of the others st
   CHECK(names_of(story.decide()) == "launch");
 }
 
-TEST_CASE("a generation whose programs do not end or start in time loses who holds it up") {
+TEST_CASE("a generation whose programs do not end or start in time loses the workers that hold it up") {
   Restarting story;
   story.run_at(3);
   story.learn(core::JobResizeRequested{story.job_id, 2});

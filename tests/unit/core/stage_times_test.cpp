@@ -29,7 +29,7 @@ TEST_CASE("time counts for the stage that was begun last, until another begins o
   CHECK(times.of(Stage::kPlan) == Duration());
 }
 
-TEST_CASE("a decision tells how long its stages took, and is the same if nobody asks") {
+TEST_CASE("a decision tells how long its stages took, and is the same if they are not timed") {
   std::int64_t looks = 0;
   core::StageTimes times([&] { return Instant::from_micros(++looks); });
   Story story;

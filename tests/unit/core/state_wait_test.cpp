@@ -99,7 +99,7 @@ TEST_CASE("A state that every node sees, or a node that is away or cordoned, is 
   CHECK(names_of(cordoned.story.decide()) == "start");
 }
 
-TEST_CASE("Who waits for its state holds up nobody behind it") {
+TEST_CASE("A job that waits for its state holds up none behind it") {
   Parked parked;
   Story& story = parked.story;
   const JobId next = story.submit({.min = 1, .max = 1});

@@ -210,7 +210,7 @@ struct Bench {
   Follows follows(std::uint64_t worker) const { return diagnose(state, *state.find_worker(WorkerId(worker))).follows; }
 };
 
-TEST_CASE("Who is slow beside fast neighbours is slow by itself") {
+TEST_CASE("A worker that is slow beside fast neighbours is slow by itself") {
   Bench bench;
   bench.add(1, 1, 30);
   CHECK(bench.follows(1) == Follows::kUnknown);  // alone on its node

@@ -1,4 +1,4 @@
-// A job that waits for a type of slot, and those who hold such slots without need.
+// A job that waits for a type of slot, and jobs that hold such slots without need.
 #include "core/decide/type_moves.hpp"
 
 #include <catch2/catch.hpp>
@@ -49,7 +49,7 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("who takes any type of slot is placed away from a type that another job asks for") {
+TEST_CASE("a job that takes any type of slot is placed away from a type that another job asks for") {
   Story story;
   (void)typed_node(story, "new", 1);  // the smallest hole, which is filled first otherwise
   const NodeId common = typed_node(story, "old", 4);
@@ -59,7 +59,7 @@ TEST_CASE("who takes any type of slot is placed away from a type that another jo
   CHECK(nodes_of(story, any) == std::vector<NodeId>{common});
 }
 
-TEST_CASE("without anybody who asks for a type the smallest hole is filled first") {
+TEST_CASE("while no job asks for a type the smallest hole is filled first") {
   Story story;
   const NodeId small = typed_node(story, "new", 1);
   (void)typed_node(story, "old", 4);
@@ -130,7 +130,7 @@ TEST_CASE("a job moves one worker at a time, and no more of them than are needed
   CHECK(story.job(typed).size() == 2);
 }
 
-TEST_CASE("while others move, nobody behind the job takes slots of its type or those that the movers lack") {
+TEST_CASE("while others move, no job behind it takes slots of its type or those that the movers lack") {
   Scene scene;
   Story& story = scene.story;
   story.strict(false);
@@ -152,7 +152,7 @@ TEST_CASE("while others move, nobody behind the job takes slots of its type or t
   CHECK(nodes_of(story, behind) == std::vector<NodeId>{scene.common});
 }
 
-TEST_CASE("nobody moves who asks for the same type, and the waiting job is told who holds most of it") {
+TEST_CASE("no job moves that asks for the same type, and the waiting job is told which one holds most of it") {
   Story story;
   (void)typed_node(story, "new", 2);
   (void)typed_node(story, "old", 4);
@@ -168,7 +168,7 @@ TEST_CASE("nobody moves who asks for the same type, and the waiting job is told 
   CHECK(core::unblocks_of(waits, typed).front() == "the end of " + holder.text());
 }
 
-TEST_CASE("who shrinks gives up slots of a type that another job asks for first, but keeps rank 0") {
+TEST_CASE("a job that shrinks gives up slots of a type that another asks for first, but keeps rank 0") {
   Story story;
   const NodeId scarce = typed_node(story, "new", 2);
   const JobId any = story.running({.min = 1, .max = 4, .cooldown = Duration()}, 2);

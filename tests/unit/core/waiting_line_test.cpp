@@ -1,4 +1,4 @@
-// Who has to be looked at when slots come free.
+// Which jobs have to be looked at when slots come free.
 #include "core/decide/waiting_line.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ bool fits_two(const WaitingLine::Need& need) {
 
 }  // namespace
 
-TEST_CASE("who has been told that it waits for slots is looked at once there is room for it") {
+TEST_CASE("a job that has been told that it waits for slots is looked at once there is room for it") {
   WaitingLine line(false);
   put(line, waiting(1, 8, BlockedOn::kSlots));
   put(line, waiting(2, 2, BlockedOn::kSlots));
@@ -41,7 +41,7 @@ TEST_CASE("who has been told that it waits for slots is looked at once there is 
   CHECK_FALSE(line.next_helped(helped, fits_two));
 }
 
-TEST_CASE("who is new, has a price cap, has run, or is held back by its policy is looked at each time") {
+TEST_CASE("a job that is new, has a price cap, has run, or is held back by its policy is looked at each time") {
   WaitingLine line(false);
   line.follow(waiting(1, 2, BlockedOn::kSlots), {}, false);  // changed since it was told
   Job capped = waiting(2, 2, BlockedOn::kSlots);
@@ -57,7 +57,7 @@ TEST_CASE("who is new, has a price cap, has run, or is held back by its policy i
   CHECK(open == std::vector<std::uint64_t>{1, 2, 3, 4});
 }
 
-TEST_CASE("a strict line goes by rank, then id, and only who knows that it is behind another is settled in it") {
+TEST_CASE("a strict line goes by rank, then id, and only a job told that it is behind another is settled in it") {
   WaitingLine line(true);
   put(line, waiting(1, 2, BlockedOn::kQueue), 5);
   put(line, waiting(2, 2, BlockedOn::kQueue), -1);
@@ -68,7 +68,7 @@ TEST_CASE("a strict line goes by rank, then id, and only who knows that it is be
   CHECK(line.before(*line.next_open({})) == 2);
 }
 
-TEST_CASE("who starts, ends or never fits leaves the line, and who changes its rank changes its place") {
+TEST_CASE("a job that starts, ends or never fits leaves the line, and one that changes its rank changes its place") {
   WaitingLine line(true);
   put(line, waiting(1, 2, BlockedOn::kQueue), 1);
   put(line, waiting(2, 2, BlockedOn::kQueue), 2);

@@ -234,7 +234,7 @@ TEST_CASE("A clock that was set back makes nothing last less than no time") {
   }
 }
 
-TEST_CASE("What is no event, has no time, or is of a kind that nobody knows costs only itself") {
+TEST_CASE("What is no event, has no time, or is of an unknown kind costs only itself") {
   const TraceInput good = a_life();
   const json expected = chrome_trace(good);
   TraceInput life = good;

@@ -26,7 +26,7 @@ TEST_CASE("one slow device among three is named, with how slow it is") {
         std::vector<std::string>{"b sums with its neighbour at 10 % of this node's median"});
 }
 
-TEST_CASE("two devices accuse nobody: either may be the odd one") {
+TEST_CASE("of two devices none is named: either may be the odd one") {
   CHECK(judge({gpu("a", 100), gpu("b", 50)}, {}).empty());
 }
 

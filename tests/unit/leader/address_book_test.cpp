@@ -30,7 +30,7 @@ TEST_CASE("an older generation changes nothing, a newer one starts anew") {
   CHECK_FALSE(book.addresses(JobId(1), 3).has_value());
 }
 
-TEST_CASE("a rank that says the same again is answered alone, one that moved tells everybody") {
+TEST_CASE("a rank that says the same again is answered alone; if one has moved, all are told") {
   AddressBook book;
   book.put(entry(1, 0, "a"));
   book.put(entry(1, 1, "b"));

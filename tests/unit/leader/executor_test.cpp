@@ -124,7 +124,7 @@ TEST_CASE("addresses go to all members when the last one is in, and to a member 
   CHECK(std::get<api::AddressesMessage>(again[1].message).blobs == std::vector<std::string>{"a", "b"});
 }
 
-TEST_CASE("shares go to all members, with a generation that begins with them, and again to who is back") {
+TEST_CASE("shares go to all members, with a generation that begins with them, and again to one that is back") {
   core::ClusterState state = small_world();
   core::Job job = *state.find_job(JobId(1));
   job.shares.ordered = {.number = 2, .weights = {1'000, 600}};

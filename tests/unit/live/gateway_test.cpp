@@ -113,7 +113,7 @@ class FailureCount final : public spdlog::sinks::base_sink<std::mutex> {
 
 }  // namespace
 
-TEST_CASE("strangers who say nothing do not keep an agent out") {
+TEST_CASE("silent unknown clients do not keep an agent out") {
   Door door(4);
   std::vector<Descriptor> unknown_workers;
   for (int i = 0; i < 4; ++i) unknown_workers.push_back(door.knock());

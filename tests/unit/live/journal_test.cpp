@@ -171,7 +171,7 @@ TEST_CASE("a journal that has lost its write-ahead log is refused by the mark") 
     Journal journal = open(dir / "j.db");
     REQUIRE(journal.append(fact(1)).ok());
     REQUIRE(journal.commit(clock_at(1)).ok());
-    // Killed here: the row is only in the log. Then somebody loses the log.
+    // Killed here: the row is only in the log. Then the log is lost.
     std::filesystem::copy_file(dir / "j.db", dir / "k.db");
     std::filesystem::copy_file(dir / "j.db.mark", dir / "k.db.mark");
   }

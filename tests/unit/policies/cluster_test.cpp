@@ -82,7 +82,7 @@ TEST_CASE("tiresias: within the second queue the job that came there first is fi
   CHECK(sizes_of(decide(Tiresias(), view)) == std::vector<int>{0, 4});
 }
 
-TEST_CASE("a line tells everybody who is next on its other side, and how far away he is") {
+TEST_CASE("a line tells every job which one is next on its other side, and how far away") {
   View view = view_of(1, 4, 3);
   for (JobRow& job : view.jobs) job.size_wanted = 2;
   view.jobs[0].slot_seconds = 7'200;
@@ -181,7 +181,7 @@ TEST_CASE("optimus: the next slot goes to the job whose remaining time falls mos
   CHECK(sizes_of(decide(Optimus(), view)) == std::vector<int>{1, 7});
 }
 
-TEST_CASE("optimus: everybody gets one before anybody gets two, and nobody more than its batch allows") {
+TEST_CASE("optimus: every job gets one before any gets two, and none more than its batch allows") {
   View view = view_of(1, 4, 6);
   CHECK(sizes_of(decide(Optimus(), view)) == std::vector<int>{1, 1, 1, 1, 0, 0});
   view = view_of(2, 4, 1);

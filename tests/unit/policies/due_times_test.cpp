@@ -1,4 +1,4 @@
-// DueTimes beside a plain list of who is due when.
+// DueTimes beside a plain list of which job is due when.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace tidepool::policies::tidal {
 
-TEST_CASE("whoever is due is taken once, at the newest time that was set for him, after any history") {
+TEST_CASE("a job that is due is taken once, at the newest time that was set for it, after any history") {
   Rng rng(4);
   DueTimes times;
   std::map<JobId, Instant> expected;

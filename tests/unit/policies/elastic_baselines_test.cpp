@@ -120,7 +120,7 @@ TEST_CASE("gittins: service is rounded down, so that running does not change a j
   CHECK(sizes_of(decide(Gittins(), view)) == Sizes{0, 4});
 }
 
-TEST_CASE("ffdl: the sum of speed-ups decides, and everybody that fits gets its smallest size") {
+TEST_CASE("ffdl: the sum of speed-ups decides, and every job that fits gets its smallest size") {
   View view = view_of(1, 4, 2, kSteep);
   view.jobs[1].speed = &kFlat;
   CHECK(sizes_of(decide(Ffdl(), view)) == Sizes{3, 1});  // 3 + 1; 2 + 2 would be 2 + 1.25

@@ -49,7 +49,7 @@ Allocation grants(std::vector<int> sizes) {
   return allocation;
 }
 
-// Jobs of several programs, as records that are told one after the other; nobody declares how much work they are.
+// Jobs of several programs, as records that are told one after the other; none declares how much work it is.
 class Pool {
  public:
   Pool() {
@@ -127,7 +127,7 @@ TEST_CASE("a job's speed is what was measured, and a stated guess where nothing 
   CHECK(speed.step_seconds({.nodes = 1, .size = 1}) == Approx(40.96));
   const double four = speed.goodput({.nodes = 1, .size = 4}) * 4'096;
   CHECK(four > 180);
-  CHECK(four <= 360);  // nobody scales better than without loss
+  CHECK(four <= 360);  // no job scales better than without loss
   CHECK(speed.largest_measured() == 2);
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("numbers that are not finite never leave the policy, and sizes in reas
   CHECK(plan[0].mark.numbers == std::vector<double>{1});
 }
 
-TEST_CASE("who needs more than the cluster has never fits; who needs what fixed claims hold waits") {
+TEST_CASE("a job that needs more than the cluster has never fits; one that needs what fixed claims hold waits") {
   const View view = view_of(1, {row(1, {8})});
   CHECK(test::says<core::reason::NeverFits>(lawful_plan(view, grants({0}), 4)[0].reason));
   CHECK(test::says<core::reason::WaitingForSlots>(lawful_plan(view, grants({0}), 8)[0].reason));

@@ -40,7 +40,7 @@ TEST_CASE("gandiva: two jobs on all slots take turns, minute by minute") {
   CHECK(*now.wake == view.now + Gandiva::kSlice);
   now = after(view, now, 60);
   CHECK(test::sizes_of(now) == std::vector<int>{0, 4});
-  now = after(view, now, 30);  // within a minute nobody's turn ends
+  now = after(view, now, 30);  // within a minute no job's turn ends
   CHECK(test::sizes_of(now) == std::vector<int>{0, 4});
   now = after(view, now, 30);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});
@@ -54,7 +54,7 @@ TEST_CASE("gandiva: jobs of one size share a node, others have nodes of their ow
   CHECK(now.placements[2].size() == 2);
 }
 
-TEST_CASE("gandiva: who finds neither nodes nor a group of its size waits until nodes are free") {
+TEST_CASE("gandiva: a job that finds neither nodes nor a group of its size waits until nodes are free") {
   View view = of_sizes(1, {4, 2});
   Allocation now = test::decide(Gandiva(), view);
   CHECK(test::sizes_of(now) == std::vector<int>{4, 0});

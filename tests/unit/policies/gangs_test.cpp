@@ -62,7 +62,7 @@ TEST_CASE("what is held is taken off and given back, and a node that takes no jo
   CHECK(room.fit({{&gang, 4}}) == std::vector<int>{4});
 }
 
-TEST_CASE("who is to have less makes room with its last slots, and nobody gets less than it holds") {
+TEST_CASE("a job that is to have less makes room with its last slots, and one that grows keeps what it holds") {
   GangRoom room({{4}, {4}});
   const JobRow shrinks = row(1, 1, {{.node = 0, .slots = 2}, {.node = 1, .slots = 3}});
   const JobRow grows = row(2, 2, {{.node = 0, .slots = 2}});
@@ -74,7 +74,7 @@ TEST_CASE("who is to have less makes room with its last slots, and nobody gets l
 }
 
 TEST_CASE(
-    "for a gang that found no room those leave to whom a slot is worth less, on one node, and as few as will do") {
+    "for a gang that found no room those leave to which a slot is worth less, on one node, and as few as will do") {
   GangRoom room({{4}, {4}});
   const JobRow cheap = row(1, 1, {{.node = 0, .slots = 1}});
   const JobRow dear = row(2, 1, {{.node = 0, .slots = 1}});
@@ -133,7 +133,7 @@ TEST_CASE("a gang that no node has slots for is told so, and takes no slot from 
   CHECK(story.job(gang).membership.workers.size() == 1);
 }
 
-TEST_CASE("when the last slots that jobs could ever have are gone, those who wait are told") {
+TEST_CASE("when the last slots that jobs could ever have are gone, those that wait are told") {
   test::Story story = under_tidal();
   const NodeId node = story.node(2);
   const JobId pinned = story.submit({.min = 2, .max = 2});

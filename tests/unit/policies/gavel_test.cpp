@@ -53,7 +53,7 @@ struct World {
     return row;
   }
   Allocation ask(const AllocationPolicy& policy) const { return test::decide(policy, view); }
-  // What the policy answered, as if a round had passed in which everybody ran as told.
+  // What the policy answered, as if a round had passed in which all jobs ran as told.
   void pass(const Allocation& allocation, Duration round) {
     const auto placements = MostFree().place(view, allocation);
     REQUIRE(check_placements(view, allocation, placements).ok());
@@ -193,7 +193,7 @@ TEST_CASE("gavel_las_perf gives the fast slot to the job that gains most from it
   CHECK(world.share(allocation, 0, 0) + world.share(allocation, 0, 1) == Approx(1).margin(1e-3));
 }
 
-TEST_CASE("gavel_max_sum gives the fast slot to the one for whom it is faster, whoever waits") {
+TEST_CASE("gavel_max_sum gives the fast slot to the job for which it is faster, whichever waits") {
   World world(1, 0);
   world.job(3, 0);
   world.job(5, 0);

@@ -195,7 +195,7 @@ TEST_CASE("a start that leads the fit astray is left, so that no size looks fast
   CHECK(goodput(32) > 4 * goodput(4));
 }
 
-TEST_CASE("each accumulation takes the time to compute, and waits for nobody") {
+TEST_CASE("each accumulation takes the time to compute, and waits for no other worker") {
   LearntSpeed learnt;
   for (const int batch : {32, 64, 128}) learnt.add(step_of(kTruth, {1, 4}, batch));
   const double more = learnt.step_seconds({1, 4}, {.local = 64, .accumulate = 2}) -
@@ -273,7 +273,7 @@ TEST_CASE("paces that differ by a quarter are kin, paces that differ by more tha
   }
 }
 
-// Of a pace that nobody asks about: nine that took the same, so that paces tell of work.
+// Of a pace that is not asked about: nine that took the same, so that paces tell of work.
 KinWork with_mates() {
   KinWork work;
   for (int i = 0; i < 9; ++i) work.ended(100, 77);
@@ -329,7 +329,7 @@ TEST_CASE("before one of its kin has ended, a job is expected to go twice as far
   CHECK(work.left(4, 0) == 100.0);
 }
 
-TEST_CASE("whose expectation changes is told, and nobody else") {
+TEST_CASE("jobs whose expectation changes are told, and no others") {
   KinWork work = with_mates();
   (void)work.take_changes();
   work.reached(1, 4, 1'024);

@@ -142,7 +142,7 @@ TEST_CASE("while a job waits for a type of slot, jobs that take any go on") {
   scene.decide();
   CHECK(scene.types(first) == std::vector<std::string>{"new"});
   CHECK(scene.types(picky).empty());
-  CHECK(test::says<core::reason::TurnWait>(scene.why(picky)));  // who has its type comes first by its policy's rule
+  CHECK(test::says<core::reason::TurnWait>(scene.why(picky)));  // the holder comes first by the policy's rule
   for (const std::string& type : scene.types(behind)) CHECK(type == "new");
   CHECK(scene.types(elsewhere).size() == 2);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a plan gives jobs that are bound to nodes no more than there is room 
   CHECK(plan[2].size == 1);
 }
 
-TEST_CASE("a plan counts on those who may be anywhere to leave the nodes that another is bound to") {
+TEST_CASE("a plan counts on jobs that may be anywhere to leave the nodes that another is bound to") {
   View view;
   view.nodes = {{.id = NodeId(1), .slots = 2}, {.id = NodeId(2), .slots = 2}};
   JobRow any;
@@ -207,7 +207,7 @@ JobRow bound_row(std::uint64_t id, double served, const std::vector<int>& nodes)
 
 }  // namespace
 
-TEST_CASE("jobs that ask for the same type share it by their policy's own rule, before anybody else is asked") {
+TEST_CASE("jobs that ask for the same type share it by their policy's own rule, before any other is asked") {
   const auto las = studies::find_preset("las").value().policy();
   const auto ask = [&](const View& view) {
     core::StepBudget budget(1'000'000);
@@ -224,7 +224,7 @@ TEST_CASE("jobs that ask for the same type share it by their policy's own rule, 
   CHECK(without.contains(JobId(1)));
   CHECK(without.at(JobId(1)).size == 0);
   CHECK(without.at(JobId(1)).place >= 4);
-  // Who may be on the third node, too, has its only slot; who may be anywhere is not asked about.
+  // The job that may be on the third node, too, has its only slot; one that may be anywhere is not asked about.
   REQUIRE(view.jobs.size() == 3);
   CHECK(view.jobs[0].size_max == 2);
   CHECK(view.jobs[1].size_max == 2);
@@ -278,7 +278,7 @@ TEST_CASE(
   CHECK(scene.job(late).planned->target.mark.level == 1);
 }
 
-TEST_CASE("a job whose deadline is lost runs at once where nobody else needs the slots") {
+TEST_CASE("a job whose deadline is lost runs at once where no other needs the slots") {
   Scene scene("tidal");
   scene.node("any", 4);
   const JobId late = scene.submit({1, 2, 4}, due(10'000, 60));

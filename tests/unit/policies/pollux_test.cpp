@@ -43,7 +43,7 @@ double best_fitness(const PolluxFitness& fitness) {
 TEST_CASE("pollux: the fitness is the harmonic mean of scaled speed-ups over the fair share") {
   View view = view_of(2, 4, 2, kSquareRoot);
   const PolluxFitness fitness(view);
-  // Two nodes of eight slots: c = 1/4. The fair share is four slots, worth 2. Nobody holds anything, so age counts:
+  // Two nodes of eight slots: c = 1/4. The fair share is four slots, worth 2. No job holds anything, so age counts:
   // r = 600 / 600 without a delay.
   CHECK(fitness.burden(0, std::vector<int>{4, 0}) == Approx(1 / (0.25 + 0.001)));
   CHECK(fitness.burden(0, std::vector<int>{0, 1}) == Approx(1 / (0.25 * 0.5 + 0.001)));
@@ -221,7 +221,7 @@ TEST_CASE("sia: the type of slot on which a job gains most, while there are such
   CHECK(check_placements(view, allocation, allocation.placements).ok());
 }
 
-TEST_CASE("sia: worked examples of who gets how much") {
+TEST_CASE("sia: worked examples of how much each job gets") {
   View view = view_of(1, 4, 2, kLinear);
   // Costs by size 1, 2, 4: -0.1, -0.393, -0.6. 2 + 2 is -0.786, 4 alone -0.6.
   CHECK(sizes_of(decide(Sia(), view)) == Sizes{2, 2});

@@ -28,7 +28,7 @@ core::Reason told(const JobWorld& world, int size, RestsOn rests_on) {
 
 }  // namespace
 
-TEST_CASE("a job begins at the size that its user prefers, which is the smallest if he says nothing") {
+TEST_CASE("a job begins at the size that its user prefers, by default the smallest") {
   JobWorld world({1, 2, 3, 4, 8, 16}, 3);
   CHECK(sizes(world) == std::vector<int>{1, 2, 3});  // and below, where a slot is dear
   CHECK(sizes(JobWorld({1, 2, 3})) == std::vector<int>{1});

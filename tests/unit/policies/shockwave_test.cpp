@@ -67,7 +67,7 @@ TEST_CASE("shockwave: the longest of all jobs counts, too, by the weight of the 
   CHECK(answer.welfare == Approx((std::log(0.2) + (std::log(0.2) + std::log(0.4)) / 2) / 4 - 14));
 }
 
-TEST_CASE("shockwave: whoever must run to end in time does, if all who must can") {
+TEST_CASE("shockwave: a job that must run to end in time does, if all that must can") {
   WelfareProgram program = two_jobs();
   program.jobs[1].needed_s = 80;
   const WelfareAnswer kept = solve(program);
@@ -135,7 +135,7 @@ TEST_CASE("shockwave: a newcomer and an end make a new plan, and so does the end
   CHECK(decide(Shockwave(), over).mark.since == over.now);
 }
 
-TEST_CASE("shockwave: who is furthest behind his fair end runs first") {
+TEST_CASE("shockwave: the job furthest behind its fair end runs first") {
   View view = test::view_of(1, 1, 2, kEven);
   view.jobs[1].steps_left = 10;  // 80 s: after 600 s of waiting it is behind a fair end of 160 s, the other is not
   const Allocation allocation = decide(Shockwave(), view);

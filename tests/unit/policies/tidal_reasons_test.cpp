@@ -13,7 +13,7 @@ const Terms kTerms{.price = 2.5, .free = 1, .rival = {}};
 
 }  // namespace
 
-TEST_CASE("who waits is told of the size whose slots are worth most each, and what that is") {
+TEST_CASE("a job that waits is told of the size whose slots are worth most each, and what that is") {
   cluster::JobRow job;
   job.size_max = 8;
   const core::Reason why = reason_for(job, kCurve, 0, kTerms).reason;
@@ -24,7 +24,7 @@ TEST_CASE("who waits is told of the size whose slots are worth most each, and wh
   CHECK(test::number_in(why, "free") == 1);
 }
 
-TEST_CASE("who holds slots is told of the larger size whose slots more are worth most each") {
+TEST_CASE("a job that holds slots is told of the larger size whose added slots are worth most each") {
   cluster::JobRow job;
   job.size_max = 8;
   job.placement = {{.node = 0, .slots = 2}};

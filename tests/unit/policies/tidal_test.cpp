@@ -120,7 +120,7 @@ TEST_CASE("levelling comes on with the number of long jobs, and lifts only what 
   for (int i = 0; i < 40; ++i) remaining_work.add(longest);
   CHECK(remaining_work.others(5)[longest].levelling == 1);
 
-  // Of 64 slots a job with nobody behind it reckons with next to no price, so it puts little value on its speed.
+  // Of 64 slots a job with none behind it reckons with next to no price, so it puts little value on its speed.
   View view = view_of(16, {&kGood});
   JobRow& job = view.jobs[0];
   job.useful_left = 600;
@@ -265,7 +265,7 @@ TEST_CASE("a job of a fixed size takes scattered slots that others leave, whatev
   CHECK(sizes_of(decide(view)) == std::vector<int>{3, 3, 0, 2});
 }
 
-TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up everything has to start again") {
+TEST_CASE("newcomers that boot hold slots that do nothing, and a job that gives up everything has to start again") {
   View view = view_of(1, {&kLinear});
   JobRow& job = view.jobs[0];
   job.useful_left = 1e9;
@@ -283,7 +283,7 @@ TEST_CASE("newcomers that boot hold slots that do nothing, and who gives up ever
   CHECK(worth_of(1) == Approx(two / 2));
   job.costs.resume = Duration::seconds(35);
   CHECK(worth_of(0) == Approx(-two / 10));
-  job.useful_left = 14;  // 7 s on two slots: nobody gains from them for longer
+  job.useful_left = 14;  // 7 s on two slots: no job gains from them for longer
   CHECK(worth_of(0) == Approx(-5 * worth_of(2)));
   job.useful_left = 1e9;
   job.placement = {};
@@ -370,7 +370,7 @@ TEST_CASE("a job on more nodes than it needs moves together when there is room")
   CHECK(decide(view).placements[0] == view.jobs[0].placement);
 }
 
-TEST_CASE("reasons tell what a slot is worth and costs, what lost, and who holds the slots that another lacks") {
+TEST_CASE("reasons tell what a slot is worth and costs, what lost, and which job holds the slots that another lacks") {
   View view = view_of(1, {&kGood, &kFair, &kFair});
   view.nodes[0].slots = 2;
   view.jobs[0].useful_left = 100;

@@ -127,7 +127,7 @@ TEST_CASE("a type on which a job cannot run is none of its choices") {
   CHECK(types_of(decide(view)) == std::vector<int>{0, -1});
 }
 
-TEST_CASE("prices of types: nobody is left without what he would pay for, and the gap is told") {
+TEST_CASE("prices of types: no job is left without what it would pay for, and the gap is told") {
   // UtilityCurve of one slot of either type, by bid.
   const auto bid = [](double first, double second) { return TypedBid{{{0, 0}, {1, first}}, {{0, 0}, {1, second}}}; };
   core::StepBudget budget(1'000'000);
@@ -164,7 +164,7 @@ TEST_CASE("the worked example with deadlines: what ends in time with two slots h
   CHECK(allocation.grants[0].mark.level == kAccepted);
 }
 
-TEST_CASE("a newcomer who would make somebody late is declined; of several, the least is taken first") {
+TEST_CASE("a newcomer that would make another job late is declined; of several, the least is taken first") {
   const ByType linear({{0, 1}});
   View view = typed_view({4});
   view.types.clear();

@@ -69,7 +69,7 @@ TEST_CASE("a count of numbers beyond the record is no reason") {
   CHECK(std::get<PolicyFault>(judged).message == "Fine has 1000000 numbers; at most 8 are kept");
 }
 
-TEST_CASE("a reason whose numbers share a name is no reason: nobody could tell them apart") {
+TEST_CASE("a reason whose numbers share a name is no reason: they could not be told apart") {
   Region region(1);
   WhyRecord why{};
   std::memcpy(why.code, "Fine", 5);
@@ -110,7 +110,7 @@ TEST_CASE("without a size hook jobs get the sizes of the default policy, with it
 
 TEST_CASE("without an order hook the default policy's order serves the sizes that the file wishes") {
   cluster::View view = waiting_jobs(3, 1);
-  view.jobs[2].weight = 16;  // whom the default policy gives most
+  view.jobs[2].weight = 16;  // the job that the default policy gives most
   core::StepBudget budget(1'000'000);
   const std::vector<std::size_t> order = built_in_fallback()->allocate(view, budget).order;
   REQUIRE(order.front() == 2);

@@ -11,7 +11,7 @@
 namespace tidepool::runtime {
 namespace {
 
-// A round table: everybody lays something down, waits for the others, and takes what he needs.
+// An exchange between ranks: each writes its part, waits for the others, and reads what it needs.
 struct Table {
   explicit Table(std::size_t seats) : numbers(seats), together(static_cast<std::ptrdiff_t>(seats)) {}
   std::vector<std::vector<std::int64_t>> numbers;
@@ -104,7 +104,7 @@ TEST_CASE("a newcomer at rank 0 does not pass its initial values on") {
   CHECK(ranks[1].values[0] == 5);
 }
 
-TEST_CASE("when nobody has a state, all start from rank 0's") {
+TEST_CASE("when no rank has a state, all start from rank 0's") {
   std::vector<Rank> ranks(3);
   ranks[0].values.fill(1);
   ranks[2].values.fill(9);

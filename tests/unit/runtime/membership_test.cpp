@@ -60,7 +60,7 @@ TEST_CASE("addresses of any but the newest generation are not handed out") {
   board.announce(generation(2));
   board.announce_addresses(1, {"a", "b"});
   CHECK(!board.wait_addresses(2, soon()));
-  board.announce_addresses(2, {"a"});  // not everybody's
+  board.announce_addresses(2, {"a"});  // not that of each
   CHECK(!board.wait_addresses(2, soon()));
   board.announce_addresses(2, {"a", "b"});
   CHECK(board.wait_addresses(2, soon()) == std::vector<std::string>{"a", "b"});

@@ -214,7 +214,7 @@ TEST_CASE("a change in the middle of a warm-up starts from the rate in force") {
   static_cast<void>(run(schedule, 1, 4));  // 1.25, 1.5, 1.75, 2
   schedule.enter(2, 5);
   CHECK(schedule.factors(5).lr_factor == Approx(2));
-  schedule.enter(5, 5);  // nobody stepped with two workers
+  schedule.enter(5, 5);  // no step was done with two workers
   CHECK(schedule.factors(5).lr_factor == Approx(2 + 3.0 / 8));
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("round and restart delay are options") {
   CHECK(run_sound(quick).score.avg_jct_s == 20 + 1 + 200 - 10);
 }
 
-TEST_CASE("interference slows a job on several nodes while it lies beside another such job, and nobody else") {
+TEST_CASE("interference slows a job on several nodes while it lies beside another such job, and no other") {
   const auto average_s = [](const std::string& rows, const std::string& cluster, double interference) {
     SimOptions setup = options(rows, cluster);
     setup.profiles["app"]["placements.csv"] += "4,8,1.0,0.0\n4,16,2.0,0.0\n13,8,1.0,0.0\n13,16,2.0,0.0\n";
@@ -103,11 +103,11 @@ TEST_CASE("interference slows a job on several nodes while it lies beside anothe
   const std::string two = "a,0,app,4,32\nb,0,app,4,32\n";
   const double start_s = 60 + 30;  // seen at the end of the first round; the ends of epochs are whole seconds
   CHECK(average_s(two, "3x3", 0.5) - start_s == Approx(2 * (average_s(two, "3x3", 0) - start_s)).margin(3));
-  CHECK(average_s("a,0,app,4,32\n", "3x3", 0.5) == average_s("a,0,app,4,32\n", "3x3", 0));  // beside nobody
+  CHECK(average_s("a,0,app,4,32\n", "3x3", 0.5) == average_s("a,0,app,4,32\n", "3x3", 0));  // beside none
   CHECK(average_s(two, "2x4", 0.5) == average_s(two, "2x4", 0));                            // each on a node of its own
 }
 
-TEST_CASE("what is expected of a job comes from its application, or from those as fast, or from nobody") {
+TEST_CASE("what is expected of a job comes from its application, or from those as fast, or from none") {
   // Nine end before the others begin: two as fast as they, one of which is another application, and a slow one.
   constexpr std::size_t kFirst = 9;
   std::string rows;
@@ -124,7 +124,7 @@ TEST_CASE("what is expected of a job comes from its application, or from those a
     REQUIRE(policy.noted.size() == kFirst + 3);
     std::vector<std::vector<double>> rounds;
     for (const auto& [job, of] : policy.noted) {
-      if (rounds.size() < kFirst) CHECK(of.front() == 0);  // nobody has done anything yet
+      if (rounds.size() < kFirst) CHECK(of.front() == 0);  // no job has done anything yet
       rounds.push_back({of.at(0), of.at(1)});
     }
     rounds.erase(rounds.begin(), rounds.begin() + kFirst);

@@ -60,7 +60,7 @@ TEST_CASE("in a replay of fixed sizes a job stands still for each start and then
   CHECK(shortest.rows[1].finished_s == 120 + 30 + 100);
   CHECK(shortest.rows[0].finished_s == 300 + 30 + 970);
   CHECK(replayed("tidal").rows[1].finished_s == 250);
-  // Where nobody says how long jobs are, who came first goes first.
+  // Where the length of jobs is not declared, the oldest goes first.
   CHECK(replayed("srtf", false).rows[0].finished_s == 1'090);
 }
 

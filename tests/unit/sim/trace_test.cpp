@@ -338,7 +338,7 @@ TEST_CASE("a recorded job may be elastic: at the size it asked for it takes its 
   const TraceRules rules{.slots_per_node = 8, .elastic_max = 8, .sigma = 0.1, .kappa = 0.01};
   const Workload workload = workload_of(*trace, "w", rules);
   REQUIRE(workload.jobs.size() == 2);
-  const std::pair<int, int> sizes[] = {{2, 8}, {12, 12}};  // who asked for more than all may have keeps that
+  const std::pair<int, int> sizes[] = {{2, 8}, {12, 12}};  // one that asked for more than all may have keeps that
   for (std::size_t i = 0; i < 2; ++i) {
     const SimJob& job = workload.jobs[i];
     CAPTURE(job.spec.name);

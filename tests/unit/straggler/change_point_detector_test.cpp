@@ -30,11 +30,11 @@ TEST_CASE("on a silent machine a shift is named when its window is verified") {
   CHECK(healthy_crew(2).steps_until_named(0, times_with(2, 0, 4)) == 4 + 4);
 }
 
-TEST_CASE("a shift of less than a twelfth is nobody's fault") {
+TEST_CASE("a shift of less than a twelfth names no worker") {
   CHECK(healthy_crew(3).steps_until_named(1, times_with(3, 1, 1.08), 500) == 0);
 }
 
-TEST_CASE("a burst that is over before it is verified names nobody") {
+TEST_CASE("a burst that is over before it is verified names no worker") {
   JudgedCrew crew = healthy_crew(2);
   for (int burst = 0; burst < 20; ++burst) {
     CHECK(crew.steps_until_named(1, times_with(2, 1, 3), 4) == 0);
@@ -111,7 +111,7 @@ TEST_CASE("a name is withdrawn when the worker is as fast as the others again") 
   CHECK(crew.of(1).steps == 0);
 }
 
-TEST_CASE("who has long waited for a straggler is not slow without it") {
+TEST_CASE("a worker that has long waited for a straggler is not slow without it") {
   // At 1.1 a level that followed would settle at 0.91 with no noise left, and the usual time would lie above its bar;
   // at 1.3 there is time for the level to come down as far as it may, and for its noise to be forgotten after that.
   for (const double slowness : {1.1, 1.3, 2.0}) {

@@ -48,11 +48,11 @@ void check_nobody_named(const char* recording, int steps) {
   CHECK(names_given(recording, steps) == 0);
 }
 
-TEST_CASE("the default detector names nobody in recorded noise") {
+TEST_CASE("the default detector names no worker in recorded noise") {
   for (const char* recording : kCalm) check_nobody_named(recording, 10'000);
 }
 
-TEST_CASE("the default detector names nobody while compilers fight the workers for their cores") {
+TEST_CASE("the default detector names no worker while compilers compete with the workers for cores") {
   for (const char* recording : kBusy) check_nobody_named(recording, 20'000);
   CHECK(names_given(kStretched, 20'000) <= 1);
 }

@@ -24,7 +24,7 @@ TEST_CASE("a longer step with as many more samples is not slow") {
   CHECK(times[1] == Approx(30.0 / 35));
 }
 
-TEST_CASE("a cost that does not grow with the samples makes nobody slow by the sample") {
+TEST_CASE("a cost that does not grow with the samples makes no worker slow by the sample") {
   CHECK(relative_times({{30, 30, 30}, {2, 2, 1}}) == std::vector<double>{2.0 / 3, 2.0 / 3, 1});
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("the next batch is read while the present one is still in use") {
   CHECK(loader.hits() == 1);
 }
 
-TEST_CASE("a share that nobody expected is read at once, and not again for a retry") {
+TEST_CASE("a share that was not expected is read at once, and not again for a retry") {
   const Numbers data;
   BatchLoader loader(data);
   CHECK(classes_of(loader.take({5})) == std::vector<int>{5});
@@ -80,7 +80,7 @@ TEST_CASE("only the newest expectation counts") {
   CHECK(loader.hits() == 1);
 }
 
-TEST_CASE("damaged data is told by who asks for it, not by who expected it") {
+TEST_CASE("damaged data is an error when it is asked for, not when it is read ahead") {
   const Numbers data;
   BatchLoader loader(data);
   loader.expect({200});

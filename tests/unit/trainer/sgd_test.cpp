@@ -4,7 +4,7 @@
 
 namespace tidepool::trainer {
 
-TEST_CASE("the gradient is divided by the samples it sums, whoever computed them") {
+TEST_CASE("the gradient is divided by the samples it sums, whichever worker computed them") {
   Sgd sgd(0.5, 0, 2);
   std::vector<float> parameters = {1, 2};
   sgd.apply(std::vector<float>{8, -4}, {.samples = 4}, parameters);

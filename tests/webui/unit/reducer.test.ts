@@ -46,7 +46,7 @@ test("a finished job holds nothing and keeps its error", () => {
   expect(ended.jobs.get("job-1")?.finished_at).not.toBeNull();
 });
 
-test("a job nobody listed is asked for", () => {
+test("a job that is in no list is asked for", () => {
   const after = apply(listed(), event(82, "job.submitted", { name: "new", min: 1, max: 4 }, { job: "job-9" }));
   expect([...after.needs.jobs]).toEqual(["job-9"]);
 });

@@ -78,7 +78,7 @@ export interface Slot {
   index: number;
   job: string | null;
   worker: string | null;
-  busy?: boolean; // held, though by whom may be another tenant's business
+  busy?: boolean; // held; job and worker are null where the job is another tenant's
 }
 
 export interface ClusterNode {

@@ -19,7 +19,7 @@ export function ThemeIcon({ dark }: { dark: boolean }) {
   );
 }
 
-// One shape a state as well as one colour, so that nobody needs the colour.
+// One shape a state as well as one colour: no state is told by colour alone.
 export function StateGlyph({ kind }: { kind: "wait" | "run" | "change" | "hold" | "done" | "fail" | "off" }) {
   const shapes = {
     wait: <circle cx="6" cy="6" r="3.500" fill="none" stroke="currentColor" stroke-width="1.600" stroke-dasharray="2.2 1.8" />,

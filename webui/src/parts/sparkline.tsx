@@ -1,4 +1,4 @@
-// The size of a job over its life, as steps. Text says the same for those who do not see it.
+// The size of a job over its life, as steps. Text says the same to a screen reader.
 import type { SizePoint } from "../state/model";
 
 const kWidth = 72;

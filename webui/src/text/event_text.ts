@@ -59,7 +59,7 @@ function finished(e: TideEvent): string {
   return `${state}${steps === null ? "" : ` after ${count(steps)} steps`}${num(e, "loss") === null ? "" : `, loss ${quantity(num(e, "loss"))}`}`;
 }
 
-// Who has less than a full share from this step on.
+// The workers with less than a full share from this step on.
 function rebalanced(e: TideEvent): string {
   const shares = Array.isArray(e.data.shares) ? (e.data.shares as { worker: string; share: number }[]) : [];
   const eased = shares.filter((each) => each.share < 1).map((each) => `${each.worker} at ${percent(each.share)}`);

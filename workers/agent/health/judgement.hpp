@@ -1,6 +1,5 @@
 // Which device of a node is worth a look: slower than its neighbours, or than it was itself. Pure: figures in,
-// sentences out. It accuses nobody to the scheduler; a worker that is slow there is compared with these by a person or
-// a policy.
+// sentences out. The scheduler is not told; a worker that is slow there is compared with these by a person or a policy.
 #pragma once
 
 #include <string>

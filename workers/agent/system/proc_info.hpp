@@ -25,7 +25,7 @@ struct ProcStat {
 [[nodiscard]] std::string boot_id();
 
 // The wait status of an ended process that is not our child: while it is a zombie from /proc, after
-// that from its pidfd where the kernel can tell (Linux 6.15). Nothing if nobody can know.
+// that from its pidfd where the kernel can tell (Linux 6.15). Nothing if it cannot be known.
 [[nodiscard]] std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd);
 
 // Members of `group` that carry this worker's id in their environment: its own, however late we look.

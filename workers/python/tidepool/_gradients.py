@@ -48,7 +48,7 @@ class GradientBuckets:
         self._next = 0  # bucket to announce next
         self._aside: Optional[torch.Tensor] = None  # weighted sum of the step's earlier backwards
         self._weight = 1.0
-        self._nodes: list[Any] = []  # the graph's accumulation nodes live as long as somebody holds them
+        self._nodes: list[Any] = []  # the graph's accumulation nodes live as long as they are referenced
         self._hooks: list[Any] = []
         self._in_backward = False
         self._touched = False  # a gradient has arrived since they were zeroed

@@ -48,7 +48,7 @@ class Comm {
   // broadcast() at its root, whose bytes lie on the GPU and are final there; the others call broadcast().
   [[nodiscard]] virtual Status broadcast_device(std::span<const std::byte> bytes);
 
-  // Everybody's numbers, rank by rank; all ranks pass the same count.
+  // The numbers of all, rank by rank; all ranks pass the same count.
   [[nodiscard]] virtual Result<std::vector<std::int64_t>> allgather(std::span<const std::int64_t> mine) = 0;
 
   // Called before a planned drop: returns once every rank has finished its earlier operations, or has

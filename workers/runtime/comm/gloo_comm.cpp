@@ -116,7 +116,7 @@ class Mesh final : public GlooComm {
   void settle() override {
     const std::int64_t nothing = 0;
     std::vector<std::int64_t> all(static_cast<std::size_t>(options_.size));
-    // A failure says that somebody has settled and gone already, which is what we wait for.
+    // A failure says that a rank has settled and left already, which is what we wait for.
     static_cast<void>(gather({&nothing, 1}, all, kSettleTimeout).ok());
   }
 

@@ -29,7 +29,7 @@ class GlooComm : public Comm {
   // What the peers must know to connect; opaque bytes.
   [[nodiscard]] virtual std::string address() const = 0;
 
-  // Connects to everybody; `addresses` in rank order. abort() from another thread ends the wait.
+  // Connects to all ranks; `addresses` in rank order. abort() from another thread ends the wait.
   [[nodiscard]] virtual Status connect(const std::vector<std::string>& addresses) = 0;
 };
 

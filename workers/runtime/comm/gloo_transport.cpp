@@ -88,7 +88,7 @@ void BreakableTransport::watch_connections() {
 void BreakableTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
   try {
-    // A wait that times out makes Gloo close every pair and wake whoever is blocked on one: its one
+    // A wait that times out makes Gloo close every pair and wake the threads blocked on one: its one
     // public way to do so. The buffer waits for nothing, so the time-out is immediate and ours alone.
     char nothing = 0;
     inner_->createUnboundBuffer(&nothing, sizeof nothing)->waitRecv(nullptr, Millis{1});

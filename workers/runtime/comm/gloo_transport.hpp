@@ -48,7 +48,7 @@ class BreakableTransport final : public gloo::transport::Context {
   std::mutex mutex_;
   std::set<gloo::transport::UnboundBuffer*> live_;  // Gloo's own buffers behind ours
   char canary_byte_ = 0;
-  std::unique_ptr<gloo::transport::UnboundBuffer> canary_;  // waits for a message that nobody sends
+  std::unique_ptr<gloo::transport::UnboundBuffer> canary_;  // waits for a message that no rank sends
   std::thread watcher_;
 };
 

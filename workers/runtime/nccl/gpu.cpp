@@ -29,7 +29,7 @@ Status Gpu::allocate() {
   return ok_status();
 }
 
-// Failures to free are of no use to anybody: the process is ending or its GPU is gone.
+// Failures to free are dropped: the process is ending or its GPU is gone.
 Gpu::~Gpu() {
   cuda_->set_device(0);
   if (copies_ != nullptr) cuda_->stream_synchronize(copies_);

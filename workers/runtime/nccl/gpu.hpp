@@ -1,5 +1,5 @@
-// The GPU whose memory a program has lent to its session: marks on the program's stream, so that nobody reads what is
-// still being computed, and copies to and from ordinary memory through pinned memory.
+// The GPU whose memory a program has lent to its session: marks on the program's stream, so that nothing is read while
+// it is still being computed, and copies to and from ordinary memory through pinned memory.
 //
 // Safe rule: a copy waits for the mark that it is given and returns when it is complete. What a program enqueues on any
 // stream after such a return finds the copy done.
@@ -33,7 +33,7 @@ class Gpu {
   // A cudaStream_t, on which the program works from now on; null: CUDA's default stream.
   void use_stream(void* stream) { stream_ = static_cast<cuda::Stream>(stream); }
   // Mark number `slot` is reached once everything that the program's stream holds now has been done. A slot is marked
-  // anew only when nobody waits for it any more.
+  // anew only when no copy waits for it any more.
   [[nodiscard]] Result<cuda::Event> mark(std::size_t slot);
 
   // --- any thread ---

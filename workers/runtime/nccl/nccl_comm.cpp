@@ -275,7 +275,7 @@ Status GpuComm::in_place(std::span<std::byte> bytes, const char* what, Launch la
 
 // --- failing --------------------------------------------------------------------------------------
 
-// Somebody else's fault: the daemon will form a generation without him.
+// Another rank's fault: the daemon will form a generation without it.
 Error GpuComm::leave(const char* what, const std::string& why) {
   failed_ = true;
   stop();

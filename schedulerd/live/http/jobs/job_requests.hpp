@@ -34,7 +34,7 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 // Puts a command of the job in and answers with the job as it is then.
 void send_job_command(Rest& rest, Call call, CommandBody body, JobId id);
 
-// Answers ?dry_run=true with a job that nobody stores: as `render_job` has it but for the fields in `changed`.
+// Answers ?dry_run=true with a job that is not stored: as `render_job` has it but for the fields in `changed`.
 struct DryRun {
   const core::Job& job;
   nlohmann::json changed;

@@ -1,4 +1,4 @@
-// The page an operator leaves open: who holds what, who waits and why, what was decided last.
+// The page an operator leaves open: what each job holds, which jobs wait and why, what was decided last.
 import { useState } from "preact/hooks";
 import { useSelect } from "../../state/store";
 import { DecisionFeed } from "./decision_feed";
