@@ -299,7 +299,7 @@ Status decode(const nlohmann::json& in, const std::string& where, T& value) {
   return decode_value(in, where, value);
 }
 
-// What make_sparse() (sparse.hpp) has left of an encoded T, into a blank one.
+// What append_as_row() (text_writer.hpp) has written of a T, into a blank one.
 template <class T>
 Status decode_sparse(const nlohmann::json& in, const std::string& where, T& value) {
   if constexpr (Described<T>) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/codec/codec_archive.hpp"
+#include "core/codec/text_writer.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
@@ -193,5 +194,7 @@ void fields(auto& archive, codec::Like<Verdict> auto& verdict) {
 // A reason's numbers are an object: {"code": "Grow", "numbers": {"from": 1}}.
 [[nodiscard]] nlohmann::json encode_value(const Reason& reason);
 [[nodiscard]] Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason);
+void fields(codec::TextWriter& writer, const Reason& reason);
+void fields(codec::BlankWriter& writer, const Reason& reason);
 
 }  // namespace tidepool::core

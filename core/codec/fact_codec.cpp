@@ -2,6 +2,8 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/row_texts.hpp"
+#include "core/codec/text_writer.hpp"
 
 namespace tidepool::core {
 
@@ -204,6 +206,36 @@ nlohmann::json to_json(const Fact& fact) {
   auto out = std::visit([](const auto& any) { return codec::encode(any); }, fact);
   out["fact"] = name_of(fact);
   return out;
+}
+
+namespace {
+
+// A fact as a row of the journal: its specification leaves out what a blank one says.
+class FactRow {
+ public:
+  explicit FactRow(codec::TextWriter& writer) : writer_(writer) {}
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    writer_(name, value);
+  }
+  void operator()(const char* name, const JobSpec& spec) {
+    writer_.with(name, [&](std::string& out) { codec::append_as_row(out, spec); });
+  }
+
+ private:
+  codec::TextWriter& writer_;
+};
+
+}  // namespace
+
+std::string fact_text(const Fact& fact) {
+  std::string text;
+  codec::TextWriter writer(text);
+  FactRow row(writer);
+  std::visit([&](const auto& any) { fields(row, any); }, fact);
+  row("fact", std::string(name_of(fact)));
+  writer.finish();
+  return text;
 }
 
 namespace {

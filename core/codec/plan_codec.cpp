@@ -5,6 +5,8 @@
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/reason_numbers.hpp"
+#include "core/codec/row_texts.hpp"
+#include "core/codec/text_writer.hpp"
 
 namespace tidepool::core {
 
@@ -95,6 +97,29 @@ nlohmann::json encode_value(const Reason& reason) {
   return out;
 }
 
+namespace {
+
+std::map<std::string, double> numbers_by_name(const Reason& reason) {
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : numbers_of(reason)) numbers[name] = value;
+  return numbers;
+}
+
+}  // namespace
+
+void fields(codec::TextWriter& writer, const Reason& reason) {
+  const std::string word = word_of(reason);
+  if (!word.empty()) writer.write_all();  // a blank one has no word
+  writer("code", std::string(name_of(reason)));
+  writer("numbers", numbers_by_name(reason));
+  if (!word.empty()) writer("word", word);
+}
+
+void fields(codec::BlankWriter& writer, const Reason& reason) {
+  writer("code", std::string(name_of(reason)));
+  writer("numbers", numbers_by_name(reason));
+}
+
 Status decode_value(const nlohmann::json& in, const std::string& where, Reason& reason) {
   const bool worded = in.is_object() && in.contains("word") && in["word"].is_string();
   const bool shaped = in.is_object() && in.size() == (worded ? 3U : 2U) && in.contains("code") &&
@@ -170,11 +195,19 @@ void fields(auto& archive, codec::Like<Decision> auto& decision) {
   archive("steps_counted", decision.steps_counted);
 }
 
+namespace {
+
+std::string digest_text(std::uint64_t digest) {
+  std::string hex(16, '0');
+  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(digest >> (60 - 4 * i)) & 0xfU];
+  return hex;
+}
+
+}  // namespace
+
 nlohmann::json to_json(const Decision& decision) {
   auto out = codec::encode(decision);
-  std::string hex(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) hex[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
-  out["inputs_digest"] = hex;
+  out["inputs_digest"] = digest_text(decision.inputs_digest);
   return out;
 }
 
@@ -206,6 +239,66 @@ Result<Reason> reason_from_json(const nlohmann::json& value) {
 
 nlohmann::json to_json(const JobSpec& spec) {
   return codec::encode(spec);
+}
+
+namespace {
+
+// A decision as a row of the journal: its verdicts and targets leave out what a blank one says.
+class DecisionRow {
+ public:
+  explicit DecisionRow(codec::TextWriter& writer) : writer_(writer) {}
+
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    writer_(name, value);
+  }
+  void operator()(const char* name, const std::optional<Target>& target) {
+    maybe(name, target, codec::append_as_row<Target>);
+  }
+  void operator()(const char* name, const std::vector<Verdict>& verdicts) {
+    writer_.with(name, [&](std::string& out) {
+      codec::append_all(out, verdicts, "[]", [&](const Verdict& verdict) { codec::append_as_row(out, verdict); });
+    });
+  }
+  void operator()(const char* name, const std::vector<TargetChange>& changes) {
+    writer_.with(name, [&](std::string& out) {
+      codec::append_all(out, changes, "[]", [&](const TargetChange& change) { append_object(out, change); });
+    });
+  }
+  void operator()(const char* name, const std::optional<Replan>& replan) { maybe(name, replan, append_object<Replan>); }
+
+ private:
+  template <class T>
+  static void append_object(std::string& out, const T& value) {
+    codec::TextWriter writer(out);
+    DecisionRow row(writer);
+    fields(row, value);
+    writer.finish();
+  }
+  template <class T>
+  void maybe(const char* name, const std::optional<T>& value, void (*append_value)(std::string&, const T&)) {
+    writer_.with(name, [&](std::string& out) {
+      if (value) {
+        append_value(out, *value);
+      } else {
+        out += "null";
+      }
+    });
+  }
+
+  codec::TextWriter& writer_;
+};
+
+}  // namespace
+
+std::string decision_text(const Decision& decision) {
+  std::string text;
+  codec::TextWriter writer(text);
+  DecisionRow row(writer);
+  fields(row, decision);
+  row("inputs_digest", digest_text(decision.inputs_digest));
+  writer.finish();
+  return text;
 }
 
 }  // namespace tidepool::core

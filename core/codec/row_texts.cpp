@@ -62,25 +62,11 @@ void fill_in_object(json& part, const json& blank) {
 
 }  // namespace
 
-std::string fact_text(const Fact& fact) {
-  json document = to_json(fact);
-  if (const auto spec = document.find("spec"); spec != document.end()) codec::make_sparse(*spec, blank_spec());
-  return canonical_json(document);
-}
-
 Result<Fact> fact_from_text(std::string_view text) {
   auto document = object_in(text);
   if (!document.ok()) return document.error();
   if (const auto spec = document->find("spec"); spec != document->end()) fill_in_object(*spec, blank_spec());
   return fact_from_json(*document);
-}
-
-std::string decision_text(const Decision& decision) {
-  json document = to_json(decision);
-  for_each_part(document, [](json& part, const json& blank) {
-    if (part.is_object()) codec::make_sparse(part, blank);
-  });
-  return canonical_json(document);
 }
 
 Result<json> decision_json_from_text(std::string_view text) {

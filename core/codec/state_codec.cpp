@@ -5,6 +5,7 @@
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/sparse.hpp"
 #include "core/codec/state_rows.hpp"
+#include "core/codec/text_writer.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::core {
@@ -489,9 +490,9 @@ const nlohmann::json& blank_of() {
 
 template <class T>
 std::string sparse_text(const T& value) {
-  nlohmann::json encoded = codec::encode(value);
-  codec::make_sparse(encoded, blank_of<T>());
-  return canonical_json(encoded);
+  std::string text;
+  codec::append_as_row(text, value);
+  return text;
 }
 
 template <class T>

@@ -1,0 +1,246 @@
+// Described values as canonical JSON text without a tree between: fields(archive, value) appends each field, and an
+// object's fields are put in the order of their names when it is whole. The text is that of canonical_json(encode(v)).
+// With a blank value the fields that say what the blank one says are left out, lists as a whole. Private to the core's
+// codecs. O(length of the text), but for types that encode themselves as JSON.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/json.hpp"
+#include "base/shared_value.hpp"
+#include "core/codec/codec_archive.hpp"
+
+namespace tidepool::core::codec {
+
+// What a blank value writes, by field in the order of its description.
+struct BlankText {
+  std::string text;
+  std::vector<BlankText> fields;  // of a described value; else empty
+};
+
+template <class T>
+void append(std::string& out, const T& value);
+// False: the value says what the blank one says, and nothing was appended.
+template <class T>
+bool append_sparse(std::string& out, const T& value, const BlankText& blank);
+
+void append_quoted(std::string& out, std::string_view text);
+void append_number(std::string& out, double value);
+
+// One object.
+class TextWriter {
+ public:
+  explicit TextWriter(std::string& out, const BlankText* blank = nullptr)
+      : out_(out), blank_(blank), begin_(out.size()) {}
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    begin_field(name);
+    if (blank_ == nullptr) {
+      append(out_, value);
+    } else if (!append_sparse(out_, value, blank_->fields[asked_])) {
+      out_.resize(field_begin_);
+      ++asked_;
+      return;
+    }
+    end_field(name);
+  }
+  // A field whose value write(text) appends.
+  template <class Write>
+  void with(const char* name, Write write) {
+    begin_field(name);
+    write(out_);
+    end_field(name);
+  }
+  // From now on every field is written, whatever the blank says.
+  void write_all() { blank_ = nullptr; }
+  [[nodiscard]] bool is_empty() const { return fields_ == 0; }
+  // Once, after all fields.
+  void finish();
+
+ private:
+  struct Field {
+    const char* name;
+    std::size_t begin;  // of ,"name":value
+    std::size_t end;
+  };
+  static constexpr std::size_t kFieldsMost = 128;
+
+  void begin_field(const char* name);
+  void end_field(const char* name);
+
+  std::string& out_;
+  const BlankText* blank_;
+  std::size_t begin_;
+  std::size_t field_begin_ = 0;
+  std::size_t asked_ = 0;
+  std::array<Field, kFieldsMost> list_;  // NOLINT: the first fields_ are set
+  std::size_t fields_ = 0;
+};
+
+// Collects what the fields of a blank value write.
+class BlankWriter {
+ public:
+  explicit BlankWriter(std::vector<BlankText>& out) : out_(out) {}
+  template <class T>
+  void operator()(const char*, const T& value);
+
+ private:
+  std::vector<BlankText>& out_;
+};
+
+template <class T>
+struct IsShared : std::false_type {};
+template <class T>
+struct IsShared<SharedValue<T>> : std::true_type {};
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsMap : std::false_type {};
+template <class K, class V>
+struct IsMap<std::map<K, V>> : std::true_type {};
+template <class T>
+concept Flag = std::same_as<T, bool>;
+template <class T>
+concept Whole = std::integral<T> && !Flag<T>;
+template <class T>
+concept Named = std::is_enum_v<T> && requires(T value) { names_of(value); };
+template <class T>
+concept Micros = std::same_as<T, Instant> || std::same_as<T, Duration>;
+template <class T>
+concept TextDescribed = requires(TextWriter& writer, const T& value) { fields(writer, value); };
+
+// Elements that append(element) writes, between brackets or braces.
+template <class List, class Append>
+void append_all(std::string& out, const List& list, const char* around, Append append) {
+  out += around[0];
+  for (const auto& element : list) {
+    append(element);
+    out += ',';
+  }
+  if (!list.empty()) out.pop_back();
+  out += around[1];
+}
+
+// With names as keys an object, else a list of pairs.
+template <class K, class V>
+void append_map(std::string& out, const std::map<K, V>& values) {
+  constexpr bool kIsObject = std::same_as<K, std::string>;
+  append_all(out, values, kIsObject ? "{}" : "[]", [&](const auto& entry) {
+    if (!kIsObject) out += '[';
+    append(out, entry.first);
+    out += kIsObject ? ':' : ',';
+    append(out, entry.second);
+    if (!kIsObject) out += ']';
+  });
+}
+
+template <Whole N>
+void append_whole(std::string& out, N value) {
+  std::array<char, 24> digits;  // NOLINT: to_chars sets what is read
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out.append(digits.data(), end);
+}
+
+template <class T>
+void append(std::string& out, const T& value) {
+  if constexpr (Flag<T>) {
+    out += value ? "true" : "false";
+  } else if constexpr (Whole<T>) {
+    append_whole(out, value);
+  } else if constexpr (std::same_as<T, double>) {
+    append_number(out, value);
+  } else if constexpr (std::same_as<T, std::string>) {
+    append_quoted(out, value);
+  } else if constexpr (Micros<T>) {
+    append_whole(out, value.count_us());
+  } else if constexpr (std::same_as<T, Money>) {
+    append_whole(out, value.count_micros());
+  } else if constexpr (IsOptional<T>::value) {
+    if (value) {
+      append(out, *value);
+    } else {
+      out += "null";
+    }
+  } else if constexpr (IsList<T>::value) {
+    append_all(out, value, "[]", [&](const auto& element) { append(out, element); });
+  } else if constexpr (IsMap<T>::value) {
+    append_map(out, value);
+  } else if constexpr (Named<T>) {
+    for (const auto& [known, name] : names_of(value)) {
+      if (known == value) append_quoted(out, name);
+    }
+  } else if constexpr (IsShared<T>::value) {
+    append(out, *value);
+  } else if constexpr (TextDescribed<T>) {
+    TextWriter writer(out);
+    fields(writer, value);
+    writer.finish();
+  } else {
+    out += canonical_json(encode(value));
+  }
+}
+
+template <class T>
+bool append_sparse(std::string& out, const T& value, const BlankText& blank) {
+  if constexpr (IsShared<T>::value) {
+    return append_sparse(out, *value, blank);
+  } else if constexpr (TextDescribed<T>) {
+    TextWriter writer(out, &blank);
+    fields(writer, value);
+    if (writer.is_empty()) return false;
+    writer.finish();
+    return true;
+  } else {
+    const std::size_t begin = out.size();
+    append(out, value);
+    if (std::string_view(out).substr(begin) != blank.text) return true;
+    out.resize(begin);
+    return false;
+  }
+}
+
+template <class T>
+BlankText blank_text(const T& value) {
+  BlankText blank;
+  if constexpr (IsShared<T>::value) {
+    return blank_text(*value);
+  } else if constexpr (TextDescribed<T>) {
+    BlankWriter writer(blank.fields);
+    fields(writer, value);
+  } else {
+    append(blank.text, value);
+  }
+  return blank;
+}
+
+template <class T>
+void BlankWriter::operator()(const char*, const T& value) {
+  out_.push_back(blank_text(value));
+}
+
+// Against a T{}, as rows of the journal and of the state are written.
+template <class T>
+void append_as_row(std::string& out, const T& value) {
+  static const BlankText blank = blank_text(T{});
+  if (!append_sparse(out, value, blank)) out += "{}";
+}
+
+}  // namespace tidepool::core::codec
