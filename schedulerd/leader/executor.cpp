@@ -27,7 +27,7 @@ std::optional<api::SharesMessage> shares_of(const core::Job& job) {
                             .weights = job.shares.ordered.weights};
 }
 
-// Workers of the job have a generation to hear of: the one they are in, or the one that parks it.
+// The job has a generation to announce to its workers: the one they are in, or the one that parks it.
 bool has_generation(const core::Job& job) {
   return !job.membership.members.empty() || job.membership.parking;
 }
@@ -79,7 +79,7 @@ class Orders {
     }
   }
 
-  // Where rank 0 listens, which is also the word to start (ResizeMode::kRestart).
+  // Where rank 0 listens; the agents start the programs when they get it (ResizeMode::kRestart).
   void launch(const core::Job& job, const api::AddressesMessage& addresses) {
     for (const WorkerId id : job.membership.members) {
       const core::Worker* worker = state_.find_worker(id);

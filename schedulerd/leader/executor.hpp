@@ -35,20 +35,20 @@ class Executor {
   [[nodiscard]] std::vector<Order> catch_up(NodeId node, const std::vector<WorkerId>& running,
                                             const core::ClusterState& state) const;
 
-  // A worker's link is back and it is in `generation`: it hears of a newer one.
+  // A worker's link is back and it is in `generation`: if there is a newer one, it is told.
   [[nodiscard]] std::vector<NodeOrder> on_relink(WorkerId worker, GenerationNumber generation,
                                                  const core::ClusterState& state) const;
   // The members are to take a checkpoint. Requires: the job exists.
   [[nodiscard]] static std::vector<NodeOrder> order_checkpoint(JobId job, const core::ClusterState& state);
   // The order to forget the states of a job that has ended at that time.
   [[nodiscard]] static api::ForgetJob forget_order(JobId job, bool failed, Instant ended, Instant now);
-  // A rank has said where it listens; when all have, all hear of all.
+  // A rank has published its address; once all have, all addresses go to every member.
   [[nodiscard]] std::vector<NodeOrder> on_address(WorkerId worker, const api::AddressMessage& address,
                                                   const core::ClusterState& state);
 
  private:
-  // All addresses of the newest generation, once they may be told: to a program that is restarted they are the word to
-  // start.
+  // All addresses of the newest generation, once they may be sent: an agent starts a restartable program when it gets
+  // them.
   [[nodiscard]] std::optional<api::AddressesMessage> told_addresses(const core::Job& job) const;
 
   AddressBook addresses_;

@@ -17,7 +17,7 @@ struct StartOrder {
 };
 using Order = std::variant<StartOrder, api::StopWorker, api::ToWorkerOrder, api::ProbeNode, api::ForgetJob>;
 
-// Dropped if the node is not connected: what matters is said again when it is.
+// Dropped if the node is not connected: what still applies is sent again when it is.
 struct NodeOrder {
   NodeId node;
   Order what;

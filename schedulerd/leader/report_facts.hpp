@@ -11,7 +11,7 @@
 
 namespace tidepool::leader {
 
-// An error is the agent's to hear: it is refused with these words.
+// An error refuses the agent; its message is sent to it.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node);
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);

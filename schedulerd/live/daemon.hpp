@@ -1,4 +1,4 @@
-// The daemon without its HTTP face: state directory, journal, engine, loop, agents. open() recovers
+// The daemon without its HTTP server: state directory, journal, engine, loop, agents. open() recovers
 // the state, start() sets everything going; an error of either has an exit code.
 #pragma once
 
@@ -64,7 +64,7 @@ class Daemon final : public Service {
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
   [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
-  // Where agents of other machines come in; 0 = nowhere. Requires: start() has succeeded.
+  // TCP port for agents of other machines; 0 = none. Requires: start() has succeeded.
   [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
 
   // Returns on SIGTERM and SIGINT. If the journal fails it ends the process with kExitJournal at once:
@@ -86,7 +86,7 @@ class Daemon final : public Service {
   [[nodiscard]] Status prepare_admin_token();
   [[nodiscard]] Status start_agent();
   [[nodiscard]] bool local_agent_connected() const;
-  // Nothing goes on for which there is no state any more; else says what goes on.
+  // On a temporary state ends the agent with its workers; on a lasting one says which workers go on.
   void part_from_workers();
   void stop_agent();
 

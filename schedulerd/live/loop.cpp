@@ -48,8 +48,8 @@ std::chrono::microseconds Loop::time_to_wait(std::chrono::microseconds patience)
   return std::clamp(until, std::min(kShortestWait, patience), patience);
 }
 
-// Clients that were answered together come back within moments of one another; that they share the next commit, too,
-// saves them more than the wait costs. A lone client is never waited beside.
+// Clients that were answered together send again within moments of one another; sharing the next commit saves them more
+// than the wait costs. After a turn that answered one client alone there is no wait.
 Inbox::Gathering Loop::gathering() const {
   if (answered_ < 2) return {};
   const std::chrono::microseconds commit(commit_took_.count_us());
@@ -115,7 +115,7 @@ Status Loop::after_fact(const core::Fact& fact, Turn& turn) {
   const core::Job& job = *known;
   const auto ranks = static_cast<int>(steps->compute_us.size() / static_cast<std::size_t>(steps->steps));
   const MetricPoint point = metric_of(*steps, ranks > 0 ? ranks : job.size(), turn.now);
-  // A report may come after its job's end; nothing would take its pulse out again.
+  // A report may come after its job's end; its entry would never be removed.
   if (!core::is_final(job.state()))
     latest_metrics_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
   if (steps->generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
@@ -266,7 +266,7 @@ Status Loop::on_exit(const WorkerExitedItem& item, Turn& turn) {
     if (*refused)
       spdlog::error("event=exit_refused worker={} why=\"{}\"", item.report.worker.text(), (*refused)->message);
   }
-  // Of an unknown worker everything is known already; the agent may forget it too.
+  // The exit of a worker that has left the state was learnt before; the agent may forget it too.
   turn.orders.emplace_back(NodeOrder{item.node, api::ReportAck{item.report.report}});
   return ok_status();
 }

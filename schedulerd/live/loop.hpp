@@ -114,11 +114,11 @@ class Loop {
   core::StageTimes stages_{[this] { return links_.clock.now(); }};  // of this turn
   Instant published_at_;
   Duration commit_took_;      // the newest one
-  std::size_t answered_ = 0;  // clients, with it
+  std::size_t answered_ = 0;  // clients, with the newest commit
   std::map<JobId, LatestMetrics> latest_metrics_;
   std::map<WorkerId, double> compute_ms_;
   std::string last_invalid_;  // so that one bad plan is logged once
-  // The question that an answer is awaited to.
+  // The question whose answer is awaited.
   struct Awaited {
     std::int64_t number = 0;
     Instant until;

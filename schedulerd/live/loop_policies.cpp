@@ -1,5 +1,5 @@
-// The loop's dealings with policy files. It asks after a commit, goes on with whatever comes in, and learns the answer
-// as a fact; whether that still counts is the engine's to say (core/facts/policy_facts.hpp).
+// The loop and policy files. It asks after a commit, goes on with whatever comes in, and learns the answer as a fact;
+// whether that still counts is decided by the engine (core/facts/policy_facts.hpp).
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void Loop::ask_policies(const Turn& turn) {
   const auto policy = runnable(*deployment.active, active_file_);
   policies::host::RoundAsked asked{.state = engine_.view(), .now = now, .file = *deployment.active, .number = *number};
   const bool is_asked = policy && links_.asker->ask(policy, std::move(asked));
-  // What could not be asked is given up in the next turn.
+  // A round that could not be asked is given up in the next turn.
   awaited_ = {*number, is_asked ? now + links_.asker->patience_with(*policy) : now};
 }
 

@@ -33,7 +33,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void close_after_sending();
   void close(const std::string& why);
 
-  // While an agent is joining, what it says further waits.
+  // While an agent is joining, its further lines wait.
   void hold() { held_ = true; }
   void release();
 

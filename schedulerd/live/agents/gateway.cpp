@@ -104,7 +104,7 @@ Status Gateway::Impl::bind() {
   const auto failure = [&](const std::string& where) {
     return invalid_argument("cannot listen for agents on " + where + ": " + failed.message());
   };
-  const mode_t before = ::umask(0177);  // the socket is born private
+  const mode_t before = ::umask(0177);  // the socket is private from the start
   local.open({}, failed);
   if (!failed) local.bind(Local::endpoint(options.socket_path), failed);
   ::umask(before);

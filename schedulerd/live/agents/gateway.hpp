@@ -1,6 +1,6 @@
-// Where agents come in: the Unix socket of the state directory and, if asked for, a TCP port. One
-// thread of its own. It knows sessions and nothing of jobs: what agents say goes into the inbox, what
-// the loop says goes to the node's session.
+// Accepts agents: on the Unix socket of the state directory and, if asked for, on a TCP port. One
+// thread of its own. It knows sessions and nothing of jobs: agents' messages go into the inbox, the
+// loop's messages to the node's session.
 //
 // One live session a node name: a newer one ends the older. A node is lost once it has been away or
 // silent for `patience`, counted in heartbeats of this process, so that a paused daemon loses no node.

@@ -2,8 +2,8 @@
 // stream first reads what it has missed from the journal, then gets what the loop publishes; one that
 // falls behind goes back to the journal, so a burst costs no memory, and one that stops reading is cut
 // by the server's write deadline. Reading the journal takes turns with other requests, a page each. Nothing is left out
-// silently: what cannot be given any more ends in a
-// "reset", after which a reader lists again. I/O thread only.
+// silently: if events are no longer kept, the stream ends in a "reset", after which a reader lists again. I/O thread
+// only.
 #pragma once
 
 #include <cstdint>

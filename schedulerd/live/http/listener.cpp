@@ -107,7 +107,7 @@ void HttpServer::stop() {
   listener_->thread.join();
   const auto left = listener_->connections;
   for (const auto& [ignored_key, connection] : left) connection->close();
-  // What was cancelled still holds its connection: let it be told while the listener is there.
+  // Cancelled operations still hold their connections: their callbacks run while the listener is there.
   listener_->io.restart();
   listener_->io.poll();
 }

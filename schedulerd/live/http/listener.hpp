@@ -1,5 +1,5 @@
 // The listening socket with its connections, and what a connection is to it. Private to the transport: http_server.hpp
-// is its face. Everything here runs on the I/O thread unless a comment says otherwise.
+// is its interface. Everything here runs on the I/O thread unless a comment says otherwise.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>

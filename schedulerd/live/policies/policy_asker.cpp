@@ -18,7 +18,7 @@ PolicyAsker::~PolicyAsker() {
 }
 
 void PolicyAsker::stop() {
-  // Hosts end where they were started. A thread that is full or stopping ends them with itself.
+  // Hosts are ended on the thread that started them. A thread that is full or stopping ends them when it ends.
   for (const auto& [thread, shelf] : {std::pair(&live_thread_, live_), std::pair(&shadow_thread_, shadow_)}) {
     if (!*thread) continue;
     (void)(*thread)->post([shelf] { shelf->host.reset(); });

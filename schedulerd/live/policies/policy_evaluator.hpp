@@ -1,4 +1,4 @@
-// Where policy files are looked over, tested, and tried on what this daemon has recorded: in real host processes, on a
+// Where policy files are checked, tested, and tried on what this daemon has recorded: in real host processes, on a
 // thread of its own, away from the loop and from HTTP. Nothing here changes the cluster. A file that uses all the time
 // it may in every round is given up after a while, because others wait behind it.
 #pragma once

@@ -21,7 +21,7 @@ class EventQueue {
  public:
   explicit EventQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  // Refused at once when full or closed: a client can try again, the daemon's memory cannot.
+  // Refused at once when full or closed, so that memory stays bounded; a client can try again.
   [[nodiscard]] Status try_push(Item item) {
     {
       const std::lock_guard lock(mutex_);

@@ -78,7 +78,7 @@ struct AgentRefusal {
   SessionNumber session = 0;
   std::string why;
 };
-// Dropped if the node is not connected: what matters is sent again when it is.
+// Dropped if the node is not connected: what still applies is sent again when it is.
 struct NodeOrder {
   NodeId node;
   api::DaemonToAgent message;

@@ -1,5 +1,5 @@
-// The face that the loop shows to request handlers: put a command in, get a durable answer; read what
-// is published. Handlers run on the I/O thread and never touch the engine.
+// The loop's interface for request handlers: put a command in, get a durable answer; read what is
+// published. Handlers run on the I/O thread and never touch the engine.
 #pragma once
 
 #include <cstdint>

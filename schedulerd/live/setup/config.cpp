@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDevSlots = 4;
 
-// Reads one configuration into `config_`, sentence by sentence of complaint.
+// Reads one configuration into `config_` and collects all errors, each a sentence.
 class Reader {
  public:
   Reader(Config& config, std::vector<std::string>& errors) : config_(config), errors_(errors) {}

@@ -1,5 +1,5 @@
 // The daemon's log: one line an event on stderr, "time=… level=… event=…". Control characters are
-// escaped, so that nothing a stranger sends can forge a line. Secrets are never passed to it.
+// escaped, so that no client can forge a line. Secrets are never passed to it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // The daemon's state directory: private to its owner, and owned by one daemon at a time.
 //   journal.db (+ -wal, -shm, .mark)   the state
-//   agent.sock, agent.token            how agents come in
+//   agent.sock, agent.token            the socket for agents, and the token that they must show
 //   admin.token                        the first token, made at the first start
 //   cluster.id                         the daemon's identity: a name that no other state directory has
 //   agent/, agent.log                  the embedded agent's own

@@ -11,7 +11,7 @@ namespace tidepool::live {
 
 class JournalMark {
  public:
-  // A mark that cannot be opened or read is no mark: it guards, it does not decide.
+  // A mark that cannot be opened or read counts as none: it only detects lost rows, recovery does not need it.
   explicit JournalMark(const std::string& path);
   ~JournalMark();
   JournalMark(JournalMark&& other) noexcept;

@@ -1,4 +1,4 @@
-// A thin hold on SQLite: one connection, prepared statements, errors as values. Values reach SQL only
+// A thin wrapper of SQLite: one connection, prepared statements, errors as values. Values reach SQL only
 // as bound parameters. A connection and its statements belong to one thread.
 #pragma once
 
