@@ -1,5 +1,5 @@
 // Bytes as text and back (RFC 4648 section 4, with padding). Strict: decode accepts only what encode
-// writes, so one value has one text and nothing hides in blanks, line breaks or loose bits.
+// writes, so one value has one text; blanks, line breaks and loose bits are refused.
 #pragma once
 
 #include <optional>

@@ -131,7 +131,7 @@ struct GenerationMessage {
   bool after_failure = false;
   bool park = false;  // with no members: the state is kept and all leave
 };
-// Take a checkpoint soon. All ranks hear it, rank 0 acts.
+// Take a checkpoint soon. Sent to all ranks, rank 0 acts.
 struct CheckpointOrder {};
 // Split the samples of a step in proportion to these weights, from a step on that all ranks agree on.
 struct SharesMessage {

@@ -52,7 +52,7 @@ json object_of_steps(const StepsMessage& m) {
               {"shares", m.shares}};
 }
 
-// Without a length it is what older readers know.
+// Without a length the object is as in older versions, which know none.
 json object_of_ready(const ReadyMessage& m) {
   json object{{"type", "ready"}, {"protocol", kWorkerProtocol}, {"generation", m.generation}};
   if (m.work_steps) object["work_steps"] = *m.work_steps;
@@ -60,7 +60,7 @@ json object_of_ready(const ReadyMessage& m) {
   return object;
 }
 
-// The library writes a number that is not finite as null, which is what the protocol says.
+// The library writes a number that is not finite as null, as the protocol requires.
 json object_of(const FromWorker& message) {
   return std::visit(
       Overloaded{
