@@ -1,5 +1,5 @@
 // The one connection of a node to the daemon. It connects when told and reports how that went; when to
-// try again, and what to say, is the agent state's affair.
+// try again, and what to send, is decided by AgentState.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -29,7 +29,7 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
   void send(std::string line);
   // Sends what waits, then closes.
   void finish(std::string why);
-  // Sends what waits, then tells the peer that no more comes; what the peer still says is heard.
+  // Sends what waits, then tells the peer that no more comes; what the peer still sends is read.
   void finish_sending();
   void close(std::string why);
   [[nodiscard]] Socket& socket() { return socket_; }

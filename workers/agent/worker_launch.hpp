@@ -1,4 +1,4 @@
-// Turns a `start` order into a process to start: which program, which environment. Pure but for the look
+// Turns a `start` order into a process to start: which program, which environment. Pure but for checking
 // whether a file exists.
 #pragma once
 

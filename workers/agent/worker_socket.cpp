@@ -206,7 +206,7 @@ bool WorkerSocket::connected(WorkerId worker) const {
 
 void WorkerSocket::look_at_drains() {
   for (auto& [worker, drain] : drains_) {
-    // A stranger may be this worker's link whose hello has not been read yet.
+    // A link without a name may be this worker's, with its hello not read yet.
     if (!connected(worker) && strangers_.empty()) drain->timer.cancel();
   }
 }

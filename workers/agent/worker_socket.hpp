@@ -33,7 +33,7 @@ class WorkerSocket {
 
   [[nodiscard]] Status listen(const std::filesystem::path& path);
   void send(WorkerId worker, const api::ToWorker& message);
-  // Ends each link on our side; what a worker still says on it is heard, and it connects again by itself.
+  // Ends each link on our side; what a worker still sends on it is read, and it connects again by itself.
   void close_links();
   // Calls `done` once everything that an ended worker had said has been read, or after two seconds.
   void when_drained(WorkerId worker, std::function<void()> done);

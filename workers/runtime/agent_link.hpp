@@ -1,10 +1,10 @@
-// The worker's end of the Unix socket to the agent of its node, with a thread of its own. It hears
-// generations and addresses for the Membership board, carries reports out, and gives the agent a pulse.
+// The worker's end of the Unix socket to the agent of its node, with a thread of its own. It receives
+// generations and addresses for the Membership board, sends reports, and gives the agent a pulse.
 //
 // Losing the agent or the daemon never stops training: the link comes back by itself, says hello and
 // `ready` again, and repeats what the daemon may have lost: an address, the newest audits and the end (it keeps the
-// first of each). The link ends once the agent has read all of it, which its closing after ours tells; an agent that
-// died before has left something unread, and the next one is told.
+// first of each). The link ends once the agent has read all of it, known by the agent's closing after ours; if an
+// agent dies before, the next one is sent it again.
 #pragma once
 
 #include <condition_variable>
@@ -91,7 +91,7 @@ class AgentLink {
   GenerationNumber generation_ = 0;
   bool connected_ = false;
   bool unread_ = false;    // the connection broke before the agent had read what was sent
-  bool ending_ = false;    // nothing will be said any more
+  bool ending_ = false;    // nothing more will be sent
   bool stopping_ = false;  // whether what was sent is read or not
   std::thread thread_;
 };

@@ -21,9 +21,9 @@ namespace tidepool::runtime {
 
 struct CommBuilderOptions {
   WorkerId self;
-  Transports transports{};  // what this worker can talk through
+  Transports transports{};  // that this worker has
   std::string host = "127.0.0.1";
-  Millis address_timeout{600'000};  // until all members have said where they listen
+  Millis address_timeout{600'000};  // until all members have published their addresses
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
   // Runs over each new communicator of more than one before it counts as built; interrupt() makes it return soon.
@@ -50,7 +50,7 @@ class CommBuilder {
   void start(const Generation& target);
 
   [[nodiscard]] State state() const;
-  // For how long it has been connecting: all members have said where they listen, and it is not done.
+  // For how long it has been connecting: all addresses are known, and it is not done.
   [[nodiscard]] Millis connecting_for(TimePoint now) const;
   [[nodiscard]] GenerationNumber target() const { return target_.number; }
 

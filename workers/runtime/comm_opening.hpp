@@ -20,7 +20,7 @@ struct Transports {
   bool gloo = true;
   std::shared_ptr<const NcclLibrary> nccl;  // both or none
   std::shared_ptr<const CudaLibrary> cuda;
-  std::string why_no_nccl;  // in words, if it was looked for in vain
+  std::string why_no_nccl;  // in words, if it was looked for and not found
 };
 
 // Loads the libraries; the one place that looks at CUDA_VISIBLE_DEVICES. Call it before other threads run.

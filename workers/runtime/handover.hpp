@@ -20,7 +20,7 @@ class StateSource {
   virtual ~StateSource() = default;
   // The newest step that may be had here; nothing if there is none.
   [[nodiscard]] virtual std::optional<std::int64_t> newest_step() = 0;
-  // Fills the replica's memory with the newest; or leaves it as it was, drops that one and says nothing.
+  // Fills the replica's memory with the newest; if that is damaged, drops it, leaves the memory and returns nothing.
   [[nodiscard]] virtual std::optional<Progress> restore_newest() = 0;
 };
 

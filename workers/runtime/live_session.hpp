@@ -1,5 +1,5 @@
-// The session that trains: its face is session.hpp. Three files carry it: stepping.cpp the loop of steps,
-// switching.cpp the change from one generation to the next, reporting.cpp what the daemon hears.
+// The session that trains; session.hpp is its interface. Three files implement it: stepping.cpp the loop of
+// steps, switching.cpp the change from one generation to the next, reporting.cpp the reports to the daemon.
 //
 // One thread calls it. Other threads reach it only through the Membership board and the link.
 #pragma once
@@ -169,7 +169,7 @@ class LiveSession final : public Session {
   Membership::WatchId comm_watch_ = 0;
   RetiredComm retired_;
   bool checkpoint_wanted_ = false;  // taken as soon as the one before is written
-  WorkerId checkpoint_by_;          // the other worker that took the last one; whether it is on disk, that one knows
+  WorkerId checkpoint_by_;          // the other worker that took the last one, and alone knows whether it is on disk
   GenerationNumber tried_ = 0;      // newest generation entered or given up
   bool broken_ = false;             // a collective failed: a member died or left
   std::optional<Error> own_fault_;  // why it failed, if perhaps no other rank noticed

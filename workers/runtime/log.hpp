@@ -1,4 +1,4 @@
-// The runtime's own voice: lines on standard error, where the agent keeps the last one as the reason
+// The runtime's log: lines on standard error, where the agent keeps the last one as the reason
 // of an exit. Standard output belongs to the training program.
 #pragma once
 

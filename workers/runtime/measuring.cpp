@@ -8,7 +8,7 @@
 namespace tidepool::runtime {
 namespace {
 
-// The program's own rule answers on rank 0; whatever it says, all ranks hear the same.
+// The program's own rule is asked on rank 0, and its answer is sent to all ranks.
 Result<BatchChoice> ask_program(Comm& comm, const SessionOptions& options, const BatchQuestion& question) {
   BatchChoice choice;
   if (comm.rank() == 0) choice = options.batch_rule(question);

@@ -1,4 +1,4 @@
-// The board between the thread that hears the daemon and the thread that trains: the newest generation
+// The board between the link's thread and the thread that trains: the newest generation
 // and the addresses of its members. It only moves forward; an older number changes nothing.
 #pragma once
 
@@ -51,7 +51,7 @@ class Membership {
   // Whether the daemon has asked for a checkpoint since the last call.
   [[nodiscard]] bool take_checkpoint_request();
 
-  // Calls `act` once, from the thread that brings the news, as soon as the board says that `generation`
+  // Calls `act` once, from the thread that updates the board, as soon as the board says that `generation`
   // is over: at once if it already is. Never called after unwatch() has returned.
   enum class Over { kByFailure, kByAnyNewer };
   using WatchId = std::uint64_t;

@@ -57,7 +57,7 @@ void LiveSession::report_audit(const EpochAudit& audit) {
   report(message_of(audit));
 }
 
-// By every rank, because rank 0 may die before its word is out: the daemon takes the first of several.
+// Sent by every rank, because rank 0 may die before its report is out: the daemon takes the first of several.
 void LiveSession::tell_end() {
   if (!link_) return;
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) link_->send(message_of(audit));

@@ -1,5 +1,5 @@
 // The communicator of the generation before. It closes in a thread of its own once every rank has finished
-// its last operation on it and the first step on the next one has committed: nothing of that is in the gap.
+// its last operation on it and the first step on the next one has committed, so the switch does not wait for it.
 #pragma once
 
 #include <condition_variable>
@@ -18,9 +18,9 @@ class RetiredComm {
   RetiredComm(const RetiredComm&) = delete;
   RetiredComm& operator=(const RetiredComm&) = delete;
 
-  // Takes over from an earlier one, which has had its time. All ranks of a working communicator retire it.
+  // Waits until an earlier one has closed. All ranks of a working communicator retire it.
   void settle_and_close(std::shared_ptr<Comm> comm);
-  // A broken one: its peers must not wait for us. Ends an earlier one as well.
+  // A broken one: its peers must not wait for us. Aborts an earlier one that is still closing.
   void close_at_once(std::shared_ptr<Comm> comm);
   // The first step on the next one has committed.
   void release();

@@ -1,4 +1,4 @@
-// The face of the runtime: what a training loop calls. The loop never sees a switch of generations; it
+// The interface of the runtime: what a training loop calls. The loop never sees a switch of generations; it
 // sees a step's samples, and after the reduce whether to apply the step or to try again.
 //
 //   auto session = Session::open(options);                      // samples, batch, seed, steps
@@ -65,7 +65,7 @@ struct SessionOptions {
   Millis patience{600'000};
   Millis connect_timeout{30'000};
   Millis collective_timeout{600'000};
-  // How long to hope for a new generation after a fault that perhaps only this worker has seen (of its GPU, of NCCL):
+  // How long to wait for a new generation after a fault that perhaps only this worker has seen (of its GPU, of NCCL):
   // then it ends, because the others wait for it. Longer than a restart of the daemon takes.
   Millis fault_grace{60'000};
   // How long a worker that has committed the last step, but lost the others before all knew that they had it, stays

@@ -14,7 +14,7 @@ namespace tidepool::agent {
 inline constexpr double kSuspiciousShare = 0.8;
 
 // `now` of all devices of the node; `before` from an earlier probe, in any order, possibly of other devices. Neighbours
-// are compared by their median, so it takes three of them to accuse one.
+// are compared by their median, so it takes three of them to name one.
 [[nodiscard]] std::vector<std::string> judge(const std::vector<DeviceFigures>& now,
                                              const std::vector<DeviceFigures>& before);
 

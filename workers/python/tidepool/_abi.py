@@ -1,7 +1,7 @@
 """workers/runtime/tidepool.h in Python: the structs, and one class whose methods are the calls.
 
 A negative result becomes a TidepoolError with the library's own words. The memory handed to register() must stay in
-place until close(); whoever registers keeps it alive.
+place until close(); the caller of register() keeps it alive.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 // that a failed connection still knows, but an operation that it had already taken off its lists when
 // the peer died is forgotten, and its wait lasts until the timeout. Here no wait outlives abort().
 //
-// Gloo's algorithms make all their buffers through the transport context, so that is where we stand.
+// Gloo's algorithms make all their buffers through the transport context, so that is what we wrap.
 #pragma once
 
 #include <gloo/transport/context.h>

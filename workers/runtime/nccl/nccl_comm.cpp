@@ -230,7 +230,7 @@ Status GpuComm::finished(std::size_t slot, const char* what, TimePoint deadline)
   return await(what, deadline, [this, slot] { return staging_->done(slot); });
 }
 
-// In pieces of a slot's length, two under way at a time. A rank that does not send spares itself the way up.
+// In pieces of a slot's length, two under way at a time. A rank that does not send skips the copy to the GPU.
 template <class Launch>
 Status GpuComm::through_staging(std::span<std::byte> bytes, const char* what, bool sends, Launch launch) {
   TP_TRY(begin(what));

@@ -1,4 +1,4 @@
-/* The one door into libtidepool-gpu.so, which holds everything that needs the CUDA compiler and cuBLAS. A program loads
+/* The interface of libtidepool-gpu.so, which holds everything that needs the CUDA compiler and cuBLAS. A program loads
  * it at run time, asks tidepool_gpu() for the table and goes on without it where it does not load.
  *
  * Calls return 0, or -1 with the reason in last_error(). A net belongs to one thread at a time. Buffers are ordinary
