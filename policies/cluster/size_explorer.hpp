@@ -33,7 +33,7 @@ class SizeExplorer {
   // In workers, ascending, never empty.
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
 
-  // Why the job has the size that an target gives it, where its measurements are the ground and not the price; else
+  // Why the job has the size that a target gives it, where its measurements are the ground and not the price; else
   // nothing. `priced`: some job is outbid, so that a slot costs something.
   [[nodiscard]] std::optional<core::Reason> ground_of(const core::Target& target, bool priced) const;
 

@@ -33,7 +33,7 @@ struct Answers {
 
 using Judged = std::variant<Answers, PolicyFault>;
 
-// `region` is a private copy of the answers, `jobs` long; nothing in it is believed.
+// `region` is a private copy of the answers, `jobs` long; nothing in it is trusted.
 [[nodiscard]] Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region);
 
 // The fault that a failed round or load reports. Unknown names become policy.bad_reply.

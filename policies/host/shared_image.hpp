@@ -1,7 +1,7 @@
 // What daemon and policy host share: the layout of the memory that carries a round's facts one way and the answers the
 // other way, and the few words on the channel between them.
 // Plain old data only. The host maps the facts read-only and cannot change the size of either region; the daemon copies
-// answers before it looks at them and believes no length, index or text in them.
+// answers before it looks at them and trusts no length, index or text in them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tidepool::policies::host {
 
-// The descriptors a host is born with; it closes all others.
+// The descriptors a host starts with; it closes all others.
 inline constexpr int kChannelFd = 3;
 inline constexpr int kFactsFd = 4;
 inline constexpr int kAnswersFd = 5;

@@ -15,7 +15,7 @@ struct Laid {
   std::vector<cluster::Placement> placements;  // per row; no size above what the market gave
   double worth = 0;                            // of all of them, where they really lie
 };
-// `market state`: settled, with exactly the jobs of the view.
+// `market_state`: settled, with exactly the jobs of the view.
 [[nodiscard]] Laid lay_out(const cluster::View& view, const MarketState& market_state);
 
 // What one job has bought, of slots of one type. `curve` and `worth` outlive the layout.
