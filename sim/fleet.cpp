@@ -99,7 +99,7 @@ void Fleet::greet(int node, std::vector<WorkerId> running) {
                                                         .slot_type = kind.slot_type,
                                                         .price_per_slot_hour = to_text(cluster.price_per_slot_hour),
                                                         .running = std::move(running)}});
-  // Who will take the machine back says so again.
+  // A notice that the machine is taken back, or that this is over, is sent again.
   if (at(node).on_notice) setup_.to_daemon(node, CordonNode{node, *at(node).on_notice});
 }
 
@@ -141,7 +141,7 @@ void Fleet::begin_worker(int node, const api::StartWorker& start, Instant now) {
   setup_.later(now + Duration::from_seconds(boot), BootDone{start.worker});
 }
 
-// The ghost's books: a worker id is started once for ever, and a slot has one process at a time.
+// A reference ledger beside the daemon's: a worker id is started once for ever, and a slot has one process at a time.
 void Fleet::occupy(int node, const api::StartWorker& start) {
   if (where_.contains(start.worker)) violations_.push_back(start.worker.text() + " was started twice");
   for (const auto& [other, process] : at(node).processes) {
@@ -278,7 +278,7 @@ void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
     case FaultKind::kWorkerSlow: process.slowdown = fault.slowdown; break;
     case FaultKind::kWorkerIgnores: process.ignores_notice = true; break;
     case FaultKind::kWorkerStuck:
-      if (process.is_seat) break;  // nobody hears of it: a program without a pulse looks as it always does
+      if (process.is_seat) break;  // not noticed: a program without a pulse looks as it always does
       process.stuck = true;
       if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
       // Pulses would only repeat this one; how long the computation may last is the agent's to watch.

@@ -1,7 +1,7 @@
 // The world outside the daemon: machines with their agents, the processes on them and the training that goes on in
 // these. The agents are the real ones (node_agent.hpp) over modelled processes, which do what they are told and say
-// what happens to them. The books that nobody inside can forge are kept here: which process really sits on which slot.
-// What the world sees and must not be is in violations().
+// what happens to them. A reference ledger is kept here, beside the daemon's: which process really holds which slot.
+// States that must never occur are in violations().
 #pragma once
 
 #include <cstdint>
@@ -188,7 +188,7 @@ class Fleet {
 
   [[nodiscard]] bool is_present(WorkerId worker) const;
   [[nodiscard]] bool all_present(const std::vector<WorkerId>& members) const;
-  // Of those who could have: everybody knows of the newest generation.
+  // Of the members that are present all know of the newest generation.
   [[nodiscard]] bool all_have_heard(const std::vector<WorkerId>& members, GenerationNumber number) const;
   [[nodiscard]] std::vector<RankPace> paces(const TrainingRun& run) const;
   [[nodiscard]] Process* find(WorkerId worker);

@@ -1,5 +1,5 @@
-// Restartable workers: workers whose programs know nothing of generations. Their agents end and start them; nobody
-// reports steps.
+// Restartable workers: workers whose programs know nothing of generations. Their agents end and start them; no
+// steps are reported.
 #include <algorithm>
 
 #include "base/check.hpp"

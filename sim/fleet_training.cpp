@@ -85,7 +85,7 @@ void Fleet::say_where_it_stands(WorkerId worker, Instant now) {
   say(worker, api::SwitchedMessage{.generation = run.generation, .switch_step = run.step}, now);
 }
 
-// Nobody of the new generation has stepped before: what they know comes from where it was kept.
+// No member of the new generation has stepped before: their state comes from where it was kept.
 void Fleet::tell_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now) {
   const bool known =
       std::any_of(commit.members.begin(), commit.members.end(), [&](WorkerId id) { return find(id)->member_of != 0; });
@@ -181,8 +181,7 @@ void Fleet::move_on(TrainingRun& run, Instant now) {
   }
 }
 
-// Everybody leaves at a step that all reach, or after a failure at once; a worker that takes no part is killed in the
-// end.
+// All leave at a step that each reaches, or after a failure at once; a worker that takes no part is killed in the end.
 void Fleet::try_park(TrainingRun& run, Instant now) {
   const bool together = run.next->after_failure || all_present(run.members);
   if (!together || !all_have_heard(run.members, run.next->number)) return;
@@ -243,7 +242,7 @@ void Fleet::finish(TrainingRun& run, Instant now) {
   for (const WorkerId member : run.members) setup_.later(now + run.truth.park, ProcessEnds{member});
 }
 
-// Whoever hangs does not leave: it has to be killed.
+// A worker that hangs does not leave: it has to be killed.
 void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
   for (const auto& [node, id] : processes_of_[run.job]) {
     const Process& process = *find(id);

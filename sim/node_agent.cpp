@@ -95,7 +95,7 @@ void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) 
           [&](const agent::RecordRestartable& what) { machine.begin_worker(what.order); },
           [&](const agent::SignalWorker& what) { machine.signal(what.worker, what.signal); },
           [&](const agent::RecordExit& what) { machine.end_worker(what.report.worker); },
-          // Programs are found by who they are; no port is taken.
+          // A worker's id stands for its program's address; no port is taken.
           [&](const agent::OfferProgramAddress& offer) {
             const WorkerId worker = offer.order.worker;
             feed(agent::WorkerSaid{worker, api::AddressMessage{offer.what.generation, offer.what.rank, worker.text()}},

@@ -242,7 +242,7 @@ void Simulator::want_link(int node) {
   connect_if_wanted(node);
 }
 
-// An attempt to connect succeeds as soon as somebody answers.
+// An attempt to connect succeeds as soon as daemon and node can be reached.
 void Simulator::connect_if_wanted(int node) {
   Link& up = link(node);
   if (!up.wanted || !daemon_->alive() || !fleet_.reachable(node)) return;

@@ -73,7 +73,7 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   if (!known) return known.error();
   const Worker* writer = writer_of(change.state(), fact);
   const bool expected = !is_final((*known)->state()) && writer != nullptr;
-  // It may be of the generation before: who wrote it lives, so the steps in it are those of this life of the job.
+  // It may be of the generation before: its writer lives, so the job has not started anew since those steps.
   if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;

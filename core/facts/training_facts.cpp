@@ -197,7 +197,7 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
   job.progress.step = fact.last_step;
   job.progress.samples = fact.samples_total.value_or(job.progress.samples);
   job.progress.last_loss = fact.loss;
-  // Whoever was to come with a switch that the last step was quicker than is a member by name alone.
+  // The last step came before the switch: workers that were to join by it are listed as members but never stepped.
   const std::vector<WorkerId> late = job.phase.transition() && !job.membership.switched
                                          ? std::move(job.phase.transition()->joining_workers)
                                          : std::vector<WorkerId>();

@@ -1,4 +1,4 @@
-// A scenario is a few lines that anybody can read; running it prints what the engine decided, and why,
+// A scenario is a few lines that anyone can read; running it prints what the engine decided, and why,
 // in the sentences that users see. The commands are listed in README.md of this folder.
 #pragma once
 

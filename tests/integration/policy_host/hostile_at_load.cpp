@@ -1,4 +1,4 @@
-// A library that misbehaves while it is being loaded, before anybody has called it, as TIDEPOOL_ACT says.
+// A library that misbehaves while it is being loaded, before any of its functions is called, as TIDEPOOL_ACT says.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

@@ -35,7 +35,7 @@ TEST_CASE("Workers that lived through the loss of their node are taken back, at 
   CHECK(lost.state().membership.members == std::vector{WorkerId(1), WorkerId(2)});
   CHECK(lost.state().membership.generation == generation);
   CHECK(lost.story.last("job.resumed").data["size"] == 2);
-  lost.story.steps(lost.job, 5);  // nobody was told anything, so they went on
+  lost.story.steps(lost.job, 5);  // no member was told anything, so they went on
   CHECK(lost.state().state() == JobState::kRunning);
 }
 
