@@ -1,8 +1,8 @@
 // The fields of the value types that facts, plans and the state share. Private to the core's codecs.
 #pragma once
 
-#include "core/codec/codec_archive.hpp"
-#include "core/codec/text_writer.hpp"
+#include "base/codec/archive.hpp"
+#include "base/codec/text_writer.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"

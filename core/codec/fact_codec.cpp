@@ -3,7 +3,7 @@
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/row_texts.hpp"
-#include "core/codec/text_writer.hpp"
+#include "base/codec/text_writer.hpp"
 
 namespace tidepool::core {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "base/codec/sparse.hpp"
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
-#include "core/codec/sparse.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -65,15 +65,10 @@ Result<json> spec_of_today(const json& stored) {
 }
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
-  const auto decode_fields = [&](const json& whole) {
-    codec::Reader reader(whole, where, sparse);
-    fields(reader, spec);
-    return reader.finish();
-  };
-  if (!in.is_object() || !in.contains("document")) return decode_fields(in);
+  if (!in.is_object() || !in.contains("document")) return codec::decode_fields(in, where, spec, sparse);
   const auto today = spec_of_today(in);
   if (!today.ok()) return codec::wrong(where + "/document", "a job file that can be read");
-  return decode_fields(*today);
+  return codec::decode_fields(*today, where, spec, sparse);
 }
 
 }  // namespace

@@ -80,31 +80,34 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
       {"{}", "type is needed"},
       {R"({"type":7})", "type must be a text"},
       {R"({"type":"stopp","worker":"w-1","grace_ms":1})", "did you mean \"stop\""},
-      {R"({"type":"stop","worker":"w-1","grace_ms":1,"grace":2})", "/grace: grace is not a field here"},
+      {R"({"type":"stop","worker":"w-1","grace_ms":1,"grace":2})", "/grace is not a field here"},
       {R"({"type":"stop","worker":"w-1"})", "grace_ms is needed"},
       {R"({"type":"stop","worker":"w-1","grace_ms":-1})", "it must lie between 0"},
       {R"({"type":"stop","worker":"job-1","grace_ms":1})", "must be an id such as \"w-3\""},
       {R"({"type":"stop","worker":"w-01","grace_ms":1})", "must be an id such as \"w-3\""},
       {R"({"type":"stop","worker":5,"grace_ms":1})", "worker must be a text"},
+      {R"({"type":"stop","worker":null,"grace_ms":1})", "worker is needed"},
+      {R"({"type":"start","worker":"w-1","job":"job-1","slots":[0],"gpus":null,"program":"p","argv":[],"env":{},"workdir":"","spec":{}})",
+       "gpus must be true or false"},
       {R"({"type":"stop","type":"stop","worker":"w-1","grace_ms":1})", "appears twice"},
       {R"({"type":"ack","report":0})", "it must lie between 1"},
       {R"({"type":"ack","report":1.5})", "must be a whole number"},
       {R"({"type":"log_read","request":1,"worker":"w-1","offset":0,"limit":65537})", "between 1 and 65536"},
       {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1","x"],"after_failure":false,"park":false}})",
-       "/message/members: members must hold only worker ids"},
+       "/message/members/1 must be an id such as \"w-3\""},
       {R"({"type":"to_worker","worker":"w-1","message":{"type":"generation","number":1,"members":["w-1"],"after_failure":false,"park":true}})",
        "members must be empty when park is true"},
       {R"({"type":"welcome","protocol":1,"node":"node-1","heartbeat_ms":1,"patience_ms":1})", "cluster is needed"},
-      {R"({"type":"to_worker","worker":"w-1"})", "/message/type: type is needed"},
+      {R"({"type":"to_worker","worker":"w-1"})", "/message is needed"},
       {R"({"type":"to_worker","worker":"w-1","message":{"type":"addresses","generation":1,"blobs":["Zg"]}})",
-       "must hold only base64 texts"},
+       "/message/blobs/0 must be base64"},
       {R"({"type":"start","worker":"w-1","job":"job-1","slots":[-1],"gpus":false,"program":"p","argv":[],"env":{},"workdir":"","spec":{}})",
-       "slots must hold only whole numbers from 0"},
+       "/slots/0 is -1; it must lie between 0"},
       {R"({"type":"start","worker":"w-1","job":"job-1","slots":[0],"gpus":false,"program":"p","argv":[],"env":{"A":1},"workdir":"","spec":{}})",
-       "must hold only texts; \"A\" is none"},
+       "/env/A must be a text"},
       {R"({"type":"start","worker":"w-1","job":"job-1","slots":[0],"gpus":false,"program":"p","argv":[],"env":{},"workdir":"","spec":[]})",
        "spec must be the job's document"},
-      {R"({"type":"heartbeat"})", "is no message of this link"},
+      {R"({"type":"heartbeat"})", "is not known here"},
   };
   for (const Case& bad : cases) {
     CAPTURE(bad.line);
@@ -112,7 +115,7 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
   }
   CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"ready","protocol":2})")), Catch::Contains("between 1 and 1"));
   CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"pulse","step":1,"phase":"asleep","stuck_after_ms":5})")),
-             Catch::Contains("must be waiting, computing, reducing or switching"));
+             Catch::Contains("must be one of waiting, computing, reducing, switching"));
   CHECK_THAT(refusal(decode_worker_to_agent(R"({"type":"address","generation":1,"rank":0,"blob":"?"})")),
              Catch::Contains("must be base64"));
   CHECK_THAT(refusal(decode_agent_to_daemon(

@@ -1,6 +1,6 @@
-#include "core/codec/text_writer.hpp"
+#include "base/codec/text_writer.hpp"
 
-namespace tidepool::core::codec {
+namespace tidepool::codec {
 namespace {
 
 bool is_plain(char c) {
@@ -65,4 +65,4 @@ void TextWriter::finish() {
   out_ += '}';
 }
 
-}  // namespace tidepool::core::codec
+}  // namespace tidepool::codec

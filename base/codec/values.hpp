@@ -1,6 +1,4 @@
-// One description of a struct's fields serves both directions: fields(archive, value) names each field
-// once, a Writer puts them into JSON and a Reader takes them out. What is written is therefore what is
-// read; a field too many or too few is an error. Private to the core's codecs.
+// Values as JSON and back: texts, numbers, ids, times, enums, containers.
 #pragma once
 
 #include <array>
@@ -11,78 +9,20 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "base/ids.hpp"
+#include "base/codec/reader_writer.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/shared_value.hpp"
+#include "base/strong_id.hpp"
 #include "base/time.hpp"
-#include "core/codec/sparse.hpp"
+#include "base/word_list.hpp"
 
-namespace tidepool::core::codec {
-
-// fields(archive, Like<X> auto& value) takes a const X to write and an X to read.
-template <class T, class U>
-concept Like = std::same_as<std::remove_const_t<T>, U>;
-
-// The texts of an enum, by an overload of names_of(E) beside the enum's fields().
-template <class E>
-struct EnumName {
-  E value;
-  const char* name;
-};
-
-class Writer {
- public:
-  explicit Writer(nlohmann::json& out) : out_(out) {}
-  template <class T>
-  void operator()(const char* name, const T& value);
-
- private:
-  nlohmann::json& out_;
-};
-
-class Reader {
- public:
-  // `where` is a JSON pointer for messages. Sparse: a field that is not there stays as it is.
-  Reader(const nlohmann::json& in, std::string where, bool sparse = false)
-      : in_(in), where_(std::move(where)), sparse_(sparse) {
-    if (!in_.is_object()) fail("", "must be an object");
-  }
-  template <class T>
-  void operator()(const char* name, T& value);
-
-  void fail(const std::string& field, const std::string& what) {
-    if (!error_) error_ = invalid_argument(where_ + (field.empty() ? "" : "/" + field) + " " + what);
-  }
-  // After all fields have been asked for: reports the first finding, or a field that was not asked for.
-  [[nodiscard]] Status finish() {
-    if (!error_ && in_.size() != asked_) fail("", "has a field that this version does not know");
-    if (error_) return *error_;
-    return ok_status();
-  }
-
- private:
-  const nlohmann::json& in_;
-  std::string where_;
-  bool sparse_;
-  std::size_t asked_ = 0;
-  std::optional<Error> error_;
-};
-
-template <class T>
-[[nodiscard]] nlohmann::json encode(const T& value);
-template <class T>
-[[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, T& value);
-
-inline Status wrong(const std::string& where, const char* wanted) {
-  return invalid_argument(where + " must be " + wanted);
-}
+namespace tidepool::codec {
 
 // --- leaves -------------------------------------------------------------------------------------
 
@@ -151,9 +91,9 @@ template <class Tag>
 Status decode_value(const nlohmann::json& in, const std::string& where, StrongId<Tag>& id) {
   id = StrongId<Tag>();
   if (in.is_null()) return ok_status();
-  const auto parsed =
-      in.is_string() ? StrongId<Tag>::parse(in.get_ref<const std::string&>()) : std::optional<StrongId<Tag>>();
-  if (!parsed) return invalid_argument(where + " must be an id such as " + Tag::kPrefix + "-1");
+  if (!in.is_string()) return wrong(where, "a text");
+  const auto parsed = StrongId<Tag>::parse(in.get_ref<const std::string&>());
+  if (!parsed) return invalid_argument(where + " must be an id such as \"" + StrongId<Tag>(3).text() + "\"");
   id = *parsed;
   return ok_status();
 }
@@ -176,7 +116,7 @@ inline Status decode_value(const nlohmann::json& in, const std::string& where, M
   return ok_status();
 }
 
-// --- enums, containers, structs -----------------------------------------------------------------
+// --- enums, containers --------------------------------------------------------------------------
 
 template <class E>
   requires std::is_enum_v<E>
@@ -194,24 +134,25 @@ Status decode_value(const nlohmann::json& in, const std::string& where, E& value
     value = entry.value;
     return ok_status();
   }
-  return wrong(where, "one of the known words");
+  const auto names = names_of(E{});
+  return invalid_argument(where + " must be one of " + word_list(names, &EnumName<E>::name));
 }
 
 template <class T>
 nlohmann::json encode_value(const std::optional<T>& value) {
-  return value ? encode(*value) : nlohmann::json(nullptr);
+  return value ? codec::encode(*value) : nlohmann::json(nullptr);
 }
 template <class T>
 Status decode_value(const nlohmann::json& in, const std::string& where, std::optional<T>& value) {
   value.reset();
   if (in.is_null()) return ok_status();
-  return decode(in, where, value.emplace());
+  return codec::decode(in, where, value.emplace());
 }
 
 template <class T>
 nlohmann::json encode_value(const std::vector<T>& values) {
   auto out = nlohmann::json::array();
-  for (const auto& value : values) out.push_back(encode(value));
+  for (const auto& value : values) out.push_back(codec::encode(value));
   return out;
 }
 template <class T>
@@ -220,7 +161,7 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::vec
   values.clear();
   values.reserve(in.size());
   for (const auto& element : in) {
-    TP_TRY(decode(element, where + "/" + std::to_string(values.size()), values.emplace_back()));
+    TP_TRY(codec::decode(element, where + "/" + std::to_string(values.size()), values.emplace_back()));
   }
   return ok_status();
 }
@@ -229,7 +170,8 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::vec
 template <class K, class V>
 nlohmann::json encode_value(const std::map<K, V>& values) {
   auto out = nlohmann::json::array();
-  for (const auto& [key, value] : values) out.push_back(nlohmann::json::array({encode(key), encode(value)}));
+  for (const auto& [key, value] : values)
+    out.push_back(nlohmann::json::array({codec::encode(key), codec::encode(value)}));
   return out;
 }
 template <class K, class V>
@@ -239,9 +181,9 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::map
   for (const auto& element : in) {
     if (!element.is_array() || element.size() != 2) return wrong(where, "a list of pairs");
     K key{};
-    TP_TRY(decode(element[0], where, key));
+    TP_TRY(codec::decode(element[0], where, key));
     if (values.contains(key)) return wrong(where, "a list of pairs with different keys");
-    TP_TRY(decode(element[1], where + "/" + std::to_string(values.size()), values[key]));
+    TP_TRY(codec::decode(element[1], where + "/" + std::to_string(values.size()), values[key]));
   }
   return ok_status();
 }
@@ -250,95 +192,29 @@ Status decode_value(const nlohmann::json& in, const std::string& where, std::map
 template <class V>
 nlohmann::json encode_value(const std::map<std::string, V>& values) {
   auto out = nlohmann::json::object();
-  for (const auto& [name, value] : values) out[name] = encode(value);
+  for (const auto& [name, value] : values) out[name] = codec::encode(value);
   return out;
 }
 template <class V>
 Status decode_value(const nlohmann::json& in, const std::string& where, std::map<std::string, V>& values) {
   if (!in.is_object()) return wrong(where, "an object");
   values.clear();
-  for (const auto& [name, element] : in.items()) TP_TRY(decode(element, where + "/" + name, values[name]));
+  for (const auto& [name, element] : in.items()) {
+    TP_TRY(codec::decode(element, std::string(where).append("/").append(name), values[name]));
+  }
   return ok_status();
 }
 
 template <class T>
 nlohmann::json encode_value(const SharedValue<T>& value) {
-  return encode(*value);
+  return codec::encode(*value);
 }
 template <class T>
 Status decode_value(const nlohmann::json& in, const std::string& where, SharedValue<T>& value) {
   T plain{};
-  TP_TRY(decode(in, where, plain));
+  TP_TRY(codec::decode(in, where, plain));
   value = std::move(plain);
   return ok_status();
 }
 
-template <class T>
-concept Described = requires(Writer& writer, const T& value) { fields(writer, value); };
-
-template <Described T>
-nlohmann::json encode_value(const T& value) {
-  auto out = nlohmann::json::object();
-  Writer writer(out);
-  fields(writer, value);
-  return out;
-}
-template <Described T>
-Status decode_value(const nlohmann::json& in, const std::string& where, T& value) {
-  Reader reader(in, where);
-  fields(reader, value);
-  return reader.finish();
-}
-
-template <class T>
-nlohmann::json encode(const T& value) {
-  return encode_value(value);
-}
-template <class T>
-Status decode(const nlohmann::json& in, const std::string& where, T& value) {
-  return decode_value(in, where, value);
-}
-
-// What append_as_row() (text_writer.hpp) has written of a T, into a blank one.
-template <class T>
-Status decode_sparse(const nlohmann::json& in, const std::string& where, T& value) {
-  if constexpr (Described<T>) {
-    Reader reader(in, where, true);
-    fields(reader, value);
-    return reader.finish();
-  } else {
-    if (!in.is_object()) return decode(in, where, value);
-    nlohmann::json whole = in;
-    fill_in(whole, encode(T{}));
-    return decode(whole, where, value);
-  }
-}
-
-template <class T>
-Status decode_sparse(const nlohmann::json& in, const std::string& where, SharedValue<T>& value) {
-  T plain{};
-  TP_TRY(decode_sparse(in, where, plain));
-  value = std::move(plain);
-  return ok_status();
-}
-
-template <class T>
-void Writer::operator()(const char* name, const T& value) {
-  out_[name] = encode(value);
-}
-template <class T>
-void Reader::operator()(const char* name, T& value) {
-  if (error_ || (sparse_ && asked_ == in_.size())) return;
-  const auto found = in_.find(name);
-  if (found == in_.end()) {
-    if (!sparse_) fail(name, "is missing");
-    return;
-  }
-  ++asked_;
-  const std::string where = where_ + "/" + name;
-  if (Status status = sparse_ ? decode_sparse(*found, where, value) : decode(*found, where, value); !status) {
-    error_ = status.error();
-  }
-}
-
-}  // namespace tidepool::core::codec
+}  // namespace tidepool::codec

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tidepool::core::codec {
+namespace tidepool::codec {
 
 // Fields that the blank does not have are kept: the decoder refuses them.
 inline void fill_in(nlohmann::json& value, const nlohmann::json& blank) {
@@ -15,4 +15,4 @@ inline void fill_in(nlohmann::json& value, const nlohmann::json& blank) {
   }
 }
 
-}  // namespace tidepool::core::codec
+}  // namespace tidepool::codec

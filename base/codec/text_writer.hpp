@@ -1,7 +1,7 @@
 // Described values as canonical JSON text without a tree between: fields(archive, value) appends each field, and an
 // object's fields are put in the order of their names when it is whole. The text is that of canonical_json(encode(v)).
-// With a blank value the fields that say what the blank one says are left out, lists as a whole. Private to the core's
-// codecs. O(length of the text), but for types that encode themselves as JSON.
+// With a blank value the fields that say what the blank one says are left out, lists as a whole. O(length of the text),
+// but for types that encode themselves as JSON.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "base/codec/archive.hpp"
 #include "base/json.hpp"
 #include "base/shared_value.hpp"
-#include "core/codec/codec_archive.hpp"
 
-namespace tidepool::core::codec {
+namespace tidepool::codec {
 
 // What a blank value writes, by field in the order of its description.
 struct BlankText {
@@ -243,4 +243,4 @@ void append_as_row(std::string& out, const T& value) {
   if (!append_sparse(out, value, blank)) out += "{}";
 }
 
-}  // namespace tidepool::core::codec
+}  // namespace tidepool::codec

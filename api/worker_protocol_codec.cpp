@@ -1,0 +1,370 @@
+// The messages as lines of JSON and back. fields() names each field of a message once, for both directions; reading is
+// strict, so that a typo or a newer peer is told in words instead of being half understood.
+#include <array>
+#include <cfloat>
+#include <climits>
+#include <utility>
+
+#include "api/base64.hpp"
+#include "api/worker_protocol.hpp"
+#include "base/codec/archive.hpp"
+#include "base/json.hpp"
+
+namespace tidepool::api {
+namespace {
+
+using codec::Like;
+using nlohmann::json;
+
+constexpr codec::Range kAny{INT64_MIN, INT64_MAX};
+constexpr codec::Range kNatural{0, INT64_MAX};
+constexpr codec::Range kPositive{1, INT64_MAX};
+constexpr codec::Range kGeneration{0, UINT32_MAX};
+constexpr codec::Range kInt{0, INT_MAX};
+constexpr codec::Range kLength{1, kWorkMax};
+constexpr codec::Range kVersion{1, 1'000'000};  // one that is not ours is read, to be refused in words
+constexpr codec::Range kExitCode{-1, 255};
+constexpr codec::Range kSignal{0, 127};
+constexpr codec::Range kGraceMs{0, std::int64_t{7} * 86'400'000};
+constexpr codec::Between kMillis{0, 1e12};
+constexpr codec::Between kLoss{-DBL_MAX, DBL_MAX};
+constexpr codec::Between kNoiseScale{0, DBL_MAX};
+constexpr codec::Between kFigure{DBL_TRUE_MIN, 1e9};
+constexpr codec::Given kId;
+
+// Raw bytes.
+struct Base64 {
+  static json encode(const std::string& bytes) { return encode_base64(bytes); }
+  static Status decode(const json& in, const std::string& where, std::string& bytes) {
+    auto decoded = in.is_string() ? decode_base64(in.get_ref<const std::string&>()) : std::nullopt;
+    if (!decoded) return codec::wrong(where, "base64 with padding");
+    bytes = *std::move(decoded);
+    return ok_status();
+  }
+};
+constexpr Base64 kBase64;
+
+struct JobDocument {
+  static json encode(const json& document) { return document; }
+  static Status decode(const json& in, const std::string& where, json& document) {
+    if (!in.is_object()) return codec::wrong(where, "the job's document, an object");
+    document = in;
+    return ok_status();
+  }
+};
+constexpr JobDocument kJobDocument;
+
+}  // namespace
+
+inline auto names_of(PulsePhase) {
+  using Name = codec::EnumName<PulsePhase>;
+  return std::array{Name{PulsePhase::kWaiting, "waiting"}, Name{PulsePhase::kComputing, "computing"},
+                    Name{PulsePhase::kReducing, "reducing"}, Name{PulsePhase::kSwitching, "switching"}};
+}
+
+const char* to_text(PulsePhase phase) {
+  for (const auto& entry : names_of(phase)) {
+    if (entry.value == phase) return entry.name;
+  }
+  return "waiting";
+}
+
+// --- worker -> daemon ---------------------------------------------------------------------------
+
+void fields(auto& archive, Like<ReadyMessage> auto& m) {
+  archive.type("ready");
+  archive.constant("protocol", kWorkerProtocol);
+  archive.optional("generation", m.generation, kGeneration);
+  archive.if_any("work_steps", m.work_steps, kLength);
+  archive.if_any("work_samples", m.work_samples, kLength);
+  archive.check(!m.work_steps || !m.work_samples, "work_samples", "and work_steps exclude each other");
+}
+void fields(auto& archive, Like<AddressMessage> auto& m) {
+  archive.type("address");
+  archive("generation", m.generation, kGeneration);
+  archive("rank", m.rank, kInt);
+  archive("blob", m.blob, kBase64);
+}
+void fields(auto& archive, Like<SwitchedMessage> auto& m) {
+  archive.type("switched");
+  archive("generation", m.generation, kGeneration);
+  archive("switch_step", m.switch_step, kNatural);
+  archive("stall_ms", m.stall_ms, kMillis);
+  archive("build_ms", m.build_ms, kMillis);
+  archive("steps_redone", m.steps_redone, kNatural);
+  archive("samples_repeated", m.samples_repeated, kNatural);
+  archive("bytes_moved", m.bytes_moved, kNatural);
+}
+void fields(auto& archive, Like<StepsMessage> auto& m) {
+  archive.type("steps");
+  archive("generation", m.generation, kGeneration);
+  archive("last_step", m.last_step, kNatural);
+  archive("steps", m.steps, kNatural);
+  archive("elapsed_us", m.elapsed_us, kNatural);
+  archive("samples", m.samples, kNatural);
+  archive.optional("loss", m.loss, kLoss);
+  archive("epoch", m.epoch, kNatural);
+  archive("compute_us", m.compute_us, kNatural);
+  archive("global_batch", m.global_batch, kNatural);
+  archive.optional("noise_scale", m.noise_scale, kNoiseScale);
+  archive("samples_total", m.samples_total, kNatural);
+  archive("shares", m.shares, kNatural);
+}
+void fields(auto& archive, Like<EpochAuditedMessage> auto& m) {
+  archive.type("epoch_audited");
+  archive("epoch", m.epoch, kNatural);
+  archive("expected", m.expected, kNatural);
+  archive("used", m.used, kNatural);
+  archive("checksum_ok", m.checksum_ok);
+}
+void fields(auto& archive, Like<FinishedMessage> auto& m) {
+  archive.type("finished");
+  archive("last_step", m.last_step, kNatural);
+  archive.optional("loss", m.loss, kLoss);
+  archive("samples_total", m.samples_total, kNatural);
+}
+void fields(auto& archive, Like<ParkedMessage> auto& m) {
+  archive.type("parked");
+  archive("generation", m.generation, kGeneration);
+  archive("step", m.step, kNatural);
+  archive("bytes", m.bytes, kNatural);
+  archive("write_ms", m.write_ms, kMillis);
+}
+void fields(auto& archive, Like<CheckpointedMessage> auto& m) {
+  archive.type("checkpointed");
+  archive("generation", m.generation, kGeneration);
+  archive("step", m.step, kNatural);
+  archive("bytes", m.bytes, kNatural);
+  archive("write_ms", m.write_ms, kMillis);
+  archive("path", m.path);
+}
+void fields(auto& archive, Like<RestoredMessage> auto& m) {
+  archive.type("restored");
+  archive("generation", m.generation, kGeneration);
+  archive("step", m.step, kNatural);
+  archive("bytes", m.bytes, kNatural);
+  archive("path", m.path);
+}
+void fields(auto& archive, Like<StartedMessage> auto& m) {
+  archive.type("started");
+  archive("generation", m.generation, kGeneration);
+}
+void fields(auto& archive, Like<EndedMessage> auto& m) {
+  archive.type("ended");
+  archive("generation", m.generation, kGeneration);
+  archive("exit_code", m.exit_code, kExitCode);
+  archive("signal", m.signal, kSignal);
+  archive("detail", m.detail);
+}
+void fields(auto& archive, Like<RebalancedMessage> auto& m) {
+  archive.type("rebalanced");
+  archive("generation", m.generation, kGeneration);
+  archive("number", m.number, kNatural);
+  archive("step", m.step, kNatural);
+  archive("stall_ms", m.stall_ms, kMillis);
+}
+
+// --- worker -> agent ----------------------------------------------------------------------------
+
+void fields(auto& archive, Like<WorkerHello> auto& m) {
+  archive.type("hello");
+  archive("protocol", m.protocol, kVersion);
+  archive("worker", m.worker, kId);
+  archive("pid", m.pid, kNatural);
+}
+void fields(auto& archive, Like<PulseMessage> auto& m) {
+  archive.type("pulse");
+  archive("step", m.step, kNatural);
+  archive("phase", m.phase);
+  archive("stuck_after_ms", m.stuck_after_ms, kNatural);
+}
+
+// --- daemon -> worker ---------------------------------------------------------------------------
+
+void fields(auto& archive, Like<GenerationMessage> auto& m) {
+  archive.type("generation");
+  archive("number", m.number, kGeneration);
+  archive("members", m.members, kId);
+  archive("after_failure", m.after_failure);
+  archive("park", m.park);
+  archive.check(!m.park || m.members.empty(), "members", "must be empty when park is true");
+}
+void fields(auto& archive, Like<AddressesMessage> auto& m) {
+  archive.type("addresses");
+  archive("generation", m.generation, kGeneration);
+  archive("blobs", m.blobs, kBase64);
+}
+void fields(auto& archive, Like<CheckpointOrder> auto&) {
+  archive.type("checkpoint");
+}
+void fields(auto& archive, Like<SharesMessage> auto& m) {
+  archive.type("shares");
+  archive("generation", m.generation, kGeneration);
+  archive("number", m.number, kPositive);
+  archive("weights", m.weights, codec::Range{1, kShareWeightMax});
+  archive.check(!m.weights.empty(), "weights", "must hold a weight for each rank");
+}
+
+// --- agent -> daemon ----------------------------------------------------------------------------
+
+void fields(auto& archive, Like<AgentHello> auto& m) {
+  archive.type("hello");
+  archive("protocol", m.protocol, kVersion);
+  archive("token", m.token);
+  archive("node", m.node);
+  archive("slots", m.slots, kInt);
+  archive("slot_type", m.slot_type);
+  archive("price_per_slot_hour", m.price_per_slot_hour);
+  archive("running", m.running, kId);
+}
+void fields(auto& archive, Like<AgentHeartbeat> auto&) {
+  archive.type("heartbeat");
+}
+void fields(auto& archive, Like<WorkerExitedReport> auto& m) {
+  archive.type("worker_exited");
+  archive("report", m.report, kPositive);
+  archive("worker", m.worker, kId);
+  archive("exit_code", m.exit_code, kExitCode);
+  archive("signal", m.signal, kSignal);
+  archive("detail", m.detail);
+}
+void fields(auto& archive, Like<FromWorkerReport> auto& m) {
+  archive.type("from_worker");
+  archive("worker", m.worker, kId);
+  archive("message", m.message);
+}
+void fields(auto& archive, Like<LogChunk> auto& m) {
+  archive.type("log_chunk");
+  archive("request", m.request, kPositive);
+  archive("worker", m.worker, kId);
+  archive("offset", m.offset, kNatural);
+  archive("data", m.data);
+  archive("next_offset", m.next_offset, kNatural);
+  archive("eof", m.eof);
+}
+void fields(auto& archive, Like<WorkerStuckReport> auto& m) {
+  archive.type("worker_stuck");
+  archive("worker", m.worker, kId);
+  archive("step", m.step, kNatural);
+  archive("phase", m.phase);
+  archive("for_ms", m.for_ms, kNatural);
+}
+void fields(auto& archive, Like<DeviceFigure> auto& figure) {
+  archive("device", figure.device);
+  archive("matmul_gflops", figure.matmul_gflops, kFigure);
+  archive("copy_gbps", figure.copy_gbps, kFigure);
+}
+void fields(auto& archive, Like<ProbedReport> auto& m) {
+  archive.type("probed");
+  archive("devices", m.devices);
+}
+void fields(auto& archive, Like<KeptJobsReport> auto& m) {
+  archive.type("kept_jobs");
+  archive("jobs", m.jobs, kId);
+}
+
+// --- daemon -> agent ----------------------------------------------------------------------------
+
+void fields(auto& archive, Like<AgentWelcome> auto& m) {
+  archive.type("welcome");
+  archive("protocol", m.protocol, kVersion);
+  archive("node", m.node, kId);
+  archive("heartbeat_ms", m.heartbeat_ms, codec::Range{1, 3'600'000});
+  archive("patience_ms", m.patience_ms, codec::Range{1, 86'400'000});
+  archive("cluster", m.cluster);
+}
+void fields(auto& archive, Like<AgentRefuse> auto& m) {
+  archive.type("refuse");
+  archive("why", m.why);
+}
+void fields(auto& archive, Like<StartWorker> auto& m) {
+  archive.type("start");
+  archive("worker", m.worker, kId);
+  archive("job", m.job, kId);
+  archive("slots", m.slots, kInt);
+  archive("gpus", m.gpus);
+  archive("program", m.program);
+  archive("argv", m.argv);
+  archive("env", m.env);
+  archive("workdir", m.workdir);
+  archive("spec", m.spec, kJobDocument);
+  archive.optional("cpus", m.cpus, codec::Range{1, 1024});
+  archive.optional("restart_grace_ms", m.restart_grace_ms, kGraceMs);
+}
+void fields(auto& archive, Like<StopWorker> auto& m) {
+  archive.type("stop");
+  archive("worker", m.worker, kId);
+  archive("grace_ms", m.grace_ms, kGraceMs);
+}
+void fields(auto& archive, Like<ReportAck> auto& m) {
+  archive.type("ack");
+  archive("report", m.report, kPositive);
+}
+void fields(auto& archive, Like<ToWorkerOrder> auto& m) {
+  archive.type("to_worker");
+  archive("worker", m.worker, kId);
+  archive("message", m.message);
+}
+void fields(auto& archive, Like<LogRead> auto& m) {
+  archive.type("log_read");
+  archive("request", m.request, kPositive);
+  archive("worker", m.worker, kId);
+  archive("offset", m.offset, kAny);
+  archive("limit", m.limit, codec::Range{1, 65'536});
+}
+void fields(auto& archive, Like<ProbeNode> auto&) {
+  archive.type("probe");
+}
+void fields(auto& archive, Like<ForgetJob> auto& m) {
+  archive.type("forget_job");
+  archive("job", m.job, kId);
+  archive("after_s", m.after_s, codec::Range{0, std::int64_t{366} * 86'400});
+}
+
+namespace {
+
+template <class Message>
+std::string line_of(const Message& message) {
+  return canonical_json(codec::encode(message)) + "\n";
+}
+
+template <class Message>
+Result<Message> read_line(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  const auto parsed = parse_json(line, {.bytes_max = kLineBytesMax, .depth_max = 32, .values_max = kLineBytesMax});
+  if (!parsed) return parsed.error();
+  Message message;
+  if (const Status status = codec::decode(*parsed, "", message); !status) {
+    return invalid_argument("the worker protocol is broken: " + status.error().message);
+  }
+  return message;
+}
+
+}  // namespace
+
+std::string encode(const AgentToDaemon& message) {
+  return line_of(message);
+}
+std::string encode(const DaemonToAgent& message) {
+  return line_of(message);
+}
+std::string encode(const WorkerToAgent& message) {
+  return line_of(message);
+}
+std::string encode(const ToWorker& message) {
+  return line_of(message);
+}
+Result<AgentToDaemon> decode_agent_to_daemon(std::string_view line) {
+  return read_line<AgentToDaemon>(line);
+}
+Result<DaemonToAgent> decode_daemon_to_agent(std::string_view line) {
+  return read_line<DaemonToAgent>(line);
+}
+Result<WorkerToAgent> decode_worker_to_agent(std::string_view line) {
+  return read_line<WorkerToAgent>(line);
+}
+Result<ToWorker> decode_to_worker(std::string_view line) {
+  return read_line<ToWorker>(line);
+}
+
+}  // namespace tidepool::api

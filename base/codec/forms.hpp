@@ -1,0 +1,114 @@
+// Forms that a value can have in JSON. A form has encode(value) and decode(in, where, value); a list or an optional of
+// such values has it for each.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/codec/values.hpp"
+
+namespace tidepool::codec {
+
+// Whole numbers from low to high, which the type of the value can hold.
+struct Range {
+  std::int64_t low;
+  std::int64_t high;
+
+  template <std::integral N>
+  [[nodiscard]] static nlohmann::json encode(N value) {
+    return value;
+  }
+  template <std::integral N>
+  [[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, N& value) const {
+    std::int64_t whole = 0;
+    TP_TRY(codec::decode(in, where, whole));
+    if (whole < low || whole > high) {
+      return invalid_argument(where + " is " + std::to_string(whole) + "; it must lie between " + std::to_string(low) +
+                              " and " + std::to_string(high));
+    }
+    value = static_cast<N>(whole);
+    return ok_status();
+  }
+};
+
+// Numbers from low to high. What is not finite is written as null.
+struct Between {
+  double low;
+  double high;
+
+  [[nodiscard]] static nlohmann::json encode(double value) { return value; }
+  [[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, double& value) const {
+    if (!in.is_number()) return wrong(where, "a number");
+    value = in.get<double>();
+    if (value >= low && value <= high) return ok_status();
+    return invalid_argument(where + " is " + in.dump() + "; it must lie between " + nlohmann::json(low).dump() +
+                            " and " + nlohmann::json(high).dump());
+  }
+};
+
+// An id that is one, never none.
+struct Given {
+  template <class Tag>
+  [[nodiscard]] static nlohmann::json encode(StrongId<Tag> id) {
+    return id.text();
+  }
+  template <class Tag>
+  [[nodiscard]] static Status decode(const nlohmann::json& in, const std::string& where, StrongId<Tag>& id) {
+    return in.is_null() ? Status(invalid_argument(where + " is needed")) : codec::decode(in, where, id);
+  }
+};
+
+// Each element of a list has the form.
+template <class T, class Form>
+nlohmann::json encode_as(const T& value, const Form& form) {
+  return form.encode(value);
+}
+template <class T, class Form>
+nlohmann::json encode_as(const std::optional<T>& value, const Form& form) {
+  return value ? form.encode(*value) : nlohmann::json(nullptr);
+}
+template <class T, class Form>
+nlohmann::json encode_as(const std::vector<T>& values, const Form& form) {
+  auto out = nlohmann::json::array();
+  for (const auto& value : values) out.push_back(form.encode(value));
+  return out;
+}
+template <class T, class Form>
+Status decode_as(const nlohmann::json& in, const std::string& where, T& value, const Form& form) {
+  return form.decode(in, where, value);
+}
+template <class T, class Form>
+Status decode_as(const nlohmann::json& in, const std::string& where, std::optional<T>& value, const Form& form) {
+  return form.decode(in, where, value.emplace());
+}
+template <class T, class Form>
+Status decode_as(const nlohmann::json& in, const std::string& where, std::vector<T>& values, const Form& form) {
+  if (!in.is_array()) return wrong(where, "a list");
+  values.clear();
+  values.reserve(in.size());
+  for (const auto& element : in) {
+    TP_TRY(form.decode(element, where + "/" + std::to_string(values.size()), values.emplace_back()));
+  }
+  return ok_status();
+}
+
+template <class T>
+void make_none(std::optional<T>& value) {
+  value.reset();
+}
+template <std::integral N>
+void make_none(N& value) {
+  value = 0;
+}
+inline void make_none(double& value) {
+  value = std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace tidepool::codec

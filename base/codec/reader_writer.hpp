@@ -1,0 +1,132 @@
+// What fields() is called with: a Writer, a Reader, or Names. Their members are in archive.hpp.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+
+namespace tidepool::codec {
+
+// fields(archive, Like<X> auto& value) takes a const X to write and an X to read.
+template <class T, class U>
+concept Like = std::same_as<std::remove_const_t<T>, U>;
+
+// The texts of an enum, by an overload of names_of(E) beside the enum's fields().
+template <class E>
+struct EnumName {
+  E value;
+  const char* name;
+};
+
+class Writer {
+ public:
+  explicit Writer(nlohmann::json& out) : out_(out) {}
+  // The name of the struct among the alternatives of its variant.
+  void type(const char* name) { out_["type"] = name; }
+  template <class T>
+  void operator()(const char* name, const T& value);
+  template <class T, class Form>
+  void operator()(const char* name, const T& value, const Form& form);
+  // One that may be left out or null, and then is none, 0, or for fractions not a number.
+  template <class T, class Form>
+  void optional(const char* name, const T& value, const Form& form) {
+    (*this)(name, value, form);
+  }
+  // The same, but left out if there is none.
+  template <class T, class Form>
+  void if_any(const char* name, const std::optional<T>& value, const Form& form) {
+    if (value) (*this)(name, *value, form);
+  }
+  void constant(const char* name, int value) { out_[name] = value; }
+  // What must hold of fields together.
+  void check(bool, const char*, const char*) {}
+
+ private:
+  nlohmann::json& out_;
+};
+
+class Reader {
+ public:
+  // `where` is a JSON pointer for messages. Sparse: a field that is not there stays as it is.
+  Reader(const nlohmann::json& in, std::string where, bool sparse = false)
+      : in_(in), where_(std::move(where)), sparse_(sparse) {
+    if (!in_.is_object()) fail("", "must be an object");
+  }
+  void type(const char* name);
+  template <class T>
+  void operator()(const char* name, T& value);
+  template <class T, class Form>
+  void operator()(const char* name, T& value, const Form& form);
+  template <class T, class Form>
+  void optional(const char* name, T& value, const Form& form);
+  template <class T, class Form>
+  void if_any(const char* name, std::optional<T>& value, const Form& form) {
+    optional(name, value, form);
+  }
+  void constant(const char* name, int value);
+  void check(bool holds, const char* name, const char* what) {
+    if (!error_ && !holds) fail(name, what);
+  }
+
+  void fail(const std::string& field, const std::string& what) {
+    if (!error_) error_ = invalid_argument(where_ + (field.empty() ? "" : "/" + field) + " " + what);
+  }
+  // After all fields have been asked for: whether there is another one.
+  [[nodiscard]] bool has_unknown() const { return !error_ && in_.size() != asked_; }
+  void refuse_unknown(const std::vector<std::string>& known);
+  [[nodiscard]] Status finish() const { return error_ ? Status(*error_) : ok_status(); }
+
+ private:
+  // The field, which counts as asked for; null: there is none, or an error before it.
+  [[nodiscard]] const nlohmann::json* take(const char* name);
+  void keep(const Status& status) {
+    if (!status) error_ = status.error();
+  }
+  [[nodiscard]] std::string at(const char* name) const { return where_ + "/" + name; }
+
+  const nlohmann::json& in_;
+  std::string where_;
+  bool sparse_;
+  std::size_t asked_ = 0;
+  std::optional<Error> error_;
+};
+
+// What a struct is called, and its fields.
+class Names {
+ public:
+  void type(const char* name) {
+    type_ = name;
+    fields_.emplace_back("type");
+  }
+  void operator()(const char* name, const auto&...) { fields_.emplace_back(name); }
+  void optional(const char* name, const auto&...) { fields_.emplace_back(name); }
+  void if_any(const char* name, const auto&...) { fields_.emplace_back(name); }
+  void constant(const char* name, int) { fields_.emplace_back(name); }
+  void check(bool, const char*, const char*) {}
+
+  [[nodiscard]] const std::string& type() const { return type_; }
+  [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
+
+ private:
+  std::string type_;
+  std::vector<std::string> fields_;
+};
+
+template <class T>
+[[nodiscard]] nlohmann::json encode(const T& value);
+template <class T>
+[[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, T& value);
+
+inline Status wrong(const std::string& where, const char* wanted) {
+  return invalid_argument(where + " must be " + wanted);
+}
+
+}  // namespace tidepool::codec

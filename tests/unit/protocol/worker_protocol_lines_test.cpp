@@ -1,0 +1,147 @@
+// The wire, to the letter: agents and workers of other builds read these lines.
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::api {
+namespace {
+
+std::vector<FromWorker> from_worker() {
+  StepsMessage steps{.generation = 4,
+                     .last_step = 120,
+                     .steps = 20,
+                     .elapsed_us = 1'500'000,
+                     .samples = 1'280,
+                     .loss = 2.25,
+                     .epoch = 1,
+                     .compute_us = {900, 1'100},
+                     .global_batch = 64,
+                     .noise_scale = 930.5,
+                     .samples_total = 7'680,
+                     .shares = 2};
+  StepsMessage diverged = steps;
+  diverged.loss = HUGE_VAL;
+  diverged.noise_scale.reset();
+  return {ReadyMessage{.generation = 4},
+          ReadyMessage{.work_steps = 400},
+          ReadyMessage{.work_samples = 25'600},
+          AddressMessage{.generation = 4, .rank = 1, .blob = std::string("\0\xff raw", 6)},
+          SwitchedMessage{.generation = 4,
+                          .switch_step = 100,
+                          .stall_ms = 12.5,
+                          .build_ms = 0.1,
+                          .steps_redone = 1,
+                          .samples_repeated = 64,
+                          .bytes_moved = 1 << 20},
+          steps,
+          diverged,
+          EpochAuditedMessage{.epoch = 1, .expected = 1'000, .used = 999, .checksum_ok = true},
+          FinishedMessage{.last_step = 400, .loss = 1e-7, .samples_total = 25'600},
+          ParkedMessage{.generation = 4, .step = 130, .bytes = 4'096, .write_ms = 3},
+          CheckpointedMessage{.generation = 4, .step = 128, .bytes = 4'096, .write_ms = 4.5, .path = "/kept/\"a\"\n"},
+          RestoredMessage{.generation = 5, .step = 128, .bytes = 4'096, .path = "/kept"},
+          StartedMessage{.generation = 5},
+          EndedMessage{.generation = 5, .exit_code = 1, .signal = 0, .detail = "no such file"},
+          RebalancedMessage{.generation = 5, .number = 2, .step = 140, .stall_ms = 0.75}};
+}
+
+std::vector<ToWorker> to_worker() {
+  return {GenerationMessage{.number = 5, .members = {WorkerId(1), WorkerId(3)}, .after_failure = true},
+          GenerationMessage{.number = 6, .park = true}, AddressesMessage{.generation = 5, .blobs = {"foob", ""}},
+          CheckpointOrder{}, SharesMessage{.generation = 5, .number = 2, .weights = {1'000'000, 600}}};
+}
+
+std::vector<AgentToDaemon> agent_to_daemon() {
+  return {AgentHello{.protocol = 1,
+                     .token = "secret",
+                     .node = "n1",
+                     .slots = 8,
+                     .slot_type = "h100",
+                     .price_per_slot_hour = "2.50",
+                     .running = {WorkerId(7)}},
+          AgentHeartbeat{},
+          WorkerExitedReport{.report = 9, .worker = WorkerId(7), .exit_code = -1, .signal = 9, .detail = "killed"},
+          FromWorkerReport{.worker = WorkerId(7), .message = StartedMessage{.generation = 5}},
+          LogChunk{.request = 3, .worker = WorkerId(7), .offset = 10, .data = "line\n", .next_offset = 15, .eof = true},
+          WorkerStuckReport{.worker = WorkerId(7), .step = 31, .phase = PulsePhase::kComputing, .for_ms = 70'000},
+          ProbedReport{.devices = {{"cpu", 41.5, 12.25}, {"GPU-1", 100, 0.1}}},
+          KeptJobsReport{.jobs = {JobId(1), JobId(12)}}};
+}
+
+std::vector<DaemonToAgent> daemon_to_agent() {
+  StartWorker start{.worker = WorkerId(7),
+                    .job = JobId(2),
+                    .slots = {0, 3},
+                    .gpus = true,
+                    .program = "python3",
+                    .argv = {"train.py", "--fast"},
+                    .env = {{"A", "b=c"}, {"B", ""}},
+                    .workdir = "/data",
+                    .spec = {{"run", {{"args", {{"rate", 0.1}, {"none", nullptr}}}}}}};
+  StartWorker seat = start;
+  seat.cpus = 3;
+  seat.restart_grace_ms = 30'000;
+  return {AgentWelcome{.protocol = 1, .node = NodeId(2), .heartbeat_ms = 1'000, .patience_ms = 5'000, .cluster = "c-1"},
+          AgentRefuse{.why = "the token is wrong"},
+          start,
+          seat,
+          StopWorker{.worker = WorkerId(7), .grace_ms = 250},
+          ReportAck{.report = 9},
+          ToWorkerOrder{.worker = WorkerId(7), .message = CheckpointOrder{}},
+          LogRead{.request = 3, .worker = WorkerId(7), .offset = -100, .limit = 65'536},
+          ProbeNode{},
+          ForgetJob{.job = JobId(2), .after_s = 86'400}};
+}
+
+std::vector<WorkerToAgent> worker_to_agent() {
+  return {WorkerHello{.protocol = 1, .worker = WorkerId(7), .pid = 4'711},
+          PulseMessage{.step = 31, .phase = PulsePhase::kWaiting, .stuck_after_ms = 60'000},
+          PulseMessage{.step = 32, .phase = PulsePhase::kReducing, .stuck_after_ms = 0},
+          PulseMessage{.step = 33, .phase = PulsePhase::kSwitching, .stuck_after_ms = 1}};
+}
+
+template <class Message, class Decode>
+void append(std::vector<std::string>& lines, const std::vector<Message>& messages, const Decode& decode) {
+  for (const Message& message : messages) {
+    lines.push_back(encode(message));
+    const auto read = decode(lines.back());
+    INFO(lines.back() << (read.ok() ? "" : read.error().message));
+    REQUIRE(read.ok());
+    CHECK(read->index() == message.index());
+    CHECK(encode(*read) == lines.back());
+  }
+}
+
+std::vector<std::string> lines_of_all() {
+  std::vector<std::string> lines;
+  std::vector<WorkerToAgent> of_workers = worker_to_agent();
+  for (const FromWorker& message : from_worker()) of_workers.emplace_back(message);
+  append(lines, of_workers, decode_worker_to_agent);
+  append(lines, to_worker(), decode_to_worker);
+  append(lines, agent_to_daemon(), decode_agent_to_daemon);
+  append(lines, daemon_to_agent(), decode_daemon_to_agent);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("one message of each kind is the line that it has been since version 1 of the protocol, and is read back") {
+  const char* source = std::getenv("TIDEPOOL_SOURCE_DIR");
+  REQUIRE(source != nullptr);
+  std::ifstream file(std::string(source) + "/tests/data/worker_protocol_v1.jsonl");
+  const std::vector<std::string> lines = lines_of_all();
+  std::size_t count = 0;
+  for (std::string line; std::getline(file, line); ++count) {
+    REQUIRE(count < lines.size());
+    CHECK(lines[count] == line + "\n");
+  }
+  CHECK(count == lines.size());
+}
+
+}  // namespace tidepool::api
