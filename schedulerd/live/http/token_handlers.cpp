@@ -73,6 +73,7 @@ void create_token(Rest& rest, Call call) {
                       .hint = "nothing was stored",
                       .errors = std::move(token.errors)});
   }
+  token.command.id = new_token().id;
   const std::string secret = random_hex(kSecretBytes);
   token.command.secret_sha256 = sha256_hex(secret);
   rest.command(std::move(call), token.command, [&rest, secret](const Receipt& receipt, const Published&) {

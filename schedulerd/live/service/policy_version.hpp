@@ -10,31 +10,19 @@
 
 #include "base/result.hpp"
 #include "policies/host/policy_file.hpp"
+#include "schedulerd/leader/records.hpp"
 
 namespace tidepool::live {
 
-// What came of looking a version over in a real host. Canonical JSON in the journal.
-struct PolicyChecks {
-  bool runs = false;  // the host took it
-  std::string fault;  // why not
-  std::vector<std::string> hooks;
-  std::int64_t tests = 0;  // that were run; 0 = none yet
-  std::int64_t failed = 0;
-  std::string at;  // RFC 3339
-};
+class Row;
+using leader::PolicyChecks;
+using leader::PolicyVersion;
+
 [[nodiscard]] nlohmann::json to_json(const PolicyChecks& checks);
 [[nodiscard]] PolicyChecks checks_from_json(const nlohmann::json& value);
 
-struct PolicyVersion {
-  std::string name;
-  std::string version;                 // 64 hexadecimal digits
-  std::string created_at;              // RFC 3339
-  std::string created_by;              // token id; "--policy" of the command line
-  std::string manifest;                // canonical JSON of policy.yaml, every default written out
-  std::string source;                  // Lua text or a library's bytes; empty in lists
-  std::string tests;                   // canonical JSON: an object of file names and lists of tests
-  std::optional<PolicyChecks> checks;  // none = never looked over
-};
+// Of a row with the columns name, version, created_at, created_by, manifest, source, tests, checks.
+[[nodiscard]] PolicyVersion policy_at(const Row& row);
 
 // Requires: a stored version. An error says that it was damaged, or that it was written for an older interface and what
 // to change in it.

@@ -21,101 +21,40 @@
 #include "core/state/event.hpp"
 #include "core/state/fact.hpp"
 #include "core/state/job_spec.hpp"
+#include "schedulerd/leader/commands.hpp"
 #include "schedulerd/live/service/policy_version.hpp"
 #include "schedulerd/live/service/shadow_report.hpp"
 
 namespace tidepool::live {
 
-// --- commands -----------------------------------------------------------------------------------
+// --- commands: see schedulerd/leader/commands.hpp --------------------------------------------------
 
-struct SubmitJob {
-  core::JobSpec spec;
-};
-// All of them or none. Their ids follow one another; the receipt names the first.
-struct SubmitJobs {
-  std::vector<core::JobSpec> specs;  // at least one
-};
-struct CancelJob {
-  JobId job;
-};
-struct ResizeJob {
-  JobId job;
-  int size = 0;  // 0 clears the wish
-};
-struct SuspendJob {
-  JobId job;
-};
-struct ResumeJob {
-  JobId job;
-};
-struct CheckpointJob {
-  JobId job;
-};
-// The job's specification anew, with what was changed.
-struct ChangeJob {
-  JobId job;
-  core::JobSpec spec;
-};
-struct CordonNode {
-  NodeId node;
-  bool cordoned = true;
-};
-struct CreateToken {
-  std::string name;
-  std::string role;    // "admin", "submitter", "viewer"
-  std::string tenant;  // empty = all
-  std::string secret_sha256;
-  std::optional<Duration> lifetime;
-};
-struct RevokeToken {
-  std::string token_id;
-};
-// Keeps a version; one that is there already stays as it is.
-struct StorePolicyVersion {
-  PolicyVersion version;
-};
-// Notes what came of looking a stored version over.
-struct NotePolicyChecks {
-  std::string name;
-  std::string version;
-  PolicyChecks checks;
-};
-// From now on this stored version decides; none = the daemon's own policy.
-struct ActivatePolicy {
-  std::optional<core::PolicyFileRef> file;
-};
-// The version before it decides again. Refused unless `name` is the active one.
-struct RollBackPolicy {
-  std::string name;
-  std::string why;
-};
-// This stored version is asked beside the active policy; none = no version is.
-struct ShadowPolicy {
-  std::optional<core::PolicyFileRef> file;
-};
-using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
-                                 ChangeJob, CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
-                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+using leader::ActivatePolicy;
+using leader::CancelJob;
+using leader::ChangeJob;
+using leader::CheckpointJob;
+using leader::Command;
+using leader::CommandBody;
+using leader::CordonNode;
+using leader::CreateToken;
+using leader::Idempotency;
+using leader::NotePolicyChecks;
+using leader::Receipt;
+using leader::ResizeJob;
+using leader::ResumeJob;
+using leader::RevokeToken;
+using leader::RollBackPolicy;
+using leader::ShadowPolicy;
+using leader::StorePolicyVersion;
+using leader::SubmitJob;
+using leader::SubmitJobs;
+using leader::SuspendJob;
 
-struct Idempotency {
-  std::string key;           // as the client sent it
-  std::string token_id;      // keys of different tokens never meet
-  std::string request_hash;  // of method, path and body
-};
+// --- what the journal keeps: see schedulerd/leader/records.hpp -------------------------------------
 
-struct Command {
-  CommandBody body;
-  std::string actor;  // token id, for the audit
-  std::optional<Idempotency> idempotency;
-};
-
-// The durable answer. `replayed` = the key had been used with the same request before.
-struct Receipt {
-  std::optional<JobId> job;
-  std::string token_id;  // of CreateToken
-  EventSeq as_of_seq = 0;
-  bool replayed = false;
-};
+using leader::LatestMetrics;
+using leader::MetricPoint;
+using leader::TokenRecord;
 
 // --- what readers see ---------------------------------------------------------------------------
 
@@ -124,13 +63,6 @@ struct WallClock {
   std::int64_t unix_us_at_zero = 0;
   // RFC 3339 with milliseconds, "2026-11-20T21:53:24.120Z".
   [[nodiscard]] std::string text(Instant at) const;
-};
-
-// Newest measurement of a job, for progress that the state does not keep.
-struct LatestMetrics {
-  double samples_per_second = 0;
-  double step_ms = 0;
-  std::vector<double> compute_ms;  // by rank, mean of the last report
 };
 
 // An immutable picture, replaced after each batch. Holds every write that has been acknowledged.
@@ -151,28 +83,6 @@ struct StoredDecision {
   DecisionId id;
   Instant at;
   nlohmann::json body;  // core::to_json(Decision)
-};
-struct MetricPoint {
-  Instant at;
-  std::int64_t step = 0;
-  int size = 0;
-  GenerationNumber generation = 0;
-  double samples_per_second = 0;
-  double step_ms = 0;
-  double loss = 0;
-  std::vector<double> compute_ms;
-  std::int64_t global_batch = 0;      // 0 = not told
-  std::optional<double> noise_scale;  // in samples; none: not known then
-};
-struct TokenRecord {
-  std::string id;
-  std::string name;
-  std::string role;
-  std::string tenant;
-  std::string secret_sha256;
-  std::string created_at;  // RFC 3339
-  std::optional<std::int64_t> expires_unix_s;
-  bool revoked = false;
 };
 
 // Jobs that have ended and left the state, the newest first.

@@ -278,10 +278,11 @@ Status Journal::complete_ended(const std::vector<std::shared_ptr<const core::Job
   return in_batch() ? impl_->commit.run() : ok_status();
 }
 
-Result<std::optional<EndedNote>> Journal::ended(JobId job) {
-  std::optional<EndedNote> found;
+Result<std::optional<leader::EndedNote>> Journal::ended(JobId job) {
+  std::optional<leader::EndedNote> found;
   TP_TRY(impl_->find_ended.each(
-      [&](const Row& row) { found = EndedNote{row.text(0), Instant::from_micros(row.integer(1))}; }, job.number()));
+      [&](const Row& row) { found = leader::EndedNote{row.text(0), Instant::from_micros(row.integer(1))}; },
+      job.number()));
   return found;
 }
 
@@ -298,11 +299,11 @@ Status Journal::commit(const StoredClock& clock) {
   return ok_status();
 }
 
-Result<std::optional<StoredReceipt>> Journal::receipt_for(const Idempotency& request) {
-  std::optional<StoredReceipt> found;
+Result<std::optional<leader::StoredReceipt>> Journal::receipt_for(const Idempotency& request) {
+  std::optional<leader::StoredReceipt> found;
   TP_TRY(impl_->find_receipt.each(
       [&](const Row& row) {
-        found = StoredReceipt{.request_hash = row.text(0), .job = {}, .token_id = row.text(2)};
+        found = leader::StoredReceipt{.request_hash = row.text(0), .job = {}, .token_id = row.text(2)};
         if (const auto job = row.maybe_integer(1)) found->job = JobId(static_cast<std::uint64_t>(*job));
       },
       request.token_id, request.key));

@@ -46,20 +46,6 @@ struct JournalRow {
   std::string body;  // canonical JSON of the fact or the decision
 };
 
-// What an idempotency key has been answered with before.
-struct StoredReceipt {
-  std::string request_hash;
-  std::optional<JobId> job;
-  std::string token_id;
-};
-
-// Of a job that has ended and left the state.
-struct EndedNote {
-  std::string state;  // "failed"
-  Instant at;
-  [[nodiscard]] bool failed() const { return state == core::to_text(core::JobState::kFailed); }
-};
-
 class Journal {
  public:
   // Creates the file if needed and checks it whole; a damaged file or one of a newer version is an error.
@@ -93,10 +79,10 @@ class Journal {
   [[nodiscard]] bool in_batch() const;
 
   // Sees the batch under way too.
-  [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
+  [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request);
   [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
   [[nodiscard]] Result<std::int64_t> token_count();
-  [[nodiscard]] Result<std::optional<EndedNote>> ended(JobId job);
+  [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job);
   [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
                                                                     const std::string& version);
   [[nodiscard]] Result<std::optional<ShadowReport>> shadow_report();

@@ -99,4 +99,35 @@ TEST_CASE("whatever operation of the disk fails, nothing acknowledged is lost an
   CHECK(struck > points * 9 / 10);
 }
 
+TEST_CASE("of a turn whose commit fails nothing leaves the daemon: no answer, no picture, no event, no order") {
+  arm_disk_fault(DiskFault::kNone, 0);
+  LoopWorld world(on_failing_disk());
+  REQUIRE(world.boot(world.dir / "state"));
+  REQUIRE(world.turn({world.agent.hello()}));
+  const auto picture = world.publisher.picture();
+  std::size_t announced = 0;
+  const auto listening = world.publisher.subscribe([&](const auto& events) { announced += events.size(); });
+  int answers = 0;
+  const auto submit_one = [&] {
+    std::vector<live::InboxItem> items;
+    items.push_back(submit("job", "", [&](const Result<live::Receipt>&) { ++answers; }));
+    return world.turn(std::move(items));
+  };
+  arm_disk_fault(DiskFault::kError, 1);
+  CHECK_FALSE(submit_one());
+  CHECK(disk_fault_struck());
+  CHECK(answers == 0);
+  CHECK(world.publisher.picture() == picture);
+  CHECK(announced == 0);
+  CHECK(world.agent.started().empty());
+
+  // The same turn on a sound disk does all of it.
+  arm_disk_fault(DiskFault::kNone, 0);
+  REQUIRE(world.boot(world.copy_files("after")));
+  REQUIRE(submit_one());
+  CHECK(answers == 1);
+  CHECK(announced > 0);
+  CHECK(world.agent.started().size() == 2);
+}
+
 }  // namespace tidepool::test

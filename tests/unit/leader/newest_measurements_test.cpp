@@ -1,8 +1,8 @@
-#include "schedulerd/live/service/metric.hpp"
+#include "schedulerd/leader/newest_measurements.hpp"
 
 #include <catch2/catch.hpp>
 
-namespace tidepool::live {
+namespace tidepool::leader {
 
 TEST_CASE("a report of steps becomes a measurement with each rank's mean compute time") {
   const core::StepsMeasured steps{.job = JobId(1),
@@ -26,4 +26,4 @@ TEST_CASE("a report of steps becomes a measurement with each rank's mean compute
   CHECK(point.noise_scale == 40.5);
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool::leader

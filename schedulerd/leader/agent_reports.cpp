@@ -1,0 +1,104 @@
+#include "schedulerd/leader/agent_reports.hpp"
+
+#include <utility>
+
+#include "schedulerd/leader/report_facts.hpp"
+
+namespace tidepool::leader {
+namespace {
+
+using Of = ReportRefusedNote::Of;
+
+// `note` says whose report it is; it is told with the engine's words if they are a refusal.
+void learn_or_note(core::Fact fact, ReportRefusedNote note, TurnBatch& batch) {
+  const Status learnt = batch.learn(std::move(fact));
+  if (learnt.ok()) return;
+  note.why = learnt.error().message;
+  batch.note(std::move(note));
+}
+
+// None: it is no worker of this node.
+const core::Worker* worker_of(NodeId node, WorkerId id, const TurnBatch& batch) {
+  const core::Worker* worker = batch.state().find_worker(id);
+  return worker != nullptr && worker->node == node ? worker : nullptr;
+}
+
+}  // namespace
+
+void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
+  const auto& [engine, executor, newest] = batch.leader();
+  const NodeId node = engine.node_id_for(item.hello.node);
+  const auto refuse = [&](const std::string& why) {
+    batch.note(AgentRefusedNote{item.hello.node, why});
+    batch.order(AgentRefusal{item.session, why});
+  };
+  auto fact = fact_of_hello(item.hello, node);
+  if (!fact.ok()) return refuse(fact.error().message);
+  const Status learnt = batch.learn(*std::move(fact));
+  if (!learnt.ok()) return refuse(learnt.error().message);
+  batch.note(AgentJoinedNote{node, item.hello.node, item.hello.running.size()});
+  Admission admission{item.session, node, {}};
+  for (const Order& order : executor.catch_up(node, item.hello.running, batch.state())) {
+    if (auto message = batch.message_of(order)) admission.orders.push_back(*std::move(message));
+  }
+  batch.order(std::move(admission));
+}
+
+void take_loss(const AgentLostItem& item, TurnBatch& batch) {
+  const auto& [engine, executor, newest] = batch.leader();
+  const NodeId node = engine.node_id_for(item.node);
+  if (batch.state().find_node(node) == nullptr) return;
+  batch.note(NodeLostNote{node, item.node, item.why});
+  (void)batch.learn(core::NodeLost{node, item.why});
+  newest.forget_workers_of(node, batch.state());
+}
+
+void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
+  if (worker_of(item.node, item.report.worker, batch) != nullptr) {
+    batch.leader().newest.forget(item.report.worker);
+    learn_or_note(fact_of_exit(item.report), {Of::kExit, item.report.worker, item.node, {}}, batch);
+  }
+  batch.order(NodeMessage{item.node, api::ReportAck{item.report.report}});
+}
+
+void take_message(const FromWorkerItem& item, TurnBatch& batch) {
+  const WorkerId id = item.report.worker;
+  const core::Worker* worker = worker_of(item.node, id, batch);
+  if (worker == nullptr) return batch.note(ReportIgnoredNote{id});
+  const JobId job = worker->job;
+  if (auto fact = fact_of_worker(item.report.message, *worker)) {
+    learn_or_note(*std::move(fact), {Of::kMessage, id, item.node, {}}, batch);
+  }
+  Executor& executor = batch.leader().executor;
+  if (const auto* address = std::get_if<api::AddressMessage>(&item.report.message)) {
+    batch.order(executor.on_address(id, *address, batch.state()));
+  } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
+    batch.order(executor.on_relink(id, ready->generation, batch.state()));
+  } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
+    // The member that was to take a checkpoint may be gone; the new rank 0 takes it instead.
+    if (batch.state().find_job(job)->checkpoint_wanted) {
+      batch.order(Executor::order_checkpoint(job, batch.state()));
+    }
+  }
+}
+
+void take_stuck(const WorkerStuckItem& item, TurnBatch& batch) {
+  if (worker_of(item.node, item.report.worker, batch) == nullptr) return;
+  batch.note(WorkerStuckNote{item.report});
+  learn_or_note(fact_of_stuck(item.report), {Of::kStuck, item.report.worker, item.node, {}}, batch);
+}
+
+void take_probe(const NodeProbedItem& item, TurnBatch& batch) {
+  learn_or_note(fact_of_probe(item.report, item.node), {Of::kProbe, {}, item.node, {}}, batch);
+}
+
+void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch) {
+  for (const JobId job : item.report.jobs) {
+    const auto ended = batch.ended(job);
+    if (!ended.ok()) return;
+    if (!*ended) continue;
+    batch.order(NodeMessage{item.node, Executor::forget_order(job, (*ended)->failed(), (*ended)->at, batch.now())});
+  }
+}
+
+}  // namespace tidepool::leader

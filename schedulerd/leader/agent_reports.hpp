@@ -1,0 +1,20 @@
+// What agents say, taken in: facts for the engine, and what their sender is told in turn. A node speaks only for its
+// own workers; what it says of others is left alone.
+#pragma once
+
+#include "schedulerd/leader/turn_batch.hpp"
+
+namespace tidepool::leader {
+
+// Admits the agent and tells it what it may have missed, or refuses it.
+void take_hello(const AgentHelloItem& item, TurnBatch& batch);
+void take_loss(const AgentLostItem& item, TurnBatch& batch);
+// Acknowledged in any case: of an unknown worker everything is known already, and repeating does not make it true.
+void take_exit(const WorkerExitedItem& item, TurnBatch& batch);
+void take_message(const FromWorkerItem& item, TurnBatch& batch);
+void take_stuck(const WorkerStuckItem& item, TurnBatch& batch);
+void take_probe(const NodeProbedItem& item, TurnBatch& batch);
+// States of jobs that have ended may go. Those of jobs that this daemon does not know are not its to judge.
+void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch);
+
+}  // namespace tidepool::leader

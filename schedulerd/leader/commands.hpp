@@ -1,0 +1,107 @@
+// What users ask for, and the durable answer. Plain values: they come from the API and from the simulated world alike.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "core/state/fact.hpp"
+#include "core/state/job_spec.hpp"
+#include "schedulerd/leader/records.hpp"
+
+namespace tidepool::leader {
+
+struct SubmitJob {
+  core::JobSpec spec;
+};
+// All of them or none. Their ids follow one another; the receipt names the first.
+struct SubmitJobs {
+  std::vector<core::JobSpec> specs;  // at least one
+};
+struct CancelJob {
+  JobId job;
+};
+struct ResizeJob {
+  JobId job;
+  int size = 0;  // 0 clears the wish
+};
+struct SuspendJob {
+  JobId job;
+};
+struct ResumeJob {
+  JobId job;
+};
+struct CheckpointJob {
+  JobId job;
+};
+// The job's specification anew, with what was changed.
+struct ChangeJob {
+  JobId job;
+  core::JobSpec spec;
+};
+struct CordonNode {
+  NodeId node;
+  bool cordoned = true;
+};
+struct CreateToken {
+  std::string id;  // made by whoever takes the request in, because chance is an input
+  std::string name;
+  std::string role;    // "admin", "submitter", "viewer"
+  std::string tenant;  // empty = all
+  std::string secret_sha256;
+  std::optional<Duration> lifetime;
+};
+struct RevokeToken {
+  std::string token_id;
+};
+// Keeps a version; one that is there already stays as it is.
+struct StorePolicyVersion {
+  PolicyVersion version;
+};
+// Notes what came of looking a stored version over.
+struct NotePolicyChecks {
+  std::string name;
+  std::string version;
+  PolicyChecks checks;
+};
+// From now on this stored version decides; none = the daemon's own policy.
+struct ActivatePolicy {
+  std::optional<core::PolicyFileRef> file;
+};
+// The version before it decides again. Refused unless `name` is the active one.
+struct RollBackPolicy {
+  std::string name;
+  std::string why;
+};
+// This stored version is asked beside whoever decides; none = nobody is.
+struct ShadowPolicy {
+  std::optional<core::PolicyFileRef> file;
+};
+using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
+                                 ChangeJob, CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
+                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+
+struct Idempotency {
+  std::string key;           // as the client sent it
+  std::string token_id;      // keys of different tokens never meet
+  std::string request_hash;  // of method, path and body
+};
+
+struct Command {
+  CommandBody body;
+  std::string actor;  // token id, for the audit
+  std::optional<Idempotency> idempotency;
+};
+
+// The durable answer. `replayed` = the key had been used with the same request before.
+struct Receipt {
+  std::optional<JobId> job;
+  std::string token_id;  // of CreateToken
+  EventSeq as_of_seq = 0;
+  bool replayed = false;
+};
+
+}  // namespace tidepool::leader

@@ -1,0 +1,112 @@
+#include "schedulerd/leader/daemon_turn.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/overloaded.hpp"
+#include "schedulerd/leader/agent_reports.hpp"
+#include "schedulerd/leader/turn_batch.hpp"
+#include "schedulerd/leader/user_commands.hpp"
+
+namespace tidepool::leader {
+namespace {
+
+constexpr int kRoundsPerTurn = 8;
+
+core::PolicyRound missed_round(const DaemonTurn::AwaitedRound& awaited, Instant now) {
+  core::PolicyRound round{.number = awaited.number, .asked_at = now};
+  round.fault = awaited.is_readable ? "policy.deadline" : "policy.not_started";
+  round.message = awaited.is_readable ? "no answer has come in time from the policy host"
+                                      : "the stored version cannot be read; upload it again and activate it";
+  return round;
+}
+
+}  // namespace
+
+Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, TurnReads& reads,
+                                   core::StageTimes* times) {
+  TurnBatch batch({engine_, executor_, newest_}, reads, now);
+  for (std::size_t place = 0; place < items.size() && !batch.failure(); ++place) take(place, items[place], batch);
+  if (batch.failure()) return *batch.failure();
+  give_up_late_round(batch);
+  const auto due = engine_.next_due();
+  if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
+  TurnResult result = batch.take();
+  result.question = open_question(std::max(now, state().now));
+  return result;
+}
+
+std::optional<Instant> DaemonTurn::next_due() const {
+  const auto due = engine_.next_due();
+  if (!awaited_) return due;
+  return due ? std::min(*due, awaited_->until) : awaited_->until;
+}
+
+void DaemonTurn::take(std::size_t place, TurnItem& item, TurnBatch& batch) {
+  std::visit(Overloaded{
+                 [&](const Command& command) { take_command(place, command, batch); },
+                 [&](const AgentHelloItem& hello) { take_hello(hello, batch); },
+                 [&](const AgentLostItem& lost) { take_loss(lost, batch); },
+                 [&](const WorkerExitedItem& exited) { take_exit(exited, batch); },
+                 [&](const FromWorkerItem& said) { take_message(said, batch); },
+                 [&](const WorkerStuckItem& stuck) { take_stuck(stuck, batch); },
+                 [&](const NodeProbedItem& probed) { take_probe(probed, batch); },
+                 [&](const KeptJobsItem& kept) { take_kept_jobs(kept, batch); },
+                 [&](PolicyRoundItem& round) { take_round(round, batch); },
+             },
+             item);
+}
+
+// Whether an answer still counts is the engine's to say (core/facts/policy_facts.hpp); here only its number is held
+// against the one that is awaited.
+void DaemonTurn::take_round(PolicyRoundItem& item, TurnBatch& batch) {
+  const core::PolicyDeployment& deployment = state().deployment;
+  if (!deployment.active || item.round.number != deployment.next_round) {
+    return batch.note(PolicyAnswerLateNote{item.round.number, deployment.next_round});
+  }
+  if (!item.round.fault.empty()) {
+    batch.note(PolicyFailedNote{*deployment.active, item.round.fault, item.round.message});
+  }
+  awaited_.reset();
+  (void)batch.learn(core::PolicyAnswered{std::move(item.round)});
+}
+
+void DaemonTurn::give_up_late_round(TurnBatch& batch) {
+  const Instant now = batch.engine_now();
+  if (!awaited_ || now < awaited_->until) return;
+  const AwaitedRound late = *std::exchange(awaited_, std::nullopt);
+  (void)batch.learn(core::PolicyAnswered{missed_round(late, now)});
+}
+
+// A question that is asked no more, because another file is active or none, is awaited no more.
+std::optional<std::int64_t> DaemonTurn::open_question(Instant now) {
+  const core::PolicyDeployment& deployment = state().deployment;
+  if (awaited_ && (!deployment.active || awaited_->number != deployment.next_round)) awaited_.reset();
+  return awaited_ ? std::nullopt : engine_.question(now);
+}
+
+void DaemonTurn::decide(TurnBatch& batch, core::StageTimes* times) {
+  more_to_decide_ = false;
+  for (int round = 0; round < kRoundsPerTurn; ++round) {
+    core::Decision decision = engine_.decide(batch.engine_now(), times);
+    if (!is_lawful(decision, batch, times)) return;
+    if (decision.empty()) {
+      engine_.accept(decision);
+      return;
+    }
+    batch.accept(std::move(decision));
+  }
+  more_to_decide_ = true;
+}
+
+bool DaemonTurn::is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times) {
+  if (times != nullptr) times->begin(core::Stage::kValidate);
+  const Status lawful = engine_.validate(decision);
+  if (times != nullptr) times->end();
+  if (lawful.ok()) return true;
+  if (last_invalid_ != lawful.error().message) batch.note(PlanDroppedNote{decision.policy, lawful.error().message});
+  last_invalid_ = lawful.error().message;
+  return false;
+}
+
+}  // namespace tidepool::leader

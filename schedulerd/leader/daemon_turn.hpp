@@ -1,0 +1,68 @@
+// The daemon's turn, which is all of it that decides: what has come in goes in, the engine learns and decides, and what
+// is to be written, answered and sent comes out. Pure: the real loop and the simulated daemon are two shells around it.
+//
+// A shell keeps one order: run() first, then all rows in one commit, and only then answers, pictures for readers and
+// orders (docs/adr/0002-step-then-commit.md). After an error of run() or of the commit the engine may be ahead of the
+// storage: drop the turn with it, and recover.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/decide/engine.hpp"
+#include "schedulerd/leader/executor.hpp"
+#include "schedulerd/leader/newest_measurements.hpp"
+#include "schedulerd/leader/turn_reads.hpp"
+#include "schedulerd/leader/turn_result.hpp"
+
+namespace tidepool::leader {
+
+class TurnBatch;
+
+class DaemonTurn {
+ public:
+  // The engine is new, or recovered from what was committed.
+  explicit DaemonTurn(core::Engine engine) : engine_(std::move(engine)) {}
+
+  // `now` may be behind the engine's own time, which then counts. `times`: told how long each stage of decisions took,
+  // if given. An error: a lookup has failed.
+  [[nodiscard]] Result<TurnResult> run(std::vector<TurnItem> items, Instant now, TurnReads& reads,
+                                       core::StageTimes* times = nullptr);
+
+  // The question of the last turn was asked, and an answer is awaited until then; if it could not be asked the moment
+  // is now, and the round counts as failed in the next turn.
+  struct AwaitedRound {
+    std::int64_t number = 0;
+    Instant until;
+    bool is_readable = true;  // else the stored version cannot be run any more
+  };
+  void await(const AwaitedRound& round) { awaited_ = round; }
+
+  [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
+  [[nodiscard]] const NewestMeasurements& newest() const { return newest_; }
+  // There is more to decide at once: the last turn ran out of rounds, or there was none yet.
+  [[nodiscard]] bool has_more_to_decide() const { return more_to_decide_; }
+  // When a turn may be due though nothing comes in.
+  [[nodiscard]] std::optional<Instant> next_due() const;
+
+ private:
+  void take(std::size_t place, TurnItem& item, TurnBatch& batch);
+  void take_round(PolicyRoundItem& item, TurnBatch& batch);
+  void give_up_late_round(TurnBatch& batch);
+  void decide(TurnBatch& batch, core::StageTimes* times);
+  // False: the plan breaks a law.
+  [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);
+  [[nodiscard]] std::optional<std::int64_t> open_question(Instant now);
+
+  core::Engine engine_;
+  Executor executor_;
+  NewestMeasurements newest_;
+  std::optional<AwaitedRound> awaited_;
+  std::string last_invalid_;  // so that one bad plan is told once
+  bool more_to_decide_ = true;
+};
+
+}  // namespace tidepool::leader

@@ -1,0 +1,34 @@
+// What readers want beside the state: the newest measurement of each job that goes on, and of each worker.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/fact.hpp"
+#include "schedulerd/leader/turn_rows.hpp"
+
+namespace tidepool::leader {
+
+// A report as readers see it. `size` is that of the measured generation.
+[[nodiscard]] MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at);
+
+class NewestMeasurements {
+ public:
+  // `state` has learnt the report. None: its job is not there any more.
+  [[nodiscard]] std::optional<MetricRow> add(const core::StepsMeasured& steps, const core::ClusterState& state,
+                                             Instant now);
+  void forget(JobId job) { jobs_.erase(job); }
+  void forget(WorkerId worker) { compute_ms_.erase(worker); }
+  // No exit of these may ever be heard of; those that come back report anew.
+  void forget_workers_of(NodeId node, const core::ClusterState& state);
+
+  [[nodiscard]] const std::map<JobId, LatestMetrics>& jobs() const { return jobs_; }
+  [[nodiscard]] const std::map<WorkerId, double>& compute_ms() const { return compute_ms_; }
+
+ private:
+  std::map<JobId, LatestMetrics> jobs_;
+  std::map<WorkerId, double> compute_ms_;
+};
+
+}  // namespace tidepool::leader

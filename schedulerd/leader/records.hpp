@@ -1,0 +1,81 @@
+// What the journal keeps beside facts and decisions, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::leader {
+
+struct MetricPoint {
+  Instant at;
+  std::int64_t step = 0;
+  int size = 0;
+  GenerationNumber generation = 0;
+  double samples_per_second = 0;
+  double step_ms = 0;
+  double loss = 0;
+  std::vector<double> compute_ms;
+  std::int64_t global_batch = 0;      // 0 = not told
+  std::optional<double> noise_scale;  // in samples; none: not known then
+};
+
+// Newest measurement of a job, for progress that the state does not keep.
+struct LatestMetrics {
+  double samples_per_second = 0;
+  double step_ms = 0;
+  std::vector<double> compute_ms;  // by rank, mean of the last report
+};
+
+struct TokenRecord {
+  std::string id;
+  std::string name;
+  std::string role;
+  std::string tenant;
+  std::string secret_sha256;
+  std::string created_at;  // RFC 3339
+  std::optional<std::int64_t> expires_unix_s;
+  bool revoked = false;
+};
+
+// What came of looking a version over in a real host. Canonical JSON in the journal.
+struct PolicyChecks {
+  bool runs = false;  // the host took it
+  std::string fault;  // why not
+  std::vector<std::string> hooks;
+  std::int64_t tests = 0;  // that were run; 0 = none yet
+  std::int64_t failed = 0;
+  std::string at;  // RFC 3339
+};
+
+struct PolicyVersion {
+  std::string name;
+  std::string version;                 // 64 hexadecimal digits
+  std::string created_at;              // RFC 3339
+  std::string created_by;              // token id; "--policy" of the command line
+  std::string manifest;                // canonical JSON of policy.yaml, every default written out
+  std::string source;                  // Lua text or a library's bytes; empty in lists
+  std::string tests;                   // canonical JSON: an object of file names and lists of tests
+  std::optional<PolicyChecks> checks;  // none = never looked over
+};
+
+// What an idempotency key has been answered with before.
+struct StoredReceipt {
+  std::string request_hash;
+  std::optional<JobId> job;
+  std::string token_id;
+};
+
+// Of a job that has ended and left the state.
+struct EndedNote {
+  std::string state;  // "failed"
+  Instant at;
+  [[nodiscard]] bool failed() const { return state == core::to_text(core::JobState::kFailed); }
+};
+
+}  // namespace tidepool::leader

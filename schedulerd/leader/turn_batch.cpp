@@ -1,0 +1,108 @@
+#include "schedulerd/leader/turn_batch.hpp"
+
+#include <algorithm>
+
+#include "schedulerd/leader/start_order.hpp"
+
+namespace tidepool::leader {
+
+Status TurnBatch::learn(core::Fact fact) {
+  core::TimedFact timed{.at = engine_now(), .fact = std::move(fact)};
+  auto events = leader_.engine.step(timed);
+  if (!events.ok()) return events.error();
+  result_.changed = true;
+  std::optional<MetricRow> metric;
+  if (const auto* steps = std::get_if<core::StepsMeasured>(&timed.fact)) {
+    metric = leader_.newest.add(*steps, state(), now_);
+  }
+  add(FactRow{std::move(timed), *std::move(events)});
+  if (metric) add(*std::move(metric));
+  let_ended_go();
+  return ok_status();
+}
+
+void TurnBatch::accept(core::Decision decision) {
+  auto events = leader_.engine.accept(decision);
+  const Effects effects = leader_.executor.carry_out(decision, state());
+  result_.changed = true;
+  result_.planned = result_.planned || decision.replan || !decision.plan.empty();
+  std::vector<JobId> over;
+  for (const auto& planned : decision.plan) {
+    if (const auto* end = std::get_if<core::EndJobIntent>(&planned.intent)) over.push_back(end->job);
+  }
+  add(DecisionRow{std::move(decision), std::move(events)});
+  let_ended_go();
+  for (const WorkerId id : effects.started) add(WorkerRow{*state().find_worker(id)});
+  order(effects.orders);
+  for (const JobId job : over) leader_.newest.forget(job);
+}
+
+// Jobs that have left the state go on in the journal, with what made them leave.
+void TurnBatch::let_ended_go() {
+  for (auto& job : leader_.engine.take_ended()) {
+    leader_.newest.forget(job->id);
+    ended_[job->id] = {core::to_text(job->state), job->finished_at.value_or(Instant())};
+    add(EndedJobRow{std::move(job)});
+  }
+}
+
+void TurnBatch::order(const std::vector<NodeOrder>& orders) {
+  for (const NodeOrder& each : orders) {
+    if (auto message = message_of(each.what)) order(NodeMessage{each.node, *std::move(message)});
+  }
+}
+
+std::optional<api::DaemonToAgent> TurnBatch::message_of(const Order& order) {
+  auto message = write_message(order, state());
+  if (message.ok()) return *std::move(message);
+  const auto* start = std::get_if<StartOrder>(&order);
+  note(StartImpossibleNote{start == nullptr ? WorkerId() : start->worker, message.error().message});
+  return std::nullopt;
+}
+
+void TurnBatch::add_receipt(const Idempotency& request, const Receipt& receipt) {
+  receipts_[{request.token_id, request.key}] = {request.request_hash, receipt.job, receipt.token_id};
+  add(ReceiptRow{request, receipt});
+}
+
+void TurnBatch::add_token(CreateToken token) {
+  tokens_.insert(token.id);
+  add(TokenRow{std::move(token)});
+}
+
+void TurnBatch::add_policy(PolicyVersion version) {
+  policies_.try_emplace({version.name, version.version}, version);
+  add(PolicyVersionRow{std::move(version)});
+}
+
+Result<std::optional<StoredReceipt>> TurnBatch::receipt_for(const Idempotency& request) {
+  const auto found = receipts_.find({request.token_id, request.key});
+  if (found != receipts_.end()) return std::optional(found->second);
+  return kept(reads_.receipt_for(request));
+}
+
+Result<std::optional<EndedNote>> TurnBatch::ended(JobId id) {
+  if (const core::Job* job = state().find_job(id)) {
+    if (!core::is_final(job->state) || !job->finished_at) return std::optional<EndedNote>();
+    return std::optional(EndedNote{core::to_text(job->state), *job->finished_at});
+  }
+  const auto found = ended_.find(id);
+  if (found != ended_.end()) return std::optional(found->second);
+  return kept(reads_.ended(id));
+}
+
+Result<bool> TurnBatch::has_token(const std::string& id) {
+  if (tokens_.contains(id)) return true;
+  return kept(reads_.has_token(id));
+}
+
+Status TurnBatch::can_run(const core::PolicyFileRef& file) {
+  const auto found = policies_.find({file.name, file.version});
+  if (found != policies_.end()) return reads_.can_run(found->second, file.params);
+  const auto stored = kept(reads_.policy_version(file.name, file.version));
+  if (!stored.ok()) return stored.error();
+  if (!*stored) return not_found("there is no version " + file.version + " of " + file.name + "; upload it first");
+  return reads_.can_run(**stored, file.params);
+}
+
+}  // namespace tidepool::leader

@@ -1,0 +1,67 @@
+// What a turn has to tell those who run the daemon, beside its events: what it has refused, ignored or given up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "api/worker_protocol.hpp"
+#include "base/ids.hpp"
+#include "core/state/policy_deployment.hpp"
+
+namespace tidepool::leader {
+
+struct AgentJoinedNote {
+  NodeId node;
+  std::string name;
+  std::size_t workers = 0;
+};
+struct AgentRefusedNote {
+  std::string name;
+  std::string why;
+};
+struct NodeLostNote {
+  NodeId node;
+  std::string name;
+  std::string why;
+};
+// A worker's message by a node on which the worker does not run.
+struct ReportIgnoredNote {
+  WorkerId worker;
+};
+// The engine has refused what a report says.
+struct ReportRefusedNote {
+  enum class Of { kExit, kMessage, kStuck, kProbe };
+  Of of = Of::kMessage;
+  WorkerId worker;  // none for kProbe
+  NodeId node;
+  std::string why;
+};
+struct WorkerStuckNote {
+  api::WorkerStuckReport report;
+};
+// The engine's own plan breaks a law: nothing of it is done.
+struct PlanDroppedNote {
+  std::string policy;
+  std::string why;
+};
+// Its job's document does not say what to run.
+struct StartImpossibleNote {
+  WorkerId worker;
+  std::string why;
+};
+struct PolicyAnswerLateNote {
+  std::int64_t round = 0;
+  std::int64_t awaited = 0;
+};
+struct PolicyFailedNote {
+  core::PolicyFileRef policy;
+  std::string code;
+  std::string why;
+};
+using TurnNote =
+    std::variant<AgentJoinedNote, AgentRefusedNote, NodeLostNote, ReportIgnoredNote, ReportRefusedNote, WorkerStuckNote,
+                 PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote>;
+
+}  // namespace tidepool::leader

@@ -1,0 +1,29 @@
+// What a turn must look up in the storage. The daemon reads its journal, a simulation its memory. What the turn itself
+// has written so far is not asked for here (turn_batch.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "schedulerd/leader/commands.hpp"
+#include "schedulerd/leader/records.hpp"
+
+namespace tidepool::leader {
+
+// An error of any but the last says that the storage has failed, which ends the turn and the daemon.
+class TurnReads {
+ public:
+  virtual ~TurnReads() = default;
+  [[nodiscard]] virtual Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request) = 0;
+  // Of a job that has left the state; none: there was none, or its time has passed.
+  [[nodiscard]] virtual Result<std::optional<EndedNote>> ended(JobId job) = 0;
+  [[nodiscard]] virtual Result<bool> has_token(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
+                                                                            const std::string& version) = 0;
+  // The error says why this version cannot be run with these parameters.
+  [[nodiscard]] virtual Status can_run(const PolicyVersion& version, const std::string& params) = 0;
+};
+
+}  // namespace tidepool::leader

@@ -1,0 +1,68 @@
+// What a turn leaves for the journal, in the order in which it happened. All rows of a turn are one commit; times by
+// the wall clock are added by whoever writes them, because only the daemon's own time is known here.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/event.hpp"
+#include "core/state/fact.hpp"
+#include "core/state/plan.hpp"
+#include "schedulerd/leader/commands.hpp"
+#include "schedulerd/leader/records.hpp"
+
+namespace tidepool::leader {
+
+// These two are what a recovery goes by; all others are for readers.
+struct FactRow {
+  core::TimedFact fact;
+  std::vector<core::Event> events;
+};
+struct DecisionRow {
+  core::Decision decision;
+  std::vector<core::Event> events;
+};
+// It has left the state; readers find it in the journal from now on.
+struct EndedJobRow {
+  std::shared_ptr<const core::Job> job;
+};
+struct MetricRow {
+  JobId job;
+  MetricPoint point;
+};
+// Started with the decision before it: readers may ask for its job and node after its end.
+struct WorkerRow {
+  core::Worker worker;
+};
+struct ReceiptRow {
+  Idempotency request;
+  Receipt receipt;
+};
+struct TokenRow {
+  CreateToken token;
+};
+struct TokenRevokedRow {
+  std::string token_id;
+};
+// One that is there already stays as it is. `created_at` is empty.
+struct PolicyVersionRow {
+  PolicyVersion version;
+};
+// `checks.at` is empty.
+struct PolicyChecksRow {
+  std::string name;
+  std::string version;
+  PolicyChecks checks;
+};
+// The comparison with a shadow begins anew; none = it ends.
+struct ShadowRow {
+  std::optional<core::PolicyFileRef> file;
+};
+using TurnRow = std::variant<FactRow, DecisionRow, EndedJobRow, MetricRow, WorkerRow, ReceiptRow, TokenRow,
+                             TokenRevokedRow, PolicyVersionRow, PolicyChecksRow, ShadowRow>;
+
+}  // namespace tidepool::leader

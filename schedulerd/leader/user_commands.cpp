@@ -1,0 +1,131 @@
+#include "schedulerd/leader/user_commands.hpp"
+
+#include <utility>
+
+#include "base/overloaded.hpp"
+#include "core/facts/job_facts.hpp"
+
+namespace tidepool::leader {
+namespace {
+
+// Carries out one command; each overload says why it is refused.
+class Carrying {
+ public:
+  Carrying(const std::string& actor, TurnBatch& batch) : actor_(actor), batch_(batch) {}
+
+  Status operator()(const SubmitJob& body) {
+    const JobId job = batch_.leader().engine.next_job_id();
+    return of_job(job, core::JobSubmitted{job, body.spec});
+  }
+  Status operator()(const SubmitJobs& body) {
+    const core::Engine& engine = batch_.leader().engine;
+    // What is refused is refused before the first is stored.
+    for (const auto& spec : body.specs) TP_TRY(core::check_spec(spec));
+    receipt_.job = engine.next_job_id();
+    for (const auto& spec : body.specs) TP_TRY(batch_.learn(core::JobSubmitted{engine.next_job_id(), spec}));
+    return ok_status();
+  }
+  Status operator()(const CancelJob& body) { return of_job(body.job, core::JobCancelRequested{body.job}); }
+  Status operator()(const ResizeJob& body) { return of_job(body.job, core::JobResizeRequested{body.job, body.size}); }
+  Status operator()(const SuspendJob& body) { return of_job(body.job, core::JobSuspendRequested{body.job}); }
+  Status operator()(const ResumeJob& body) { return of_job(body.job, core::JobResumeRequested{body.job}); }
+  Status operator()(const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); }
+  Status operator()(const CheckpointJob& body) {
+    TP_TRY(of_job(body.job, core::JobCheckpointRequested{body.job}));
+    batch_.order(Executor::order_checkpoint(body.job, batch_.state()));
+    return ok_status();
+  }
+  Status operator()(const CordonNode& body) { return batch_.learn(core::NodeCordonChanged{body.node, body.cordoned}); }
+
+  Status operator()(const CreateToken& body) {
+    receipt_.token_id = body.id;
+    batch_.add_token(body);
+    return ok_status();
+  }
+  Status operator()(const RevokeToken& body) {
+    const auto known = batch_.has_token(body.token_id);
+    if (!known.ok()) return known.error();
+    if (!*known) return not_found("there is no token " + body.token_id);
+    batch_.add(TokenRevokedRow{body.token_id});
+    return ok_status();
+  }
+
+  Status operator()(const StorePolicyVersion& body) {
+    PolicyVersion version = body.version;
+    version.created_by = actor_;
+    batch_.add_policy(std::move(version));
+    return ok_status();
+  }
+  Status operator()(const NotePolicyChecks& body) {
+    batch_.add(PolicyChecksRow{body.name, body.version, body.checks});
+    return ok_status();
+  }
+  Status operator()(const ActivatePolicy& body) {
+    if (body.file) TP_TRY(batch_.can_run(*body.file));
+    return batch_.learn(core::PolicyActivated{body.file});
+  }
+  Status operator()(const RollBackPolicy& body) {
+    const auto& active = batch_.state().deployment.active;
+    if (active && active->name != body.name) {
+      return conflict(body.name + " is not active; " + active->name + " is: roll that back");
+    }
+    return batch_.learn(core::PolicyRolledBack{body.why});
+  }
+  Status operator()(const ShadowPolicy& body) {
+    if (body.file) TP_TRY(batch_.can_run(*body.file));
+    TP_TRY(batch_.learn(core::PolicyShadowed{body.file}));
+    batch_.add(ShadowRow{body.file});
+    batch_.mark_planned();  // there is something new to compare
+    return ok_status();
+  }
+
+  [[nodiscard]] Receipt receipt() {
+    receipt_.as_of_seq = batch_.state().next_event - 1;
+    return std::move(receipt_);
+  }
+
+ private:
+  Status of_job(JobId job, core::Fact fact) {
+    receipt_.job = job;
+    if (!batch_.state().has_ended(job)) return batch_.learn(std::move(fact));
+    const auto ended = batch_.ended(job);
+    if (!ended.ok()) return ended.error();
+    if (!*ended) return not_found("there is no " + job.text() + " any more");
+    return conflict(job.text() + " has already " + (*ended)->state);
+  }
+
+  const std::string& actor_;
+  TurnBatch& batch_;
+  Receipt receipt_;
+};
+
+// None: the key has not been used.
+std::optional<Result<Receipt>> answer_before(const Idempotency& request, TurnBatch& batch) {
+  const auto before = batch.receipt_for(request);
+  if (!before.ok()) return Result<Receipt>(before.error());
+  if (!*before) return std::nullopt;
+  if ((*before)->request_hash != request.request_hash) {
+    return Result<Receipt>(conflict("the idempotency key \"" + request.key +
+                                    "\" was used with another request in the last 24 hours; send a new key"));
+  }
+  return Result<Receipt>(Receipt{.job = (*before)->job,
+                                 .token_id = (*before)->token_id,
+                                 .as_of_seq = batch.state().next_event - 1,
+                                 .replayed = true});
+}
+
+}  // namespace
+
+void take_command(std::size_t item, const Command& command, TurnBatch& batch) {
+  if (command.idempotency) {
+    if (auto before = answer_before(*command.idempotency, batch)) return batch.answer(item, *std::move(before));
+  }
+  Carrying carrying(command.actor, batch);
+  const Status done = std::visit(carrying, command.body);
+  if (!done.ok()) return batch.answer(item, done.error());
+  const Receipt receipt = carrying.receipt();
+  if (command.idempotency) batch.add_receipt(*command.idempotency, receipt);
+  batch.answer(item, receipt);
+}
+
+}  // namespace tidepool::leader

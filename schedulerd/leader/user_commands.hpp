@@ -1,0 +1,14 @@
+// What a user asks for, carried out: as facts where the engine has a say, as rows where only readers are concerned.
+#pragma once
+
+#include <cstddef>
+
+#include "schedulerd/leader/turn_batch.hpp"
+
+namespace tidepool::leader {
+
+// Adds the answer to the command at this place. A key that has been used before gives its receipt again and changes
+// nothing; with another request it is refused.
+void take_command(std::size_t item, const Command& command, TurnBatch& batch);
+
+}  // namespace tidepool::leader
