@@ -21,8 +21,4 @@ api::AgentWelcome welcome(NodeId node) {
   return {.node = node, .heartbeat_ms = kNoHeartbeat.count_ms(), .cluster = "simulated"};
 }
 
-int node_of_name(const std::string& name) {
-  return std::stoi(name.substr(name.rfind('-') + 1)) - 1;
-}
-
 }  // namespace tidepool::sim

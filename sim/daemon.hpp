@@ -1,5 +1,5 @@
 // The daemon as the simulated world meets it: messages in, messages out, at moments that the world chooses. The usual
-// one is DaemonModel; another in its place (in a test: the live loop) is driven through the same run.
+// one is SimulatedDaemon; whoever puts another in its place (a test: the live loop) is driven through the same run.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,6 @@ struct DaemonParts {
 
 // Nodes are indices in the world, names and ids in the daemon: node 0 is "node-1".
 [[nodiscard]] std::string node_name(int node);
-[[nodiscard]] int node_of_name(const std::string& name);
 
 // The answer to an agent that is let in. Its heartbeats would only cost time: that a node is silent is an event of the
 // simulator's own (AgentSilent).

@@ -1,5 +1,5 @@
 // What goes wrong in a run, drawn from a seed before it starts: which node, when, for how long.
-// Daemon crashes are not here: they happen at journal writes (daemon_model.hpp).
+// Daemon crashes are not here: they happen at journal writes (simulated_daemon.hpp).
 #pragma once
 
 #include <cstdint>

@@ -56,12 +56,12 @@ std::unique_ptr<Daemon> Simulator::make_daemon() {
                      .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
                      .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
   if (setup_.daemon) return setup_.daemon(ground);
-  return std::make_unique<DaemonModel>(DaemonModel::Setup{.ground = std::move(ground),
-                                                          .journaled = static_cast<bool>(setup_.crash_plan),
-                                                          .records_per_snapshot = setup_.records_per_snapshot,
-                                                          .crash_plan = setup_.crash_plan,
-                                                          .stopwatch_ns = setup_.stopwatch_ns,
-                                                          .bug = setup_.bug});
+  return std::make_unique<SimulatedDaemon>(SimulatedDaemon::Setup{.ground = std::move(ground),
+                                                                  .journaled = static_cast<bool>(setup_.crash_plan),
+                                                                  .records_per_snapshot = setup_.records_per_snapshot,
+                                                                  .crash_plan = setup_.crash_plan,
+                                                                  .stopwatch_ns = setup_.stopwatch_ns,
+                                                                  .bug = setup_.bug});
 }
 
 Fleet::Setup Simulator::fleet_setup() {

@@ -1,4 +1,4 @@
-// One run: the modelled daemon with the real engine inside, the world outside, and links between them that delay,
+// One run: the daemon, whose turn is the real one, the world outside, and links between them that delay,
 // break and lose what is in flight, all under a virtual clock. The same setup gives the same run, event by event.
 #pragma once
 
@@ -16,10 +16,10 @@
 #include "base/rng.hpp"
 #include "base/time.hpp"
 #include "sim/cluster_model.hpp"
-#include "sim/daemon_model.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/fleet.hpp"
+#include "sim/simulated_daemon.hpp"
 #include "sim/workload.hpp"
 
 namespace tidepool::sim {

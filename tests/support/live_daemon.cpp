@@ -17,21 +17,22 @@ namespace {
 constexpr std::size_t kRefusedKept = 100;
 constexpr int kDecisionsPerTurn = 64;
 
-template <class Message>
-Message over_the_wire(const Message& message);
-
-template <>
-api::AgentToDaemon over_the_wire(const api::AgentToDaemon& message) {
-  auto arrived = api::decode_agent_to_daemon(api::encode(message));
+// What passes between a node and the daemon, as its reader gets it; all else is no message of the protocol.
+sim::Incoming over_the_wire(const sim::Incoming& incoming) {
+  const auto* from = std::get_if<sim::FromNode>(&incoming);
+  if (from == nullptr) return incoming;
+  auto arrived = api::decode_agent_to_daemon(api::encode(from->message));
   TP_CHECK(arrived.ok(), "what an agent says can be read");
-  return *std::move(arrived);
+  return sim::FromNode{from->node, *std::move(arrived)};
 }
 
-template <>
-api::DaemonToAgent over_the_wire(const api::DaemonToAgent& message) {
-  auto arrived = api::decode_daemon_to_agent(api::encode(message));
+sim::Outgoing over_the_wire(const sim::Outgoing& outgoing) {
+  const auto* to = std::get_if<sim::ToNode>(&outgoing);
+  // A welcome is the gateway's, which is not here.
+  if (to == nullptr || std::holds_alternative<api::AgentWelcome>(to->message)) return outgoing;
+  auto arrived = api::decode_daemon_to_agent(api::encode(to->message));
   TP_CHECK(arrived.ok(), "what the daemon says can be read");
-  return *std::move(arrived);
+  return sim::ToNode{to->node, *std::move(arrived)};
 }
 
 }  // namespace
@@ -81,110 +82,42 @@ std::vector<sim::Outgoing> LiveDaemon::receive(const std::vector<sim::Incoming>&
     TP_CHECK(recover().ok(), "the journal leads back to the state");
   }
   std::vector<live::InboxItem> items;
-  for (const sim::Incoming& incoming : batch) {
-    items.push_back(item_of(incoming));
-  }
+  for (const sim::Incoming& incoming : batch) items.push_back(inbox_item(incoming));
   if (options_.turns_batches_round) std::reverse(items.begin(), items.end());
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
   TP_CHECK(loop_->turn(std::chrono::microseconds(0)).ok(), "the disk holds");
   tell_decisions();
+  std::vector<sim::Outgoing> orders;
+  for (auto& item : std::exchange(post_.items, {})) {
+    if (const auto* refusal = std::get_if<live::AgentRefusal>(&item)) refused_.push_back(refusal->why);
+    sim::pass_on(std::move(item), ids_, orders);
+  }
   std::vector<sim::Outgoing> out = std::exchange(answers_, {});
-  for (const auto& item : std::exchange(post_.items, {})) pass_on(item, out);
+  for (const auto& order : orders) out.push_back(over_the_wire(order));
   return out;
 }
 
-// --- what comes in ------------------------------------------------------------------------------
+// --- what comes in and goes out -----------------------------------------------------------------
 
-NodeId LiveDaemon::node_id(int node) const {
-  for (const auto& [id, known] : loop_->state().nodes) {
-    if (known.name == sim::node_name(node)) return id;
-  }
-  return {};
-}
-
-int LiveDaemon::node_of(NodeId node) const {
-  return sim::node_of_name(loop_->state().find_node(node)->name);
-}
-
-live::InboxItem LiveDaemon::command(live::CommandBody body, std::string key) {
-  live::Command command{.body = std::move(body), .actor = "t", .idempotency = {}};
-  if (!key.empty()) command.idempotency = {.key = key, .token_id = "t", .request_hash = key};
-  return live::CommandItem{std::move(command), [this, key](const Result<live::Receipt>& receipt) {
-                             if (!receipt.ok()) {
-                               refused_.push_back(receipt.error().message);
-                             } else if (!key.empty()) {
-                               answers_.emplace_back(sim::Submitted{key, *receipt->job});
-                             }
-                           }};
-}
-
-live::InboxItem LiveDaemon::item_of(const sim::Incoming& incoming) {
-  using Item = live::InboxItem;
-  return std::visit(
-      Overloaded{
-          [&](const sim::Submit& submit) -> Item { return command(live::SubmitJob{submit.spec}, submit.key); },
-          [&](const sim::FromNode& from) -> Item { return message_of(from); },
-          [&](const sim::AgentSilent& silent) -> Item {
-            return live::AgentLostItem{sim::node_name(silent.node), "no sign of life"};
-          },
-          [&](const sim::CordonNode& cordon) -> Item {
-            return command(live::CordonNode{node_id(cordon.node), cordon.cordoned}, "");
-          },
-          [&](const sim::UserWish& wish) -> Item {
-            return std::visit(
-                Overloaded{
-                    [&](const core::JobResizeRequested& f) { return command(live::ResizeJob{f.job, f.size}, ""); },
-                    [&](const core::JobSuspendRequested& f) { return command(live::SuspendJob{f.job}, ""); },
-                    [&](const core::JobResumeRequested& f) { return command(live::ResumeJob{f.job}, ""); },
-                    [&](const core::JobCancelRequested& f) { return command(live::CancelJob{f.job}, ""); },
-                },
-                wish);
-          },
-      },
-      incoming);
-}
-
-live::InboxItem LiveDaemon::message_of(const sim::FromNode& from) const {
-  const NodeId node = node_id(from.node);
+live::InboxItem LiveDaemon::inbox_item(const sim::Incoming& incoming) {
+  leader::TurnItem item = sim::item_of(over_the_wire(incoming), ids_);
   return std::visit(Overloaded{
-                        [&](api::AgentHello hello) -> live::InboxItem {
-                          hello.token = "t";
-                          return live::AgentHelloItem{.session = static_cast<live::SessionNumber>(from.node) + 1,
-                                                      .hello = std::move(hello)};
+                        [&](leader::Command& command) -> live::InboxItem {
+                          return live::CommandItem{std::move(command), answer_to(sim::key_of(incoming))};
                         },
-                        [&](api::WorkerExitedReport report) -> live::InboxItem {
-                          return live::WorkerExitedItem{node, std::move(report)};
-                        },
-                        [&](api::WorkerStuckReport report) -> live::InboxItem {
-                          return live::WorkerStuckItem{node, std::move(report)};
-                        },
-                        [&](api::FromWorkerReport report) -> live::InboxItem {
-                          return live::FromWorkerItem{node, std::move(report)};
-                        },
-                        [](const auto&) -> live::InboxItem {
-                          TP_CHECK(false, "a simulated node says no such thing");
-                          return live::AgentLostItem{};
-                        },
+                        [](auto& said) -> live::InboxItem { return std::move(said); },
                     },
-                    over_the_wire(from.message));
+                    item);
 }
 
-// --- what goes out ------------------------------------------------------------------------------
-
-void LiveDaemon::pass_on(const live::OutboxItem& item, std::vector<sim::Outgoing>& out) {
-  const auto send = [&](NodeId node, const api::DaemonToAgent& order) {
-    out.emplace_back(sim::ToNode{node_of(node), over_the_wire(order)});
+std::function<void(Result<live::Receipt>)> LiveDaemon::answer_to(std::string key) {
+  return [this, key = std::move(key)](const Result<live::Receipt>& receipt) {
+    if (!receipt.ok()) {
+      refused_.push_back(receipt.error().message);
+    } else if (!key.empty()) {
+      answers_.emplace_back(sim::Submitted{key, *receipt->job});
+    }
   };
-  std::visit(Overloaded{
-                 [&](const live::Admission& admission) {
-                   // Of the gateway, which is not here.
-                   out.emplace_back(sim::ToNode{node_of(admission.node), sim::welcome(admission.node)});
-                   for (const auto& order : admission.orders) send(admission.node, order);
-                 },
-                 [&](const live::AgentRefusal& refusal) { refused_.push_back(refusal.why); },
-                 [&](const live::NodeOrder& order) { send(order.node, order.message); },
-             },
-             item);
 }
 
 void LiveDaemon::tell_decisions() {

@@ -1,4 +1,4 @@
-// The real daemon loop in the place of the simulator's model of it: real journal on a temporary disk, real engine,
+// The real daemon loop in the place of the simulated one: real journal on a temporary disk, real engine,
 // executor and recovery. Between it and the simulated agents runs the worker protocol, each message encoded and decoded
 // as on a wire; the clock is the simulator's.
 #pragma once
@@ -12,6 +12,7 @@
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "sim/daemon.hpp"
+#include "sim/turn_messages.hpp"
 #include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -44,13 +45,9 @@ class LiveDaemon final : public sim::Daemon {
     std::vector<live::OutboxItem> items;
   };
 
-  [[nodiscard]] live::InboxItem item_of(const sim::Incoming& incoming);
-  [[nodiscard]] live::InboxItem message_of(const sim::FromNode& from) const;
-  // With a key it is answered.
-  [[nodiscard]] live::InboxItem command(live::CommandBody body, std::string key);
-  [[nodiscard]] NodeId node_id(int node) const;
-  [[nodiscard]] int node_of(NodeId node) const;
-  void pass_on(const live::OutboxItem& item, std::vector<sim::Outgoing>& out);
+  [[nodiscard]] live::InboxItem inbox_item(const sim::Incoming& incoming);
+  // With a key it is passed on.
+  [[nodiscard]] std::function<void(Result<live::Receipt>)> answer_to(std::string key);
   void tell_decisions();
 
   sim::DaemonParts ground_;
@@ -64,6 +61,7 @@ class LiveDaemon final : public sim::Daemon {
   std::unique_ptr<live::Inbox> inbox_;
   std::unique_ptr<live::Loop> loop_;
   std::unique_ptr<live::SqliteHistory> history_;
+  sim::NodeIds ids_;
   Instant clock_at_;  // of the daemon's own line
   DecisionId told_;   // the newest decision that was passed on
   std::uint64_t turns_ = 0;

@@ -1,0 +1,112 @@
+// The daemon of the simulated world: the daemon's own turn (schedulerd/leader/daemon_turn.hpp) with a journal in memory
+// around it in the place of threads, sockets and disk. Rows are written before anything leaves, and recovery goes by
+// snapshot and journal, as in the real one.
+//
+// At each journal write it asks a crash plan whether to die there; a dead daemon answers nothing until recover().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "schedulerd/leader/daemon_turn.hpp"
+#include "sim/daemon.hpp"
+#include "sim/memory_journal.hpp"
+#include "sim/messages.hpp"
+#include "sim/turn_messages.hpp"
+
+namespace tidepool::sim {
+
+enum class CrashPoint {
+  kBeforeWrite,   // nothing of the batch reaches the journal
+  kBeforeCommit,  // appended, not durable
+  kAfterCommit,   // durable, nobody has been told and nothing has been done
+};
+// Whether to die at the n-th journal write (counted from 1 over the whole run), and where in it.
+using CrashPlan = std::function<std::optional<CrashPoint>(std::uint64_t write)>;
+
+// Faults planted by tests, to show that a property would find them. They are around the turn, never in it, and never
+// set outside tests.
+enum class PlantedBug {
+  kNone,
+  kFreesSlotsOfLeavers,       // takes an order to leave for a proof of death: a slot is given twice
+  kAcknowledgesBeforeCommit,  // answers clients before their submission is durable
+  kLosesExits,                // drops every third report of an exit: its slots are never released
+  kLaunchesAtOnce,            // does not wait for the end of the programs of the generation before
+};
+
+class SimulatedDaemon final : public Daemon {
+ public:
+  struct Setup {
+    DaemonParts ground;
+    bool journaled = true;  // without a journal there is no recovery; for runs without crashes
+    std::size_t records_per_snapshot = 64;
+    CrashPlan crash_plan;                        // none = never dies
+    std::function<std::int64_t()> stopwatch_ns;  // measures decisions; none = not measured
+    PlantedBug bug = PlantedBug::kNone;
+  };
+  explicit SimulatedDaemon(Setup setup);
+
+  [[nodiscard]] std::vector<Outgoing> receive(const std::vector<Incoming>& batch, Instant now) override;
+  // From snapshot and journal.
+  [[nodiscard]] Status recover() override;
+  [[nodiscard]] bool alive() const override { return turn_.has_value(); }
+  [[nodiscard]] const core::ClusterState& state() const override { return turn_->state(); }
+  [[nodiscard]] std::shared_ptr<const core::Job> ended(JobId job) const override;
+  [[nodiscard]] std::optional<Instant> next_due() const override;
+  [[nodiscard]] Books books() const override { return {decide_ns_, writes_, refused_, invalid_decision_}; }
+
+ private:
+  // What earlier turns have left, for lookups.
+  class Memory final : public leader::TurnReads {
+   public:
+    [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const leader::Idempotency& asked) override;
+    [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
+    [[nodiscard]] Result<bool> has_token(const std::string& id) override;
+    [[nodiscard]] Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,
+                                                                              const std::string& version) override;
+    [[nodiscard]] Status can_run(const leader::PolicyVersion& version, const std::string& params) override;
+
+    std::map<std::string, JobId> keys;                             // submissions already taken
+    std::map<JobId, std::shared_ptr<const core::Job>> ended_jobs;  // that have left the state
+  };
+
+  // One turn and its one write; what leaves the daemon is appended. False: it died in the write.
+  bool take_turn(std::vector<leader::TurnItem> items, const std::vector<std::string>& keys, Instant now,
+                 std::vector<Outgoing>& out);
+  void tell(leader::TurnResult& result, const std::vector<std::string>& keys, std::vector<Outgoing>& out);
+  void note(const leader::TurnResult& result);
+  // False if the daemon died in it.
+  bool write(const std::vector<leader::TurnRow>& rows);
+  void append(const leader::TurnRow& row);
+  void keep(const std::vector<leader::TurnRow>& rows);
+  void snapshot();
+  void die();
+  [[nodiscard]] Status replay(core::Engine& engine, const std::string& record);
+  // The planted faults.
+  [[nodiscard]] bool loses(const leader::TurnItem& item, std::vector<Outgoing>& out);
+  void launch_at_once(const std::vector<leader::TurnRow>& rows, std::vector<Outgoing>& out);
+  void free_leavers(Instant now, std::vector<Outgoing>& out);
+
+  Setup setup_;
+  core::StageTimes stages_;
+  MemoryJournal journal_;
+  std::optional<leader::DaemonTurn> turn_;
+  std::optional<Instant> ran_at_;  // in this life
+  Memory memory_;                  // as durable as the journal
+  NodeIds ids_;
+  std::uint64_t writes_ = 0;
+  std::uint64_t exits_seen_ = 0;
+  std::uint64_t committed_digest_ = 0;  // of the state that the journal holds
+  std::vector<std::int64_t> decide_ns_;
+  std::vector<std::string> refused_;
+  std::optional<std::string> invalid_decision_;
+};
+
+}  // namespace tidepool::sim
