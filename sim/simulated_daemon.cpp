@@ -48,7 +48,7 @@ Result<std::optional<leader::EndedNote>> SimulatedDaemon::Memory::ended(JobId jo
   const auto found = ended_jobs.find(job);
   if (found == ended_jobs.end()) return std::optional<leader::EndedNote>();
   const core::Job& known = *found->second;
-  return std::optional(leader::EndedNote{core::to_text(known.state), known.finished_at.value_or(Instant())});
+  return std::optional(leader::EndedNote{core::to_text(known.state()), known.phase.ended_at().value_or(Instant())});
 }
 
 Result<bool> SimulatedDaemon::Memory::has_token(const std::string& /*id*/) {

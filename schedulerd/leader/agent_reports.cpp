@@ -76,7 +76,7 @@ void take_message(const FromWorkerItem& item, TurnBatch& batch) {
     batch.order(executor.on_relink(id, ready->generation, batch.state()));
   } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {
     // The member that was to take a checkpoint may be gone; the new rank 0 takes it instead.
-    if (batch.state().find_job(job)->checkpoint_wanted) {
+    if (batch.state().find_job(job)->requests.checkpoint) {
       batch.order(Executor::order_checkpoint(job, batch.state()));
     }
   }

@@ -32,10 +32,10 @@ std::optional<MetricRow> NewestMeasurements::add(const core::StepsMeasured& step
   const auto ranks = static_cast<int>(steps.compute_us.size() / static_cast<std::size_t>(steps.steps));
   MetricPoint point = metric_of(steps, ranks > 0 ? ranks : job.size(), now);
   // A report may come after its job's end; nothing would take its measurement out again.
-  if (!core::is_final(job.state)) jobs_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
-  if (steps.generation == job.generation && point.compute_ms.size() == job.members.size()) {
-    for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
-      compute_ms_[job.members[rank]] = point.compute_ms[rank];
+  if (!core::is_final(job.state())) jobs_[job.id] = {point.samples_per_second, point.step_ms, point.compute_ms};
+  if (steps.generation == job.membership.generation && point.compute_ms.size() == job.membership.members.size()) {
+    for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank) {
+      compute_ms_[job.membership.members[rank]] = point.compute_ms[rank];
     }
   }
   return MetricRow{job.id, std::move(point)};

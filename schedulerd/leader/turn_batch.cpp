@@ -41,7 +41,7 @@ void TurnBatch::accept(core::Decision decision) {
 void TurnBatch::let_ended_go() {
   for (auto& job : leader_.engine.take_ended()) {
     leader_.newest.forget(job->id);
-    ended_[job->id] = {core::to_text(job->state), job->finished_at.value_or(Instant())};
+    ended_[job->id] = {core::to_text(job->state()), job->phase.ended_at().value_or(Instant())};
     add(EndedJobRow{std::move(job)});
   }
 }
@@ -83,8 +83,8 @@ Result<std::optional<StoredReceipt>> TurnBatch::receipt_for(const Idempotency& r
 
 Result<std::optional<EndedNote>> TurnBatch::ended(JobId id) {
   if (const core::Job* job = state().find_job(id)) {
-    if (!core::is_final(job->state) || !job->finished_at) return std::optional<EndedNote>();
-    return std::optional(EndedNote{core::to_text(job->state), *job->finished_at});
+    if (!core::is_final(job->state()) || !job->phase.ended_at()) return std::optional<EndedNote>();
+    return std::optional(EndedNote{core::to_text(job->state()), *job->phase.ended_at()});
   }
   const auto found = ended_.find(id);
   if (found != ended_.end()) return std::optional(found->second);

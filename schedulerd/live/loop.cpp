@@ -7,7 +7,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/codec/reason_numbers.hpp"
-#include "schedulerd/live/journal_rows.hpp"
+#include "schedulerd/live/store/journal_rows.hpp"
 #include "schedulerd/live/turn_log.hpp"
 
 namespace tidepool::live {

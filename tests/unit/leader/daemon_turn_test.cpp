@@ -37,7 +37,7 @@ class Stored final : public TurnReads {
 
 core::JobSpec two_workers() {
   core::JobSpec spec = test::job_spec({.min = 2, .max = 2, .preferred = 2});
-  spec.document = R"({"run":{"trainer":"charlm"}})";
+  spec.run = core::RunSpec{.trainer = "charlm"};
   return spec;
 }
 
@@ -102,7 +102,7 @@ struct Daemon {
     (void)take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));
     (void)say(WorkerId(1), api::ReadyMessage{});
     (void)say(WorkerId(2), api::ReadyMessage{});
-    REQUIRE(turn.state().find_job(JobId(1))->generation == 1);
+    REQUIRE(turn.state().find_job(JobId(1))->membership.generation == 1);
   }
 };
 
@@ -205,7 +205,7 @@ TEST_CASE("a job that has ended and left is told from one that was never there, 
   daemon.start();
   // It ends while its node is away, and leaves the state when the node says that its workers are gone.
   (void)daemon.take(AgentLostItem{"n1", "silent"}, command(CancelJob{JobId(1)}));
-  REQUIRE(core::is_final(daemon.turn.state().find_job(JobId(1))->state));
+  REQUIRE(core::is_final(daemon.turn.state().find_job(JobId(1))->state()));
   const auto result = daemon.take(AgentHelloItem{2, hello_of("n1")}, command(ResizeJob{JobId(1), 2}));
   REQUIRE(all<EndedJobRow>(result.rows).size() == 1);
   CHECK(all<EndedJobRow>(result.rows).front().job->id == JobId(1));

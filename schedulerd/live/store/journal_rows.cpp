@@ -1,4 +1,4 @@
-#include "schedulerd/live/journal_rows.hpp"
+#include "schedulerd/live/store/journal_rows.hpp"
 
 #include "base/overloaded.hpp"
 
