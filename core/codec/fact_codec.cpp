@@ -1,9 +1,9 @@
 // Facts as JSON: {"fact": name, field: value, ...}.
+#include "base/codec/text_writer.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/row_texts.hpp"
-#include "base/codec/text_writer.hpp"
 
 namespace tidepool::core {
 

@@ -1,12 +1,12 @@
 // Decisions, reasons and job specs as JSON.
 #include <charconv>
 
+#include "base/codec/text_writer.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/codec/row_texts.hpp"
-#include "base/codec/text_writer.hpp"
 
 namespace tidepool::core {
 

@@ -1,11 +1,11 @@
 // The whole state as JSON: the journal's snapshot.
 #include "base/codec/sparse.hpp"
+#include "base/codec/text_writer.hpp"
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/state_rows.hpp"
-#include "base/codec/text_writer.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::core {
