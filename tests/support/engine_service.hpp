@@ -1,5 +1,5 @@
-// The loop's face for tests of the REST API: a real engine with real policies, told facts by the test,
-// with a history in memory in place of the journal. Each call is carried out at once.
+// The loop's face for tests of the REST API: the daemon's own turn with real policies, told by the test what an agent
+// and its workers say, with a history in memory in place of the journal. Each call is a turn, one second later.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/decide/engine.hpp"
+#include "schedulerd/leader/daemon_turn.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/service/service.hpp"
 
@@ -21,8 +21,9 @@ class EngineService final : public live::Service, private live::History {
   explicit EngineService(const std::string& policy = "autoscaling_engine");
 
   // --- what tests do ---
-  // Learns a fact one second later, then decides until nothing is left to decide.
-  void learn(core::Fact fact);
+  // A worker says this, or has exited.
+  void say(WorkerId worker, api::FromWorker message);
+  void exit(WorkerId worker);
   // A node "n<k>" with this many slots.
   NodeId join_node(int slots);
   // Brings the job's workers up: ready, switched, and `steps` steps measured.
@@ -68,15 +69,16 @@ class EngineService final : public live::Service, private live::History {
   std::vector<live::PolicyVersion> policy_versions(const std::string& name) override;
   std::optional<live::PolicyVersion> policy_version(const std::string& name, const std::string& version) override;
 
-  Result<live::Receipt> carry_out(const live::Command& command);
-  Result<live::Receipt> carry_out_once(const live::Command& command);
-  Status step(core::Fact fact, std::vector<core::Event>& made);
+  // What the turn looks up: the memory below.
+  class Reads;
+  // The answer, if the item is a command.
+  std::optional<Result<live::Receipt>> take(leader::TurnItem item);
+  void keep(leader::TurnRow& row, std::vector<core::Event>& made);
   void publish(const std::vector<core::Event>& made);
-  void keep_ended();
 
   mutable std::recursive_mutex mutex_;
   std::string policy_;
-  core::Engine engine_;
+  leader::DaemonTurn turn_;
   Instant now_ = Instant::from_micros(1'000'000);
   std::shared_ptr<const live::Published> published_;
   std::vector<core::Event> events_;
@@ -84,7 +86,7 @@ class EngineService final : public live::Service, private live::History {
   EventSeq oldest_event_ = 1;
   std::vector<live::StoredDecision> decisions_;
   std::map<std::string, live::TokenRecord> tokens_;
-  std::map<std::pair<std::string, std::string>, std::pair<std::string, live::Receipt>> receipts_;
+  std::map<std::pair<std::string, std::string>, leader::StoredReceipt> receipts_;  // by token and key
   std::map<WorkerId, Log> logs_;
   std::map<JobId, std::vector<live::MetricPoint>> metrics_;
   std::map<int, Listener> listeners_;

@@ -69,10 +69,10 @@ TEST_CASE("the output of a job that has ended can still be read") {
   LogScene scene;
   scene.fixture.service.run_steps(scene.job, 1);
   scene.fixture.service.write_log(scene.worker, "bye\n", true);
-  scene.fixture.service.learn(core::TrainingFinished{scene.job, 1, 2.5});
+  scene.fixture.service.say(scene.worker, api::FinishedMessage{.last_step = 1, .loss = 2.5});
   for (const WorkerId worker :
        std::vector(scene.fixture.service.published()->state.find_job(scene.job)->membership.workers)) {
-    scene.fixture.service.learn(core::WorkerExited{worker, 0, 0, ""});
+    scene.fixture.service.exit(worker);
   }
   REQUIRE(scene.fixture.service.published()->state.has_ended(scene.job));
   CHECK(scene.get().body == "bye\n");
