@@ -26,6 +26,12 @@ void append_number(std::string& out, double value) {
     out += canonical_json(encode_value(value));
     return;
   }
+  constexpr double kPlainMost = 1e9;  // whole numbers below are all digits
+  if (std::abs(value) < kPlainMost && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
+    append_whole(out, static_cast<std::int64_t>(value));
+    out += ".0";
+    return;
+  }
   std::array<char, 64> digits;  // NOLINT: to_chars sets what is read
   out.append(digits.data(), nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value));
 }

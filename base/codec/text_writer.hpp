@@ -193,6 +193,8 @@ void append(std::string& out, const T& value) {
     TextWriter writer(out);
     fields(writer, value);
     writer.finish();
+  } else if constexpr (requires { append_text(out, value); }) {
+    append_text(out, value);
   } else {
     out += canonical_json(encode(value));
   }

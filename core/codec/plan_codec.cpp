@@ -1,4 +1,5 @@
 // Decisions, reasons and job specs as JSON.
+#include <algorithm>
 #include <charconv>
 
 #include "base/codec/text_writer.hpp"
@@ -99,10 +100,24 @@ nlohmann::json encode_value(const Reason& reason) {
 
 namespace {
 
-std::map<std::string, double> numbers_by_name(const Reason& reason) {
-  std::map<std::string, double> numbers;
-  for (const auto& [name, value] : numbers_of(reason)) numbers[name] = value;
-  return numbers;
+// As the object {"from": 1.0, "to": 2.0}.
+struct NumbersByName {
+  std::vector<ReasonNumber> numbers;
+};
+
+NumbersByName numbers_by_name(const Reason& reason) {
+  NumbersByName sorted{numbers_of(reason)};
+  std::sort(sorted.numbers.begin(), sorted.numbers.end(),
+            [](const ReasonNumber& one, const ReasonNumber& other) { return one.name < other.name; });
+  return sorted;
+}
+
+void append_text(std::string& out, const NumbersByName& object) {
+  codec::append_all(out, object.numbers, "{}", [&](const ReasonNumber& number) {
+    codec::append_quoted(out, number.name);
+    out += ':';
+    codec::append_number(out, number.value);
+  });
 }
 
 }  // namespace

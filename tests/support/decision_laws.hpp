@@ -6,6 +6,7 @@
 
 #include "core/codec/row_texts.hpp"
 #include "core/state/ended_job.hpp"
+#include "tests/support/row_oracle.hpp"
 #include "tests/support/simulated_world.hpp"
 
 namespace tidepool::test {
@@ -29,6 +30,7 @@ inline void decide_and_check(SimulatedWorld& world) {
   std::map<JobId, GenerationNumber> generations;
   for (const auto& [id, job] : world.state().jobs) generations[id] = job->membership.generation;
   INFO("after " << text(decision));
+  REQUIRE(core::decision_text(decision) == decision_by_tree(decision));
   const auto as_a_row = core::decision_from_text(core::decision_text(decision));
   REQUIRE(as_a_row.ok());
   REQUIRE(text(*as_a_row) == text(decision));

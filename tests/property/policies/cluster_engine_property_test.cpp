@@ -226,6 +226,20 @@ TEST_CASE("a decision makes all the room that it wants, however long a cluster h
   });
 }
 
+TEST_CASE("jobs with a target have the rows that a JSON tree would give them") {
+  std::size_t planned = 0;
+  for_each_seed("rows of planned jobs", 4, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 7000, true, parts_of("tidal"));
+    for (int i = 0; i < 60; ++i) {
+      world.tick();
+      decide_and_check(world);
+      require_rows_by_tree(world.state());
+      for (const auto& [id, job] : world.state().jobs) planned += job->planned ? 1 : 0;
+    }
+  });
+  CHECK(planned > 100);
+}
+
 TEST_CASE("whatever a policy for the whole cluster answers, no plan breaks a law, and a wrong answer is dropped") {
   int dropped = 0;
   for_each_seed("random policy", 60, [&](std::uint64_t seed, Rng&) {
