@@ -184,7 +184,7 @@ void Fleet::move_on(TrainingRun& run, Instant now) {
 // All leave at a step that each reaches, or after a failure at once; a worker that takes no part is killed in the end.
 void Fleet::try_park(TrainingRun& run, Instant now) {
   const bool together = run.next->after_failure || all_present(run.members);
-  if (!together || !all_have_heard(run.members, run.next->number)) return;
+  if (!together || !all_know_of(run.members, run.next->number)) return;
   halt(run, now);
   run.generation = run.next->number;
   run.next.reset();
@@ -193,7 +193,7 @@ void Fleet::try_park(TrainingRun& run, Instant now) {
 
 void Fleet::try_switch(TrainingRun& run, Instant now) {
   const bool goes =
-      !run.switching && all_present(run.next->members) && all_have_heard(run.next->members, run.next->number);
+      !run.switching && all_present(run.next->members) && all_know_of(run.next->members, run.next->number);
   if (!goes) return;
   halt(run, now);
   run.switching = true;
@@ -261,7 +261,7 @@ bool Fleet::all_present(const std::vector<WorkerId>& members) const {
   return std::all_of(members.begin(), members.end(), [&](WorkerId id) { return is_present(id); });
 }
 
-bool Fleet::all_have_heard(const std::vector<WorkerId>& members, GenerationNumber number) const {
+bool Fleet::all_know_of(const std::vector<WorkerId>& members, GenerationNumber number) const {
   return std::all_of(members.begin(), members.end(),
                      [&](WorkerId id) { return !is_present(id) || find(id)->heard >= number; });
 }

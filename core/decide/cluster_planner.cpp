@@ -59,7 +59,7 @@ Status check_named(const DecisionDraft& draft, const PlanScope& scope, const Pla
 }
 
 // All candidates, or of a partial plan those that it names and those that may have left it.
-IdSet<JobId> whom_it_concerns(const PlanScope& scope, const PlanAnswer& answer) {
+IdSet<JobId> concerned_jobs(const PlanScope& scope, const PlanAnswer& answer) {
   if (answer.whole) return scope.candidates;
   IdSet<JobId> jobs;
   for (const JobId id : scope.looked_at) {
@@ -84,7 +84,7 @@ void add_news(const Job& job, Target next, Instant now, std::vector<TargetChange
 Result<std::vector<TargetChange>> changes_by(const DecisionDraft& draft, const PlanScope& scope, PlanAnswer& answer) {
   TP_TRY(check_named(draft, scope, answer));
   std::vector<TargetChange> changes;
-  for (const JobId id : whom_it_concerns(scope, answer)) {
+  for (const JobId id : concerned_jobs(scope, answer)) {
     const Job& job = *draft.state().find_job(id);
     if (!goes_on(draft, job)) {
       if (job.planned) changes.push_back({.job = id, .now = std::nullopt});

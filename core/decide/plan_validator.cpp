@@ -39,7 +39,7 @@ class PlanCheck {
 
   Status check(const Job& job, const GrowIntent& intent) {
     TP_TRY(resizable(job));
-    if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by nobody");
+    if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by no worker");
     TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.joining_workers.size())));
     return placements(job, intent.joining_workers);
   }
@@ -65,17 +65,17 @@ class PlanCheck {
 
   Status check(const Job& job, const RebalanceIntent& intent) {
     TP_TRY(resizable(job));
-    const std::string who = job.id.text();
-    if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", who + " takes no change of shares");
+    const std::string name = job.id.text();
+    if (job.spec.resize != ResizeMode::kLive) return breaks("StateAllowsIt", name + " takes no change of shares");
     if (intent.generation != job.membership.generation || intent.number != job.shares.ordered.number + 1) {
-      return breaks("SharesAreNext", who + " is at table " + std::to_string(job.shares.ordered.number) +
+      return breaks("SharesAreNext", name + " is at table " + std::to_string(job.shares.ordered.number) +
                                          " of generation " + std::to_string(job.membership.generation));
     }
-    if (intent.weights.size() != job.membership.members.size()) return breaks("EverybodyHasAShare", who);
+    if (intent.weights.size() != job.membership.members.size()) return breaks("EveryMemberHasAShare", name);
     for (const std::int64_t weight : intent.weights) {
-      if (weight < 1 || weight > kFullShare) return breaks("SharesWithinBounds", who);
+      if (weight < 1 || weight > kFullShare) return breaks("SharesWithinBounds", name);
     }
-    if (!contains(job.membership.members, intent.worker)) return breaks("EverybodyHasAShare", intent.worker.text());
+    if (!contains(job.membership.members, intent.worker)) return breaks("EveryMemberHasAShare", intent.worker.text());
     return ok_status();
   }
 
@@ -99,17 +99,17 @@ class PlanCheck {
 
   // No program of an older generation may live when those of the next one start: they would share a checkpoint.
   Status check(const Job& job, const LaunchIntent& intent) {
-    const std::string who = job.id.text();
-    if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", who + " switches while it steps");
+    const std::string name = job.id.text();
+    if (job.spec.resize != ResizeMode::kRestart) return breaks("StateAllowsIt", name + " switches while it steps");
     if (!is_active(job.state()) || job.membership.members.empty())
-      return breaks("StateAllowsIt", who + " has nothing to launch");
+      return breaks("StateAllowsIt", name + " has nothing to launch");
     if (intent.number != job.membership.generation || switched_.contains(job.id)) {
-      return breaks("LaunchIsOfTheNewest", who + " is at " + std::to_string(job.membership.generation));
+      return breaks("LaunchIsOfTheNewest", name + " is at " + std::to_string(job.membership.generation));
     }
     if (job.membership.restart_state.launched >= intent.number || !launched_.insert(job.id)) {
-      return breaks("LaunchedOnce", who + " has launched " + std::to_string(intent.number));
+      return breaks("LaunchedOnce", name + " has launched " + std::to_string(intent.number));
     }
-    if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + who);
+    if (const auto busy = still_running(state_, job)) return breaks("AllHaveStopped", busy->text() + " of " + name);
     return ok_status();
   }
 

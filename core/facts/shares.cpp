@@ -13,7 +13,7 @@ namespace tidepool::core {
 
 std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std::int64_t>& weights) {
   const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
-  TP_CHECK(all > 0, "somebody has a share");
+  TP_CHECK(all > 0, "a member has a share");
   std::vector<std::int64_t> shares;
   shares.reserve(weights.size());
   std::int64_t before = 0;  // weights of the ranks so far

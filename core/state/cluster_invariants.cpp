@@ -16,19 +16,19 @@ Broken broken(const char* law, const std::string& where) {
 }
 
 Broken worker_breaks(const ClusterState& state, const Job& job, WorkerId id) {
-  const std::string who = id.text() + " of " + job.id.text();
+  const std::string name = id.text() + " of " + job.id.text();
   const Worker* worker = state.find_worker(id);
-  if (worker == nullptr || worker->job != job.id || worker->id != id) return broken("JobOwnsItsWorkers", who);
+  if (worker == nullptr || worker->job != job.id || worker->id != id) return broken("JobOwnsItsWorkers", name);
   const Node* node = state.find_node(worker->node);
-  if (node == nullptr) return broken("WorkerIsOnANode", who);
-  if (worker->slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) return broken("GangIsWhole", who);
+  if (node == nullptr) return broken("WorkerIsOnANode", name);
+  if (worker->slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) return broken("GangIsWhole", name);
   for (const int slot : worker->slots) {
     const bool exists = slot >= 0 && static_cast<std::size_t>(slot) < node->owners.size();
-    if (!exists || node->owners[static_cast<std::size_t>(slot)] != id) return broken("SlotHasOneOwner", who);
+    if (!exists || node->owners[static_cast<std::size_t>(slot)] != id) return broken("SlotHasOneOwner", name);
   }
-  if (worker->node_lost != (node->state == NodeState::kLost)) return broken("LostNodeLosesItsWorkers", who);
+  if (worker->node_lost != (node->state == NodeState::kLost)) return broken("LostNodeLosesItsWorkers", name);
   if (!is_active(job.state()) && worker->phase != WorkerPhase::kLeaving)
-    return broken("OnlyActiveJobsHoldWorkers", who);
+    return broken("OnlyActiveJobsHoldWorkers", name);
   return std::nullopt;
 }
 
@@ -51,7 +51,7 @@ Broken shares_break(const Job& job) {
     return table.weights.empty() ? table.number == 0
                                  : table.number > 0 && table.weights.size() == job.membership.members.size();
   };
-  if (!fits(job.shares.ordered) || !fits(job.shares.used)) return broken("EverybodyHasAShare", job.id.text());
+  if (!fits(job.shares.ordered) || !fits(job.shares.used)) return broken("EveryMemberHasAShare", job.id.text());
   if (job.shares.used.number > job.shares.ordered.number) return broken("SharesAreTold", job.id.text());
   const bool waits = job.shares.used.number < job.shares.ordered.number;
   if (job.shares.awaited && !waits) return broken("OrderedSharesAreWaitedFor", job.id.text());
@@ -63,25 +63,25 @@ Broken shares_break(const Job& job) {
 }
 
 Broken membership_breaks(const ClusterState& state, const Job& job) {
-  const std::string who = job.id.text();
+  const std::string name = job.id.text();
   if (!is_active(job.state()) && (!job.membership.members.empty() || job.phase.transition()))
-    return broken("IdleJobsHaveNoMembers", who);
-  if (job.state() == JobState::kResizing && !job.phase.transition()) return broken("ResizingHasATransition", who);
+    return broken("IdleJobsHaveNoMembers", name);
+  if (job.state() == JobState::kResizing && !job.phase.transition()) return broken("ResizingHasATransition", name);
   if (IdSet<WorkerId>(job.membership.members.begin(), job.membership.members.end()).size() !=
       job.membership.members.size()) {
-    return broken("MemberHasOneRank", who);
+    return broken("MemberHasOneRank", name);
   }
   const auto& elastic = job.spec.elastic;
   if (!job.membership.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
-    return broken("SizeWithinBounds", who);
+    return broken("SizeWithinBounds", name);
   }
-  if (!job.membership.members.empty() && job.membership.generation == 0) return broken("MembersHaveAGeneration", who);
-  if (job.membership.restart_state.launched > job.membership.generation) return broken("LaunchIsOfTheNewest", who);
+  if (!job.membership.members.empty() && job.membership.generation == 0) return broken("MembersHaveAGeneration", name);
+  if (job.membership.restart_state.launched > job.membership.generation) return broken("LaunchIsOfTheNewest", name);
   if (job.spec.resize == ResizeMode::kLive && job.membership.restart_state.launched != 0)
-    return broken("OnlyRestartsLaunch", who);
+    return broken("OnlyRestartsLaunch", name);
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
-    if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", who);
+    if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", name);
   }
   if (auto law = shares_break(job)) return law;
   return transition_breaks(state, job);

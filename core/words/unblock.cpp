@@ -65,7 +65,7 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
   Lines lines = why.market ? of_rival(*why.market) : Lines{};
   if (!why.type) return lines;
   if (why.type->movers > 0) {
-    lines.emplace_back("free slots of another type, so that those who may be there move");
+    lines.emplace_back("free slots of another type for jobs that may use it, so that they move there");
   } else if (why.type->holder) {
     lines.push_back("the end of " + why.type->holder.text());
   }

@@ -14,7 +14,7 @@ namespace {
 using Rows = std::vector<std::size_t>;
 using SlotCounts = std::vector<int>;
 
-constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr double kBetter = 1e-9;  // a smaller gain is rounding
 
 struct Manner {
@@ -30,7 +30,7 @@ class Search {
       : fitness_(fitness),
         budget_(budget),
         matrix_(fitness.held().jobs(), fitness.held().nodes()),
-        owner_(matrix_.nodes(), kNobody),
+        owner_(matrix_.nodes(), kNone),
         slots_per_node_(fitness.view().slots_per_node()) {
     for (const NodeRow& node : fitness.view().nodes) free_.push_back(node.slots);
   }
@@ -112,7 +112,7 @@ class Search {
     if (shape.size == 0 || shape.size > fitness_.most(row)) return false;
     for (std::size_t node = 0; node < slots.size(); ++node) {
       if (slots[node] > free_[node]) return false;
-      if (slots[node] > 0 && shape.nodes > 1 && owner_[node] != kNobody) return false;
+      if (slots[node] > 0 && shape.nodes > 1 && owner_[node] != kNone) return false;
     }
     return true;
   }
@@ -130,7 +130,7 @@ class Search {
     const auto slots = matrix_.job(row);
     for (std::size_t node = 0; node < slots.size(); ++node) {
       free_[node] += std::exchange(slots[node], 0);
-      if (owner_[node] == row) owner_[node] = kNobody;
+      if (owner_[node] == row) owner_[node] = kNone;
     }
   }
 
@@ -148,7 +148,7 @@ class Search {
   [[nodiscard]] SlotCounts best_free(std::size_t row, int up_to) const {
     std::vector<std::pair<int, std::size_t>> nodes;  // most free first
     for (std::size_t node = 0; node < free_.size(); ++node) {
-      if (free_[node] > 0 && owner_[node] == kNobody) nodes.emplace_back(-free_[node], node);
+      if (free_[node] > 0 && owner_[node] == kNone) nodes.emplace_back(-free_[node], node);
     }
     std::sort(nodes.begin(), nodes.end());
     const int single = *std::max_element(free_.begin(), free_.end());
@@ -188,10 +188,10 @@ class Search {
 
   // Of the nodes not yet taken. `unshared`: only those without a job of several nodes.
   [[nodiscard]] std::size_t fullest_with(int size, const SlotCounts& taken, bool unshared) const {
-    std::size_t best = kNobody;
+    std::size_t best = kNone;
     for (std::size_t node = 0; node < free_.size(); ++node) {
-      if (free_[node] < size || taken[node] > 0 || (unshared && owner_[node] != kNobody)) continue;
-      if (best == kNobody || free_[node] < free_[best]) best = node;
+      if (free_[node] < size || taken[node] > 0 || (unshared && owner_[node] != kNone)) continue;
+      if (best == kNone || free_[node] < free_[best]) best = node;
     }
     return best;
   }

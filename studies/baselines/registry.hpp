@@ -43,7 +43,7 @@ inline constexpr std::array kBaselines = [] {
       AllocationPreset{"afs", "one slot at a time to the job that wins against all others in turn",
                        "Hwang et al.: AFS-L, NSDI 2021", make_part<AllocationPolicy, Afs>, make_part<PlaceStage, Pack>,
                        Knowledge::kOracle},
-      AllocationPreset{"backfill", "in order of arrival, later jobs may pass one that does not fit; preempts nobody",
+      AllocationPreset{"backfill", "in order of arrival, later jobs may pass one that does not fit; preempts no job",
                        "baseline", make_part<AllocationPolicy, FifoBackfill>, make_part<PlaceStage, MostFree>,
                        Knowledge::kOracle, Live::kNeedsNoSpeed},
       AllocationPreset{"edf", "earliest deadline first, every job as large as it may be",

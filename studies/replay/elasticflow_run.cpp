@@ -27,7 +27,7 @@ struct PublishedRun {
   bool any_size = false;
 };
 constexpr std::array kPublishedRuns{
-    PublishedRun{.policy = "edf", .charge = Charge::kNobody, .any_size = true},
+    PublishedRun{.policy = "edf", .charge = Charge::kNone, .any_size = true},
     PublishedRun{.policy = "gandiva", .charge = Charge::kArrivals, .by_duration = true},
     PublishedRun{.policy = "tiresias_dlas", .charge = Charge::kResumed, .by_duration = true},
 };

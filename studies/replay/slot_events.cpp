@@ -32,7 +32,7 @@ class Overhead {
   // Seconds for a job that holds this; `resumed` = it held nothing before.
   [[nodiscard]] double of(const policies::cluster::Placement& placement, bool resumed) {
     switch (charge_) {
-      case Charge::kNobody: return 0;
+      case Charge::kNone: return 0;
       case Charge::kResumed: return resumed || restart_ ? full(size_of(placement)) : 0;
       case Charge::kArrivals: return full(size_of(placement));
       case Charge::kChanged: break;

@@ -28,7 +28,7 @@ struct DeadlineJob {
 
 // Which jobs a schedule is charged to.
 enum class Charge {
-  kNobody,
+  kNone,
   kResumed,  // each that begins to hold slots; at a full restart, every job
   // Every job the base; each on slots that no job has used since the last full restart, all of it. Jobs end at the slot
   // boundary their plan said, plus the charge, even if the charge has kept them from their last steps; their end counts

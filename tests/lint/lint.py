@@ -115,7 +115,7 @@ def reason_findings(path: str, lines: list[str]):
         if not reads and match and REASON_READER.search(match[1]):
             yield f"{path}:{number}: reads reasons; what it goes by must be a field of the job ({match[1]})"
         elif not reads and match and path.startswith(DECIDES) and REASON_TEXT.search(match[1]):
-            yield f"{path}:{number}: tells reasons, and whoever decides does not ({match[1]})"
+            yield f"{path}:{number}: tells reasons, and code that decides does not ({match[1]})"
         elif not reads and REASON_PARTS.search(line):
             yield f"{path}:{number}: takes a reason apart; only reason_read.hpp does"
 

@@ -274,7 +274,7 @@ Status Loop::watch_lifeline() {
   if (failed) return io_error("cannot watch the descriptor of --lifeline: " + failed.message());
   lifeline_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
     if (error) return;
-    spdlog::info("whoever started this agent is gone: its workers are stopped");
+    spdlog::info("the process that started this agent is gone: its workers are stopped");
     feed(QuitAsked{.stop_workers = true});
   });
   return ok_status();

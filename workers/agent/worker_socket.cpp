@@ -19,8 +19,8 @@ using boost::system::error_code;
 using LocalSocket = asio::local::stream_protocol::socket;
 
 constexpr std::size_t kUnreadMax = 16U << 20U;
-constexpr std::size_t kWaitingMax = 256;      // messages for one worker that is not connected
-constexpr std::size_t kStrangersMax = 1'024;  // connections without a hello
+constexpr std::size_t kWaitingMax = 256;         // messages for one worker that is not connected
+constexpr std::size_t kUnknownLinksMax = 1'024;  // connections without a hello
 constexpr auto kDrainPatience = std::chrono::seconds(2);
 
 bool same_user(LocalSocket& socket) {
@@ -80,18 +80,18 @@ void WorkerSocket::admit(LocalSocket socket) {
     handlers_.on_trouble("a process of another user tried to speak as a worker; it was sent away");
     return;
   }
-  if (strangers_.size() >= kStrangersMax) {
+  if (unknown_links_.size() >= kUnknownLinksMax) {
     handlers_.on_trouble("too many connections without a hello; one was sent away");
     return;
   }
   auto stream = std::make_shared<LineStream>(LineStream::Socket(std::move(socket)), kUnreadMax);
-  strangers_.insert(stream);
+  unknown_links_.insert(stream);
   // Weak: the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
   stream->start({.on_line =
                      [this, weak](const std::string& line) {
                        const auto self = weak.lock();
-                       if (strangers_.contains(self)) {
+                       if (unknown_links_.contains(self)) {
                          greet(self, line);
                        } else {
                          on_message(self, line);
@@ -122,7 +122,7 @@ void WorkerSocket::greet(const Stream& stream, const std::string& line) {
     stream->close(trouble);
     return;
   }
-  strangers_.erase(stream);
+  unknown_links_.erase(stream);
   retire(hello->worker);
   links_[hello->worker] = stream;
   for (auto& text : std::exchange(waiting_[hello->worker], {})) stream->send(std::move(text));
@@ -163,7 +163,7 @@ void WorkerSocket::retire(WorkerId worker) {
 }
 
 void WorkerSocket::lost(const Stream& stream) {
-  strangers_.erase(stream);
+  unknown_links_.erase(stream);
   const WorkerId worker = speaker(stream);
   const bool by_worker = leaving_.erase(stream) == 0 && links_.erase(worker) > 0;
   look_at_drains();
@@ -207,7 +207,7 @@ bool WorkerSocket::connected(WorkerId worker) const {
 void WorkerSocket::look_at_drains() {
   for (auto& [worker, drain] : drains_) {
     // A link without a name may be this worker's, with its hello not read yet.
-    if (!connected(worker) && strangers_.empty()) drain->timer.cancel();
+    if (!connected(worker) && unknown_links_.empty()) drain->timer.cancel();
   }
 }
 

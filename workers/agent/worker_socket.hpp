@@ -58,7 +58,7 @@ class WorkerSocket {
   Handlers handlers_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
   api::AcceptLoop<boost::asio::local::stream_protocol::acceptor> arriving_;
-  std::set<Stream> strangers_;  // have not said hello yet
+  std::set<Stream> unknown_links_;  // have not said hello yet
   std::map<WorkerId, Stream> links_;
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;

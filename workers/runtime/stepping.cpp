@@ -252,7 +252,7 @@ void LiveSession::finish() {
 // The others may have ended without knowing of each other, or were lost after the last step. A rank that has committed
 // it has all that they did; the daemon ends those that have not.
 void LiveSession::finish_alone() {
-  log_info("ends alone after step " + std::to_string(progress_.steps) + ": nobody has asked for its state");
+  log_info("ends alone after step " + std::to_string(progress_.steps) + ": its state was not asked for");
   generation_.members = {options_.worker};  // what rank 0 does with the result, no other rank may do
   tell_end();
   ending_ = Ending::kFinished;

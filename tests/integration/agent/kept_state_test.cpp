@@ -185,7 +185,7 @@ TEST_CASE("a daemon of another cluster ends the workers of the one before, and t
   auto hello = node.daemon.welcome();
   if (!hello.running.empty()) hello = node.daemon.welcome();
   CHECK(hello.running.empty());
-  CHECK_THAT(node.agent.output(), Catch::Contains("belong to nobody here"));
+  CHECK_THAT(node.agent.output(), Catch::Contains("belong to no daemon here"));
   node.start(kW1, 1);
   CHECK_THAT(node.daemon.log_with(kW1, "steps from"), Catch::Contains("steps from 0"));
 }

@@ -217,10 +217,10 @@ TEST_CASE("A plan of shares that breaks a law is refused by its name") {
   CHECK(refusal([](auto&) {}).empty());
   CHECK(refusal([](auto& intent) { intent.number = 2; }).find("SharesAreNext") == 0);
   CHECK(refusal([](auto& intent) { ++intent.generation; }).find("SharesAreNext") == 0);
-  CHECK(refusal([](auto& intent) { intent.weights = {1'000}; }).find("EverybodyHasAShare") == 0);
+  CHECK(refusal([](auto& intent) { intent.weights = {1'000}; }).find("EveryMemberHasAShare") == 0);
   CHECK(refusal([](auto& intent) { intent.weights[1] = 0; }).find("SharesWithinBounds") == 0);
   CHECK(refusal([](auto& intent) { intent.weights[0] = 1'001; }).find("SharesWithinBounds") == 0);
-  CHECK(refusal([](auto& intent) { intent.worker = WorkerId(9); }).find("EverybodyHasAShare") == 0);
+  CHECK(refusal([](auto& intent) { intent.worker = WorkerId(9); }).find("EveryMemberHasAShare") == 0);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ function Workload({ data, index }: { data: ReportData; index: number }) {
       </figure>
       <figure class="card">
         <figcaption class="card-head">
-          <h3>Who holds them</h3><span class="grow" />
+          <h3>Jobs that hold them</h3><span class="grow" />
           <div class="segments" role="group" aria-label="policy">
             {names.map((name, i) => <button key={name} type="button" aria-pressed={i === policy} onClick={() => choosePolicy(i)}>{name}</button>)}
           </div>

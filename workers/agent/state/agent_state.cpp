@@ -222,7 +222,7 @@ bool AgentState::belongs_to(const std::string& cluster) {
     for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
     if (!living_.empty()) {
       act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
-                    " belong to nobody here and are ended first; then this node joins cluster " + cluster});
+                    " belong to no daemon here and are ended first; then this node joins cluster " + cluster});
       return false;
     }
     act(ForgetRecords{history_.cluster});
