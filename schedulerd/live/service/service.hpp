@@ -91,6 +91,7 @@ struct EndedQuery {
   std::vector<core::JobState> states;  // final ones; empty = any
   std::string tenant;                  // empty = any
   std::string name;                    // empty = any
+  std::string subtree;                 // a tenant: its jobs and those of tenants below it; empty = all
   int limit = 0;
 };
 

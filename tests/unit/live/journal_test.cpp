@@ -61,7 +61,8 @@ TEST_CASE("an ended job is stored with what lists show of it, and is found by it
   REQUIRE(journal.commit(clock_at(1)).ok());
   auto history = *SqliteHistory::open(dir / "j.db");
   const auto found = [&](const std::string& tenant, const std::string& name, core::JobState state) {
-    return history->ended_jobs({.before = {}, .states = {state}, .tenant = tenant, .name = name, .limit = 5});
+    return history->ended_jobs(
+        {.before = {}, .states = {state}, .tenant = tenant, .name = name, .subtree = "", .limit = 5});
   };
   REQUIRE(found("red", "one", core::JobState::kFailed).size() == 1);
   const EndedRow row = found("", "", core::JobState::kFailed).at(0);
@@ -75,6 +76,34 @@ TEST_CASE("an ended job is stored with what lists show of it, and is found by it
   CHECK(found("blue", "one", core::JobState::kFailed).empty());
   CHECK(found("red", "two", core::JobState::kFailed).empty());
   CHECK(found("red", "one", core::JobState::kSucceeded).empty());
+}
+
+TEST_CASE("a tenant's ended jobs are listed with those of the tenants below it") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  for (const char* tenant : {"red", "red/vision", "redder", "blue"}) {
+    core::Job job;
+    job.id = JobId(std::string_view(tenant).size());
+    job.spec.name = "one";
+    job.spec.tenant = tenant;
+    job.phase = core::phase::Ended{core::JobState::kFailed, Instant::from_micros(9)};
+    REQUIRE(journal.append_ended(job).ok());
+  }
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  auto history = *SqliteHistory::open(dir / "j.db");
+  const auto seen_by = [&](const std::string& subtree, const std::string& name, std::vector<core::JobState> states) {
+    std::vector<std::string> tenants;
+    const EndedQuery query{
+        .before = {}, .states = std::move(states), .tenant = "", .name = name, .subtree = subtree, .limit = 5};
+    for (const auto& row : history->ended_jobs(query)) tenants.push_back(row.tenant);
+    return tenants;
+  };
+  const std::vector<std::string> red = {"red/vision", "red"};
+  CHECK(seen_by("red", "", {}) == red);
+  CHECK(seen_by("red", "", {core::JobState::kFailed}) == red);
+  CHECK(seen_by("red", "one", {}) == red);
+  CHECK(seen_by("red/vision", "", {}) == std::vector<std::string>{"red/vision"});
+  CHECK(seen_by("", "", {}).size() == 4);
 }
 
 TEST_CASE("facts come back in order, with the clock of their batch") {

@@ -102,7 +102,8 @@ TEST_CASE("a state directory of schema version 7 is taken up with all that it ho
     CHECK_FALSE(history->events(0, job->id, 500).empty());
     CHECK_FALSE(history->decisions(std::nullopt, job->id, 500).empty());
   }
-  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .name = "", .limit = 10}).size() == 1);
+  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .name = "", .subtree = "", .limit = 10})
+            .size() == 1);
 }
 
 TEST_CASE("a state directory of schema version 8 goes on with its ended jobs, which are found by name as well") {
@@ -113,12 +114,15 @@ TEST_CASE("a state directory of schema version 8 goes on with its ended jobs, wh
   const Start start(file);
   REQUIRE(start.failure.empty());
   auto history = *SqliteHistory::open(file);
-  const auto rows = history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "done-b", .limit = 10});
+  const auto rows =
+      history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "done-b", .subtree = "", .limit = 10});
   REQUIRE(rows.size() == 1);
   CHECK(rows.front().id == JobId(2));
   CHECK(rows.front().state == "succeeded");
   CHECK(rows.front().listed.empty());
-  CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "", .limit = 10}).size() == 6);
+  CHECK(
+      history->ended_jobs({.before = {}, .states = {}, .tenant = "", .name = "", .subtree = "", .limit = 10}).size() ==
+      6);
 }
 
 TEST_CASE("jobs that were stored with their files as texts have them typed, those that have ended as well") {

@@ -75,9 +75,12 @@ std::vector<std::shared_ptr<const core::Job>> live_jobs(const Call& call, const 
 
 // Of the jobs that have left the state, those that are asked for; nothing where only others are.
 std::vector<EndedRow> ended_rows(Rest& rest, const Call& call, const JobsAsked& asked) {
-  EndedQuery query{
-      .before = {}, .states = {}, .tenant = asked.tenant, .name = asked.name, .limit = asked.page.limit + 1};
-  if (query.tenant.empty()) query.tenant = call.caller.tenant;
+  EndedQuery query{.before = {},
+                   .states = {},
+                   .tenant = asked.tenant,
+                   .name = asked.name,
+                   .subtree = call.caller.tenant,
+                   .limit = asked.page.limit + 1};
   if (asked.page.after) query.before = JobId(*asked.page.after);
   for (const auto state : {core::JobState::kSucceeded, core::JobState::kFailed, core::JobState::kCancelled}) {
     if (asked.states.contains(core::to_text(state))) query.states.push_back(state);
