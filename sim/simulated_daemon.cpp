@@ -36,34 +36,6 @@ std::int64_t decided_ns(const core::StageTimes& stages) {
 
 }  // namespace
 
-// --- lookups ------------------------------------------------------------------------------------
-
-Result<std::optional<leader::StoredReceipt>> SimulatedDaemon::Memory::receipt_for(const leader::Idempotency& asked) {
-  const auto found = keys.find(asked.key);
-  if (found == keys.end()) return std::optional<leader::StoredReceipt>();
-  return std::optional(leader::StoredReceipt{.request_hash = asked.key, .job = found->second, .token_id = {}});
-}
-
-Result<std::optional<leader::EndedNote>> SimulatedDaemon::Memory::ended(JobId job) {
-  const auto found = ended_jobs.find(job);
-  if (found == ended_jobs.end()) return std::optional<leader::EndedNote>();
-  const core::Job& known = *found->second;
-  return std::optional(leader::EndedNote{core::to_text(known.state()), known.phase.ended_at().value_or(Instant())});
-}
-
-Result<bool> SimulatedDaemon::Memory::has_token(const std::string& /*id*/) {
-  return false;
-}
-
-Result<std::optional<leader::PolicyVersion>> SimulatedDaemon::Memory::policy_version(const std::string& /*name*/,
-                                                                                     const std::string& /*version*/) {
-  return std::optional<leader::PolicyVersion>();
-}
-
-Status SimulatedDaemon::Memory::can_run(const leader::PolicyVersion& version, const std::string& /*params*/) {
-  return not_found("the simulated world stores no policy files, " + version.name + " neither");
-}
-
 // --- the turn -----------------------------------------------------------------------------------
 
 SimulatedDaemon::SimulatedDaemon(Setup setup) : setup_(std::move(setup)), stages_(clock_of(setup_.stopwatch_ns)) {

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "schedulerd/leader/daemon_turn.hpp"
 #include "sim/daemon.hpp"
 #include "sim/memory_journal.hpp"
+#include "sim/memory_reads.hpp"
 #include "sim/messages.hpp"
 #include "sim/turn_messages.hpp"
 
@@ -63,20 +63,6 @@ class SimulatedDaemon final : public Daemon {
   [[nodiscard]] Books books() const override { return {decide_ns_, writes_, refused_, invalid_decision_}; }
 
  private:
-  // What earlier turns have left, for lookups.
-  class Memory final : public leader::TurnReads {
-   public:
-    [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const leader::Idempotency& asked) override;
-    [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
-    [[nodiscard]] Result<bool> has_token(const std::string& id) override;
-    [[nodiscard]] Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,
-                                                                              const std::string& version) override;
-    [[nodiscard]] Status can_run(const leader::PolicyVersion& version, const std::string& params) override;
-
-    std::map<std::string, JobId> keys;                             // submissions already taken
-    std::map<JobId, std::shared_ptr<const core::Job>> ended_jobs;  // that have left the state
-  };
-
   // One turn and its one write; what leaves the daemon is appended. False: it died in the write.
   bool take_turn(std::vector<leader::TurnItem> items, const std::vector<std::string>& keys, Instant now,
                  std::vector<Outgoing>& out);
@@ -99,7 +85,7 @@ class SimulatedDaemon final : public Daemon {
   MemoryJournal journal_;
   std::optional<leader::DaemonTurn> turn_;
   std::optional<Instant> ran_at_;  // in this life
-  Memory memory_;                  // as durable as the journal
+  MemoryReads memory_;             // as durable as the journal
   NodeIds ids_;
   std::uint64_t writes_ = 0;
   std::uint64_t exits_seen_ = 0;

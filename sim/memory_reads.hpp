@@ -1,0 +1,28 @@
+// What earlier turns of the simulated daemon have left, for the lookups of the next. It holds what is durable and no
+// more: its owner adds to it after a commit. Tokens and policy files are not of the simulated world.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/state/cluster_state.hpp"
+#include "schedulerd/leader/turn_reads.hpp"
+
+namespace tidepool::sim {
+
+class MemoryReads final : public leader::TurnReads {
+ public:
+  [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const leader::Idempotency& asked) override;
+  [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
+  [[nodiscard]] Result<bool> has_token(const std::string& id) override;
+  [[nodiscard]] Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,
+                                                                            const std::string& version) override;
+  [[nodiscard]] Status can_run(const leader::PolicyVersion& version, const std::string& params) override;
+
+  std::map<std::string, JobId> keys;                             // submissions already taken
+  std::map<JobId, std::shared_ptr<const core::Job>> ended_jobs;  // that have left the state
+};
+
+}  // namespace tidepool::sim

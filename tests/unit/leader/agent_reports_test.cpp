@@ -1,0 +1,131 @@
+// Each thing that agents say: which rows, orders and notes it leaves.
+#include "schedulerd/leader/agent_reports.hpp"
+
+#include <algorithm>
+
+#include "tests/unit/leader/turn_scene.hpp"
+
+namespace tidepool::leader {
+
+TEST_CASE("an agent is admitted with what it may have missed, or refused in words and without a row") {
+  Daemon daemon;
+  (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));
+  const auto result = daemon.take(AgentHelloItem{2, hello_of("n1")});
+  const auto admitted = all<Admission>(result.orders);
+  REQUIRE(admitted.size() == 1);
+  CHECK(admitted.front().session == 2);
+  CHECK(admitted.front().node == NodeId(1));
+  CHECK(std::count_if(admitted.front().orders.begin(), admitted.front().orders.end(),
+                      [](const auto& order) { return std::holds_alternative<api::StartWorker>(order); }) == 2);
+  CHECK(all<AgentJoinedNote>(result.notes).size() == 1);
+
+  auto bad = hello_of("n2");
+  bad.slots = 0;
+  const auto refused = daemon.take(AgentHelloItem{3, bad});
+  CHECK(refused.rows.empty());
+  REQUIRE(all<AgentRefusal>(refused.orders).size() == 1);
+  CHECK(all<AgentRefusal>(refused.orders).front().session == 3);
+  CHECK(all<AgentRefusedNote>(refused.notes).size() == 1);
+}
+
+TEST_CASE("of an agent that is lost its node is, and an agent that never joined is no news") {
+  Daemon daemon;
+  daemon.start();
+  (void)daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1});
+  (void)daemon.say(WorkerId(1), steps());
+  REQUIRE(daemon.turn.newest().compute_ms().size() == 2);
+  check_nothing(daemon.take(AgentLostItem{"n9", "silent"}));
+  const auto result = daemon.take(AgentLostItem{"n1", "silent"});
+  CHECK(facts<core::NodeLost>(result).size() == 1);
+  CHECK(all<NodeLostNote>(result.notes).size() == 1);
+  CHECK(daemon.turn.newest().compute_ms().empty());
+}
+
+TEST_CASE("what members say becomes facts, measurements and what the others are to hear") {
+  Daemon daemon;
+  daemon.start();
+  CHECK(messages<api::ToWorkerOrder>(daemon.say(WorkerId(1), api::AddressMessage{1, 0, "a"})).empty());
+  const auto met = daemon.say(WorkerId(2), api::AddressMessage{1, 1, "b"});
+  CHECK(facts<core::WorkerJoining>(met).size() == 1);
+  CHECK(messages<api::ToWorkerOrder>(met).size() == 2);
+  CHECK(facts<core::GenerationSwitched>(daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1})).size() == 1);
+
+  const auto measured = daemon.say(WorkerId(1), steps());
+  const auto metrics = all<MetricRow>(measured.rows);
+  REQUIRE(metrics.size() == 1);
+  CHECK(metrics.front().job == JobId(1));
+  CHECK(daemon.turn.newest().jobs().contains(JobId(1)));
+  CHECK(daemon.turn.newest().compute_ms().at(WorkerId(2)) == Approx(30));
+
+  // A link that is back hears of its generation and of the addresses again.
+  const auto back = daemon.say(WorkerId(2), api::ReadyMessage{.generation = 0});
+  CHECK(facts<core::WorkerReady>(back).empty());
+  CHECK(messages<api::ToWorkerOrder>(back).size() == 2);
+}
+
+TEST_CASE("a refused report leaves a note and no row; one of another node's worker is ignored") {
+  Daemon daemon;
+  daemon.start();
+  auto old = steps();
+  old.steps = 0;
+  const auto refused = daemon.say(WorkerId(1), old);
+  check_nothing(refused);
+  REQUIRE(all<ReportRefusedNote>(refused.notes).size() == 1);
+  CHECK(all<ReportRefusedNote>(refused.notes).front().worker == WorkerId(1));
+
+  const auto ignored = daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1}, NodeId(2));
+  check_nothing(ignored);
+  CHECK(all<ReportIgnoredNote>(ignored.notes).size() == 1);
+}
+
+TEST_CASE("an exit is learnt once and acknowledged each time") {
+  Daemon daemon;
+  daemon.start();
+  const WorkerExitedItem exit{NodeId(1), {.report = 5, .worker = WorkerId(2), .exit_code = 1}};
+  const auto result = daemon.take(exit);
+  CHECK(facts<core::WorkerExited>(result).size() == 1);
+  REQUIRE(messages<api::ReportAck>(result).size() == 1);
+  CHECK(messages<api::ReportAck>(result).front().report == 5);
+  const auto again = daemon.take(exit);
+  CHECK(facts<core::WorkerExited>(again).empty());
+  CHECK(messages<api::ReportAck>(again).size() == 1);
+}
+
+TEST_CASE("a stuck worker and a node's figures are facts") {
+  Daemon daemon;
+  daemon.start();
+  const auto stuck = daemon.take(WorkerStuckItem{NodeId(1), {.worker = WorkerId(2), .for_ms = 60'000}});
+  CHECK(facts<core::WorkerStuck>(stuck).size() == 1);
+  CHECK(all<WorkerStuckNote>(stuck.notes).size() == 1);
+  check_nothing(daemon.take(WorkerStuckItem{NodeId(2), {.worker = WorkerId(2)}}));
+  CHECK(facts<core::NodeProbed>(daemon.take(NodeProbedItem{NodeId(1), {{{"cpu", 10, 2}}}})).size() == 1);
+  CHECK(all<ReportRefusedNote>(daemon.take(NodeProbedItem{NodeId(8), {{{"cpu", 10, 2}}}}).notes).size() == 1);
+}
+
+TEST_CASE("states of ended jobs may go, those of failed ones later; unknown and running jobs are left alone") {
+  Daemon daemon;
+  daemon.start();
+  daemon.stored.jobs = {{JobId(40), {"failed", daemon.now}}, {JobId(41), {"succeeded", daemon.now}}};
+  const auto result = daemon.take(KeptJobsItem{NodeId(1), {{JobId(1), JobId(40), JobId(41), JobId(42)}}});
+  const auto forgotten = messages<api::ForgetJob>(result);
+  REQUIRE(forgotten.size() == 2);
+  CHECK(forgotten[0].job == JobId(40));
+  CHECK(forgotten[0].after_s > 0);
+  CHECK(forgotten[1].job == JobId(41));
+  CHECK(forgotten[1].after_s == 0);
+}
+
+TEST_CASE("a wanted checkpoint is ordered of all members, and again when a switch is told while it is wanted") {
+  Daemon daemon;
+  daemon.start();
+  const auto orders_of = [](const TurnResult& result) {
+    const auto told = messages<api::ToWorkerOrder>(result);
+    return std::count_if(told.begin(), told.end(),
+                         [](const auto& order) { return std::holds_alternative<api::CheckpointOrder>(order.message); });
+  };
+  CHECK(orders_of(daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1})) == 0);
+  CHECK(orders_of(daemon.take(command(CheckpointJob{JobId(1)}))) == 2);
+  CHECK(orders_of(daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1})) == 2);
+}
+
+}  // namespace tidepool::leader

@@ -1,0 +1,100 @@
+// Each command of users: which rows and which answer it leaves.
+#include "schedulerd/leader/user_commands.hpp"
+
+#include "tests/unit/leader/turn_scene.hpp"
+
+namespace tidepool::leader {
+
+TEST_CASE("a batch of which one job is refused leaves no row") {
+  Daemon daemon;
+  core::JobSpec bad = two_workers();
+  bad.elastic.min = 9;
+  const auto result = daemon.take(command(SubmitJobs{{two_workers(), bad}}, "k"));
+  CHECK_FALSE(result.answers.front().receipt.ok());
+  check_nothing(result);
+  CHECK(daemon.take(command(SubmitJobs{{two_workers(), two_workers()}})).answers.front().receipt->job == JobId(1));
+}
+
+TEST_CASE("a refused command leaves no row, not even one for its key") {
+  Daemon daemon;
+  const auto result = daemon.take(command(CancelJob{JobId(3)}, "k"));
+  REQUIRE(result.answers.size() == 1);
+  CHECK_FALSE(result.answers.front().receipt.ok());
+  check_nothing(result);
+}
+
+TEST_CASE("a key used twice in one turn submits one job and gives the same receipt again") {
+  Daemon daemon;
+  const auto result = daemon.take(command(SubmitJob{two_workers()}, "k"), command(SubmitJob{two_workers()}, "k"),
+                                  command(SubmitJob{two_workers()}, "k", "another request"));
+  CHECK(facts<core::JobSubmitted>(result).size() == 1);
+  CHECK(all<ReceiptRow>(result.rows).size() == 1);
+  REQUIRE(result.answers.size() == 3);
+  CHECK_FALSE(result.answers[0].receipt->replayed);
+  CHECK(result.answers[1].receipt->replayed);
+  CHECK(result.answers[1].receipt->job == JobId(1));
+  CHECK(result.answers[2].receipt.error().code == ErrorCode::kConflict);
+}
+
+TEST_CASE("a key that the storage knows changes nothing") {
+  Daemon daemon;
+  const auto again = daemon.take(command(SubmitJob{two_workers()}, "before"));
+  CHECK(again.answers.front().receipt->job == JobId(7));
+  CHECK(again.answers.front().receipt->replayed);
+  CHECK(facts<core::JobSubmitted>(again).empty());
+  const auto other = daemon.take(command(SubmitJob{two_workers()}, "before", "another request"));
+  CHECK(other.answers.front().receipt.error().code == ErrorCode::kConflict);
+  CHECK(facts<core::JobSubmitted>(other).empty());
+}
+
+TEST_CASE("a job that has ended and left is told from one that was never there, in its own turn and after it") {
+  Daemon daemon;
+  daemon.start();
+  // It ends while its node is away, and leaves the state when the node says that its workers are gone.
+  (void)daemon.take(AgentLostItem{"n1", "silent"}, command(CancelJob{JobId(1)}));
+  REQUIRE(core::is_final(daemon.turn.state().find_job(JobId(1))->state()));
+  const auto result = daemon.take(AgentHelloItem{2, hello_of("n1")}, command(ResizeJob{JobId(1), 2}));
+  REQUIRE(all<EndedJobRow>(result.rows).size() == 1);
+  CHECK(all<EndedJobRow>(result.rows).front().job->id == JobId(1));
+  CHECK(result.answers.front().receipt.error().message == "job-1 has already cancelled");
+  CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kNotFound);
+  daemon.stored.jobs[JobId(1)] = {"cancelled", daemon.now};
+  CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kConflict);
+}
+
+TEST_CASE("a token is a row for readers, and is revoked by its id, in its own turn, too") {
+  Daemon daemon;
+  const auto result =
+      daemon.take(command(CreateToken{.id = "new", .name = "n", .role = "viewer"}), command(RevokeToken{"new"}),
+                  command(RevokeToken{"old"}), command(RevokeToken{"unknown"}));
+  CHECK(all<TokenRow>(result.rows).size() == 1);
+  CHECK(result.answers[0].receipt->token_id == "new");
+  CHECK(all<TokenRevokedRow>(result.rows).size() == 2);
+  CHECK(result.answers[3].receipt.error().code == ErrorCode::kNotFound);
+  CHECK_FALSE(result.changed);
+}
+
+TEST_CASE("a policy file is stored, looked over, activated and shadowed; one that cannot be run is refused") {
+  Daemon daemon;
+  const core::PolicyFileRef good{"good", kVersion, "{}"};
+  const core::PolicyFileRef bad{"bad", kVersion, "{}"};
+  const auto result = daemon.take(command(StorePolicyVersion{{.name = "good", .version = kVersion, .source = "good"}}),
+                                  command(StorePolicyVersion{{.name = "bad", .version = kVersion, .source = "bad"}}),
+                                  command(NotePolicyChecks{"good", kVersion, {.runs = true}}),
+                                  command(ActivatePolicy{good}), command(ActivatePolicy{bad}),
+                                  command(ShadowPolicy{{{"absent", kVersion, "{}"}}}), command(ShadowPolicy{good}));
+  REQUIRE(all<PolicyVersionRow>(result.rows).size() == 2);
+  CHECK(all<PolicyVersionRow>(result.rows).front().version.created_by == "t");
+  CHECK(all<PolicyChecksRow>(result.rows).size() == 1);
+  CHECK(facts<core::PolicyActivated>(result).size() == 1);
+  CHECK(result.answers[4].receipt.error().message == "its source cannot be read");
+  CHECK(result.answers[5].receipt.error().code == ErrorCode::kNotFound);
+  REQUIRE(all<ShadowRow>(result.rows).size() == 1);
+  CHECK(all<ShadowRow>(result.rows).front().file == good);
+  CHECK(result.planned);
+  CHECK(daemon.take(command(RollBackPolicy{"bad", "why"})).answers.front().receipt.error().code ==
+        ErrorCode::kConflict);
+  CHECK(facts<core::PolicyRolledBack>(daemon.take(command(RollBackPolicy{"good", "why"}))).size() == 1);
+}
+
+}  // namespace tidepool::leader
