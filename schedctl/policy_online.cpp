@@ -91,7 +91,7 @@ json post(Session& session, const std::string& name, const std::string& what, co
       {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});
 }
 
-std::string desk_text(const json& deployment) {
+std::string status_text(const json& deployment) {
   const auto named = [](const json& ref) {
     return text_at(ref, "/name") + ", version " + shown(text_at(ref, "/version"));
   };
@@ -118,7 +118,7 @@ int activate(Session& session, Asked asked) {
   if (!asked.version.empty()) body["version"] = asked.version;
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json deployment = post(session, name, "activate", body);
-  session.print(deployment, [&] { return desk_text(deployment); });
+  session.print(deployment, [&] { return status_text(deployment); });
   return kExitOk;
 }
 
@@ -132,7 +132,7 @@ int roll_back(Session& session, Asked asked) {
     asked.policy = text_at(deployment, "/active/name");
   }
   const json deployment = post(session, asked.policy, "rollback", json::object());
-  session.print(deployment, [&] { return desk_text(deployment); });
+  session.print(deployment, [&] { return status_text(deployment); });
   return kExitOk;
 }
 
@@ -190,7 +190,7 @@ int shadow(Session& session, Asked asked) {
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json deployment = post(session, name, "shadow", body);
   session.print(deployment, [&] {
-    return desk_text(deployment) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
+    return status_text(deployment) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
            " --report\n";
   });
   return kExitOk;
@@ -325,7 +325,7 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
       [](Session& session, Asked) {
         const json deployment = session.get("/v1/policies/status");
-        session.print(deployment, [&] { return desk_text(deployment); });
+        session.print(deployment, [&] { return status_text(deployment); });
         return static_cast<int>(kExitOk);
       });
 }
