@@ -215,7 +215,8 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
 }
 
-// What has been carried out reads as done: "grew 1 -> 2".
+// What has been carried out reads as done: "grew 1 -> 2". A change whose workers were lost before it was done reads as
+// given up, until the job is decided about again.
 std::string told(const Job& job, const Reason& reason) {
   std::string text = sentence(reason);
   const auto to = visit_reason(
@@ -224,11 +225,13 @@ std::string told(const Job& job, const Reason& reason) {
         return std::nullopt;
       },
       reason);
-  const bool done = job.state() == JobState::kRunning && !job.phase.transition() && to == job.size();
-  if (!done) return text;
+  if (!to || job.state() != JobState::kRunning || job.phase.transition()) return text;
   for (const auto& [now, then] :
        {std::pair("growing ", "grew "), std::pair("shrinking ", "shrank "), std::pair("going ", "went ")}) {
-    if (text.starts_with(now)) return then + text.substr(std::string_view(now).size());
+    if (!text.starts_with(now)) continue;
+    if (*to == job.size()) return then + text.substr(std::string_view(now).size());
+    return "keeps " + counted(job.size(), "worker") + ": its change to " + counted(*to, "worker") +
+           " was given up before it was done";
   }
   return text;
 }

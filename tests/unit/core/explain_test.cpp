@@ -111,6 +111,19 @@ TEST_CASE("A running job shows what was measured and a failed one its error") {
   CHECK(why.unblocks.empty());
 }
 
+TEST_CASE("A change is told as done, or as given up, once nothing is under way") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4}, 2);
+  core::ClusterState state = story.state();
+  const core::reason::Efficiency much{.efficiency = 0.62, .threshold = 0.1};
+  state.mutable_job(job).verdict.reason = core::reason::EfficientUp{{{.from = 1, .to = 2}, much}};
+  CHECK(core::explain(state, job).summary.find("grew 1 -> 2: ") == 0);
+  state.mutable_job(job).verdict.reason = core::reason::EfficientUp{{{.from = 2, .to = 3}, much}};
+  CHECK(core::explain(state, job).summary ==
+        "keeps 2 workers: its change to 3 workers was given up before it was done");
+}
+
 TEST_CASE("Numbers that change by the second are told as they are now") {
   Story story;
   story.node(4);
