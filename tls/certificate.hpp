@@ -1,0 +1,39 @@
+// The small certificate authority of one daemon: its own certificate, and those that it signs for servers. Keys are
+// ECDSA on P-256. Times are arguments; randomness is OpenSSL's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tidepool::tls {
+
+// A party's certificate with what signed it, and its key, as PEM.
+struct Identity {
+  std::string chain;  // its own certificate first
+  std::string key;    // a secret
+};
+
+struct Validity {
+  std::int64_t from_unix_s = 0;
+  std::int64_t until_unix_s = 0;
+};
+
+// A key with a certificate that it signs itself and that may sign those of servers, and no further authorities.
+[[nodiscard]] Result<Identity> make_authority(const std::string& name, const Validity& validity);
+
+// Of a server that is reached under `names`: host names and IP addresses, at least one.
+[[nodiscard]] Result<Identity> issue_server(const Identity& authority, const std::vector<std::string>& names,
+                                            const Validity& validity);
+
+// Of the first certificate in a PEM text: "sha256:" and 64 lower-case hexadecimal digits.
+[[nodiscard]] Result<std::string> fingerprint(const std::string& pem);
+// Whether the text has that form.
+[[nodiscard]] bool is_fingerprint(const std::string& text);
+
+// Until when the first certificate of a PEM text is valid.
+[[nodiscard]] Result<std::int64_t> expiry_unix_s(const std::string& pem);
+
+}  // namespace tidepool::tls

@@ -1,0 +1,97 @@
+#include "tls/context.hpp"
+
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include <utility>
+
+#include "tls/openssl.hpp"
+
+namespace tidepool::tls {
+namespace {
+
+// Both ways; the handshake of a client that never reads must not wait for tickets that nothing here uses.
+bool only_tls_13(SSL_CTX* context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  return SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1;
+}
+
+// Trusts the authority with this fingerprint among what the server has shown, and nothing else; then all checks of
+// signature, time, use and name are OpenSSL's own.
+int verify_by_fingerprint(X509_STORE_CTX* checks, void* expected) {
+  const auto& fingerprint = *static_cast<const std::string*>(expected);
+  STACK_OF(X509)* shown = X509_STORE_CTX_get0_untrusted(checks);
+  const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> trusted(
+      sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
+  for (int at = 0; at < sk_X509_num(shown); ++at) {
+    X509* one = sk_X509_value(shown, at);
+    if (X509_check_ca(one) == 1 && fingerprint_of(*one) == fingerprint) sk_X509_push(trusted.get(), one);
+  }
+  X509_STORE_CTX_set0_trusted_stack(checks, trusted.get());
+  const int good = X509_verify_cert(checks);
+  X509_STORE_CTX_set0_trusted_stack(checks, nullptr);
+  return good;
+}
+
+// Trust is decided behind the handshake (server_context_asking).
+int verify_later(X509_STORE_CTX* /*checks*/, void* /*unused*/) {
+  return 1;
+}
+
+Status show(SSL_CTX* context, const Identity& identity) {
+  auto chain = read_certificates(identity.chain);
+  if (!chain.ok()) return chain.error();
+  const auto key = read_key(identity.key);
+  if (!key.ok()) return key.error();
+  if (SSL_CTX_use_certificate(context, chain->front().get()) != 1 || SSL_CTX_use_PrivateKey(context, key->get()) != 1 ||
+      SSL_CTX_check_private_key(context) != 1) {
+    return invalid_argument("certificate and key do not belong together: " + newest_complaint());
+  }
+  for (auto above = chain->begin() + 1; above != chain->end(); ++above) {
+    if (SSL_CTX_add1_chain_cert(context, above->get()) != 1) return io_error(newest_complaint());
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<Context> server_context(const Identity& identity) {
+  const Context context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());
+  TP_TRY(show(context.get(), identity));
+  return context;
+}
+
+Result<Context> server_context_asking(const Identity& identity) {
+  auto context = server_context(identity);
+  if (!context.ok()) return context;
+  SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_cert_verify_callback(context->get(), verify_later, nullptr);
+  return context;
+}
+
+Result<Context> client_context(const Trust& trust, const Identity* own) {
+  // Outlives the context: its last user frees it behind the context.
+  const auto fingerprint = std::make_shared<std::string>(trust.fingerprint);
+  const Context context(SSL_CTX_new(TLS_client_method()), [fingerprint](SSL_CTX* made) { SSL_CTX_free(made); });
+  if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  if (own != nullptr) TP_TRY(show(context.get(), *own));
+  if (!trust.fingerprint.empty()) {
+    if (!is_fingerprint(trust.fingerprint)) {
+      return invalid_argument("\"" + trust.fingerprint + "\" is no fingerprint; it is sha256: and 64 digits of 0-9a-f");
+    }
+    SSL_CTX_set_cert_verify_callback(context.get(), verify_by_fingerprint, fingerprint.get());
+    return context;
+  }
+  const auto authorities = read_certificates(trust.authorities);
+  if (!authorities.ok()) return authorities.error();
+  for (const auto& one : *authorities) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), one.get()) != 1) return io_error(newest_complaint());
+  }
+  return context;
+}
+
+}  // namespace tidepool::tls
