@@ -14,6 +14,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "base/time.hpp"
 
 namespace tidepool::api {
 
@@ -148,6 +149,8 @@ using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrd
 
 // --- agent -> daemon ----------------------------------------------------------------------------
 inline constexpr int kNodeSlotsMax = 1'024;  // that a node may offer
+// What a node can keep of its jobs, in the order in which it is told.
+inline constexpr const char* kIsolationParts[] = {"uid", "mounts", "processes", "devices", "memory", "cpus", "pids"};
 struct AgentHello {
   int protocol = kWorkerProtocol;
   std::string token;
@@ -156,6 +159,8 @@ struct AgentHello {
   std::string slot_type;
   std::string price_per_slot_hour;
   std::vector<WorkerId> running;
+  std::optional<std::string> data_address;  // at which its workers meet those of other nodes; older agents tell none
+  std::optional<std::vector<std::string>> isolation;  // which of kIsolationParts it keeps; older agents tell none
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -197,8 +202,23 @@ struct ProbedReport {
 struct KeptJobsReport {
   std::vector<JobId> jobs;
 };
+// Asks for a certificate of this node, over TLS only. In the place of a hello: to join, with a node token. On a link
+// that has been welcomed by certificate: to renew it, without a token and for the same key.
+inline constexpr std::size_t kSigningRequestMax = 4'096;  // bytes
+struct CertificateRequest {
+  int protocol = kWorkerProtocol;
+  std::string token;
+  std::string node;
+  std::string request;  // a signing request as PEM
+};
+// The node's machine is taken back by its provider: told when a notice is seen or has gone, and after each welcome by
+// an agent that looks for notices.
+inline constexpr Duration kReclaimNoticeMax = Duration::seconds(30LL * 86'400);
+struct ReclaimReport {
+  std::optional<std::int64_t> in_ms;  // until then; none: no notice stands
+};
 using AgentToDaemon = std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk,
-                                   WorkerStuckReport, ProbedReport, KeptJobsReport>;
+                                   WorkerStuckReport, ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {
@@ -250,8 +270,12 @@ struct ForgetJob {
   JobId job;
   std::int64_t after_s = 0;
 };
+struct CertificateIssued {
+  std::string node;
+  std::string certificate;  // PEM
+};
 using DaemonToAgent = std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder,
-                                   LogRead, ProbeNode, ForgetJob>;
+                                   LogRead, ProbeNode, ForgetJob, CertificateIssued>;
 
 // The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {

@@ -1,11 +1,13 @@
 // The messages as lines of JSON and back. fields() names each field of a message once, for both directions; reading is
 // strict, so that a typo or a newer peer is told in words instead of being half understood.
+#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <climits>
 #include <utility>
 
 #include "api/base64.hpp"
+#include "api/comm_address.hpp"
 #include "api/worker_protocol.hpp"
 #include "base/codec/archive.hpp"
 #include "base/json.hpp"
@@ -18,6 +20,7 @@ using nlohmann::json;
 
 constexpr codec::Range kAny{INT64_MIN, INT64_MAX};
 constexpr codec::Range kNatural{0, INT64_MAX};
+constexpr codec::Range kNoticeMs{0, kReclaimNoticeMax.count_ms()};
 constexpr codec::Range kPositive{1, INT64_MAX};
 constexpr codec::Range kGeneration{0, UINT32_MAX};
 constexpr codec::Range kInt{0, INT_MAX};
@@ -53,6 +56,35 @@ struct JobDocument {
   }
 };
 constexpr JobDocument kJobDocument;
+
+struct HostAddress {
+  static json encode(const std::string& address) { return address; }
+  static Status decode(const json& in, const std::string& where, std::string& address) {
+    if (!in.is_string() || !is_host_address(in.get_ref<const std::string&>())) {
+      return codec::wrong(where, "an IPv4 or IPv6 address that other nodes can reach");
+    }
+    address = in.get<std::string>();
+    return ok_status();
+  }
+};
+constexpr HostAddress kHostAddress;
+
+// Written one by one, read as the list that may be left out.
+struct IsolationPart {
+  static json encode(const std::string& part) { return part; }
+  static Status decode(const json& in, const std::string& where, std::vector<std::string>& parts) {
+    const auto known = [](const json& part) {
+      return std::any_of(std::begin(kIsolationParts), std::end(kIsolationParts),
+                         [&](const char* name) { return part == name; });
+    };
+    if (!in.is_array() || !std::all_of(in.begin(), in.end(), known)) {
+      return codec::wrong(where, "a list of what a node can keep of its jobs, such as [\"uid\", \"mounts\"]");
+    }
+    parts = in.get<std::vector<std::string>>();
+    return ok_status();
+  }
+};
+constexpr IsolationPart kIsolation;
 
 }  // namespace
 
@@ -216,6 +248,8 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive("slot_type", m.slot_type);
   archive("price_per_slot_hour", m.price_per_slot_hour);
   archive("running", m.running, kId);
+  archive.if_any("data_address", m.data_address, kHostAddress);
+  archive.if_any("isolation", m.isolation, kIsolation);
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
@@ -261,6 +295,19 @@ void fields(auto& archive, Like<ProbedReport> auto& m) {
 void fields(auto& archive, Like<KeptJobsReport> auto& m) {
   archive.type("kept_jobs");
   archive("jobs", m.jobs, kId);
+}
+void fields(auto& archive, Like<ReclaimReport> auto& m) {
+  archive.type("reclaim");
+  archive.if_any("in_ms", m.in_ms, kNoticeMs);
+}
+
+void fields(auto& archive, Like<CertificateRequest> auto& m) {
+  archive.type("certificate_request");
+  archive("protocol", m.protocol, kVersion);
+  archive("token", m.token);
+  archive("node", m.node);
+  archive("request", m.request);
+  archive.check(m.request.size() <= kSigningRequestMax, "request", "is longer than a signing request is");
 }
 
 // --- daemon -> agent ----------------------------------------------------------------------------
@@ -319,6 +366,11 @@ void fields(auto& archive, Like<ForgetJob> auto& m) {
   archive.type("forget_job");
   archive("job", m.job, kId);
   archive("after_s", m.after_s, codec::Range{0, std::int64_t{366} * 86'400});
+}
+void fields(auto& archive, Like<CertificateIssued> auto& m) {
+  archive.type("certificate_issued");
+  archive("node", m.node);
+  archive("certificate", m.certificate);
 }
 
 namespace {

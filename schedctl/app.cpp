@@ -15,9 +15,11 @@ namespace tidepool::ctl {
 namespace {
 
 void add_shared_options(CLI::App& app, Settings& settings) {
-  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, else http://127.0.0.1:7480");
+  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, login, http://127.0.0.1:7480");
   app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token");
   app.add_option("--token-file", settings.token_file, "file whose first line is the token");
+  app.add_option("--ca", settings.ca_file,
+                 "authority of an https:// daemon (PEM); else TIDEPOOL_CA, else the system's");
   app.add_option("-o,--output", settings.format, "how what is asked for is printed")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
   app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
@@ -93,6 +95,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_stream_commands(app, chosen);
   add_trace_command(app, chosen);
   add_cluster_commands(app, chosen);
+  add_node_trust_commands(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);
   try {

@@ -24,11 +24,12 @@ using AddCommands = std::function<void(CLI::App& app, Chosen& chosen)>;
 [[nodiscard]] int run(int argc, const char* const* argv, const AddCommands& extra = {});
 
 // The groups of commands, each in a file of its own.
-void add_job_commands(CLI::App& app, Chosen& chosen);      // submit ls get why resize cancel suspend ...
-void add_watch_command(CLI::App& app, Chosen& chosen);     // watch
-void add_stream_commands(CLI::App& app, Chosen& chosen);   // logs events
-void add_trace_command(CLI::App& app, Chosen& chosen);     // trace
-void add_cluster_commands(CLI::App& app, Chosen& chosen);  // nodes decisions policy token
+void add_job_commands(CLI::App& app, Chosen& chosen);         // submit ls get why resize cancel suspend ...
+void add_watch_command(CLI::App& app, Chosen& chosen);        // watch
+void add_stream_commands(CLI::App& app, Chosen& chosen);      // logs events
+void add_trace_command(CLI::App& app, Chosen& chosen);        // trace
+void add_cluster_commands(CLI::App& app, Chosen& chosen);     // nodes drain cordon decisions policy token
+void add_node_trust_commands(CLI::App& app, Chosen& chosen);  // node token, node revoke
 void add_completion_command(CLI::App& app, Chosen& chosen);
 
 // Leaves at once and quietly on Ctrl-C, as a command that only looks on may.

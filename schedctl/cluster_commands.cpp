@@ -1,13 +1,19 @@
-#include <CLI/CLI.hpp>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
 #include "base/time.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/stored/login.hpp"
 #include "schedctl/tables.hpp"
+#include "tls/certificate.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -102,15 +108,162 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
   });
 }
 
+// As PEM, so that the file may go away.
+std::string authority_of(Endpoint& endpoint, const std::string& fingerprint) {
+  if (!fingerprint.empty()) {
+    if (!tls::is_fingerprint(fingerprint)) fail(kExitUsage, "--fingerprint is sha256: and 64 digits of 0-9a-f");
+    std::string shown = HttpClient(endpoint).shown_certificate([&](const std::string& pem) {
+      const auto known = tls::fingerprint(pem);
+      return known.ok() && *known == fingerprint;
+    });
+    if (shown.empty()) {
+      fail(kExitApi, "the daemon at " + endpoint.url +
+                         " is not trusted: none of the certificates that it shows has the "
+                         "fingerprint " +
+                         fingerprint);
+    }
+    return shown;
+  }
+  if (endpoint.ca_file.empty()) return endpoint.ca;
+  std::ifstream file(endpoint.ca_file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int log_in(const Settings& settings, const std::string& fingerprint) {
+  Endpoint endpoint = resolve_endpoint(settings);
+  while (endpoint.url.ends_with('/')) endpoint.url.pop_back();
+  if (!endpoint.url.starts_with("https://") && !is_loopback_url(endpoint.url)) {
+    fail(kExitUsage, "the token would cross the network in clear to " + endpoint.url + "; use its https:// address");
+  }
+  if (endpoint.token.empty()) fail(kExitUsage, "give a token with --token, --token-file or TIDEPOOL_TOKEN");
+  endpoint.ca = authority_of(endpoint, fingerprint);
+  endpoint.ca_file.clear();
+  // Stored only if it works: this verifies the daemon before the token is sent.
+  require_success(HttpClient(endpoint).send({.path = "/v1/jobs?limit=1"}));
+  const std::string path = login_file();
+  const Status stored = store_login(path, {.url = endpoint.url, .token = endpoint.token, .ca = endpoint.ca});
+  if (!stored.ok()) fail(kExitUsage, stored.error().message);
+  write_out("logged in to " + endpoint.url + "; kept in " + path + ", see: schedctl logout\n");
+  return kExitOk;
+}
+
+int log_out() {
+  const std::string path = login_file();
+  const bool was_there = !path.empty() && ::unlink(path.c_str()) == 0;
+  write_out(was_there ? "removed " + path + "\n" : "there was no login\n");
+  return kExitOk;
+}
+
+void add_login_commands(CLI::App& app, Chosen& chosen) {
+  const auto fingerprint = std::make_shared<std::string>();
+  CLI::App* in = app.add_subcommand("login", "Keep address, authority and token of a daemon for later commands");
+  in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; in the place of --ca");
+  in->callback([fingerprint, &chosen] {
+    chosen.offline = [fingerprint](const Settings& settings) { return log_in(settings, *fingerprint); };
+  });
+  CLI::App* out = app.add_subcommand("logout", "Forget what login has kept");
+  out->callback([&chosen] { chosen.offline = [](const Settings&) { return log_out(); }; });
+}
+
+struct NodeAsked {
+  std::string id;
+  std::uint64_t as_of_seq = 0;  // what happens to it later has a higher number
+};
+
+NodeAsked find_node(Session& session, const std::string& id_or_name) {
+  const Listed listed = session.list("/v1/nodes");
+  for (const auto& node : listed.items) {
+    const std::string id = text_at(node, "/id");
+    if (id == id_or_name || text_at(node, "/name") == id_or_name) return {id, listed.as_of_seq};
+  }
+  fail(kExitApi, "there is no node " + id_or_name + "; see: schedctl nodes");
+}
+
+json act_on_node(Session& session, const NodeAsked& node, const std::string& action, const json& body = nullptr) {
+  return session.send({.method = "POST",
+                       .path = "/v1/nodes/" + escape_url(node.id) + "/" + action,
+                       .body = body.is_null() ? "" : body.dump()});
+}
+
+void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, const std::string& help,
+                     const std::string& said) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(action, help);
+  command->add_option("node", *name, "id or name")->required();
+  command->callback([name, action, said, &chosen] {
+    chosen.online = [name, action, said](Session& session) {
+      const json node = act_on_node(session, find_node(session, *name), action);
+      session.print(node, [&] { return text_at(node, "/id") + " " + said + "\n"; });
+      return static_cast<int>(kExitOk);
+    };
+  });
+}
+
+struct DrainAsked {
+  std::string node;
+  std::string deadline = "10m";
+  std::string reason;
+  bool wait = false;
+};
+
+// 0 once no worker is left on it, 1 if the drain was cancelled before.
+int wait_until_drained(Session& session, const NodeAsked& node) {
+  leave_on_interrupt();
+  bool drained = false;
+  const FollowEnd end = follow_events(session.endpoint(), {.after = node.as_of_seq}, [&](const json& event) {
+    if (text_at(event, "/node") != node.id) return true;
+    drained = text_at(event, "/type") == "node.drained";
+    return !drained && text_at(event, "/type") != "node.undrained";
+  });
+  if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
+  if (!drained) fail(kExitNegative, "the drain of " + node.id + " was cancelled");
+  if (session.format() == OutputFormat::kTable) write_out(node.id + " is drained: no worker is left on it\n");
+  return kExitOk;
+}
+
+int drain(Session& session, const DrainAsked& asked) {
+  if (const auto deadline = parse_duration(asked.deadline); !deadline.ok()) {
+    fail(kExitUsage, "--deadline: " + deadline.error().message);
+  }
+  const NodeAsked node = find_node(session, asked.node);
+  json body = {{"deadline", asked.deadline}};
+  if (!asked.reason.empty()) body["reason"] = asked.reason;
+  const json answer = act_on_node(session, node, "drain", body);
+  session.print(answer, [&] {
+    return node.id + " is " + node_state(answer) + "; schedctl undrain " + node.id + " takes it back\n";
+  });
+  return asked.wait ? wait_until_drained(session, node) : kExitOk;
+}
+
+void add_drain(CLI::App& app, Chosen& chosen) {
+  const auto asked = std::make_shared<DrainAsked>();
+  CLI::App* command = app.add_subcommand("drain", "Empty a node: its jobs move away, shrink, or save their state");
+  command->add_option("node", asked->node, "id or name")->required();
+  command->add_option("--deadline", asked->deadline, "how long the jobs have; what is left then is stopped")
+      ->capture_default_str();
+  command->add_option("--reason", asked->reason, "shown with the node");
+  command->add_flag("--wait", asked->wait, "return once no worker is left on it");
+  command->callback([asked, &chosen] { chosen.online = [asked](Session& session) { return drain(session, *asked); }; });
+}
+
+void add_node_commands(CLI::App& app, Chosen& chosen) {
+  add_node_action(app, chosen, "cordon", "Start nothing more on a node", "gets no new workers; those on it stay");
+  add_node_action(app, chosen, "uncordon", "Use a cordoned node again", "gets new workers again");
+  add_drain(app, chosen);
+  add_node_action(app, chosen, "undrain", "End a drain", "is not being drained any more");
+}
+
 }  // namespace
 
 void add_cluster_commands(CLI::App& app, Chosen& chosen) {
   add_list(app, chosen, "nodes", "List nodes and their slots", "/v1/nodes", nodes_table);
+  add_node_commands(app, chosen);
   add_decisions(app, chosen);
   CLI::App* policy = app.add_subcommand("policy", "What decides sizes and order");
   policy->require_subcommand(1);
   add_list(*policy, chosen, "ls", "List policies; * marks the active one", "/v1/policies", policies_table);
   add_token_commands(app, chosen);
+  add_login_commands(app, chosen);
 }
 
 }  // namespace tidepool::ctl

@@ -28,6 +28,7 @@ std::string change_in_words(const json& change) {
   const std::string kind = text_at(change, "/kind");
   if (kind == "preempt") return job + " would give up its " + workers(change.at("from"));
   if (kind == "replace") return job + " would move a worker";
+  if (kind == "move") return job + " would move to slots of another type";
   return job + " would " + kind + " from " + change.at("from").dump() + " to " + workers(change.at("to"));
 }
 

@@ -78,6 +78,18 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
                              std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout");
     case CURLE_COULDNT_RESOLVE_HOST:
       fail(kExitApi, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+      fail(kExitApi, "the daemon at " + endpoint.url + " is not trusted: " + detail +
+                         "; give the authority of this daemon (tls/ca.pem of its state directory) with --ca or "
+                         "TIDEPOOL_CA");
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+      if (!endpoint.url.starts_with("https:")) {
+        fail(kExitApi, "the daemon at " + endpoint.url + " closed the connection; if it speaks TLS, its address " +
+                           "begins with https://");
+      }
+      fail(kExitApi, "the connection to " + endpoint.url + " failed: " + detail);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
       fail(kExitUsage, "\"" + endpoint.url + "\" is no address of a daemon; it looks like http://127.0.0.1:7480");
@@ -117,6 +129,16 @@ struct HttpClient::Handle {
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_3));
+    if (!endpoint.ca.empty()) {
+      curl_blob authority{
+          .data = const_cast<char*>(endpoint.ca.data()), .len = endpoint.ca.size(), .flags = CURL_BLOB_COPY};
+      curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &authority);
+      curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
+    } else if (!endpoint.ca_file.empty()) {
+      curl_easy_setopt(curl, CURLOPT_CAINFO, endpoint.ca_file.c_str());
+      curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);  // else the system's authorities would be good as well
+    }
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
     // A proxy in the environment cannot reach this machine's own loopback.
@@ -178,6 +200,36 @@ HttpReply HttpClient::stream(const std::string& path, const std::function<bool(s
   const bool began = reply.status == 200;  // what breaks later is the end of a stream, not a failure
   if (code != CURLE_OK && !sink.stopped && !began) explain_and_fail(code, endpoint_, handle_->detail);
   return reply;
+}
+
+std::string HttpClient::shown_certificate(const std::function<bool(const std::string& pem)>& is_it) {
+  // A connection of its own, closed at the end: none that was not verified may carry a token later.
+  Handle asking;
+  std::string body;
+  Sink sink{.body = &body};
+  HeaderList headers;
+  Endpoint untrusted = endpoint_;
+  untrusted.token.clear();
+  asking.begin(untrusted, HttpRequest{.path = "/"}, headers, sink);
+  curl_easy_setopt(asking.curl, CURLOPT_NOBODY, 1L);
+  curl_easy_setopt(asking.curl, CURLOPT_SSL_VERIFYPEER, 0L);
+  curl_easy_setopt(asking.curl, CURLOPT_SSL_VERIFYHOST, 0L);
+  curl_easy_setopt(asking.curl, CURLOPT_CERTINFO, 1L);
+  curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, untrusted.timeout_s);
+  const CURLcode code = curl_easy_perform(asking.curl);
+  if (code != CURLE_OK) explain_and_fail(code, untrusted, asking.detail);
+  curl_certinfo* shown = nullptr;
+  if (curl_easy_getinfo(asking.curl, CURLINFO_CERTINFO, &shown) != CURLE_OK || shown == nullptr) return "";
+  constexpr std::string_view kField = "Cert:";
+  for (int at = 0; at < shown->num_of_certs; ++at) {
+    for (const curl_slist* field = shown->certinfo[at]; field != nullptr; field = field->next) {
+      const std::string_view text = field->data;
+      if (!text.starts_with(kField)) continue;
+      std::string pem(text.substr(kField.size()));
+      if (is_it(pem)) return pem;
+    }
+  }
+  return "";
 }
 
 bool is_loopback_url(const std::string& url) {

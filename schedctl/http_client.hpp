@@ -14,6 +14,8 @@ namespace tidepool::ctl {
 struct Endpoint {
   std::string url = "http://127.0.0.1:7480";  // scheme, host and port
   std::string token;                          // empty = none is sent
+  std::string ca;                             // PEM, in the place of ca_file
+  std::string ca_file;                        // of an https:// daemon; empty = the system's authorities
   long timeout_s = 30;                        // of one request; streams have their own rule
 };
 
@@ -46,6 +48,10 @@ class HttpClient {
   // `on_line` must not use this client: it is busy.
   // `limit_s` ends it as well (0 = never).
   HttpReply stream(const std::string& path, const std::function<bool(std::string_view)>& on_line, long limit_s = 0);
+
+  // Of the certificates that an https:// daemon shows, as PEM, the first that `is_it` takes; empty if there is none.
+  // Nothing is trusted here, and no token is sent. Throws as send() does.
+  [[nodiscard]] std::string shown_certificate(const std::function<bool(const std::string& pem)>& is_it);
 
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
 

@@ -84,7 +84,8 @@ std::string short_number(double number) {
 // "price 0.8, worth 1.21"; empty if the reason has no numbers.
 std::string numbers_text(const json& reason) {
   std::string out;
-  for (const auto& [name, value] : reason.value("numbers", json::object()).items()) {
+  const json numbers = reason.value("numbers", json::object());
+  for (const auto& [name, value] : numbers.items()) {
     if (value.is_number()) out += (out.empty() ? "" : ", ") + name + " " + short_number(value.get<double>());
   }
   return out;

@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/stored/login.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -51,7 +52,7 @@ bool has_ended(const json& job) {
   return state == "succeeded" || state == "failed" || state == "cancelled";
 }
 
-std::string token_from(const Settings& settings, const std::string& url) {
+std::string token_from(const Settings& settings, const std::string& url, const std::string& of_login) {
   if (!settings.token.empty()) return settings.token;
   if (!settings.token_file.empty()) {
     std::string line;
@@ -61,6 +62,7 @@ std::string token_from(const Settings& settings, const std::string& url) {
     return trimmed(line);
   }
   if (const std::string token = environment("TIDEPOOL_TOKEN"); !token.empty()) return token;
+  if (!of_login.empty()) return of_login;
   std::string line;
   const std::string home = environment("HOME");
   // Never to another machine: the file holds the administrator's token of this one.
@@ -71,17 +73,47 @@ std::string token_from(const Settings& settings, const std::string& url) {
   return trimmed(line);
 }
 
+// None unless --ca, TIDEPOOL_CA or, on loopback, the daemon's own file says so.
+std::string ca_file_from(const Settings& settings, const std::string& url, bool logged_in) {
+  const std::string named = settings.ca_file.empty() ? environment("TIDEPOOL_CA") : settings.ca_file;
+  if (!named.empty()) {
+    if (access(named.c_str(), R_OK) != 0) fail(kExitUsage, "the authority " + named + " cannot be read");
+    return named;
+  }
+  if (logged_in) return "";
+  const std::string own = environment("HOME") + "/.local/share/tidepool/tls/ca.pem";
+  return is_loopback_url(url) && access(own.c_str(), R_OK) == 0 ? own : "";
+}
+
+// A file that is broken is no matter to whoever names a daemon himself.
+std::optional<Login> usable_login(bool needed) {
+  auto login = stored_login(login_file());
+  if (login.ok()) return *std::move(login);
+  if (needed) fail(kExitUsage, login.error().message);
+  return std::nullopt;
+}
+
+std::string without_end_slashes(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
 }  // namespace
 
 Endpoint resolve_endpoint(const Settings& settings) {
   Endpoint endpoint;
+  const auto login = usable_login(settings.url.empty() && environment("TIDEPOOL_URL").empty());
+  if (login) endpoint.url = login->url;
   if (!settings.url.empty()) {
     endpoint.url = settings.url;
   } else if (const std::string url = environment("TIDEPOOL_URL"); !url.empty()) {
     endpoint.url = url;
   }
-  endpoint.token = token_from(settings, endpoint.url);
+  const bool logged_in = login && login->url == without_end_slashes(endpoint.url);
+  endpoint.token = token_from(settings, endpoint.url, logged_in ? login->token : "");
   if (endpoint.token.find_first_of("\r\n") != std::string::npos) fail(kExitUsage, "a token has only one line");
+  if (endpoint.url.starts_with("https:")) endpoint.ca_file = ca_file_from(settings, endpoint.url, logged_in);
+  if (logged_in && endpoint.ca_file.empty()) endpoint.ca = login->ca;
   endpoint.timeout_s = settings.timeout_s;
   return endpoint;
 }
@@ -104,7 +136,7 @@ void require_success(const HttpReply& reply, const ProblemSource& source) {
     fail(kExitApi, "the daemon answered with status " + std::to_string(reply.status) + " and no explanation");
   }
   std::string text = problem_text(*problem, source);
-  if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN";
+  if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN, or: schedctl login";
   fail(kExitApi, std::move(text));
 }
 

@@ -22,12 +22,15 @@ struct Settings {
   std::string url;
   std::string token;
   std::string token_file;
+  std::string ca_file;
   std::string format = "table";
   long timeout_s = 30;
 };
 
-// The token comes from --token, --token-file, TIDEPOOL_TOKEN, or, for a daemon on loopback only, from the
-// file that the daemon writes at its first start. Throws Failure if a named file cannot be read.
+// The address comes from --url, TIDEPOOL_URL or `schedctl login`. What a login keeps is used for its address only.
+// The authority of an https:// daemon: --ca, TIDEPOOL_CA, the login, on loopback the file of the daemon's state
+// directory, else the system's authorities. The token: --token, --token-file, TIDEPOOL_TOKEN, the login, on loopback
+// the file that the daemon writes at its first start. Throws Failure if a named file cannot be read.
 [[nodiscard]] Endpoint resolve_endpoint(const Settings& settings);
 
 // A whole cursor list. Events after `as_of_seq` are not in it, so a stream from there leaves no gap.

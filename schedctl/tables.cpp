@@ -56,16 +56,39 @@ std::string jobs_table(const json& jobs, const Style& style) {
   return table.text(style);
 }
 
+// Which parts "some" are is told by -o json.
+std::string isolation_of(const json& node) {
+  const json& kept = list_at(node, "/isolation/kept");
+  if (node.value("isolation", json()).is_null()) return "-";
+  if (kept.empty()) return "none";
+  if (list_at(node, "/isolation/missing").empty()) return "all";
+  return "some";
+}
+
+std::string node_state(const json& node) {
+  if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
+  if (text_at(node, "/state") != "up") return text_at(node, "/state");
+  if (!text_at(node, "/drain/deadline").empty()) {
+    const bool drained = node.at("drain").value("drained", false);
+    const std::string until = clock_of(text_at(node, "/drain/deadline"));
+    if (text_at(node, "/drain/cause") == "reclaim")
+      return (drained ? "drained, reclaimed at " : "reclaimed at ") + until;
+    return drained ? "drained" : "draining until " + until;
+  }
+  return node.value("cordoned", false) ? "cordoned" : "up";
+}
+
 std::string nodes_table(const json& nodes, const Style& style) {
   if (nodes.empty()) return "no nodes; start an agent, or the daemon with --local-slots 4\n";
   TextTable table({{.title = "NODE"},
                    {.title = "NAME", .flexible = true},
                    {.title = "STATE", .state = true},
-                   {.title = "SLOTS", .right = true},
                    {.title = "FREE", .right = true},
                    {.title = "TYPE"},
                    {.title = "PRICE/H", .right = true},
                    {.title = "SPEED", .right = true},
+                   {.title = "ADDRESS"},
+                   {.title = "ISOLATION"},
                    {.title = "JOBS", .flexible = true}});
   for (const auto& node : nodes) {
     const json& slots = list_at(node, "/slots");
@@ -79,11 +102,11 @@ std::string nodes_table(const json& nodes, const Style& style) {
         jobs += (jobs.empty() ? "" : " ") + job;
       }
     }
-    const bool cordoned = node.value("cordoned", false);
     const auto speed = number_at(node, "/health/speed");
-    table.add({text_at(node, "/id"), text_at(node, "/name"), cordoned ? "cordoned" : text_at(node, "/state"),
-               std::to_string(slots.size()), std::to_string(free), text_at(node, "/slot_type"),
-               text_at(node, "/price_per_slot_hour", "-"), speed ? percent(*speed) : "-", jobs.empty() ? "-" : jobs});
+    table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node),
+               std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"),
+               text_at(node, "/price_per_slot_hour", "-"), speed ? percent(*speed) : "-",
+               text_at(node, "/data_address", "-"), isolation_of(node), jobs.empty() ? "-" : jobs});
   }
   return table.text(style);
 }
@@ -156,6 +179,32 @@ std::string policies_table(const json& policies, const Style& style) {
                text_at(policy, "/summary")});
   }
   return table.text(style) + "* decides   d the default, where rollbacks end   s a shadow, asked beside it\n";
+}
+
+std::string node_tokens_table(const json& tokens, const Style& style) {
+  if (tokens.empty()) return "no node tokens; make one with: schedctl node token create\n";
+  TextTable table({{.title = "TOKEN"},
+                   {.title = "STATE", .state = true},
+                   {.title = "USES", .right = true},
+                   {.title = "EXPIRES"},
+                   {.title = "NAMES", .flexible = true},
+                   {.title = "LABELS", .flexible = true},
+                   {.title = "TYPE"},
+                   {.title = "PRICE/H", .right = true}});
+  for (const auto& token : tokens) {
+    std::string labels;
+    const json named = token.value("labels", json::object());
+    for (const auto& [name, value] : named.items()) {
+      labels += (labels.empty() ? "" : ",") + name + "=" + (value.is_string() ? value.get<std::string>() : "");
+    }
+    const std::string prefix = text_at(token, "/name_prefix");
+    const std::string type = text_at(token, "/slot_type");
+    table.add({text_at(token, "/id"), text_at(token, "/state"),
+               std::to_string(token.value("uses", 0)) + "/" + std::to_string(token.value("uses_max", 0)),
+               text_at(token, "/expires_at").substr(0, 16), prefix.empty() ? "any" : prefix + "...",
+               labels.empty() ? "-" : labels, type.empty() ? "-" : type, text_at(token, "/price_per_slot_hour", "-")});
+  }
+  return table.text(style);
 }
 
 std::string tokens_table(const json& tokens, const Style& style) {

@@ -10,11 +10,14 @@
 namespace tidepool::ctl {
 
 [[nodiscard]] std::string jobs_table(const nlohmann::json& jobs, const Style& style);
+// "up", "cordoned", "draining until 14:05:00", "drained" or "lost".
+[[nodiscard]] std::string node_state(const nlohmann::json& node);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
 // One line a decision and intent: when, which job, what and why.
 [[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style);
 [[nodiscard]] std::string policies_table(const nlohmann::json& policies, const Style& style);
+[[nodiscard]] std::string node_tokens_table(const nlohmann::json& tokens, const Style& style);
 [[nodiscard]] std::string tokens_table(const nlohmann::json& tokens, const Style& style);
 // Measured sizes of a job with `chosen` marked (0 = none).
 [[nodiscard]] std::string sizes_table(const nlohmann::json& sizes, int chosen, const Style& style);

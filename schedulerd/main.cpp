@@ -37,8 +37,11 @@ live::ConfigReading read_config(int argc, char** argv) {
   return live::read_config(inputs);
 }
 
-live::http::RestOptions rest_options(const live::Config& config) {
+live::http::RestOptions rest_options(const live::Config& config, const live::ServerTls& tls) {
   live::http::RestOptions options;
+  options.http.tls = tls.context;
+  options.http.names = tls.names;
+  options.join_fingerprint = tls.ca_fingerprint;
   options.http.address = config.listen.host;
   options.http.port = config.listen.port;
   for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
@@ -55,6 +58,10 @@ live::http::RestOptions rest_options(const live::Config& config) {
 
 void print_ready(const live::Daemon& daemon, const std::string& url) {
   nlohmann::json ready{{"url", url}, {"state_dir", daemon.state_dir().path()}, {"dashboard", url + "/"}};
+  if (!daemon.tls().ca_file.empty()) {
+    ready["ca"] = daemon.tls().ca_file;
+    ready["ca_fingerprint"] = daemon.tls().ca_fingerprint;
+  }
   if (daemon.agents_port() != 0) ready["agents_port"] = daemon.agents_port();
   if (daemon.admin_token()) ready["token"] = *daemon.admin_token();
   std::printf("ready %s\n", canonical_json(ready).c_str());
@@ -79,7 +86,9 @@ int serve(const live::Config& config) {
                                     .host_program = policies::host::policy_host_program(),
                                     .listed_fields = live::http::listed_fields});
   if (!daemon.ok()) return fail(daemon.error());
-  const auto rest = live::http::Rest::create(**daemon, rest_options(config));
+  live::http::RestOptions options = rest_options(config, (*daemon)->tls());
+  options.agents_port = [&served = **daemon] { return served.agents_port(); };
+  const auto rest = live::http::Rest::create(**daemon, std::move(options));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
     metrics.observe_round(took.round);
     metrics.observe_stages(took.stages);

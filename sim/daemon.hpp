@@ -1,5 +1,5 @@
 // The daemon as the simulated world meets it: messages in, messages out, at moments that the world chooses. The usual
-// one is SimulatedDaemon; whoever puts another in its place (a test: the live loop) is driven through the same run.
+// one is SimulatedDaemon; another in its place (in a test: the live loop) is driven through the same run.
 #pragma once
 
 #include <cstdint>

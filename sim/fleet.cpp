@@ -99,8 +99,6 @@ void Fleet::greet(int node, std::vector<WorkerId> running) {
                                                         .slot_type = kind.slot_type,
                                                         .price_per_slot_hour = to_text(cluster.price_per_slot_hour),
                                                         .running = std::move(running)}});
-  // A notice that the machine is taken back, or that this is over, is sent again.
-  if (at(node).on_notice) setup_.to_daemon(node, CordonNode{node, *at(node).on_notice});
 }
 
 void Fleet::relink(int node, Instant now) {
@@ -214,6 +212,7 @@ void Fleet::on(const NodeReturns& event, Instant now) {
     Hands hands(*this, event.node, now);
     node.agent.boot(hands, now);
   }
+  if (node.notice) feed(event.node, *node.notice, now);
   std::set<JobId> jobs;
   for (const auto& [id, process] : node.processes) jobs.insert(process.job);
   for (const JobId job : jobs) {
@@ -227,7 +226,7 @@ void Fleet::on(const NodeReturns& event, Instant now) {
 }
 
 void Fleet::on(const NodeReclaimed& event, Instant now) {
-  at(event.node).on_notice = false;
+  at(event.node).notice->at.reset();
   if (!at(event.node).reachable) return;  // it broke before
   cut_off(event.node, true, now);
   setup_.later(now + event.lasts, NodeReturns{event.node});
@@ -264,9 +263,9 @@ void Fleet::break_something(const Fault& fault, Instant now) {
 
 void Fleet::give_notice(const Fault& fault, Instant now) {
   const int node = static_cast<int>(fault.which % nodes_.size());
-  if (!at(node).reachable || at(node).on_notice.value_or(false)) return;
-  at(node).on_notice = true;
-  setup_.to_daemon(node, CordonNode{node});
+  if (!at(node).reachable || (at(node).notice && at(node).notice->at)) return;
+  at(node).notice = agent::ReclaimLooked{now + fault.notice};
+  feed(node, *at(node).notice, now);
   setup_.later(now + fault.notice, NodeReclaimed{node, fault.lasts});
 }
 

@@ -128,8 +128,8 @@ class Fleet {
   struct Node {
     NodeAgent agent;
     bool reachable = true;
-    std::optional<bool> on_notice;  // will be reclaimed; none = notice was never given
-    RankPace pace;                  // of healthy processes
+    std::optional<agent::ReclaimLooked> notice;  // as its agent sees it; none = none was ever given
+    RankPace pace;                               // of healthy processes
     std::map<WorkerId, Process> processes;
   };
 

@@ -19,6 +19,14 @@ Result<bool> MemoryReads::has_token(const std::string& /*id*/) {
   return false;
 }
 
+Result<std::optional<leader::NodeToken>> MemoryReads::node_token(const std::string& /*id*/) {
+  return std::optional<leader::NodeToken>();
+}
+
+Result<std::optional<leader::NodeCredential>> MemoryReads::node_credential(const std::string& /*node*/) {
+  return std::optional<leader::NodeCredential>();
+}
+
 Result<std::optional<leader::PolicyVersion>> MemoryReads::policy_version(const std::string& /*name*/,
                                                                          const std::string& /*version*/) {
   return std::optional<leader::PolicyVersion>();

@@ -1,5 +1,5 @@
 // What earlier turns of the simulated daemon have left, for the lookups of the next. It holds what is durable and no
-// more: its owner adds to it after a commit. Tokens and policy files are not of the simulated world.
+// more: its owner adds to it after a commit. Tokens, node certificates and policy files are not of the simulated world.
 #pragma once
 
 #include <map>
@@ -17,6 +17,8 @@ class MemoryReads final : public leader::TurnReads {
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const leader::Idempotency& asked) override;
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
   [[nodiscard]] Result<bool> has_token(const std::string& id) override;
+  [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override;
+  [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node) override;
   [[nodiscard]] Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,
                                                                             const std::string& version) override;
   [[nodiscard]] Status can_run(const leader::PolicyVersion& version, const std::string& params) override;

@@ -26,7 +26,7 @@ struct FromNode {
 struct AgentSilent {
   int node = 0;
 };
-// The machine is to get no more work: a user says so, or its owner will take it back; or that is over.
+// The machine is to get no more work, as a user says; or that is over.
 struct CordonNode {
   int node = 0;
   bool cordoned = true;

@@ -34,6 +34,7 @@ TurnItem item_of_message(const FromNode& from, NodeId node) {
           },
           [&](const api::WorkerExitedReport& report) -> TurnItem { return leader::WorkerExitedItem{node, report}; },
           [&](const api::WorkerStuckReport& report) -> TurnItem { return leader::WorkerStuckItem{node, report}; },
+          [&](const api::ReclaimReport& report) -> TurnItem { return leader::NodeReclaimItem{node, report}; },
           [&](const api::FromWorkerReport& report) -> TurnItem { return leader::FromWorkerItem{node, report}; },
           [](const auto&) -> TurnItem {
             TP_CHECK(false, "a simulated node says no such thing");
@@ -103,6 +104,8 @@ void pass_on(leader::TurnOrder order, NodeIds& ids, std::vector<Outgoing>& out) 
                    const auto node = ids.node_of(to.node);
                    if (node) out.emplace_back(ToNode{*node, std::move(to.message)});
                  },
+                 [](leader::CertificateGrant&) { TP_CHECK(false, "a simulated node asks for no certificate"); },
+                 [](leader::NodeExpulsion&) { TP_CHECK(false, "no certificate of a simulated node is revoked"); },
              },
              order);
 }

@@ -23,6 +23,9 @@ const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adasc
 const std::vector<std::string> kPacking = {"none", "node"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
 
+constexpr std::size_t kGpuTypesMax = 16;
+constexpr double kGpuSpeedMax = 1'000'000;
+
 bool is_name(std::string_view text) {
   const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
@@ -188,13 +191,43 @@ RunSpec read_run(const json& value, Errors& errors) {
   return run;
 }
 
+// A name, a list of names, or names with how fast a worker is on each beside the others.
+void read_gpu_types(ObjectReader& gpu, ResourcesSpec& resources) {
+  const json& value = gpu.raw("type");
+  if (value.is_string()) {
+    resources.gpu_types = {bounded_text(gpu, "type")};
+    return;
+  }
+  if (!value.is_object()) {
+    resources.gpu_types = read_texts(gpu, "type", kGpuTypesMax);
+    return;
+  }
+  resources.gpu_types.clear();
+  bool fits = !value.empty() && value.size() <= kGpuTypesMax;
+  for (const auto& [name, speed] : value.items()) {
+    fits = fits && !name.empty() && name.size() <= kTextMax && name != "any" && speed.is_number();
+    if (!fits || speed.get<double>() <= 0 || speed.get<double>() > kGpuSpeedMax) break;
+    resources.gpu_speeds[name] = speed.get<double>();
+    resources.gpu_types.push_back(name);
+  }
+  if (!fits || resources.gpu_types.size() != value.size()) {
+    return gpu.fail("type", "Invalid",
+                    "must name 1 to 16 types, none of them \"any\", each with a speed above 0 and up to 1000000, such "
+                    "as {\"a100\": 1, \"v100\": 0.4}");
+  }
+  std::sort(resources.gpu_types.begin(), resources.gpu_types.end(), [&](const auto& one, const auto& other) {
+    return std::pair(-resources.gpu_speeds.at(one), one) < std::pair(-resources.gpu_speeds.at(other), other);
+  });
+}
+
 ResourcesSpec read_resources(const json& value, Errors& errors) {
   ResourcesSpec resources;
   ObjectReader in(value, "/resources", errors);
   resources.gpus_per_worker = static_cast<int>(in.integer("gpus_per_worker", 1, {.low = 1, .high = 64}));
   if (in.has("cpus")) resources.cpus = static_cast<int>(in.integer("cpus", 1, {.low = 1, .high = kCpusMax}));
   ObjectReader gpu(in.raw("gpu"), "/resources/gpu", errors);
-  if (gpu.has("type")) resources.gpu_types = read_texts(gpu, "type", 16);
+  if (gpu.has("type")) read_gpu_types(gpu, resources);
+  resources.mixed_types = gpu.boolean("mixed", false);
   gpu.finish();
   in.finish();
   return resources;
@@ -478,6 +511,13 @@ json run_document(const RunSpec& run) {
   return document;
 }
 
+// One that may not mix types is told as before there were others.
+json gpu_document(const ResourcesSpec& resources) {
+  json gpu = {{"type", resources.gpu_speeds.empty() ? json(resources.gpu_types) : json(resources.gpu_speeds)}};
+  if (resources.mixed_types) gpu["mixed"] = true;
+  return gpu;
+}
+
 json elastic_document(const ElasticFields& elastic) {
   return {{"min", elastic.min},
           {"max", elastic.max},
@@ -534,7 +574,7 @@ json effective_document(const JobSpecV1& spec) {
           {"run", run_document(spec.run)},
           {"resources",
            {{"gpus_per_worker", spec.resources.gpus_per_worker},
-            {"gpu", {{"type", spec.resources.gpu_types}}},
+            {"gpu", gpu_document(spec.resources)},
             {"cpus", spec.resources.cpus ? json(*spec.resources.cpus) : json(nullptr)}}},
           {"elastic", elastic_document(spec.elastic)},
           {"batch",

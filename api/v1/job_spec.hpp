@@ -27,8 +27,10 @@ struct RunSpec {
 };
 struct ResourcesSpec {
   int gpus_per_worker = 1;
-  std::vector<std::string> gpu_types = {"any"};
-  std::optional<int> cpus;  // of a worker; none = it asks for none of its own
+  std::vector<std::string> gpu_types = {"any"};  // where speeds are told, the fastest first
+  std::map<std::string, double> gpu_speeds;  // of a worker on each of the types, beside the others; empty = not told
+  bool mixed_types = false;                  // its workers may be on slots of several types at a time
+  std::optional<int> cpus;                   // of a worker; none = it asks for none of its own
 };
 struct ElasticFields {
   int min = 1;

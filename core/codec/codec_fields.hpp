@@ -120,6 +120,8 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("gpus_per_worker", spec.gpus_per_worker);
   archive("slot_types", spec.slot_types);
   archive("slot_types_as_given", spec.slot_types_as_given);
+  archive("mixed_types", spec.mixed_types);
+  archive("type_speeds", spec.type_speeds);
   archive("cpus", spec.cpus);
   archive("pack_node", spec.pack_node);
   archive("run", spec.run);

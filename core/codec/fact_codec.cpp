@@ -3,6 +3,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/pool_fields.hpp"
 #include "core/codec/row_texts.hpp"
 
 namespace tidepool::core {
@@ -38,6 +39,8 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("slot_type", fact.slot_type);
   archive("price_per_slot_hour", fact.price_per_slot_hour);
   archive("running", fact.running);
+  archive("data_address", fact.data_address);
+  archive("isolation", fact.isolation);
 }
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
@@ -50,6 +53,18 @@ void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
 void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
   archive("node", fact.node);
   archive("cordoned", fact.cordoned);
+}
+void fields(auto& archive, codec::Like<NodeDrainRequested> auto& fact) {
+  archive("node", fact.node);
+  archive("within", fact.within);
+  archive("reason", fact.reason);
+}
+void fields(auto& archive, codec::Like<NodeDrainCancelled> auto& fact) {
+  archive("node", fact.node);
+}
+void fields(auto& archive, codec::Like<NodeReclaimNoticed> auto& fact) {
+  archive("node", fact.node);
+  archive("within", fact.within);
 }
 void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
   archive("worker", fact.worker);
@@ -164,6 +179,43 @@ void fields(auto& archive, codec::Like<PolicyShadowed> auto& fact) {
 void fields(auto& archive, codec::Like<PolicyAnswered> auto& fact) {
   archive("round", fact.round);
 }
+void fields(auto& archive, codec::Like<PoolsConfigured> auto& fact) {
+  archive("spot_share", fact.spot_share);
+  archive("pools", fact.pools);
+}
+void fields(auto& archive, codec::Like<PoolNodeCreated> auto& fact) {
+  archive("request", fact.request);
+  archive("provider_id", fact.provider_id);
+  archive("lifetime", fact.lifetime);
+}
+void fields(auto& archive, codec::Like<PoolNodeCreateFailed> auto& fact) {
+  archive("request", fact.request);
+  archive("fault", fact.fault);
+  archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<PoolNodeDeleted> auto& fact) {
+  archive("request", fact.request);
+}
+void fields(auto& archive, codec::Like<PoolNodeDeleteFailed> auto& fact) {
+  archive("request", fact.request);
+  archive("fault", fact.fault);
+  archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<PoolListed::Entry> auto& entry) {
+  archive("request", entry.request);
+  archive("provider_id", entry.provider_id);
+  archive("lifetime", entry.lifetime);
+}
+void fields(auto& archive, codec::Like<PoolListed> auto& fact) {
+  archive("pool", fact.pool);
+  archive("asked_before", fact.asked_before);
+  archive("nodes", fact.nodes);
+}
+void fields(auto& archive, codec::Like<PoolListFailed> auto& fact) {
+  archive("pool", fact.pool);
+  archive("fault", fact.fault);
+  archive("detail", fact.detail);
+}
 void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
 
 std::string_view name_of(const Fact& fact) {
@@ -179,6 +231,9 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeLost&) { return "node_lost"; },
                         [](const NodeProbed&) { return "node_probed"; },
                         [](const NodeCordonChanged&) { return "node_cordon_changed"; },
+                        [](const NodeDrainRequested&) { return "node_drain_requested"; },
+                        [](const NodeDrainCancelled&) { return "node_drain_cancelled"; },
+                        [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
                         [](const WorkerReady&) { return "worker_ready"; },
                         [](const WorkerJoining&) { return "worker_joining"; },
                         [](const WorkerStuck&) { return "worker_stuck"; },
@@ -197,6 +252,13 @@ std::string_view name_of(const Fact& fact) {
                         [](const PolicyRolledBack&) { return "policy_rolled_back"; },
                         [](const PolicyShadowed&) { return "policy_shadowed"; },
                         [](const PolicyAnswered&) { return "policy_answered"; },
+                        [](const PoolsConfigured&) { return "pools_configured"; },
+                        [](const PoolNodeCreated&) { return "pool_node_created"; },
+                        [](const PoolNodeCreateFailed&) { return "pool_node_create_failed"; },
+                        [](const PoolNodeDeleted&) { return "pool_node_deleted"; },
+                        [](const PoolNodeDeleteFailed&) { return "pool_node_delete_failed"; },
+                        [](const PoolListed&) { return "pool_listed"; },
+                        [](const PoolListFailed&) { return "pool_list_failed"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },
                     fact);
@@ -261,6 +323,9 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (name == value.end() || !name->is_string()) return invalid_argument("/fact is missing");
   auto body = value;
   body.erase("fact");
+  // In facts of earlier versions agents told none.
+  if (*name == name_of(NodeJoined{})) body.emplace("data_address", "");
+  if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
   return decode_named(name->get<std::string>(), body);
 }
 

@@ -6,6 +6,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/pool_fields.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/codec/row_texts.hpp"
 
@@ -19,7 +20,8 @@ inline auto names_of(JobEnd) {
 
 inline auto names_of(ReplaceCause) {
   using Name = codec::EnumName<ReplaceCause>;
-  return std::array{Name{ReplaceCause::kStraggler, "straggler"}, Name{ReplaceCause::kSlotType, "slot_type"}};
+  return std::array{Name{ReplaceCause::kStraggler, "straggler"}, Name{ReplaceCause::kSlotType, "slot_type"},
+                    Name{ReplaceCause::kDrain, "drain"}};
 }
 inline auto names_of(StopCause) {
   using Name = codec::EnumName<StopCause>;
@@ -49,6 +51,12 @@ void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("job", intent.job);
   archive("newcomer", intent.joining_worker);
   archive("leaver", intent.leaver);
+  archive("cause", intent.cause);
+}
+void fields(auto& archive, codec::Like<MoveIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("newcomers", intent.joining_workers);
+  archive("leavers", intent.leaving_workers);
   archive("cause", intent.cause);
 }
 void fields(auto& archive, codec::Like<RebalanceIntent> auto& intent) {
@@ -152,31 +160,40 @@ Status decode_value(const nlohmann::json& in, const std::string& where, Reason& 
   return ok_status();
 }
 
-nlohmann::json encode_value(const PlannedIntent& planned) {
+namespace {
+
+nlohmann::json encode_planned(const auto& planned) {
   auto out = std::visit([](const auto& any) { return codec::encode(any); }, planned.intent);
   out["intent"] = name_of(planned.intent);
   out["reason"] = codec::encode(planned.reason);
   return out;
 }
 
+}  // namespace
+
+nlohmann::json encode_value(const PlannedIntent& planned) {
+  return encode_planned(planned);
+}
+nlohmann::json encode_value(const PlannedNode& planned) {
+  return encode_planned(planned);
+}
+
 namespace {
 
-template <std::size_t Case = 0>
-Status decode_intent(const std::string& name, const nlohmann::json& body, const std::string& where, Intent& intent) {
-  if constexpr (Case == std::variant_size_v<Intent>) {
+template <std::size_t Case = 0, class AnyIntent>
+Status decode_intent(const std::string& name, const nlohmann::json& body, const std::string& where, AnyIntent& intent) {
+  if constexpr (Case == std::variant_size_v<AnyIntent>) {
     return codec::wrong(where + "/intent", "an intent that this version knows");
   } else {
-    std::variant_alternative_t<Case, Intent> candidate;
-    if (name_of(Intent(candidate)) != name) return decode_intent<Case + 1>(name, body, where, intent);
+    std::variant_alternative_t<Case, AnyIntent> candidate;
+    if (name_of(AnyIntent(candidate)) != name) return decode_intent<Case + 1>(name, body, where, intent);
     TP_TRY(codec::decode(body, where, candidate));
     intent = std::move(candidate);
     return ok_status();
   }
 }
 
-}  // namespace
-
-Status decode_value(const nlohmann::json& in, const std::string& where, PlannedIntent& planned) {
+Status decode_planned(const nlohmann::json& in, const std::string& where, auto& planned) {
   const bool shaped = in.is_object() && in.contains("intent") && in["intent"].is_string() && in.contains("reason");
   if (!shaped) return codec::wrong(where, "an intent with its reason");
   TP_TRY(codec::decode(in["reason"], where + "/reason", planned.reason));
@@ -184,6 +201,15 @@ Status decode_value(const nlohmann::json& in, const std::string& where, PlannedI
   body.erase("intent");
   body.erase("reason");
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
+}
+
+}  // namespace
+
+Status decode_value(const nlohmann::json& in, const std::string& where, PlannedIntent& planned) {
+  return decode_planned(in, where, planned);
+}
+Status decode_value(const nlohmann::json& in, const std::string& where, PlannedNode& planned) {
+  return decode_planned(in, where, planned);
 }
 
 void fields(auto& archive, codec::Like<TargetChange> auto& change) {
@@ -223,6 +249,8 @@ std::string digest_text(std::uint64_t digest) {
 nlohmann::json to_json(const Decision& decision) {
   auto out = codec::encode(decision);
   out["inputs_digest"] = digest_text(decision.inputs_digest);
+  // Left out where there are no pools, as in the decisions of daemons that knew none.
+  if (!decision.nodes.empty()) out["nodes"] = codec::encode(decision.nodes);
   return out;
 }
 
@@ -238,6 +266,10 @@ Result<Decision> decision_from_json(const nlohmann::json& value) {
   }
   auto rest = value;
   rest.erase("inputs_digest");
+  if (const auto nodes = rest.find("nodes"); nodes != rest.end()) {
+    TP_TRY(codec::decode(*nodes, "/nodes", decision.nodes));
+    rest.erase(nodes);
+  }
   TP_TRY(codec::decode(rest, "", decision));
   return decision;
 }
@@ -312,6 +344,7 @@ std::string decision_text(const Decision& decision) {
   DecisionRow row(writer);
   fields(row, decision);
   row("inputs_digest", digest_text(decision.inputs_digest));
+  if (!decision.nodes.empty()) row("nodes", decision.nodes);
   writer.finish();
   return text;
 }

@@ -58,6 +58,8 @@ Result<json> spec_of_today(const json& stored) {
   spec["cpus"] = given("/resources/cpus", nullptr);
   json types = given("/resources/gpu/type", json::array());
   const bool is_any = std::find(types.begin(), types.end(), "any") != types.end();
+  spec["mixed_types"] = false;
+  spec["type_speeds"] = json::object();
   spec["slot_types_as_given"] = is_any && types.size() > 1 ? std::move(types) : json::array();
   json& elastic = spec["elastic"];
   if (elastic.is_null() || elastic.is_object()) elastic["step"] = given("/elastic/step", nullptr);
@@ -65,7 +67,13 @@ Result<json> spec_of_today(const json& stored) {
 }
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
-  if (!in.is_object() || !in.contains("document")) return codec::decode_fields(in, where, spec, sparse);
+  if (!in.is_object() || !in.contains("document")) {
+    if (sparse || !in.is_object() || in.contains("mixed_types")) return codec::decode_fields(in, where, spec, sparse);
+    json whole = in;  // of a version that knew no other gangs
+    whole["mixed_types"] = false;
+    whole.emplace("type_speeds", json::object());
+    return codec::decode_fields(whole, where, spec, sparse);
+  }
   const auto today = spec_of_today(in);
   if (!today.ok()) return codec::wrong(where + "/document", "a job file that can be read");
   return codec::decode_fields(*today, where, spec, sparse);

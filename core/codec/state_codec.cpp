@@ -5,8 +5,11 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/measurement_fields.hpp"
+#include "core/codec/pool_fields.hpp"
 #include "core/codec/state_rows.hpp"
 #include "core/state/cluster_invariants.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 
@@ -89,6 +92,18 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("replaced_on", worker.replaced_on);
 }
 
+void fields(auto& archive, codec::Like<NodeReclaim> auto& reclaim) {
+  archive("at", reclaim.at);
+  archive("asked", reclaim.asked);
+}
+
+void fields(auto& archive, codec::Like<NodeDrain> auto& drain) {
+  archive("since", drain.since);
+  archive("deadline", drain.deadline);
+  archive("reason", drain.reason);
+  archive("reclaim", drain.reclaim);
+}
+
 void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("id", node.id);
   archive("name", node.name);
@@ -98,37 +113,14 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("price_per_slot_hour", node.price_per_slot_hour);
   archive("owners", node.owners);
   archive("health", node.health);
-}
-
-void fields(auto& archive, codec::Like<SizeChange> auto& change) {
-  archive("from", change.from);
-  archive("from_rate", change.from_rate);
-  archive("rate", change.rate);
-  archive("over", change.over);
-  archive("at", change.at);
-}
-
-void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
-  archive("steps", record.steps);
-  archive("step_seconds", record.step_seconds);
-  archive("samples_per_second", record.samples_per_second);
-  archive("measured_at", record.measured_at);
-  archive("entered", record.entered);
+  archive("data_address", node.data_address);
+  archive("isolation", node.isolation);
+  archive("drain", node.drain);
 }
 
 void fields(auto& archive, codec::Like<ProgramLength> auto& length) {
   archive("steps", length.steps);
   archive("samples", length.samples);
-}
-
-void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
-  archive("count", cost.count);
-  archive("mean_stall_ms", cost.mean_stall_ms);
-}
-
-void fields(auto& archive, codec::Like<BootCost> auto& cost) {
-  archive("count", cost.count);
-  archive("mean_ms", cost.mean_ms);
 }
 
 void fields(auto& archive, codec::Like<Transition> auto& transition) {
@@ -235,16 +227,11 @@ void part_fields(auto& archive, codec::Like<Progress> auto& progress) {
 }
 
 void part_fields(auto& archive, codec::Like<Measurements> auto& measurements) {
-  archive("sizes", measurements.sizes);
+  record_fields(archive, measurements);
+  archive("slot_type", measurements.slot_type);
+  archive("on_other_types", measurements.on_other_types);
   archive("steps_since_switch", measurements.steps_since_switch);
   archive("paces", measurements.detector_state);
-  archive("grow_cost", measurements.grow_cost);
-  archive("replace_cost", measurements.replace_cost);
-  archive("shrink_cost", measurements.shrink_cost);
-  archive("failure_cost", measurements.failure_cost);
-  archive("restart_cost", measurements.restart_cost);
-  archive("rebalance_cost", measurements.rebalance_cost);
-  archive("boot_cost", measurements.boot_cost);
 }
 
 void part_fields(auto& archive, codec::Like<Recovery> auto& recovery) {
@@ -340,6 +327,8 @@ void fields(auto& archive, codec::Like<EndedJob> auto& job) {
   archive("global_batch", job.global_batch);
   archive("gpus_per_worker", job.gpus_per_worker);
   archive("sizes", job.sizes);
+  archive("slot_type", job.slot_type);
+  archive("on_other_types", job.on_other_types);
 }
 
 void fields(auto& archive, codec::Like<EndedCounts> auto& counts) {
@@ -381,7 +370,14 @@ Result<T> decode_named(const nlohmann::json& element, const std::string& where, 
   return value;
 }
 
-Status take_node(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+Status take_node(nlohmann::json element, const std::string& where, ClusterState& state) {
+  // States of earlier versions have none of these.
+  if (element.is_object()) {
+    element.emplace("drain", nullptr);
+    element.emplace("data_address", "");
+    element.emplace("isolation", nullptr);
+    if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
+  }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
   if (!node.ok()) return node.error();
   const NodeId id = (*node)->id;
@@ -397,7 +393,15 @@ Status take_worker(const nlohmann::json& element, const std::string& where, Clus
   return ok_status();
 }
 
-Status take_job(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+// States of earlier versions do not tell types of slots apart.
+void tell_no_types(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  job.emplace("slot_type", "");
+  job.emplace("on_other_types", nlohmann::json::object());
+}
+
+Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
+  tell_no_types(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;
@@ -405,7 +409,8 @@ Status take_job(const nlohmann::json& element, const std::string& where, Cluster
   return ok_status();
 }
 
-Status take_ended(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+Status take_ended(nlohmann::json element, const std::string& where, ClusterState& state) {
+  tell_no_types(element);
   auto job = decode_named(element, where, state.ended, std::make_shared<EndedJob>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;
@@ -418,10 +423,16 @@ nlohmann::json encode_head(const ClusterState& state) {
   auto out = codec::encode(state);
   // Left out while it says nothing, as in the states of daemons that knew no policy files.
   if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
+  // Likewise while there have been no pools.
+  if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
   return out;
 }
 
 Status take_head(nlohmann::json document, ClusterState& state) {
+  if (const auto pools = document.find("pools"); pools != document.end()) {
+    TP_TRY(codec::decode(*pools, "/pools", state.pools));
+    document.erase(pools);
+  }
   if (const auto deployment = document.find("desk"); deployment != document.end()) {
     TP_TRY(codec::decode(*deployment, "/desk", state.deployment));
     document.erase(deployment);
@@ -430,6 +441,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
 }
 
 Result<ClusterState> checked(ClusterState state) {
+  name_slot_types(state);
   if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
   return state;
 }

@@ -1,14 +1,18 @@
 #include "core/decide/apply_plan.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/pool_facts.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -30,6 +34,10 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
     change.emit("worker.started", change.job(job), {{"worker", placement.worker.text()}, {"size", size}});
   }
   return ids;
+}
+
+void measure_on(Job& job, const std::string& slot_type) {
+  measure_on(job.measurements, job.spec.mixed_types ? kMixedTypes : slot_type);
 }
 
 // Once for as long as the worker stays slow.
@@ -63,6 +71,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   job.progress.audited_epoch.reset();  // epochs since the kept state are gone through again
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
+  measure_on(job, type_of_workers(change.state(), transition.joining_workers));
   transition.since = change.at();
   transition.reason = reason;
   transition.to_size = size;
@@ -115,6 +124,17 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
   begin_resize(change, job, std::move(transition));
 }
 
+void apply(StateChange& change, const MoveIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  Transition transition;
+  transition.joining_workers = place(change, job.id, intent.joining_workers, job.size());
+  transition.leaving_workers = intent.leaving_workers;
+  transition.reason = reason;
+  transition.replaces = true;
+  begin_resize(change, job, std::move(transition));
+}
+
 void apply(StateChange& change, const RebalanceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason, intent.regains ? WorkerId() : intent.worker);
@@ -131,6 +151,18 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
   }
   job.shares.ordered = {.number = intent.number, .weights = intent.weights};
   job.shares.awaited = true;
+}
+
+// What the transition wanted of this generation has come about: all of it, or the first of two switches of a move.
+void advance(Transition& transition, const std::vector<WorkerId>& members) {
+  const auto joined = [&](WorkerId id) { return contains(members, id); };
+  const auto& joining = transition.joining_workers;
+  const auto& leaving = transition.leaving_workers;
+  transition.committed =
+      std::all_of(joining.begin(), joining.end(), joined) && std::none_of(leaving.begin(), leaving.end(), joined);
+  if (transition.committed) return;
+  std::erase_if(transition.joining_workers, joined);
+  std::erase_if(transition.leaving_workers, [&](WorkerId id) { return !joined(id); });
 }
 
 void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason) {
@@ -158,11 +190,12 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   }
   job.membership.generation = intent.number;
   job.membership.members = intent.members;
+  measure_on(job, type_of_workers(change.state(), {intent.members.rbegin(), intent.members.rend()}));
   job.membership.switched = false;
   begin_shares(job);
   job.membership.restart_state.failed = WorkerId();
   for (const WorkerId id : job.membership.members) change.worker(id).program_ended = false;
-  if (job.phase.transition() && !intent.after_failure) job.phase.transition()->committed = true;
+  if (job.phase.transition() && !intent.after_failure) advance(*job.phase.transition(), intent.members);
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {
@@ -280,11 +313,13 @@ void apply_decision(StateChange& change, const Decision& decision, std::uint64_t
   TP_CHECK(decision.id.number() == change.state().next_decision, "decisions are numbered in order");
   ++change.state().next_decision;
   change.follow(decision.id);
-  if (!decision.plan.empty()) change.emit("decision.made", decision_data(decision, change.state()));
+  if (!decision.plan.empty() || !decision.nodes.empty())
+    change.emit("decision.made", decision_data(decision, change.state()));
   if (decision.replan) apply(change, *decision.replan, decision, nodes);
   for (const auto& planned : decision.plan) {
     std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
   }
+  apply_nodes(change, decision.nodes);
   for (const auto& verdict : decision.verdicts) {
     Job& job = change.words_of(verdict.job);
     job.verdict = verdict;

@@ -7,6 +7,7 @@
 #include "base/digest.hpp"
 #include "base/id_set.hpp"
 #include "core/state/account.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -85,7 +86,8 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   changed_.insert(job_of(intent));
   if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
   const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
-                       std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<PreemptIntent>(intent);
+                       std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||
+                       std::holds_alternative<PreemptIntent>(intent);
   if (resizes) resized_.insert(job_of(intent));
   note_leavers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});
@@ -96,6 +98,8 @@ void DecisionDraft::note_leavers(const Intent& intent) {
     leavers_.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
   } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
     leavers_.insert(replace->leaver);
+  } else if (const auto* move = std::get_if<MoveIntent>(&intent)) {
+    leavers_.insert(move->leaving_workers.begin(), move->leaving_workers.end());
   } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
     leavers_.insert(stop->worker);
   } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
@@ -105,7 +109,10 @@ void DecisionDraft::note_leavers(const Intent& intent) {
 }
 
 void DecisionDraft::stop(StopWorkerIntent intent, const Reason& reason) {
-  if (stopped_.insert(intent.worker)) carry_out(intent, reason);
+  if (!stopped_.insert(intent.worker)) return;
+  const auto& drain = state_.find_node(state_.find_worker(intent.worker)->node)->drain;
+  if (drain) intent.grace = std::min(intent.grace, std::max(Duration(), drain->deadline - now_));
+  carry_out(intent, reason);
 }
 
 bool DecisionDraft::is_said(const Job& job, const Reason& reason, const Blocked& blocked) {
@@ -145,16 +152,22 @@ const std::set<std::string>& DecisionDraft::types_asked_for() {
 }
 
 int DecisionDraft::capacity(const Job& job) {
-  const auto [found, is_new] = capacity_.try_emplace({job.spec.gpus_per_worker, job.spec.slot_types}, 0);
-  if (is_new) found->second = empty_cluster_capacity(state_, job.spec.gpus_per_worker, job.spec.slot_types);
+  const auto [found, is_new] =
+      capacity_.try_emplace({job.spec.gpus_per_worker, job.spec.slot_types, job.spec.mixed_types}, 0);
+  if (is_new) found->second = empty_cluster_capacity(state_, job);
   return found->second;
+}
+
+std::vector<std::string> DecisionDraft::types_for_more(const Job& job) {
+  const auto bound = free_slots().has_several_types() ? bound_type(state_, job) : std::nullopt;
+  return bound ? std::vector<std::string>{*bound} : job.spec.slot_types;
 }
 
 Money DecisionDraft::cheapest_slot_hour() {
   if (!cheapest_) {
     cheapest_ = Money();
     for (const auto& [id, node] : state_.nodes) {
-      const bool usable = node.state == NodeState::kUp && !node.cordoned;
+      const bool usable = node.state == NodeState::kUp && !node.is_closed();
       if (usable && (*cheapest_ == Money() || node.price_per_slot_hour < *cheapest_)) {
         cheapest_ = node.price_per_slot_hour;
       }
@@ -177,7 +190,8 @@ std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(cons
     const Money left = *cap - price_per_hour(state_, job);
     request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
   }
-  request.slot_types = job.spec.slot_types;
+  if (request.slot_types.empty()) request.slot_types = types_for_more(job);
+  request.one_type = !job.spec.mixed_types;
   return free_slots().take(std::move(request), next_worker_);
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "base/id_set.hpp"
 #include "core/decide/engine_parts.hpp"
@@ -41,13 +43,14 @@ class DecisionDraft {
   // time. One that follows a plan which does not count with it keeps what it has.
   [[nodiscard]] Target unplanned_target(const Job& job);
   void set_replan(Replan replan);
+  void set_nodes(std::vector<PlannedNode> nodes) { decision_.nodes = std::move(nodes); }
 
   // An intent that says something new about its job is also its verdict. `target`: what its policy weighed, which is
   // told with the verdict; null = nothing.
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
-  // Ends a worker; a second stop of the same worker adds nothing.
+  // Ends a worker, by the deadline of its node at the latest; a second stop of the same worker adds nothing.
   void stop(StopWorkerIntent intent, const Reason& reason);
   // The newest verdict on the job says the same already. The first one is always news.
   [[nodiscard]] static bool is_said(const Job& job, const Reason& reason, const Blocked& blocked = {});
@@ -71,6 +74,9 @@ class DecisionDraft {
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
   // The types that they ask for.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
+  // Jobs with workers on nodes that are being drained. They outlive the draft.
+  void set_on_drained(const IdSet<JobId>& jobs) { on_drained_ = &jobs; }
+  [[nodiscard]] bool is_on_drained(JobId job) const { return on_drained_ != nullptr && on_drained_->contains(job); }
   // This decision changes the job's size or replaces a worker, so it can do neither once more.
   [[nodiscard]] bool resizes(JobId job) const { return resized_.contains(job); }
 
@@ -81,6 +87,8 @@ class DecisionDraft {
   [[nodiscard]] int reserved() const { return reserved_; }
   [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
+  // Of which types of slot further workers of the job may be; empty = all.
+  [[nodiscard]] std::vector<std::string> types_for_more(const Job& job);
   // Workers of the job that an empty cluster would hold.
   [[nodiscard]] int capacity(const Job& job);
 
@@ -98,7 +106,7 @@ class DecisionDraft {
   [[nodiscard]] Decision finish() &&;
 
  private:
-  // Of the nodes that are up and not cordoned.
+  // Of the nodes that are up and take new workers.
   [[nodiscard]] Money cheapest_slot_hour();
   void note_leavers(const Intent& intent);
 
@@ -110,7 +118,7 @@ class DecisionDraft {
   Decision decision_;
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
-  std::map<std::pair<int, std::vector<std::string>>, int> capacity_;
+  std::map<std::tuple<int, std::vector<std::string>, bool>, int> capacity_;
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
@@ -119,6 +127,7 @@ class DecisionDraft {
   IdSet<WorkerId> leavers_;
   IdSet<JobId> resized_;
   const IdSet<JobId>* asking_ = nullptr;  // null = none
+  const IdSet<JobId>* on_drained_ = nullptr;
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };

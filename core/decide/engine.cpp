@@ -10,6 +10,7 @@
 #include "core/decide/apply_plan.hpp"
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/decision_draft.hpp"
+#include "core/decide/drain_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/plan_validator.hpp"
 #include "core/decide/reconciler.hpp"
@@ -19,6 +20,8 @@
 #include "core/decide/waiting_line.hpp"
 #include "core/decide/worklist.hpp"
 #include "core/facts/apply_fact.hpp"
+#include "core/facts/pool_facts.hpp"
+#include "core/provision/provision_stage.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::core {
@@ -27,7 +30,9 @@ namespace {
 // It may change which nodes a plan can count with.
 bool speaks_of_node(const Fact& fact) {
   return std::holds_alternative<NodeJoined>(fact) || std::holds_alternative<NodeLost>(fact) ||
-         std::holds_alternative<NodeCordonChanged>(fact);
+         std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeDrainRequested>(fact) ||
+         std::holds_alternative<NodeDrainCancelled>(fact) || std::holds_alternative<NodeReclaimNoticed>(fact) ||
+         std::holds_alternative<PoolListed>(fact);
 }
 
 }  // namespace
@@ -43,6 +48,8 @@ struct Engine::Impl {
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
   std::string planned_by;                         // whose planner, or line, it is
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
+  IdSet<NodeId> draining;                         // nodes that are being drained
+  std::optional<Instant> decided_at;              // newest decision accepted
 
   // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
   // reads nor writes them.
@@ -67,6 +74,7 @@ struct Engine::Impl {
     line.reset();
     if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
     nodes = digest_of_nodes(state);
+    draining = draining_nodes(state);
     work.reset(state);
     for (const auto& [id, job] : state.jobs) follow(id, {.until = state.now});
     if (planner) follow_ended(*planner);
@@ -102,6 +110,13 @@ struct Engine::Impl {
     if (planner) planner->follow(state, id);
   }
 
+  // A decision has closed some.
+  void follow_nodes(const Touched& touched) {
+    work.learn(touched, true);
+    draining = draining_nodes(state);
+    if (planner) nodes = digest_of_nodes(state);
+  }
+
   void check_books(const IdSet<JobId>& jobs) const {
     for (const JobId id : jobs) {
       const auto broken = broken_invariant_of(state, id);
@@ -116,7 +131,8 @@ struct Engine::Impl {
     const WaitingLine* line = nullptr;  // null = the queue, if it is asked about, is gone through whole
     Planner* planner = nullptr;         // null = the default policy is a rule
     bool kept = false;                  // what is kept between decisions may be used; else from scratch
-    StageTimes* times = nullptr;        // null = stages are not timed
+    IdSet<NodeId> draining = {};
+    StageTimes* times = nullptr;  // null = stages are not timed
 
     void begin(Stage stage) const {
       if (times != nullptr) times->begin(stage);
@@ -170,6 +186,12 @@ struct Engine::Impl {
     if (!work[JobSet::kSlowOffPlan].empty() || !work[JobSet::kPendingTyped].empty()) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
   }
+  // Whether it changes anything.
+  [[nodiscard]] static bool leave_drained(DecisionDraft& draft, const IdSet<JobId>& jobs) {
+    const std::uint64_t next_worker = draft.next_worker();
+    plan_drains(draft, jobs);
+    return draft.next_worker() != next_worker;
+  }
   [[nodiscard]] Decision decide(Scope scope, Instant now) const {
     TP_CHECK(now >= state.now, "a decision is not made before the newest fact");
     DecisionDraft draft(state, parts, now);
@@ -178,6 +200,9 @@ struct Engine::Impl {
     // Workers that could move for a job that waits for a type of slot may be free to do so now.
     scope.queue = scope.queue || !work[JobSet::kPendingTyped].empty();
     IdSet<JobId>& jobs = scope.jobs;
+    const IdSet<JobId> on_drained = jobs_on(state, scope.draining);
+    draft.set_on_drained(on_drained);
+    jobs.insert(on_drained);
     scope.begin(Stage::kTransitions);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
@@ -185,6 +210,11 @@ struct Engine::Impl {
       const bool leaves_queue = job.state() == JobState::kPending && is_ending(job, now);
       const auto held_until = state_wait_ends(job);
       scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
+    }
+    if (leave_drained(draft, on_drained)) {
+      // Slots are taken that jobs in the queue were told of.
+      scope.queue = true;
+      scope.line = nullptr;
     }
     IdSet<JobId> dealt_with;
     bool rests = false;
@@ -206,6 +236,8 @@ struct Engine::Impl {
       const bool at_rest = rests && work[JobSet::kOffPlan].contains(id) && draft.follows_plan(job);
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
     }
+    // Of nodes only where no job changes: what they free or take is known then, and the next decision sees it.
+    if (draft.changes_nothing()) draft.set_nodes(plan_nodes(state, now));
     Decision decision = std::move(draft).finish();
     if (scope.times != nullptr) scope.times->end();
     return decision;
@@ -233,9 +265,11 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   StateChange change(impl_->state, fact.at);
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   impl_->state.now = fact.at;
+  follow_pool_use(change);
   StateChange::Left left = change.let_ended_go();
   impl_->work.learn(change.touched(), speaks_of_node(fact.fact));
   impl_->forget(std::move(left));
+  if (speaks_of_node(fact.fact)) impl_->draining = draining_nodes(impl_->state);
   if (impl_->planner && speaks_of_node(fact.fact)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state)) impl_->follow_policy();
@@ -249,6 +283,7 @@ Decision Engine::decide(Instant now, StageTimes* times) const {
                         .line = impl_->line && !impl_->work.nodes_have_changed() ? &*impl_->line : nullptr,
                         .planner = impl_->planner.get(),
                         .kept = true,
+                        .draining = impl_->draining,
                         .times = times},
                        now);
 }
@@ -263,7 +298,9 @@ Decision Engine::decide_anew(Instant now) const {
     if (planner) planner->follow(impl_->state, id);
   }
   if (planner) impl_->follow_ended(*planner);
-  return impl_->decide({.jobs = std::move(jobs), .queue = true, .planner = planner.get()}, now);
+  return impl_->decide(
+      {.jobs = std::move(jobs), .queue = true, .planner = planner.get(), .draining = draining_nodes(impl_->state)},
+      now);
 }
 
 Status Engine::validate(const Decision& decision) const {
@@ -274,9 +311,12 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   StateChange change(impl_->state, decision.at);
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
+  follow_pool_use(change);
   StateChange::Left left = change.let_ended_go();
   looked_at.insert(change.touched().jobs);
   impl_->work.accept(decision);
+  if (!decision.nodes.empty()) impl_->follow_nodes(change.touched());
+  impl_->decided_at = decision.at;
   for (const auto& job : left.jobs) looked_at.erase(job->id);
   impl_->forget(std::move(left));
   for (const JobId id : looked_at) impl_->follow(id, {.until = decision.at, .decided = true});
@@ -295,6 +335,11 @@ const ClusterState& Engine::view() const {
 
 std::optional<Instant> Engine::next_due() const {
   std::optional<Instant> first = impl_->work.next_due();
+  const auto consider = [&](std::optional<Instant> due) {
+    if (due) first = first ? std::min(*first, *due) : due;
+  };
+  consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
+  consider(next_provision_due(impl_->state, impl_->decided_at));
   const ClusterPlan& plan = impl_->state.plan;
   if (impl_->planner && !impl_->work[JobSet::kCounted].empty() && !plan.policy.empty()) {
     const Instant again = next_plan_at(plan, impl_->parts.config.plan_every);

@@ -57,6 +57,8 @@ std::uint64_t digest_of_wishes(const Job& job) {
   if (job.progress.length.steps) digest.mix("steps").mix(number(*job.progress.length.steps));
   if (job.progress.length.samples) digest.mix("samples").mix(number(*job.progress.length.samples));
   for (const std::string& type : spec.slot_types) digest.mix(type);
+  if (spec.mixed_types) digest.mix("mixed");
+  for (const auto& [type, speed] : spec.type_speeds) digest.mix(std::bit_cast<std::uint64_t>(speed));
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
   digest.mix(number(spec.pack_node ? 1 : 0));
   mix_judgement(spec.scaling, digest);
@@ -94,8 +96,8 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
   Digest digest;
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
-    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.cordoned ? 1U : 0U});
-    digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros()));
+    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.is_closed() ? 1U : 0U});
+    digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
   }
   return digest.value();
 }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/id_set.hpp"
 #include "core/place/placement.hpp"
+#include "core/provision/provision_stage.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 
@@ -34,14 +36,16 @@ class PlanCheck {
     TP_TRY(one_change(job));
     if (job.state() != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
     TP_TRY(size_allowed(job, static_cast<int>(intent.joining_workers.size())));
-    return placements(job, intent.joining_workers);
+    TP_TRY(placements(job, intent.joining_workers));
+    return of_one_type(job, intent.joining_workers, {});
   }
 
   Status check(const Job& job, const GrowIntent& intent) {
     TP_TRY(resizable(job));
     if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by no worker");
     TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.joining_workers.size())));
-    return placements(job, intent.joining_workers);
+    TP_TRY(placements(job, intent.joining_workers));
+    return of_one_type(job, intent.joining_workers, {});
   }
 
   Status check(const Job& job, const ShrinkIntent& intent) {
@@ -60,7 +64,19 @@ class PlanCheck {
   Status check(const Job& job, const ReplaceIntent& intent) {
     TP_TRY(resizable(job));
     if (!contains(job.membership.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
-    return placements(job, {intent.joining_worker});
+    TP_TRY(hands_on(job, 1));
+    TP_TRY(placements(job, {intent.joining_worker}));
+    return of_one_type(job, {intent.joining_worker}, {intent.leaver});
+  }
+
+  Status check(const Job& job, const MoveIntent& intent) {
+    TP_TRY(resizable(job));
+    const std::string name = job.id.text();
+    if (intent.leaving_workers != job.membership.members) return breaks("LeaversAreMembers", name + " moves in part");
+    if (intent.joining_workers.size() != intent.leaving_workers.size()) return breaks("SizeIsAllowed", name);
+    TP_TRY(hands_on(job, job.size()));
+    TP_TRY(placements(job, intent.joining_workers));
+    return of_one_type(job, intent.joining_workers, intent.leaving_workers);
   }
 
   Status check(const Job& job, const RebalanceIntent& intent) {
@@ -162,6 +178,35 @@ class PlanCheck {
     return ok_status();
   }
 
+  // A live job has its state in its workers. When all of them leave, one must be in a generation with a newcomer.
+  [[nodiscard]] static Status hands_on(const Job& job, int leaving) {
+    const bool keeps = leaving < job.size() || job.spec.resize == ResizeMode::kRestart || job.size() > 1;
+    const bool may_have_two = job.spec.elastic.max >= 2 && job.spec.batch.global >= 2;
+    return keeps || may_have_two ? ok_status() : breaks("StateIsHandedOn", job.id.text() + " has a single worker");
+  }
+
+  // All workers of a job are on slots of one type, but for a single one that hands its state on. A job of an earlier
+  // version may have mixed them: it comes to no further type.
+  [[nodiscard]] Status of_one_type(const Job& job, const std::vector<WorkerPlacement>& joining,
+                                   const std::vector<WorkerId>& leaving) const {
+    if (job.spec.mixed_types) return ok_status();
+    const auto type_of = [&](NodeId id) {
+      const Node* node = state_.find_node(id);
+      return node == nullptr ? std::string() : node->slot_type;
+    };
+    std::set<std::string> held;
+    for (const WorkerId id : job.membership.members) {
+      const Worker* worker = state_.find_worker(id);
+      if (worker != nullptr && !contains(leaving, id)) held.insert(type_of(worker->node));
+    }
+    std::set<std::string> joined;
+    for (const WorkerPlacement& placement : joining) joined.insert(type_of(placement.node));
+    const bool hands_state_on = job.size() == 1 && leaving.empty();
+    const bool is_known = held.empty() || hands_state_on || held.contains(*joined.begin());
+    if (joined.size() == 1 && is_known) return ok_status();
+    return breaks("GangIsOfOneType", job.id.text() + " would be on slots of several types");
+  }
+
   [[nodiscard]] Status size_allowed(const Job& job, int size) const {
     const auto& sizes = job.spec.elastic.sizes;
     if (std::binary_search(sizes.begin(), sizes.end(), size)) return ok_status();
@@ -178,7 +223,7 @@ class PlanCheck {
 
   Status slots(const Job& job, const WorkerPlacement& placement) {
     const Node* node = state_.find_node(placement.node);
-    if (node == nullptr || node->state != NodeState::kUp || node->cordoned) {
+    if (node == nullptr || node->state != NodeState::kUp || node->is_closed()) {
       return breaks("NodeIsUsable", placement.worker.text() + " on " + placement.node.text());
     }
     if (!is_of_type(*node, job.spec.slot_types)) {
@@ -258,6 +303,7 @@ Status validate_decision(const ClusterState& state, const Decision& decision) {
   if (decision.at < state.now) return breaks("TimeGoesForward", decision.id.text() + " lies before the newest fact");
   PlanCheck check(state);
   for (const auto& planned : decision.plan) TP_TRY(check.check(planned.intent));
+  if (const auto broken = broken_node_rule(state, decision.nodes)) return conflict(*broken);
   if (decision.replan) TP_TRY(check_targets(state, *decision.replan));
   for (const auto& verdict : decision.verdicts) TP_TRY(check_verdict(state, verdict));
   return ok_status();

@@ -103,9 +103,10 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& e
 // without, unless one holds no more than what is left over.
 void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim,
                                const SlotReservations& before) {
-  const bool is_spare = claim.slots_each > 1 || std::any_of(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
-                          return each.job->size() * each.job->spec.gpus_per_worker <= reservations().left_over(claim);
-                        });
+  const bool is_spare =
+      claim.slots_each > 1 || claim.types || std::any_of(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
+        return each.job->size() * each.job->spec.gpus_per_worker <= reservations().left_over(claim);
+      });
   if (!is_spare) return;
   const auto with = [&](const std::vector<TargetedJob>& victims) {
     SlotReservations made = before;

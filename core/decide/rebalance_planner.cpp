@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/facts/shares.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -76,8 +77,8 @@ std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balan
 }  // namespace
 
 double cost_of_rebalancing(const Job& job) {
-  const double pause_ms =
-      job.measurements.rebalance_cost.count > 0 ? job.measurements.rebalance_cost.mean_stall_ms : kRebalanceUnknownMs;
+  const TransitionCost& cost = cost_of(job.measurements, &TypeRecords::rebalance_cost);
+  const double pause_ms = cost.count > 0 ? cost.mean_stall_ms : kRebalanceUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
 }
 

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
+#include "core/decide/drain_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/preemption.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/start_job.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -89,6 +91,10 @@ class Reconciler {
       draft_.find(job, reason::NoNodes{});
       return true;
     }
+    if (const auto drains = kept_waiting_by_drain(draft_, job)) {
+      draft_.find(job, Finding{*drains, {BlockedOn::kClusterSize}});
+      return true;
+    }
     const int cluster = capacity * job.spec.gpus_per_worker;
     const reason::NeverFits never{.needed = needed_by(job), .cluster = cluster, .typed = !job.spec.slot_types.empty()};
     draft_.find(job, Finding{never, {BlockedOn::kClusterSize}});
@@ -127,7 +133,9 @@ class Reconciler {
     if (barred || job.spec.scaling.price_cap) return take(entry);
     if (!job.spec.slot_types.empty()) return take_typed(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
-    const SlotClaim claim{.workers = entry.target->size - job.size(), .slots_each = job.spec.gpus_per_worker};
+    const SlotClaim claim{.workers = entry.target->size - job.size(),
+                          .slots_each = job.spec.gpus_per_worker,
+                          .types = types_claimed_by(job)};
     if (may_take(claim) && fits_now(claim)) {
       take(entry);
       if (draft_.changed(job.id) || !starts) return;
@@ -136,7 +144,16 @@ class Reconciler {
       return take(entry);
     }
     reserve(claim);
-    take(entry);  // nothing is left to take: this says why
+    if (starts && claim.types) return leave(entry, lacks_slots(job));  // on another type it would start smaller
+    take(entry);                                                       // nothing is left to take: this says why
+  }
+
+  // Where all its workers have to be on slots of one type and there are several: those that it may be on.
+  std::optional<std::vector<std::string>> types_claimed_by(const Job& job) {
+    const FreeSlots& slots = draft_.free_slots();
+    if (job.spec.mixed_types || !slots.has_several_types()) return std::nullopt;
+    if (const auto bound = bound_type(draft_.state(), job)) return std::vector<std::string>{*bound};
+    return std::vector<std::string>(slots.types().begin(), slots.types().end());
   }
 
   // Behind a gang of several slots that waits, all wait; such a gang waits behind every job that does.
@@ -145,11 +162,21 @@ class Reconciler {
   }
 
   [[nodiscard]] bool fits_now(const SlotClaim& claim) {
-    return draft_.usable() >= claim.slots() && draft_.free_slots().room_for(claim.slots_each) >= claim.workers;
+    const GangRequest gang{.slots_per_worker = claim.slots_each,
+                           .slot_types = claim.types.value_or(std::vector<std::string>{}),
+                           .one_type = claim.types.has_value()};
+    return draft_.usable() >= claim.slots() && draft_.free_slots().room_for(gang) >= claim.workers;
   }
 
   void reserve(const SlotClaim& claim) {
     reserves_ = true;
+    if (claim.types && claim.slots_each == 1) {
+      // Slots of other types are of no use to it; those behind it may have them.
+      const std::vector<std::string> kept{preemption_.reservations().type_reserved()};
+      draft_.free_slots().close(kept);
+      preemption_.close(kept);
+      return;
+    }
     gang_waits_ = gang_waits_ || claim.slots_each > 1;
     draft_.reserve(gang_waits_ ? draft_.free_slots().free() : claim.slots());
   }

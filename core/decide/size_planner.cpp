@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/decide/drain_planner.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
@@ -165,11 +166,15 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
 
 }  // namespace
 
-bool can_change(const DecisionDraft& draft, const Job& job) {
+bool is_settled(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
   if (!settled || is_ending(job, draft.now()) || job.requests.suspend) return false;
   if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
-  return all_members_stay(draft.state(), job);
+  return all_members_stay(draft.state(), job) && !awaits_stopped(draft, job);
+}
+
+bool can_change(const DecisionDraft& draft, const Job& job) {
+  return is_settled(draft, job) && !leaves_node(draft, job);
 }
 
 std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size) {

@@ -14,6 +14,8 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target);
 void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why);
 
 // The job runs, has no change of membership under way, and is to go on.
+[[nodiscard]] bool is_settled(const DecisionDraft& draft, const Job& job);
+// The same, and no node has to be left first (drain_planner.hpp).
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
 // What keeps a job that can change from growing towards this size, whatever slots are free.
 [[nodiscard]] std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size);

@@ -35,14 +35,18 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
 void SlotReservations::add(const Worker& worker) {
   if (!counted_.insert(worker.id)) return;
   const Node& node = *draft_.state().find_node(worker.node);
-  if (node.state != NodeState::kUp || node.cordoned || draft_.free_slots().is_closed(node.id)) return;
+  if (node.state != NodeState::kUp || node.is_closed() || draft_.free_slots().is_closed(node.id)) return;
   coming_[worker.node] += static_cast<int>(worker.slots.size());
   all_coming_ += static_cast<int>(worker.slots.size());
+  coming_of_[node.slot_type] += static_cast<int>(worker.slots.size());
 }
 
 void SlotReservations::close(const std::vector<std::string>& slot_types) {
   for (auto& [id, slots] : coming_) {
-    if (is_of_type(*draft_.state().find_node(id), slot_types)) all_coming_ -= std::exchange(slots, 0);
+    const Node& node = *draft_.state().find_node(id);
+    if (!is_of_type(node, slot_types)) continue;
+    coming_of_[node.slot_type] -= slots;
+    all_coming_ -= std::exchange(slots, 0);
   }
 }
 
@@ -50,7 +54,31 @@ int SlotReservations::left_over(const SlotClaim& claim) const {
   return static_cast<int>(draft_.free_slots().free()) + all_coming_ - reserved_ - claim.slots();
 }
 
+// How many workers like those of the claim there is room for on slots of this type.
+int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim) const {
+  const auto of_type = [&](const std::map<std::string, int>& slots) {
+    const auto found = slots.find(type);
+    return found == slots.end() ? 0 : found->second;
+  };
+  if (claim.slots_each == 1) {
+    return draft_.free_slots().free_of_type(type) + of_type(coming_of_) - of_type(reserved_of_);
+  }
+  int workers = 0;
+  for (const auto& [id, node] : draft_.state().nodes) {
+    if (node.slot_type == type) workers += room_on(id) / claim.slots_each;
+  }
+  return workers;
+}
+
+std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& claim) const {
+  for (const std::string& type : *claim.types) {
+    if (workers_on(type, claim) >= claim.workers) return type;
+  }
+  return std::nullopt;
+}
+
 bool SlotReservations::fits(const SlotClaim& claim) const {
+  if (claim.types) return type_with_room(claim).has_value();
   if (claim.slots_each == 1) return left_over(claim) >= 0;
   // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots.
   int workers = 0;
@@ -60,6 +88,10 @@ bool SlotReservations::fits(const SlotClaim& claim) const {
 
 bool SlotReservations::reserve(const SlotClaim& claim) {
   if (!fits(claim)) return false;
+  if (claim.types) {
+    type_reserved_ = *type_with_room(claim);
+    if (claim.slots_each == 1) reserved_of_[type_reserved_] += claim.workers;
+  }
   if (claim.slots_each == 1) reserved_ += claim.workers;
   return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace tidepool::core {
 struct SlotClaim {
   int workers = 0;
   int slots_each = 1;
+  // All on slots of one of these types; none = wherever there is room.
+  std::optional<std::vector<std::string>> types = {};
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
@@ -36,15 +39,22 @@ class SlotReservations {
   [[nodiscard]] bool fits(const SlotClaim& claim) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
+  // Where the newest claim of types was given room.
+  [[nodiscard]] const std::string& type_reserved() const { return type_reserved_; }
 
  private:
   [[nodiscard]] int room_on(NodeId node) const;
+  [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
+  [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;
 
   DecisionDraft& draft_;
   IdSet<WorkerId> counted_;
   std::map<NodeId, int> coming_;
   int all_coming_ = 0;
-  int reserved_ = 0;  // by claims of single slots
+  int reserved_ = 0;                        // by claims of single slots
+  std::map<std::string, int> coming_of_;    // of all_coming_, by type
+  std::map<std::string, int> reserved_of_;  // of reserved_, by type
+  std::string type_reserved_;
 };
 
 }  // namespace tidepool::core

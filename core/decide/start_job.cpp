@@ -1,31 +1,37 @@
 #include "core/decide/start_job.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/decide/state_wait.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/type_records.hpp"
 #include "core/words/retelling.hpp"
 
 namespace tidepool::core {
 namespace {
 
-// How many workers of the job there is room for, of slots that are reserved for no other; 0 if it could not start.
-int room_to_start(DecisionDraft& draft, const Job& job) {
-  const int room = std::min(draft.free_slots().room_for(job), draft.usable() / job.spec.gpus_per_worker);
+// How many workers of the job there is room for on these types, of slots that are reserved for no other; 0 if it could
+// not start.
+int room_to_start(DecisionDraft& draft, const Job& job, const std::vector<std::string>& types) {
+  const int each = job.spec.gpus_per_worker;
+  const GangRequest gang{.slots_per_worker = each, .slot_types = types, .one_type = !job.spec.mixed_types};
+  const int room = std::min(draft.free_slots().room_for(gang), draft.usable() / each);
   return room < job.spec.elastic.sizes.front() ? 0 : room;
 }
 
-}  // namespace
-
-bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
+bool start_on(DecisionDraft& draft, const Job& job, const Target& target, const std::vector<std::string>& types) {
   const int smallest = job.spec.elastic.sizes.front();
-  const int slots = job.spec.gpus_per_worker;
-  const int room = room_to_start(draft, job);
+  const int room = room_to_start(draft, job, types);
   if (room == 0) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, target.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
-    auto gang =
-        draft.place_within_cap(job, {size, slots, job.spec.pack_node, {}, {}, holder_of_state(draft.state(), job)});
+    GangRequest request{size, job.spec.gpus_per_worker,           job.spec.pack_node, {},
+                        {},   holder_of_state(draft.state(), job)};
+    request.slot_types = types;
+    auto gang = draft.place_within_cap(job, std::move(request));
     if (gang) {
       const Reason reason =
           reason_of_start(target.reason, start_reason(draft.state(), job, *gang), static_cast<int>(gang->size()));
@@ -34,6 +40,31 @@ bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
     }
     if (size == smallest) return false;
   }
+}
+
+// The types that the job asks for: that on which its workers together are expected to do most first, of equals the one
+// that is named first.
+std::vector<std::string> in_order_of_worth(DecisionDraft& draft, const Job& job, const Target& target) {
+  const auto& asked = job.spec.slot_types;
+  std::vector<std::pair<double, std::size_t>> worth;
+  for (std::size_t place = 0; place < asked.size(); ++place) {
+    const int size = std::min(room_to_start(draft, job, {asked[place]}), target.size);
+    worth.emplace_back(-expected_speed(job, asked[place]) * size, place);
+  }
+  std::sort(worth.begin(), worth.end());
+  std::vector<std::string> types;
+  for (const auto& [value, place] : worth) types.push_back(asked[place]);
+  return types;
+}
+
+}  // namespace
+
+bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
+  if (job.spec.mixed_types || job.spec.slot_types.size() < 2) return start_on(draft, job, target, job.spec.slot_types);
+  for (const std::string& type : in_order_of_worth(draft, job, target)) {
+    if (start_on(draft, job, target, {type})) return true;
+  }
+  return false;
 }
 
 }  // namespace tidepool::core

@@ -6,6 +6,7 @@
 #include "core/decide/rebalance_planner.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -67,7 +68,7 @@ bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows f
   GangRequest request{1, job.spec.gpus_per_worker, job.spec.pack_node, {}, slow.node};
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = follows == Follows::kNode;
-  request.slot_types = job.spec.slot_types;
+  request.slot_types = draft.types_for_more(job);
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
   if (!spare) return false;
   draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
@@ -118,12 +119,20 @@ StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Foll
 }  // namespace
 
 double cost_of_replacing(const Job& job) {
-  const double pause_s = pause_ms(job.measurements.replace_cost, job.measurements.grow_cost) * 1e-3;
-  return job.spec.gpus_per_worker * (job.measurements.boot_cost.mean_ms * 1e-3 + job.size() * pause_s);
+  return cost_of_replacing(job, job.size());
+}
+
+double cost_of_replacing(const Job& job, int size) {
+  const double pause_s = pause_ms(cost_of(job.measurements, &TypeRecords::replace_cost),
+                                  cost_of(job.measurements, &TypeRecords::grow_cost)) *
+                         1e-3;
+  return job.spec.gpus_per_worker * (boot_cost_of(job.measurements).mean_ms * 1e-3 + size * pause_s);
 }
 
 double cost_of_shrinking(const Job& job) {
-  const double pause_s = pause_ms(job.measurements.shrink_cost, job.measurements.grow_cost) * 1e-3;
+  const double pause_s = pause_ms(cost_of(job.measurements, &TypeRecords::shrink_cost),
+                                  cost_of(job.measurements, &TypeRecords::grow_cost)) *
+                         1e-3;
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
 }
 

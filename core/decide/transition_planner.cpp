@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/decide/drain_planner.hpp"
 #include "core/decide/hang_planner.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/state_wait.hpp"
@@ -50,8 +51,10 @@ void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool waits_for_switch = job.phase.transition() && job.phase.transition()->committed &&
-                                  contains(job.phase.transition()->leaving_workers, id);
+    const Transition* under_way = job.phase.transition();
+    const bool first_of_two = !job.membership.switched && job.membership.commit.replaces;
+    const bool waits_for_switch =
+        under_way != nullptr && (under_way->committed ? contains(under_way->leaving_workers, id) : first_of_two);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
@@ -121,13 +124,20 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
   if (transition.joining_workers.empty() && transition.leaving_workers.empty()) return;
   for (const WorkerId id : transition.joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
+    const bool must_go = draft.state().find_node(worker.node)->drain.has_value();
+    if (worker.phase != WorkerPhase::kReady || worker.kill_at || must_go) return;
   }
   std::vector<WorkerId> members;
   for (const WorkerId id : job.membership.members) {
     if (!contains(transition.leaving_workers, id)) members.push_back(id);
   }
   std::vector<WorkerId> joining_workers = transition.joining_workers;
+  // The state of a live job is in its workers: one of them stays until the others have it.
+  const bool all_leave = members.empty() && !job.membership.members.empty();
+  if (all_leave && job.spec.resize == ResizeMode::kLive) {
+    members.push_back(job.membership.members.front());
+    if (joining_workers.size() > 1) joining_workers.pop_back();
+  }
   // Rank 0 of a start goes where its program's checkpoint may be.
   const auto is_away = [&](WorkerId id) {
     return draft.state().find_worker(id)->node != job.membership.restart_state.home;
@@ -170,9 +180,7 @@ void plan_membership(DecisionDraft& draft, const Job& job) {
   if (planned && settled && all_members_stay(draft.state(), job)) switch_if_ready(draft, job);
 }
 
-}  // namespace
-
-void plan_transitions(DecisionDraft& draft, const Job& job) {
+void follow_through(DecisionDraft& draft, const Job& job) {
   stop_stuck(draft, job);
   if (is_final(job.state())) return stop_left_behind(draft, job);
   const int uncounted = job.recovery.unconfirmed_since && !awaits_end(draft, job) ? 1 : 0;
@@ -187,9 +195,17 @@ void plan_transitions(DecisionDraft& draft, const Job& job) {
   if (job.requests.suspend) return park(draft, job, suspended);
   stop_left_behind(draft, job);
   if (awaits_end(draft, job)) return;
+  if (const auto reason = suspended_by_drain(draft, job)) return park(draft, job, *reason);
   if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
   stop_late(draft, job);
   plan_membership(draft, job);
+}
+
+}  // namespace
+
+void plan_transitions(DecisionDraft& draft, const Job& job) {
+  follow_through(draft, job);
+  stop_on_drained(draft, job);
 }
 
 bool is_ending(const Job& job, Instant now) {

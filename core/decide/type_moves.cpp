@@ -13,6 +13,7 @@
 #include "core/place/placement.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -20,12 +21,28 @@ namespace {
 constexpr double kRestartUnknownMs = 30'000;  // of a job whose programs are started anew
 constexpr int kLooksMax = 32;
 
+// Its workers once what is under way is done, so that accepting a decision changes nothing of it.
+std::vector<WorkerId> workers_to_be(const Job& job) {
+  std::vector<WorkerId> workers = job.membership.members;
+  const Transition* under_way = job.phase.transition();
+  if (under_way == nullptr || under_way->committed) return workers;
+  for (const WorkerId id : under_way->joining_workers) {
+    if (!contains(workers, id)) workers.push_back(id);
+  }
+  std::erase_if(workers, [&](WorkerId id) { return contains(under_way->leaving_workers, id); });
+  return workers;
+}
+
+int size_to_be(const Job& job) {
+  return static_cast<int>(workers_to_be(job).size());
+}
+
 // Slot-seconds that moving one of its workers takes from the job.
 double cost_of_moving(const Job& job) {
-  if (job.spec.resize == ResizeMode::kLive) return cost_of_replacing(job);
-  const double pause_ms =
-      job.measurements.restart_cost.count > 0 ? job.measurements.restart_cost.mean_stall_ms : kRestartUnknownMs;
-  return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
+  if (job.spec.resize == ResizeMode::kLive) return cost_of_replacing(job, size_to_be(job));
+  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
+  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
+  return job.spec.gpus_per_worker * size_to_be(job) * pause_ms * 1e-3;
 }
 
 Instant waiting_since(const Job& job) {
@@ -36,15 +53,27 @@ Instant waiting_since(const Job& job) {
 }
 
 bool may_hold(const Node& node, const Job& job) {
-  return node.state == NodeState::kUp && !node.cordoned && is_of_type(node, job.spec.slot_types) &&
+  return node.state == NodeState::kUp && !node.is_closed() && is_of_type(node, job.spec.slot_types) &&
          node.owners.size() >= static_cast<std::size_t>(job.spec.gpus_per_worker);
 }
 
-// Its workers could be on slots that the waiting job does not ask for.
+// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
+bool can_hand_on(const Job& job) {
+  return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
+         (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
+}
+
+// Its workers could be on slots that the waiting job does not ask for: all of them on one type, unless it mixes types.
 bool fits_elsewhere(const ClusterState& state, const Job& job, const Job& waiting) {
-  return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
-    return may_hold(entry.second, job) && !is_of_type(entry.second, waiting.spec.slot_types);
-  });
+  if (!can_hand_on(job)) return false;
+  std::map<std::string, int> workers;
+  for (const auto& [id, node] : state.nodes) {
+    if (!may_hold(node, job) || is_of_type(node, waiting.spec.slot_types)) continue;
+    if (job.spec.mixed_types) return true;
+    workers[node.slot_type] += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
+  }
+  return std::any_of(workers.begin(), workers.end(),
+                     [&](const auto& entry) { return entry.second >= size_to_be(job); });
 }
 
 bool cools_down(const DecisionDraft& draft, const Job& job) {
@@ -87,6 +116,7 @@ class RoomSearch {
     for (; workers < needed; ++workers) {
       if (!move_cheapest(room)) return {.movers = {}, .holder = room.holder};
     }
+    add_gangs(room);
     return room;
   }
 
@@ -129,6 +159,20 @@ class RoomSearch {
     return fits->second;
   }
 
+  // A job that is on one type at a time moves as a whole.
+  void add_gangs(TypeRoom& room) const {
+    IdSet<WorkerId> moving(room.movers.begin(), room.movers.end());
+    for (const WorkerId id : std::vector<WorkerId>(room.movers)) {
+      const Job& job = *draft_.state().find_job(draft_.state().find_worker(id)->job);
+      for (const WorkerId member : workers_to_be(job)) {
+        const bool is_gone = draft_.state().find_worker(member) == nullptr;
+        if (job.spec.mixed_types || is_gone || !moving.insert(member)) continue;
+        room.movers.push_back(member);
+        room.cost_s += cost_of_moving(job);
+      }
+    }
+  }
+
   // One more worker of the waiting job fits on the node where that is cheapest.
   bool move_cheapest(TypeRoom& room) {
     NodeRoom* best = nullptr;
@@ -166,21 +210,34 @@ class RoomSearch {
   std::map<JobId, bool> elsewhere_;  // whether the job fits elsewhere
 };
 
-// Boots the successor of one worker elsewhere. False if there is no room for it.
+// Boots the successor of one worker elsewhere, or of all workers of a job that is on one type at a time. False if there
+// is no room for it.
 bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
+  const bool whole = !job.spec.mixed_types;
   const int slots = job.spec.gpus_per_worker;
-  if (draft.usable() < slots) return false;
-  GangRequest request{.workers = 1, .slots_per_worker = slots, .pack = job.spec.pack_node, .avoid = worker.node};
+  GangRequest request{
+      .workers = whole ? job.size() : 1, .slots_per_worker = slots, .pack = job.spec.pack_node, .avoid = worker.node};
+  if (draft.usable() < slots * request.workers) return false;
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = true;
   request.slot_types = job.spec.slot_types;
   request.other_than = waiting.spec.slot_types;
+  request.one_type = whole;
   // A job with a cap on its price moves to no dearer slot.
   if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
-  auto place = draft.free_slots().take(std::move(request), draft.next_worker());
-  if (!place) return false;
-  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kSlotType}, reason);
+  auto places = draft.free_slots().take(std::move(request), draft.next_worker());
+  if (!places) return false;
+  if (whole) {
+    draft.conclude(job, MoveIntent{job.id, *std::move(places), job.membership.members, ReplaceCause::kSlotType},
+                   reason);
+  } else {
+    draft.conclude(job, ReplaceIntent{job.id, std::move(places->front()), worker.id, ReplaceCause::kSlotType}, reason);
+  }
   return true;
+}
+
+int slots_moved(const Job& job) {
+  return job.spec.gpus_per_worker * (job.spec.mixed_types ? 1 : job.size());
 }
 
 // How often its waiting has doubled, from a second on.
@@ -202,13 +259,15 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   const int needed = waiting.spec.elastic.sizes.front() * waiting.spec.gpus_per_worker;
   if (waited.to_seconds() * needed < room.cost_s) return 0;
   int lacking = 0;
+  IdSet<JobId> gangs;
   for (const WorkerId id : room.movers) {
     const Worker& worker = *draft.state().find_worker(id);
     const Job& job = *draft.state().find_job(worker.job);
+    if (!job.spec.mixed_types && !gangs.insert(job.id)) continue;
     const bool can = can_change(draft, job) && contains(job.membership.members, id) && !draft.resizes(job.id);
     if (!can || cools_down(draft, job)) continue;
     const reason::MovedForType reason{{.worker = id}, waiting.id, waited, room.cost_s};
-    if (!move(draft, job, worker, waiting, reason)) lacking += job.spec.gpus_per_worker;
+    if (!move(draft, job, worker, waiting, reason)) lacking += slots_moved(job);
   }
   return lacking;
 }
@@ -236,7 +295,7 @@ std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count
     }
   };
   const std::set<std::string>& asked = draft.types_asked_for();
-  if (!asked.empty() && job.spec.slot_types.empty()) {
+  if (!asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types) {
     take([&](WorkerId id) {
       return asked.contains(draft.state().find_node(draft.state().find_worker(id)->node)->slot_type);
     });

@@ -1,8 +1,10 @@
 // Room for a job that waits for a type of slot (JobSpec::slot_types): workers of jobs that may be elsewhere, too, leave
 // slots of its types.
 //
-// Rules. A worker moves as one that is replaced: its successor boots elsewhere first, both changes are one switch, and
-// its job is never smaller. A job moves one worker at a time, and none while it changes, cools down or is about to end.
+// Rules. Successors boot elsewhere first, and the job is never smaller than it was. A job is on slots of one type, so
+// all its workers move together; the one that leaves last has handed its state on, and a live job of a single worker
+// that may not have two stays. A job that mixes types moves one worker at a time, as one that is replaced. None moves
+// while it changes, cools down or is about to end.
 // Only as many move as the smallest size of the waiting job lacks, those first whose moves cost least by what their
 // jobs' replacements have cost. They move once the job has waited for as long, in slot-seconds, as all these moves
 // cost: no job stands still for longer than another has waited, and none waits for much longer than that either.

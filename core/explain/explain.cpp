@@ -8,6 +8,8 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/straggler_planner.hpp"
+#include "core/explain/pool_evidence.hpp"
+#include "core/explain/type_evidence.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_work.hpp"
@@ -29,11 +31,16 @@ int slots_held(const ClusterState& state, const Job& job) {
 }
 
 // One line a measured size, smallest first: "2 workers: 9,121 samples/s over 60 steps".
+// What it did on other types of slot is said with their names.
 void add_measurements(const Job& job, Explanation& out) {
-  for (const auto& [size, record] : job.measurements.sizes) {
-    out.evidence.push_back(counted(size, "worker") + ": " + grouped(record.samples_per_second) + " samples/s over " +
-                           counted(static_cast<double>(record.steps), "step"));
-  }
+  const auto tell = [&](const std::map<int, SizeRecord>& sizes, const std::string& where) {
+    for (const auto& [size, record] : sizes) {
+      out.evidence.push_back(counted(size, "worker") + where + ": " + grouped(record.samples_per_second) +
+                             " samples/s over " + counted(static_cast<double>(record.steps), "step"));
+    }
+  };
+  tell(job.measurements.sizes, "");
+  for (const auto& [type, records] : job.measurements.on_other_types) tell(records.sizes, " on " + type);
 }
 
 void add_transition_costs(const Job& job, Explanation& out) {
@@ -141,7 +148,8 @@ void suggest_victims(const ClusterState& state, int slots_short, Explanation& ou
 void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
   const Node* best = nullptr;
   for (const auto& [id, node] : state.nodes) {
-    const bool usable = node.state == NodeState::kUp && !node.cordoned && static_cast<int>(node.owners.size()) >= slots;
+    const bool usable =
+        node.state == NodeState::kUp && !node.is_closed() && static_cast<int>(node.owners.size()) >= slots;
     if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
   }
   if (slots == 1 || best == nullptr) return;
@@ -163,6 +171,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
   for (const auto& [id, node] : state.nodes) {
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
+    if (node.drain && node.state == NodeState::kUp) out.unblocks.push_back("schedctl undrain " + node.name);
     if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
   }
 }
@@ -335,7 +344,12 @@ Explanation explain(const ClusterState& state, const Job& job) {
                            " so far; newest: " + job.recovery.last_error);
   }
   add_kept_state(state, job, out);
-  if (job.state() == JobState::kPending) add_ahead(state, job, out);
+  if (job.state() == JobState::kPending) {
+    const std::vector<std::string> types = evidence_of_types(state, job);
+    out.evidence.insert(out.evidence.end(), types.begin(), types.end());
+    add_ahead(state, job, out);
+  }
+  append(pool_evidence(state, job), out.evidence);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   return out;
 }

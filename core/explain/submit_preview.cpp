@@ -39,7 +39,7 @@ std::optional<int> size_after(const Intent& intent, int size) {
           [&](const GrowIntent& grow) -> Size { return added(grow.joining_workers); },
           [&](const ShrinkIntent& shrink) -> Size { return size - static_cast<int>(shrink.leaving_workers.size()); },
           [](const PreemptIntent&) -> Size { return 0; }, [&](const ReplaceIntent&) -> Size { return size; },
-          [](const auto&) -> Size { return std::nullopt; }},
+          [&](const MoveIntent&) -> Size { return size; }, [](const auto&) -> Size { return std::nullopt; }},
       intent);
 }
 

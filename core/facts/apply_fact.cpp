@@ -1,5 +1,6 @@
 #include "core/facts/apply_fact.hpp"
 
+#include <algorithm>
 #include <concepts>
 
 #include "base/overloaded.hpp"
@@ -7,6 +8,7 @@
 #include "core/facts/node_facts.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/facts/policy_facts.hpp"
+#include "core/facts/pool_facts.hpp"
 #include "core/facts/program_facts.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/training_facts.hpp"
@@ -30,6 +32,34 @@ bool is_of_ended_job(const ClusterState& state, const Fact& fact) {
                     fact);
 }
 
+// What users ask for, and what becomes of jobs and nodes by itself: other nodes may be needed since.
+template <class F>
+concept OutsideChange =
+    std::same_as<F, JobSubmitted> || std::same_as<F, JobCancelRequested> || std::same_as<F, JobResizeRequested> ||
+    std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
+    std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeDrainRequested> ||
+    std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed>;
+
+// A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
+bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {
+  return state.pools.find_name(fact.name) == nullptr;
+}
+bool is_outside_change(const ClusterState& state, const NodeLost& fact) {
+  const Node* node = state.find_node(fact.node);
+  return node != nullptr && std::any_of(node->owners.begin(), node->owners.end(), [](WorkerId id) { return !!id; });
+}
+template <class F>
+bool is_outside_change(const ClusterState&, const F&) {
+  return OutsideChange<F>;
+}
+
+template <class F>
+Status apply_any(StateChange& change, const F& fact) {
+  TP_TRY(apply(change, fact));
+  if (is_outside_change(change.state(), fact)) note_outside_change(change);
+  return ok_status();
+}
+
 }  // namespace
 
 Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetectors& detectors) {
@@ -37,7 +67,7 @@ Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetector
   return std::visit(Overloaded{
                         [&](const StepsMeasured& steps) { return apply(change, steps, detectors); },
                         [](const ClockAdvanced&) { return ok_status(); },
-                        [&](const auto& any) { return apply(change, any); },
+                        [&](const auto& any) { return apply_any(change, any); },
                     },
                     fact);
 }

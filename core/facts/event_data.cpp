@@ -155,6 +155,9 @@ nlohmann::json decision_data(const Decision& decision, const ClusterState& state
                        {"job", job_of(planned.intent).text()},
                        {"text", sentence(planned, state)}});
   }
+  for (const auto& planned : decision.nodes) {
+    intents.push_back({{"kind", name_of(planned.intent)}, {"job", nullptr}, {"text", sentence(planned)}});
+  }
   return {{"policy", decision.policy}, {"intents", std::move(intents)}};
 }
 

@@ -4,12 +4,15 @@
 
 #include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/pool_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_speed.hpp"
 
 namespace tidepool::core {
 namespace {
+
+constexpr Duration kSameReclaim = Duration::seconds(1);
 
 std::vector<WorkerId> workers_on(const Node& node) {
   IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
@@ -66,7 +69,39 @@ Status check_length(const WorkerReady& fact) {
                           " tells a length of its training that is none: one of steps or samples, " + "at least 1");
 }
 
+// The planner looks at their jobs again, which what has become of the node concerns.
+std::vector<WorkerId> touch_workers_on(StateChange& change, const Node& node) {
+  std::vector<WorkerId> workers = workers_on(node);
+  for (const WorkerId id : workers) (void)change.job(change.worker(id).job);
+  change.capacity_changed();
+  return workers;
+}
+
+void end_drain(StateChange& change, NodeId id) {
+  Node& node = change.node(id);
+  node.drain.reset();
+  (void)touch_workers_on(change, node);
+  change.emit("node.undrained", node, {{"name", node.name}});
+}
+
+// An operator's drain of the node goes on.
+void withdraw_reclaim(StateChange& change, NodeId id) {
+  Node& node = change.node(id);
+  change.emit("node.reclaim_withdrawn", node, {{"name", node.name}});
+  const std::optional<Instant> asked = node.drain->reclaim->asked;
+  if (!asked) return end_drain(change, id);
+  node.drain->reclaim.reset();
+  node.drain->deadline = *asked;
+  (void)touch_workers_on(change, node);
+}
+
 }  // namespace
+
+bool is_news(const Node& node, const NodeReclaimNoticed& fact, Instant at) {
+  const bool stands = node.drain && node.drain->reclaim;
+  if (!fact.within || !stands) return fact.within.has_value() != stands;
+  return at + *fact.within + kSameReclaim <= node.drain->reclaim->at;
+}
 
 Status check_worker(const ClusterState& state, WorkerId id) {
   if (id && id.number() < state.next_worker) return ok_status();
@@ -96,6 +131,9 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   }
   node.slot_type = fact.slot_type;
   node.price_per_slot_hour = fact.price_per_slot_hour;
+  node.data_address = fact.data_address;
+  node.isolation = fact.isolation;
+  join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;
   for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
@@ -150,6 +188,64 @@ Status apply(StateChange& change, const NodeCordonChanged& fact) {
   node.cordoned = fact.cordoned;
   change.capacity_changed();
   change.emit("node.cordoned", node, {{"name", node.name}, {"cordoned", fact.cordoned}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeDrainRequested& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (fact.within < Duration()) return invalid_argument("a drain has its deadline in the future");
+  Node& node = change.node(fact.node);
+  const Instant asked = change.at() + fact.within;
+  NodeDrain drain{.since = node.drain ? node.drain->since : change.at(),
+                  .deadline = asked,
+                  .reason = fact.reason,
+                  .reclaim = node.drain ? node.drain->reclaim : std::nullopt};
+  if (drain.reclaim) {
+    drain.reclaim->asked = asked;
+    drain.deadline = std::min(asked, drain.reclaim->at);
+  }
+  node.drain = std::move(drain);
+  const std::vector<WorkerId> workers = touch_workers_on(change, node);
+  change.emit("node.draining", node,
+              {{"name", node.name},
+               {"seconds", fact.within.to_seconds()},
+               {"reason", fact.reason},
+               {"workers", workers.size()}});
+  if (node.is_drained()) change.emit("node.drained", node, {{"name", node.name}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeDrainCancelled& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (known->drain) end_drain(change, fact.node);
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeReclaimNoticed& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (fact.within && *fact.within < Duration()) return invalid_argument("a node is reclaimed in the future");
+  if (!is_news(*known, fact, change.at())) return ok_status();
+  if (!fact.within) {
+    withdraw_reclaim(change, fact.node);
+    return ok_status();
+  }
+  const Instant at = change.at() + *fact.within;
+  const bool was_drained = known->is_drained();
+  Node& node = change.node(fact.node);
+  if (!node.drain) {
+    node.drain = NodeDrain{.since = change.at(), .deadline = at, .reason = "", .reclaim = NodeReclaim{at, {}}};
+  }
+  NodeDrain& drain = *node.drain;
+  if (!drain.reclaim) drain.reclaim = NodeReclaim{at, drain.deadline};
+  drain.reclaim->at = at;
+  drain.deadline = std::min(drain.deadline, at);
+  const std::vector<WorkerId> workers = touch_workers_on(change, node);
+  change.emit("node.reclaim_notice", node,
+              {{"name", node.name}, {"seconds", fact.within->to_seconds()}, {"workers", workers.size()}});
+  if (node.is_drained() && !was_drained) change.emit("node.drained", node, {{"name", node.name}});
   return ok_status();
 }
 

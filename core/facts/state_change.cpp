@@ -65,6 +65,7 @@ void StateChange::remove_worker(WorkerId id) {
   std::erase(owner.membership.workers, id);
   state_.workers.erase(id);
   capacity_changed();
+  if (host.is_drained()) emit("node.drained", host, {{"name", host.name}});
 }
 
 StateChange::Left StateChange::let_ended_go() {

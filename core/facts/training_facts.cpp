@@ -46,9 +46,12 @@ void record_cost(Job& job, double stall_ms) {
 
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.phase.transition();
-  if (!transition.replaces || transition.joining_workers.empty()) return;
+  if (!transition.replaces) return;
+  // After the first switch of a move no worker joins any more: it has been there since.
+  const bool has_joined = transition.joining_workers.empty();
+  const WorkerId by = has_joined ? job.membership.members.back() : transition.joining_workers.front();
   for (const WorkerId leaver : transition.leaving_workers) {
-    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", transition.joining_workers.front().text()}});
+    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", by.text()}});
   }
 }
 
@@ -91,6 +94,10 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
     const Worker& worker = change.worker(id);
     const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
     if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+    const bool first_of_two = job.phase.transition() && !job.phase.transition()->committed;
+    if (leaves && first_of_two && job.membership.commit.replaces) {
+      change.emit("worker.replaced", job, {{"worker", id.text()}, {"by", job.membership.members.back().text()}});
+    }
   }
   if (job.membership.commit.from_size == 0) {
     if (job.started_at) change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});

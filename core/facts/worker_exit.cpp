@@ -8,6 +8,7 @@
 #include "core/facts/shares.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 #include "core/words/sentence.hpp"
 
 namespace tidepool::core {
@@ -134,6 +135,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
   if (joining_workers > 0 || job.membership.members.empty()) return;
+  // What has come to another type goes on there; the worker that handed the state on leaves all the same.
+  if (leaving_workers > 0 && is_split(change.state(), job)) return;
   drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try
 }

@@ -7,8 +7,14 @@
 namespace tidepool::core {
 namespace {
 
+GangRequest on_type(GangRequest gang, const std::string& type) {
+  gang.slot_types = {type};
+  gang.one_type = false;
+  return gang;
+}
+
 bool usable(const Node& node) {
-  return node.state == NodeState::kUp && !node.cordoned;
+  return node.state == NodeState::kUp && !node.is_closed();
 }
 
 std::size_t free_in(const Node& node) {
@@ -19,8 +25,10 @@ std::size_t free_in(const Node& node) {
 
 FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
   for (const auto& [id, node] : state.nodes) {
+    if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
     if (!usable(node)) continue;
     const std::size_t free = free_in(node);
+    if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
     if (free >= nodes_with_.size()) nodes_with_.resize(free + 1);
     nodes_with_[free].push_back(id);
     free_ += static_cast<int>(free);
@@ -32,13 +40,52 @@ int FreeSlots::room_for(int slots_per_worker) const {
 }
 
 int FreeSlots::room_for(const Job& job) const {
-  return room_for({.slots_per_worker = job.spec.gpus_per_worker, .slot_types = job.spec.slot_types});
+  return room_for({.slots_per_worker = job.spec.gpus_per_worker,
+                   .slot_types = job.spec.slot_types,
+                   .one_type = !job.spec.mixed_types});
 }
 
 int FreeSlots::room_for(const GangRequest& gang) const {
+  if (!gang.one_type || !has_several_types()) return room_anywhere(gang);
+  int most = 0;
+  for (const std::string& type : types_open_to(gang)) most = std::max(most, room_anywhere(on_type(gang, type)));
+  return most;
+}
+
+std::vector<std::string> FreeSlots::types_open_to(const GangRequest& gang) const {
+  const auto names = [](const std::vector<std::string>& list, const std::string& type) {
+    return std::find(list.begin(), list.end(), type) != list.end();
+  };
+  std::vector<std::string> open;
+  for (const std::string& type : types_) {
+    if ((gang.slot_types.empty() || names(gang.slot_types, type)) && !names(gang.other_than, type))
+      open.push_back(type);
+  }
+  return open;
+}
+
+// Of those with room for the whole gang: one that no other job asks for, if there is one, and of these the one on which
+// its first worker would be.
+std::optional<std::string> FreeSlots::type_for(const GangRequest& gang) const {
+  std::vector<std::string> fitting;
+  for (const std::string& type : types_open_to(gang)) {
+    if (room_anywhere(on_type(gang, type)) >= gang.workers) fitting.push_back(type);
+  }
+  if (fitting.empty()) return std::nullopt;
+  std::vector<std::string> unasked;
+  for (const std::string& type : fitting) {
+    if (gang.slot_types.empty() && !spared_.contains(type)) unasked.push_back(type);
+  }
+  GangRequest first = gang;
+  first.one_type = false;
+  first.slot_types = unasked.empty() ? std::move(fitting) : std::move(unasked);
+  return state_.find_node(choose(first, gang.workers))->slot_type;
+}
+
+int FreeSlots::room_anywhere(const GangRequest& gang) const {
   const bool is_picky = gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty();
   std::size_t workers = 0;
-  for (std::size_t free = 0; free < nodes_with_.size(); ++free) {
+  for (auto free = static_cast<std::size_t>(gang.slots_per_worker); free < nodes_with_.size(); ++free) {
     const auto& nodes = nodes_with_[free];
     const auto open = is_picky ? static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(),
                                                                         [&](NodeId id) { return suits(id, gang); }))
@@ -56,6 +103,7 @@ void FreeSlots::close(const std::vector<std::string>& slot_types) {
     std::erase_if(nodes_with_[slots], [&](NodeId id) {
       if (!is_of_type(*state_.find_node(id), slot_types)) return false;
       free_ -= static_cast<int>(slots);
+      free_of_type_[state_.find_node(id)->slot_type] -= static_cast<int>(slots);
       closed_.insert(id);
       return true;
     });
@@ -71,8 +119,19 @@ int FreeSlots::free_of(const std::vector<std::string>& slot_types) const {
   return static_cast<int>(free);
 }
 
+int FreeSlots::free_of_type(const std::string& slot_type) const {
+  const auto found = free_of_type_.find(slot_type);
+  return found == free_of_type_.end() ? 0 : found->second;
+}
+
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
-  if (gang.workers < 1 || room_for(gang) < gang.workers) return std::nullopt;
+  if (gang.workers < 1) return std::nullopt;
+  if (gang.one_type && has_several_types()) {
+    const auto type = type_for(gang);
+    if (!type) return std::nullopt;
+    gang = on_type(std::move(gang), *type);
+  }
+  if (room_anywhere(gang) < gang.workers) return std::nullopt;
   std::vector<WorkerPlacement> placements;
   for (int left = gang.workers; left > 0; --left) {
     const NodeId node = choose(gang, left);
@@ -159,6 +218,7 @@ void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
   auto& target = nodes_with_[to];
   target.insert(std::lower_bound(target.begin(), target.end(), node), node);
   free_ += static_cast<int>(to) - static_cast<int>(from);
+  free_of_type_[state_.find_node(node)->slot_type] += static_cast<int>(to) - static_cast<int>(from);
 }
 
 bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
@@ -173,6 +233,18 @@ int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
       workers += static_cast<int>(node.owners.size()) / slots_per_worker;
   }
   return workers;
+}
+
+int empty_cluster_capacity(const ClusterState& state, const Job& job) {
+  const int each = job.spec.gpus_per_worker;
+  if (job.spec.mixed_types) return empty_cluster_capacity(state, each, job.spec.slot_types);
+  std::map<std::string, int> workers;
+  int most = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (!usable(node) || !is_of_type(node, job.spec.slot_types)) continue;
+    most = std::max(most, workers[node.slot_type] += static_cast<int>(node.owners.size()) / each);
+  }
+  return most;
 }
 
 }  // namespace tidepool::core

@@ -24,6 +24,7 @@ struct GangRequest {
   bool avoid_always = false;                 // the avoided node is not used even then
   std::vector<std::string> slot_types = {};  // only nodes whose slots are of one of these; empty = all
   std::vector<std::string> other_than = {};  // no nodes whose slots are of one of these
+  bool one_type = false;                     // all workers on slots of one type, whichever it is
 };
 
 // The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
@@ -49,13 +50,21 @@ class FreeSlots {
 
   [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }
 
+  // The nodes, up or not, have slots of more than one type.
+  [[nodiscard]] bool has_several_types() const { return types_.size() > 1; }
+  [[nodiscard]] const std::set<std::string>& types() const { return types_; }
+
   [[nodiscard]] int free() const { return free_; }
   // Of nodes whose slots are of one of these types; no types = all.
   [[nodiscard]] int free_of(const std::vector<std::string>& slot_types) const;
+  [[nodiscard]] int free_of_type(const std::string& slot_type) const;
   // 0 on a node that is away, cordoned or closed.
   [[nodiscard]] std::size_t free_on(NodeId node) const;
 
  private:
+  [[nodiscard]] int room_anywhere(const GangRequest& gang) const;  // not all on one type
+  [[nodiscard]] std::vector<std::string> types_open_to(const GangRequest& gang) const;
+  [[nodiscard]] std::optional<std::string> type_for(const GangRequest& gang) const;
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId best_of(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
@@ -68,6 +77,8 @@ class FreeSlots {
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
   std::set<NodeId> closed_;
   std::set<std::string> spared_;  // types of slots
+  std::set<std::string> types_;   // of all nodes
+  std::map<std::string, int> free_of_type_;
   int free_ = 0;
 };
 
@@ -78,5 +89,7 @@ class FreeSlots {
 // of these types).
 [[nodiscard]] int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
                                          const std::vector<std::string>& slot_types = {});
+// Workers of the job: all on slots of one type, unless it mixes them.
+[[nodiscard]] int empty_cluster_capacity(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

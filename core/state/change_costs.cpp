@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/state/type_records.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -16,7 +18,8 @@ Duration of_ms(double ms) {
 }  // namespace
 
 Duration boot_time(const Job& job) {
-  return of_ms(job.measurements.boot_cost.count > 0 ? job.measurements.boot_cost.mean_ms : kUnknownBootMs);
+  const BootCost& cost = boot_cost_of(job.measurements);
+  return of_ms(cost.count > 0 ? cost.mean_ms : kUnknownBootMs);
 }
 
 Duration stall_of(const TransitionCost& cost) {
@@ -24,13 +27,13 @@ Duration stall_of(const TransitionCost& cost) {
 }
 
 Duration restart_stall(const Job& job) {
-  return of_ms(job.measurements.restart_cost.count > 0 ? job.measurements.restart_cost.mean_stall_ms
-                                                       : kUnknownRestartMs);
+  const TransitionCost& cost = cost_of(job.measurements, &TypeRecords::restart_cost);
+  return of_ms(cost.count > 0 ? cost.mean_stall_ms : kUnknownRestartMs);
 }
 
 Duration resume_cost(const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job));
-  return boot_time(job) + stall_of(job.measurements.shrink_cost);
+  return boot_time(job) + stall_of(cost_of(job.measurements, &TypeRecords::shrink_cost));
 }
 
 }  // namespace tidepool::core

@@ -64,6 +64,10 @@ Job& ClusterState::mutable_job(JobId id) {
   return const_cast<Job&>(*slot);
 }
 
+bool Node::is_drained() const {
+  return drain && std::all_of(owners.begin(), owners.end(), [](WorkerId owner) { return !owner; });
+}
+
 int ClusterState::slots_total() const {
   int total = 0;
   for (const auto& [id, node] : nodes) {
@@ -75,7 +79,7 @@ int ClusterState::slots_total() const {
 int ClusterState::slots_free() const {
   std::ptrdiff_t free = 0;
   for (const auto& [id, node] : nodes) {
-    if (node.state != NodeState::kUp || node.cordoned) continue;
+    if (node.state != NodeState::kUp || node.is_closed()) continue;
     free += std::count(node.owners.begin(), node.owners.end(), WorkerId());
   }
   return static_cast<int>(free);

@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
+#include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
 
@@ -79,15 +80,37 @@ struct NodeHealth {
   double best_copy_gbps = 0;
 };
 
+// The machine's provider takes it back, as the node's agent has been told.
+struct NodeReclaim {
+  Instant at;
+  std::optional<Instant> asked;  // deadline of an operator's drain, which goes on when the notice is withdrawn
+};
+
+// It is to be empty by `deadline`: it gets no new workers, and those that it has move away before that.
+struct NodeDrain {
+  Instant since;
+  Instant deadline;                    // the earlier of the two, if an operator and a notice each set one
+  std::string reason;                  // as its operator gave it; may be empty
+  std::optional<NodeReclaim> reclaim;  // none: an operator's drain alone
+};
+
 struct Node {
   NodeId id;
   std::string name;
   NodeState state = NodeState::kUp;
   bool cordoned = false;
+  std::optional<NodeDrain> drain;  // none: it is not being emptied
   std::string slot_type;
   Money price_per_slot_hour;
   std::vector<WorkerId> owners;      // one per slot; none = free
   std::optional<NodeHealth> health;  // none: never measured
+  std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
+  // What it keeps of its jobs (user, view, bounds), by the protocol's names; none: its agent did not tell.
+  std::optional<std::vector<std::string>> isolation;
+
+  // Keeps the workers that it has for now, and gets no new ones.
+  [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }
+  [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
 };
 
 // What is remembered of a job that has ended and left the state (ended_job.hpp).
@@ -99,7 +122,9 @@ struct EndedJob {
   std::int64_t samples_done = 0;
   std::int64_t global_batch = 1;  // as declared
   int gpus_per_worker = 1;
-  std::map<int, SizeRecord> sizes;
+  std::map<int, SizeRecord> sizes;  // on the type of slot that it ran on last
+  std::string slot_type;            // empty = not known
+  std::map<std::string, std::map<int, SizeRecord>> on_other_types;
 };
 
 // How many have left, ever.
@@ -136,6 +161,7 @@ struct ClusterState {
   EventSeq next_event = 1;
   ClusterPlan plan;             // of a policy for the whole cluster
   PolicyDeployment deployment;  // policy files
+  NodePools pools;              // nodes that come and go by a provider
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
   [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }
@@ -146,7 +172,7 @@ struct ClusterState {
   [[nodiscard]] Job& mutable_job(JobId id);
 
   [[nodiscard]] int slots_total() const;  // of nodes that are up
-  [[nodiscard]] int slots_free() const;   // of nodes that are up and not cordoned
+  [[nodiscard]] int slots_free() const;   // of nodes that are up and take new workers
 };
 
 // Of the workers that a node's agent says it runs, those that the state does not place there: they are to

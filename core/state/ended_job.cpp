@@ -10,8 +10,13 @@ namespace tidepool::core {
 namespace {
 
 bool teaches(const Job& job) {
-  const bool measured = std::any_of(job.measurements.sizes.begin(), job.measurements.sizes.end(),
-                                    [](const auto& entry) { return entry.second.steps > 0; });
+  const auto has_steps = [](const auto& entry) { return entry.second.steps > 0; };
+  const auto tells = [&](const TypeRecords& records) {
+    return std::any_of(records.sizes.begin(), records.sizes.end(), has_steps);
+  };
+  const auto& elsewhere = job.measurements.on_other_types;
+  const bool measured = tells(job.measurements) || std::any_of(elsewhere.begin(), elsewhere.end(),
+                                                               [&](const auto& entry) { return tells(entry.second); });
   return measured || job.state() == JobState::kSucceeded;
 }
 
@@ -21,6 +26,14 @@ void count(EndedCounts& counts, JobState state) {
     case JobState::kFailed: ++counts.failed; return;
     default: ++counts.cancelled; return;
   }
+}
+
+std::map<std::string, std::map<int, SizeRecord>> sizes_elsewhere(const Job& job) {
+  std::map<std::string, std::map<int, SizeRecord>> sizes;
+  for (const auto& [type, records] : job.measurements.on_other_types) {
+    if (!records.sizes.empty()) sizes.emplace(type, records.sizes);
+  }
+  return sizes;
 }
 
 // Those that ended first, down to the bound.
@@ -55,7 +68,9 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
                                                                       .samples_done = job->progress.samples,
                                                                       .global_batch = job->spec.batch.global,
                                                                       .gpus_per_worker = job->spec.gpus_per_worker,
-                                                                      .sizes = job->measurements.sizes}));
+                                                                      .sizes = job->measurements.sizes,
+                                                                      .slot_type = job->measurements.slot_type,
+                                                                      .on_other_types = sizes_elsewhere(*job)}));
     forget_oldest(state, forgotten);
   }
   return job;

@@ -14,6 +14,7 @@
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
+#include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 
 namespace tidepool::core {
@@ -61,6 +62,9 @@ struct NodeJoined {
   std::string slot_type;  // "cpu", "NVIDIA H200", ...
   Money price_per_slot_hour;
   std::vector<WorkerId> running;
+  std::string data_address{};  // at which its workers meet those of other nodes; empty = not told
+  std::optional<std::vector<std::string>>
+      isolation{};  // what it keeps of its jobs, by the protocol's names; none: not told
 };
 // The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
 // owner only on proof of death), but its workers are no longer counted on.
@@ -76,6 +80,23 @@ struct NodeProbed {
 struct NodeCordonChanged {
   NodeId node;
   bool cordoned = false;
+};
+// The node is to be empty so long after now: no new workers, and those there move away before. Of a node that is being
+// drained already it changes deadline and reason.
+struct NodeDrainRequested {
+  NodeId node;
+  Duration within;  // >= 0
+  std::string reason;
+};
+// Its workers may stay, and new ones come.
+struct NodeDrainCancelled {
+  NodeId node;
+};
+// The node's agent has been told that the machine is taken back so long after now: it is drained until then. Told again
+// it can only bring the end forward. None: the notice is withdrawn, and the drain that it caused ends.
+struct NodeReclaimNoticed {
+  NodeId node;
+  std::optional<Duration> within;  // >= 0
 };
 // Has booted, loaded its data and built its model; waits for a generation. At most one of the lengths of the whole
 // training is given, by a program that knows it.
@@ -217,15 +238,62 @@ struct PolicyShadowed {
 struct PolicyAnswered {
   PolicyRound round;
 };
+// --- pools of nodes: what their configuration says, and what their providers report --------------
+
+// All pools there are from now on; those that are missing are retired.
+struct PoolsConfigured {
+  double spot_share = 1;  // 0 to 1
+  std::vector<PoolSpec> pools;
+};
+// The provider has the node; asked again for the same request it answers the same.
+struct PoolNodeCreated {
+  NodeRequest request = 0;
+  std::string provider_id;
+  std::optional<Duration> lifetime;  // after so long from now the provider ends it by itself
+};
+struct PoolNodeCreateFailed {
+  NodeRequest request = 0;
+  ProviderFault fault = ProviderFault::kRefused;
+  std::string detail;
+};
+// The provider has said that the node ends; it is gone when the provider lists it no more.
+struct PoolNodeDeleted {
+  NodeRequest request = 0;
+};
+struct PoolNodeDeleteFailed {
+  NodeRequest request = 0;
+  ProviderFault fault = ProviderFault::kRefused;
+  std::string detail;
+};
+// What the provider of a pool has, of what this daemon asked for. `asked_before`: requests at or above this number may
+// be too new to be in it.
+struct PoolListed {
+  struct Entry {
+    NodeRequest request = 0;
+    std::string provider_id;
+    std::optional<Duration> lifetime;
+    bool operator==(const Entry&) const = default;
+  };
+  std::string pool;
+  NodeRequest asked_before = 0;
+  std::vector<Entry> nodes;
+};
+struct PoolListFailed {
+  std::string pool;
+  ProviderFault fault = ProviderFault::kRefused;
+  std::string detail;
+};
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact =
-    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, WorkerReady,
-                 WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
-                 StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
-                 StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, ClockAdvanced>;
+using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
+                          NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady, WorkerJoining,
+                          WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched, StepsMeasured,
+                          SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
+                          StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered,
+                          PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed,
+                          PoolListed, PoolListFailed, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -163,11 +163,9 @@ struct Progress {
   bool finished = false;                      // reported its end; waits for the exits
 };
 
-// What has been measured of the job's speed, and of what its changes cost.
-struct Measurements {
-  std::map<int, SizeRecord> sizes;                         // by size
-  std::int64_t steps_since_switch = 0;                     // measured at the present generation
-  std::map<WorkerId, std::vector<double>> detector_state;  // what the straggler detector remembers of each member
+// What has been measured of the job on slots of one type: its speed, and what its changes cost.
+struct TypeRecords {
+  std::map<int, SizeRecord> sizes;  // by size
   TransitionCost grow_cost;
   TransitionCost replace_cost;
   TransitionCost shrink_cost;
@@ -175,6 +173,15 @@ struct Measurements {
   TransitionCost restart_cost;    // every change of size in ResizeMode::kRestart
   TransitionCost rebalance_cost;  // changes of sample weights
   BootCost boot_cost;
+};
+
+// Its records are those of the type of slot that it runs on or ran on last; those of other types are kept aside until
+// it runs there again (type_records.hpp).
+struct Measurements : TypeRecords {
+  std::string slot_type;  // what its own records were measured on; empty = not known, or nothing was measured yet
+  std::map<std::string, TypeRecords> on_other_types;
+  std::int64_t steps_since_switch = 0;                     // measured at the present generation
+  std::map<WorkerId, std::vector<double>> detector_state;  // what the straggler detector remembers of each member
 };
 
 // Losses of workers and what the job goes on from after them.

@@ -114,6 +114,9 @@ struct JobSpec {
   int gpus_per_worker = 1;  // slots that one worker holds, all on one node
   // It runs only on nodes whose slots are of one of these types (core::Node::slot_type); empty = any.
   std::vector<std::string> slot_types;
+  // How fast a worker is expected to be on each of them beside the others, as its user states; empty = not stated.
+  std::map<std::string, double> type_speeds;
+  bool mixed_types = false;  // its workers may be on slots of several types at a time; else all are on one
   std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
   std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
   bool pack_node = false;                        // prefer all workers on one node

@@ -23,6 +23,7 @@ std::string_view name_of(const Intent& intent) {
                         [](const GrowIntent&) { return "grow"; },
                         [](const ShrinkIntent&) { return "shrink"; },
                         [](const ReplaceIntent&) { return "replace"; },
+                        [](const MoveIntent&) { return "move"; },
                         [](const RebalanceIntent&) { return "rebalance"; },
                         [](const SwitchIntent&) { return "switch"; },
                         [](const LaunchIntent&) { return "launch"; },
@@ -32,6 +33,19 @@ std::string_view name_of(const Intent& intent) {
                         [](const EndJobIntent&) { return "end_job"; },
                     },
                     intent);
+}
+
+std::string_view name_of(const NodeIntent& intent) {
+  return std::visit(Overloaded{
+                        [](const CreateNodeIntent&) { return "create_node"; },
+                        [](const EmptyNodeIntent&) { return "empty_node"; },
+                        [](const ReleaseNodeIntent&) { return "release_node"; },
+                    },
+                    intent);
+}
+
+const std::string& node_name_of(const NodeIntent& intent) {
+  return std::visit([](const auto& any) -> const std::string& { return any.name; }, intent);
 }
 
 }  // namespace tidepool::core

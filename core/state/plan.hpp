@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "core/state/node_pools.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
@@ -42,12 +43,21 @@ struct ShrinkIntent {
 enum class ReplaceCause {
   kStraggler,  // the leaver is slow
   kSlotType,   // another job waits for slots of the type that the leaver holds
+  kDrain,      // the leaver's node is being drained
 };
 struct ReplaceIntent {
   JobId job;
   WorkerPlacement joining_worker;
   WorkerId leaver;
   ReplaceCause cause = ReplaceCause::kStraggler;
+};
+// All workers of a job go to slots of another type: as many are started first. Those of a live job that hold its state
+// hand it on: they leave in two switches, the last of them once the others are there.
+struct MoveIntent {
+  JobId job;
+  std::vector<WorkerPlacement> joining_workers;
+  std::vector<WorkerId> leaving_workers;
+  ReplaceCause cause = ReplaceCause::kSlotType;
 };
 // Splits the samples of a step anew, at a step that all members agree on. Neither members nor communicator change.
 struct RebalanceIntent {
@@ -105,13 +115,40 @@ struct EndJobIntent {
   JobEnd end = JobEnd::kFailed;
 };
 
-using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, RebalanceIntent, SwitchIntent,
-                            LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
+using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, MoveIntent, RebalanceIntent,
+                            SwitchIntent, LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
 
 [[nodiscard]] JobId job_of(const Intent& intent);
 // The slow worker that the intent is about; none if it is about none.
 [[nodiscard]] WorkerId straggler_of(const Intent& intent);
 [[nodiscard]] std::string_view name_of(const Intent& intent);  // "start", "grow", "switch", ...
+
+// What is to become of the nodes of pools. Carried out by their providers, who look at ClusterState::pools.
+struct CreateNodeIntent {
+  std::string pool;
+  NodeRequest request = 0;  // NodePools::next_request, and the numbers that follow
+  std::string name;         // under which its agent is to join
+};
+// Nothing new comes to it, and what is there leaves it until the deadline.
+struct EmptyNodeIntent {
+  NodeRequest request = 0;
+  std::string name;
+  Duration within;
+};
+// Requires: it holds nothing, or its agent is away.
+struct ReleaseNodeIntent {
+  NodeRequest request = 0;
+  std::string name;
+  bool failed = false;  // it has never come to be of use: its pool waits before it asks for another
+};
+using NodeIntent = std::variant<CreateNodeIntent, EmptyNodeIntent, ReleaseNodeIntent>;
+[[nodiscard]] std::string_view name_of(const NodeIntent& intent);         // "create_node", "empty_node", "release_node"
+[[nodiscard]] const std::string& node_name_of(const NodeIntent& intent);  // "gpu-3"
+
+struct PlannedNode {
+  NodeIntent intent;
+  Reason reason;
+};
 
 struct PlannedIntent {
   Intent intent;
@@ -192,12 +229,13 @@ struct Decision {
   std::string policy;  // name of the policy that ranked
   std::uint64_t inputs_digest = 0;
   Plan plan;
-  std::vector<Verdict> verdicts;   // only those that say something else than the stored one
-  std::optional<Replan> replan;    // of a policy for the whole cluster
-  std::int64_t steps_counted = 0;  // work done, in counted steps
+  std::vector<Verdict> verdicts;        // only those that say something else than the stored one
+  std::optional<Replan> replan;         // of a policy for the whole cluster
+  std::int64_t steps_counted = 0;       // work done, in counted steps
+  std::vector<PlannedNode> nodes = {};  // of pools
 
   // Nothing to carry out and nothing new to say: not journaled.
-  [[nodiscard]] bool empty() const { return plan.empty() && verdicts.empty() && !replan; }
+  [[nodiscard]] bool empty() const { return plan.empty() && verdicts.empty() && !replan && nodes.empty(); }
 };
 
 }  // namespace tidepool::core

@@ -11,7 +11,9 @@
 #include <cstddef>
 
 #include "core/state/reasons/changing.hpp"
+#include "core/state/reasons/draining.hpp"
 #include "core/state/reasons/holding.hpp"
+#include "core/state/reasons/provisioning.hpp"
 #include "core/state/reasons/waiting.hpp"
 #include "core/state/reasons/worker.hpp"
 

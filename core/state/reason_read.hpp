@@ -31,6 +31,12 @@ using AnyReason = std::variant<
     reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout, reason::LeftBehind,
     reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted, reason::Resumed,
     reason::ResumedElsewhere, reason::MovedForType,
+    // a node is being drained
+    reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,
+    reason::DrainStop, reason::NodesDrain,
+    // why a node comes or goes
+    reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeIdle, reason::NodeNotWorth,
+    reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway, reason::NodeLifetimeEnds, reason::NodeSurplus,
     // why a job ended
     reason::Finished, reason::CancelledByUser, reason::WorkersFailed, reason::MaxDuration>;
 

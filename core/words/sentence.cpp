@@ -5,7 +5,9 @@
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/straggler_diagnosis.hpp"
+#include "core/words/drain_words.hpp"
 #include "core/words/measure.hpp"
+#include "core/words/provision_words.hpp"
 #include "core/words/sentence.hpp"
 #include "core/words/straggler_words.hpp"
 #include "core/words/wording.hpp"
@@ -428,6 +430,10 @@ std::string sentence(const Reason& reason) {
   return reason::text_of_any(reason);
 }
 
+std::string sentence(const PlannedNode& planned) {
+  return node_name_of(planned.intent) + ": " + sentence(planned.reason);
+}
+
 std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
   const JobId id = job_of(planned.intent);
   const Job* job = state.find_job(id);
@@ -447,6 +453,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                  [&](const GrowIntent& grow) { return why + " (" + places(grow.joining_workers) + ")"; },
                  [&](const ShrinkIntent&) { return why; },
                  [&](const ReplaceIntent& replace) { return why + " (" + places({replace.joining_worker}) + ")"; },
+                 [&](const MoveIntent& move) { return why + " (" + places(move.joining_workers) + ")"; },
                  [&](const RebalanceIntent&) { return why; },
                  [&](const SwitchIntent& next) {
                    const std::string step = "generation " + std::to_string(next.number) + " with " +

@@ -13,5 +13,7 @@ namespace tidepool::core {
 
 // A planned intent with its reason, as the decision log and `schedctl decisions` print it.
 [[nodiscard]] std::string sentence(const PlannedIntent& planned, const ClusterState& state);
+// "gpu-3: one more node for job-4, ..."
+[[nodiscard]] std::string sentence(const PlannedNode& planned);
 
 }  // namespace tidepool::core

@@ -150,6 +150,15 @@ Lines lines_of(const TransitionTooDear& why, JobId) {
   return {"more work left, or a change that pauses it for less than " + waiting_time(why.gain_s)};
 }
 
+Lines lines_of(const DrainHold& why, JobId) {
+  Lines lines = {"add a node with " + counted(why.wanted, "free slot")};
+  if (!why.reclaimed) lines.push_back("schedctl undrain " + why.node.text());
+  return lines;
+}
+Lines lines_of(const NodesDrain& why, JobId) {
+  const std::string more = "add a node with " + counted(why.needed - why.cluster, "slot");
+  return why.reclaimed ? Lines{more} : Lines{"schedctl undrain " + why.node.text(), more};
+}
 Lines lines_of(const NoSlotsToGrow& why, JobId) {
   return {"add a node with " + counted(std::max(1, why.wanted), "free slot")};
 }

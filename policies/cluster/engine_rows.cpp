@@ -12,6 +12,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 #include "policies/cluster/size_explorer.hpp"
 
 namespace tidepool::policies::cluster {
@@ -42,9 +43,9 @@ TransitionCosts costs_of(const core::Job& job) {
     return {.grow = change, .shrink = change, .move = change, .start = resume, .boot = {}, .resume = resume};
   }
   const Duration boot = core::boot_time(job);
-  return {.grow = core::stall_of(job.measurements.grow_cost) + bound,
-          .shrink = core::stall_of(job.measurements.shrink_cost) + bound,
-          .move = core::stall_of(job.measurements.replace_cost) + bound,
+  return {.grow = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::grow_cost)) + bound,
+          .shrink = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::shrink_cost)) + bound,
+          .move = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::replace_cost)) + bound,
           .start = boot,
           .boot = boot,
           .resume = resume};
@@ -56,7 +57,7 @@ void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
   row.steps_done = double(job.progress.samples) / batch;
   if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
   const auto left = core::samples_left(job);
-  const bool tells = job.spec.work_samples || speed.largest_measured() > 0;
+  const bool tells = job.spec.work_samples || speed.is_known();
   if (!left || !tells) return;
   row.steps_left = *left / batch;
   row.useful_left = row.steps_left;
@@ -70,32 +71,51 @@ bool is_claim(const core::Job& job, bool has_own_policy) {
 
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
   kin_.forget(id);
+  ratios_.forget(id);
   if (const core::Job* job = state.find_job(id)) {
     Kept& kept = kept_[id];
-    kept.speed.emplace(*job);
+    ratios_.tell(*job);
+    kept.speed.emplace(speed_of(*job));
     kept.row.reset();
     kin_.tell(SimilarJobs::progress_of(*job), *kept.speed);
-    if (core::is_final(job->state())) kept_.erase(id);
+    if (core::is_final(job->state())) forget(id);
     if (job->state() == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
   } else {
-    kept_.erase(id);
+    forget(id);
     follow_ended(state, id);
   }
   std::vector<JobId> moved = kin_.take_moved();
   for (const JobId other : moved) kept_.at(other).row.reset();
+  for (const JobId other : ratios_.take_moved()) {
+    kept_.at(other).row.reset();
+    kept_.at(other).speed.emplace(speed_of(*state.find_job(other)));
+    moved.push_back(other);
+  }
   return moved;
+}
+
+void EngineRows::forget(JobId id) {
+  kept_.erase(id);
+  ratios_.forget(id);
+}
+
+JobSpeed EngineRows::speed_of(const core::Job& job) {
+  const auto expected = ratios_.expected(job);
+  return expected ? JobSpeed(job, *expected) : JobSpeed(job);
 }
 
 void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
   const core::EndedJob* job = state.find_ended(id);
   if (job == nullptr) {
     kin_.withdraw(id);
+    ratios_.withdraw(id);
     const auto place = place_of_.find(id);
     if (place == place_of_.end()) return;
     place_of_.erase(place);
     has_gaps_ = true;
     return;
   }
+  ratios_.tell(*job);
   kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
   if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
 }
@@ -124,12 +144,39 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state == core::NodeState::kUp) up.push_back(id);
   }
+  count_types(state);
   if (up == nodes_) return;
   nodes_ = std::move(up);
+  bound_.clear();
   index_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
   kept_.clear();
   kin_.forget_all();
+  ratios_.forget_all();
+}
+
+void EngineRows::count_types(const core::ClusterState& state) {
+  open_.clear();
+  bound_.clear();
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state == core::NodeState::kUp && !node.is_closed()) {
+      open_[node.slot_type] += static_cast<int>(node.owners.size());
+    }
+  }
+}
+
+int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) const {
+  const auto bound = core::bound_type(state, job);
+  const auto& asked = job.spec.slot_types;
+  int most = 0;
+  int sum = 0;
+  for (const auto& [type, slots] : open_) {
+    const bool is_asked = asked.empty() || std::find(asked.begin(), asked.end(), type) != asked.end();
+    if (!is_asked || (bound && *bound != type)) continue;
+    most = std::max(most, slots);
+    sum += slots;
+  }
+  return job.spec.mixed_types ? sum : most;
 }
 
 Placement EngineRows::placement_of(const core::ClusterState& state, const core::Job& job) const {
@@ -173,7 +220,9 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
   JobRow row = *kept(view.state, job).row;
   row.resize_blocked = core::resize_is_blocked(job, view.now);
-  if (!job.spec.slot_types.empty()) terms.room = std::min(terms.room, bind_to_types(view.state, job, row));
+  const bool is_bound = !job.spec.slot_types.empty() || (has_several_types() && !job.spec.mixed_types);
+  if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
+  if (!job.spec.slot_types.empty()) bind_to_types(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
@@ -183,7 +232,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.sizes = std::move(sizes);
   // No size beyond what there is of the types that it asks for, but for what it holds.
   const int most = std::max(terms.room, size_of(row.placement));
-  while (row.nodes && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();
+  while (is_bound && row.sizes.size() > 1 && row.sizes.back() > most) row.sizes.pop_back();
   row.size_min = row.sizes.front();
   row.size_max = row.sizes.back();
   row.grows_later = !terms.has_own_policy && may_be_resized(job) && job.spec.elastic.sizes.size() > 1;
@@ -195,21 +244,18 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   return row;
 }
 
-int EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const {
-  int slots = 0;
-  row.nodes.emplace();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const core::Node& node = *state.find_node(nodes_[i]);
-    if (!core::is_of_type(node, job.spec.slot_types)) continue;
-    row.nodes->push_back(static_cast<int>(i));
-    if (!node.cordoned) slots += static_cast<int>(node.owners.size());
+void EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) {
+  const auto [nodes, is_new] = bound_.try_emplace(job.spec.slot_types);
+  for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
+    if (core::is_of_type(*state.find_node(nodes_[i]), job.spec.slot_types))
+      nodes->second.push_back(static_cast<int>(i));
   }
-  return slots;
+  row.nodes = nodes->second;
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
   Kept& kept = kept_[job.id];
-  if (!kept.speed) kept.speed.emplace(job);
+  if (!kept.speed) kept.speed.emplace(speed_of(job));
   if (!kept.row) kept.row = made(state, job, *kept.speed);
   return kept;
 }
@@ -252,13 +298,14 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   for (const NodeId id : nodes_) {
     const core::Node& node = *state.find_node(id);
     view.nodes.push_back({.id = id,
-                          .slots = node.cordoned ? 0 : static_cast<int>(node.owners.size()),
+                          .slots = node.is_closed() ? 0 : static_cast<int>(node.owners.size()),
                           .slot_type = node.slot_type,
                           .price_per_hour = node.price_per_slot_hour.to_units()});
   }
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
+  std::map<std::tuple<int, std::vector<std::string>, bool>, int> capacity;  // by what decides it
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
@@ -269,12 +316,14 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     const Placement& held = placement(state, job);
     for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.
-      if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->cordoned) slots_on(share) += share.slots;
+      if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->is_closed()) slots_on(share) += share.slots;
     }
     const auto& types = job.spec.slot_types;
     const int each = job.spec.gpus_per_worker;
-    if (!types.empty() && held.empty()) {
-      const int fits = core::empty_cluster_capacity(state, each, types);
+    if ((!types.empty() || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
+      const auto [kind, is_new] = capacity.try_emplace({each, types, job.spec.mixed_types}, 0);
+      if (is_new) kind->second = core::empty_cluster_capacity(state, job);
+      const int fits = kind->second;
       if (fits < job.spec.elastic.sizes.front()) {
         rows.misfits.emplace_back(id, fits * each);
         continue;

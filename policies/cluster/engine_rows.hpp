@@ -8,11 +8,13 @@
 // with one size. Attained service is as of the job's newest fact, so that it follows from the state. Where its
 // user declares no work, a job that was measured is expected to take what jobs as fast took (similar_jobs.hpp). A job
 // of which nothing can be measured (its program reports no steps) has one size, too. Priority p counts as weight 2^p.
-// All slots count as equally fast (the types and prices of nodes are there to be read), but a job that asks for a type
-// of slot has no size beyond what there is of it.
+// All slots count as equally fast (the types and prices of nodes are there to be read), but no job has a size beyond
+// what there is of one type that it may be on, unless it mixes types.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/similar_jobs.hpp"
+#include "policies/cluster/type_ratios.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -57,6 +60,8 @@ class EngineRows {
   // The nodes that are up; what a Share's `node` counts.
   void follow_nodes(const core::ClusterState& state);
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
+  // The nodes that take jobs have slots of more than one type.
+  [[nodiscard]] bool has_several_types() const { return open_.size() > 1; }
 
  private:
   struct Kept {
@@ -64,18 +69,27 @@ class EngineRows {
     std::optional<JobRow> row;      // none: it is to be made
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
+  [[nodiscard]] JobSpeed speed_of(const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
-  // The nodes of the types that it asks for are the only ones it may be on; returns how many slots they have.
-  int bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) const;
+  void count_types(const core::ClusterState& state);
+  // Slots that it could have if there were no other job: of the types that it asks for, and of one of these at a time
+  // unless it mixes them.
+  [[nodiscard]] int reach_of(const core::ClusterState& state, const core::Job& job) const;
+  // The nodes of the types that it asks for are the only ones it may be on.
+  void bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  SimilarJobs kin_;             // the jobs that ask there have rows in kept_
-  std::vector<NodeId> nodes_;   // that are up, by id
-  IdTable<NodeId, int> index_;  // into nodes_
+  SimilarJobs kin_;                                             // the jobs that ask there have rows in kept_
+  TypeRatios ratios_;                                           // likewise
+  std::vector<NodeId> nodes_;                                   // that are up, by id
+  IdTable<NodeId, int> index_;                                  // into nodes_
+  std::map<std::string, int> open_;                             // slots of nodes that take jobs, by type
+  std::map<std::vector<std::string>, std::vector<int>> bound_;  // nodes of these types, as far as asked
   void follow_ended(const core::ClusterState& state, JobId id);
+  void forget(JobId id);
   void note_end(JobId id, Duration slot_time);
   void close_gaps();
   std::vector<double> ended_;             // slot-seconds of jobs that have succeeded

@@ -4,11 +4,24 @@
 #include <cmath>
 
 namespace tidepool::policies::cluster {
+bool was_measured(const core::SizeRecord& record) {
+  return record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
+}
+
 namespace {
 
 // What is expected before two sizes were measured: half of a tenth of the work of a step does not run side by side, so
 // that 2, 4, 8 workers are 1.9, 3.5, 5.9 times as fast as one.
 constexpr double kPriorSigma = 0.05;
+
+std::vector<ThroughputPoint> points_of(const std::map<int, core::SizeRecord>& sizes) {
+  std::vector<ThroughputPoint> points;
+  points.reserve(sizes.size());
+  for (const auto& [size, record] : sizes) {
+    if (was_measured(record)) points.push_back(point_of(size, record));
+  }
+  return points;
+}
 
 }  // namespace
 
@@ -19,6 +32,12 @@ JobSpeed::JobSpeed(const core::Job& job)
                     .noise = job.progress.noise_scale,
                     .on_resize = job.spec.batch.on_resize,
                     .batch_max = job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL}) {}
+
+JobSpeed::JobSpeed(const core::Job& job, const std::map<int, core::SizeRecord>& expected) : JobSpeed(job) {
+  const std::vector<ThroughputPoint> points = points_of(expected);
+  is_expected_ = !points.empty();
+  if (is_expected_) curve_ = curve_of(points);
+}
 
 JobSpeed::JobSpeed(const core::EndedJob& job)
     : JobSpeed(Told{
@@ -31,19 +50,21 @@ JobSpeed::JobSpeed(const Told& told)
       on_resize_(told.on_resize),
       batch_max_(told.batch_max),
       slots_per_worker_(told.slots_per_worker) {
-  std::vector<ThroughputPoint> points;
-  points.reserve(told.sizes.size());
-  seen_.reserve(told.sizes.size());
+  const std::vector<ThroughputPoint> points = points_of(told.sizes);
+  seen_.reserve(points.size());
   for (const auto& [size, record] : told.sizes) {
-    const bool measured = record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
-    if (!measured) continue;
-    points.push_back(point_of(size, record));
+    if (!was_measured(record)) continue;
     const double batch = record.samples_per_second * record.step_seconds;
     seen_.push_back({.workers = size, .rate = record.samples_per_second, .batch = batch});
   }
+  curve_ = curve_of(points);
+}
+
+UslCurve JobSpeed::curve_of(const std::vector<ThroughputPoint>& points) const {
   const auto fitted = points.empty() ? std::nullopt : fit_usl(points);
-  curve_ = fitted.value_or(UslCurve{.lambda = declared_batch_, .sigma = kPriorSigma, .kappa = 0});
-  if (seen_.size() == 1) curve_.sigma = kPriorSigma;
+  UslCurve curve = fitted.value_or(UslCurve{.lambda = declared_batch_, .sigma = kPriorSigma, .kappa = 0});
+  if (points.size() == 1) curve.sigma = kPriorSigma;
+  return curve;
 }
 
 double JobSpeed::workers(Shape shape) const {

@@ -15,9 +15,14 @@
 
 namespace tidepool::policies::cluster {
 
+// The record says how fast a job is at its size.
+[[nodiscard]] bool was_measured(const core::SizeRecord& record);
+
 class JobSpeed final : public SpeedModel {
  public:
   explicit JobSpeed(const core::Job& job);
+  // Of a job that was not measured on its type of slot yet, of which this is expected there (type_ratios.hpp).
+  JobSpeed(const core::Job& job, const std::map<int, core::SizeRecord>& expected);
   // Of a job that has ended: what it measured; of its noise and its batches at other sizes nothing is remembered.
   explicit JobSpeed(const core::EndedJob& job);
 
@@ -27,6 +32,8 @@ class JobSpeed final : public SpeedModel {
   // OSDI 2021, section 3.1).
   [[nodiscard]] double goodput(Shape shape) const override;
 
+  // Its speed was measured, or is expected by what it did on another type of slot.
+  [[nodiscard]] bool is_known() const { return is_expected_ || !seen_.empty(); }
   // In workers; 0 = nothing was measured.
   [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.back().workers; }
 
@@ -46,6 +53,7 @@ class JobSpeed final : public SpeedModel {
     double rate = 0;   // samples a second, > 0
     double batch = 0;  // samples a step, > 0
   };
+  [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
   [[nodiscard]] double workers(Shape shape) const;
   [[nodiscard]] double rate(double workers) const;
   [[nodiscard]] double batch(double workers) const;
@@ -54,6 +62,7 @@ class JobSpeed final : public SpeedModel {
 
   std::vector<Seen> seen_;  // by workers
   UslCurve curve_;
+  bool is_expected_ = false;  // the curve is that of another type of slot
   double declared_batch_;
   std::optional<double> noise_;
   core::OnResize on_resize_;

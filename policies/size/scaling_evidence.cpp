@@ -5,6 +5,7 @@
 
 #include "core/facts/throughput.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/type_records.hpp"
 #include "policies/size/utility.hpp"
 
 namespace tidepool::policies {
@@ -107,11 +108,13 @@ PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize
 
 double ScalingEvidence::stall_seconds(int from, int to) const {
   if (job_.spec.resize == core::ResizeMode::kRestart) {
-    return job_.measurements.restart_cost.count > 0 ? job_.measurements.restart_cost.mean_stall_ms / 1'000
-                                                    : kUnknownRestartSeconds;
+    const core::TransitionCost& restart = core::cost_of(job_.measurements, &core::TypeRecords::restart_cost);
+    return restart.count > 0 ? restart.mean_stall_ms / 1'000 : kUnknownRestartSeconds;
   }
-  const core::TransitionCost& own = to > from ? job_.measurements.grow_cost : job_.measurements.shrink_cost;
-  const core::TransitionCost& other = to > from ? job_.measurements.shrink_cost : job_.measurements.grow_cost;
+  const core::TransitionCost& grow = core::cost_of(job_.measurements, &core::TypeRecords::grow_cost);
+  const core::TransitionCost& shrink = core::cost_of(job_.measurements, &core::TypeRecords::shrink_cost);
+  const core::TransitionCost& own = to > from ? grow : shrink;
+  const core::TransitionCost& other = to > from ? shrink : grow;
   if (own.count > 0) return own.mean_stall_ms / 1'000;
   return other.count > 0 ? other.mean_stall_ms / 1'000 : kUnknownStallSeconds;
 }

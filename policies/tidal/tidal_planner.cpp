@@ -143,8 +143,8 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
     const core::Node& node = *state.find_node(id);
     const int slots = static_cast<int>(node.owners.size());
     slots_per_node_ = std::max(slots_per_node_, slots);
-    open.push_back(node.cordoned ? std::nullopt : std::optional(slots));
-    if (!node.cordoned) node_slots_ += slots;
+    open.push_back(node.is_closed() ? std::nullopt : std::optional(slots));
+    if (!node.is_closed()) node_slots_ += slots;
   }
   for (const auto& [id, part] : parts_) followed_.insert(id);
   while (!parts_.empty()) forget(parts_.begin()->first);
@@ -206,7 +206,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
               .on_cordoned = 0};
     for (const Share& share : part.held) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
-      if (state.find_node(node)->cordoned) part.on_cordoned += share.slots;
+      if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;
     }
     const auto thaws = core::resizable_at(job);
     if (sized && thaws && *thaws > request.view.now) thaws_.set(id, *thaws);
@@ -219,9 +219,9 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
   const int each = job.spec.gpus_per_worker;
-  if (each == 1 || !job.membership.workers.empty()) return true;
-  const auto [known, is_new] = gangs_held_.try_emplace(each, 0);
-  if (is_new) known->second = core::empty_cluster_capacity(state, each);
+  if ((each == 1 && !rows_.has_several_types()) || !job.membership.workers.empty()) return true;
+  const auto [known, is_new] = gangs_held_.try_emplace({each, job.spec.mixed_types}, 0);
+  if (is_new) known->second = core::empty_cluster_capacity(state, job);
   return known->second >= job.spec.elastic.sizes.front();
 }
 
@@ -332,7 +332,7 @@ core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job&
 core::Target TidalPlanner::misfit(const core::Job& job) const {
   const int each = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * each;
-  const auto cluster = gangs_held_.at(each) * each;
+  const auto cluster = gangs_held_.at({each, job.spec.mixed_types}) * each;
   return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
 }
 

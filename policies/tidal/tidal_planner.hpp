@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
@@ -76,8 +77,9 @@ class TidalPlanner final : public core::Planner {
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs
   int slots_per_node_ = 1;
-  std::map<int, int> gangs_held_;  // workers that an empty cluster holds, by their slots, as far as asked
-  int bid_room_ = -1;              // slots that the rows in the market state were made for
+  std::map<std::pair<int, bool>, int> gangs_held_;  // workers that an empty cluster holds, by their slots and whether
+                                                    // they may be on several types, as far as asked
+  int bid_room_ = -1;                               // slots that the rows in the market state were made for
   IdTable<JobId, Part> parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.

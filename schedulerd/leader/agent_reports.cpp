@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/facts/node_facts.hpp"
+#include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 
 namespace tidepool::leader {
@@ -32,7 +34,9 @@ void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
     batch.note(AgentRefusedNote{item.hello.node, why});
     batch.order(AgentRefusal{item.session, why});
   };
-  auto fact = fact_of_hello(item.hello, node);
+  const auto known = may_come_in(item, batch);
+  if (!known.ok()) return refuse(known.error().message);
+  auto fact = fact_of_hello(on_terms(item.hello, *known), node);
   if (!fact.ok()) return refuse(fact.error().message);
   const Status learnt = batch.learn(*std::move(fact));
   if (!learnt.ok()) return refuse(learnt.error().message);
@@ -90,6 +94,13 @@ void take_stuck(const WorkerStuckItem& item, TurnBatch& batch) {
 
 void take_probe(const NodeProbedItem& item, TurnBatch& batch) {
   learn_or_note(fact_of_probe(item.report, item.node), {Of::kProbe, {}, item.node, {}}, batch);
+}
+
+void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch) {
+  const core::Node* node = batch.state().find_node(item.node);
+  const core::NodeReclaimNoticed fact = fact_of_reclaim(item.report, item.node);
+  if (node != nullptr && !core::is_news(*node, fact, batch.engine_now())) return;
+  learn_or_note(fact, {Of::kReclaim, {}, item.node, {}}, batch);
 }
 
 void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch) {

@@ -14,6 +14,8 @@ void take_exit(const WorkerExitedItem& item, TurnBatch& batch);
 void take_message(const FromWorkerItem& item, TurnBatch& batch);
 void take_stuck(const WorkerStuckItem& item, TurnBatch& batch);
 void take_probe(const NodeProbedItem& item, TurnBatch& batch);
+// What is told again, as after each welcome, is no fact.
+void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch);
 // States of jobs that have ended may go. Those of jobs that this daemon does not know are not its to judge.
 void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch);
 

@@ -46,8 +46,17 @@ struct CordonNode {
   NodeId node;
   bool cordoned = true;
 };
+// The node is to be empty so long after now.
+struct DrainNode {
+  NodeId node;
+  Duration within;
+  std::string reason;
+};
+struct UndrainNode {
+  NodeId node;
+};
 struct CreateToken {
-  std::string id;  // made by whoever takes the request in, because chance is an input
+  std::string id;  // made where the request comes in, because chance is an input
   std::string name;
   std::string role;    // "admin", "submitter", "viewer"
   std::string tenant;  // empty = all
@@ -56,6 +65,23 @@ struct CreateToken {
 };
 struct RevokeToken {
   std::string token_id;
+};
+// Machines may join with it until it expires.
+struct CreateNodeToken {
+  std::string id;  // made where the request comes in, like the secret
+  std::string secret_sha256;
+  Duration lifetime;
+  std::int64_t uses_max = 1;
+  std::string name_prefix;
+  NodeTerms terms;
+};
+struct RevokeNodeToken {
+  std::string token_id;
+};
+// The node's certificate is good no more, its link is closed, and its workers are those of a lost node.
+struct RevokeNode {
+  std::string node;  // its name
+  std::string reason;
 };
 // Keeps a version; one that is there already stays as it is.
 struct StorePolicyVersion {
@@ -76,13 +102,14 @@ struct RollBackPolicy {
   std::string name;
   std::string why;
 };
-// This stored version is asked beside whoever decides; none = nobody is.
+// This stored version is asked beside the active policy; none = no version is.
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
-using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
-                                 ChangeJob, CordonNode, CreateToken, RevokeToken, StorePolicyVersion, NotePolicyChecks,
-                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+using CommandBody =
+    std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
+                 CordonNode, DrainNode, UndrainNode, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken,
+                 RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it
@@ -99,7 +126,7 @@ struct Command {
 // The durable answer. `replayed` = the key had been used with the same request before.
 struct Receipt {
   std::optional<JobId> job;
-  std::string token_id;  // of CreateToken
+  std::string token_id;  // of CreateToken and CreateNodeToken
   EventSeq as_of_seq = 0;
   bool replayed = false;
 };

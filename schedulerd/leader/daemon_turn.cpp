@@ -5,6 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "schedulerd/leader/agent_reports.hpp"
+#include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/turn_batch.hpp"
 #include "schedulerd/leader/user_commands.hpp"
 
@@ -52,9 +53,19 @@ void DaemonTurn::take(std::size_t place, TurnItem& item, TurnBatch& batch) {
                  [&](const WorkerStuckItem& stuck) { take_stuck(stuck, batch); },
                  [&](const NodeProbedItem& probed) { take_probe(probed, batch); },
                  [&](const KeptJobsItem& kept) { take_kept_jobs(kept, batch); },
+                 [&](const NodeReclaimItem& reclaim) { take_reclaim(reclaim, batch); },
                  [&](PolicyRoundItem& round) { take_round(round, batch); },
+                 [&](const NodeJoinItem& join) { take_join(join, batch); },
+                 [&](const NodeRenewalItem& renewal) { take_renewal(renewal, batch); },
+                 [&](PoolReportItem& pool) { take_pool_report(pool, batch); },
              },
              item);
+}
+
+void DaemonTurn::take_pool_report(PoolReportItem& pool, TurnBatch& batch) {
+  const Status learnt =
+      std::visit([&](auto& report) { return batch.learn(core::Fact(std::move(report))); }, pool.report);
+  if (!learnt.ok()) batch.note(PoolReportRefusedNote{learnt.error().message});
 }
 
 // Whether an answer still counts is the engine's to say (core/facts/policy_facts.hpp); here only its number is held

@@ -51,6 +51,7 @@ class DaemonTurn {
  private:
   void take(std::size_t place, TurnItem& item, TurnBatch& batch);
   void take_round(PolicyRoundItem& item, TurnBatch& batch);
+  static void take_pool_report(PoolReportItem& pool, TurnBatch& batch);
   void give_up_late_round(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.

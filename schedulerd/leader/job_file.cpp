@@ -82,6 +82,8 @@ core::JobSpec to_core(const api::v1::JobSpecV1& file) {
   const bool any = std::find(types.begin(), types.end(), "any") != types.end();
   if (!any) spec.slot_types = types;
   if (any && types.size() > 1) spec.slot_types_as_given = types;
+  spec.type_speeds = file.resources.gpu_speeds;
+  spec.mixed_types = file.resources.mixed_types;
   spec.cpus = file.resources.cpus;
   spec.pack_node = file.pack_node;
   spec.run = to_core_run(file.run);
@@ -108,7 +110,7 @@ api::v1::JobSpecV1 to_file(const core::JobSpec& spec) {
   file.tenant = spec.tenant;
   file.priority = spec.priority;
   file.preemptible = spec.preemptible;
-  file.resources = {spec.gpus_per_worker, types_as_given(spec), spec.cpus};
+  file.resources = {spec.gpus_per_worker, types_as_given(spec), spec.type_speeds, spec.mixed_types, spec.cpus};
   file.pack_node = spec.pack_node;
   file.run = {spec.run->trainer,
               spec.run->command,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/money.hpp"
 #include "base/time.hpp"
 #include "core/state/cluster_state.hpp"
 
@@ -41,6 +43,39 @@ struct TokenRecord {
   std::string created_at;  // RFC 3339
   std::optional<std::int64_t> expires_unix_s;
   bool revoked = false;
+};
+
+// What operators say of a node, and its agent does not. Empty = the agent's report counts.
+struct NodeTerms {
+  std::map<std::string, std::string> labels;
+  std::string slot_type;  // of GPUs; CPU slots are always "cpu"
+  std::optional<Money> price_per_slot_hour;
+};
+
+// With it machines join, each under a name of its own. Times are on the daemon's own line.
+struct NodeToken {
+  std::string id;
+  std::string secret_sha256;
+  std::int64_t uses_max = 1;
+  std::int64_t uses = 0;
+  std::string name_prefix;  // that the nodes' names begin with; empty = any
+  NodeTerms terms;          // of the nodes that join with it
+  Instant created_at;
+  Instant expires_at;
+  std::string created_by;  // token id
+  bool revoked = false;
+};
+
+// That a node name is known by a certificate, and which: of the key that the node made when it joined.
+struct NodeCredential {
+  std::string node;        // its name
+  std::string key_sha256;  // of its key
+  std::string token_id;    // that it joined with
+  NodeTerms terms;
+  Instant joined_at;
+  Instant valid_until;                // of its newest certificate
+  std::optional<Instant> revoked_at;  // none: it is good
+  std::string revoke_reason;
 };
 
 // What came of looking a version over in a real host. Canonical JSON in the journal.

@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::size_t kNameMax = 63;
 
-bool is_node_name(const std::string& name) {
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-           c == '_';
-  };
-  return !name.empty() && name.size() <= kNameMax && std::all_of(name.begin(), name.end(), legal);
-}
-
 core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Worker& worker) {
   return {.job = worker.job,
           .generation = said.generation,
@@ -44,9 +36,17 @@ core::SharesChanged fact_of_shares(const api::RebalancedMessage& said, const cor
 
 }  // namespace
 
+bool is_node_name(const std::string& name) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  };
+  return !name.empty() && name.size() <= kNameMax && std::all_of(name.begin(), name.end(), legal);
+}
+
 Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
   if (!is_node_name(hello.node)) {
-    return invalid_argument("a node's name has 1 to 63 letters, digits, '-', '.' or '_'; give one with --node");
+    return invalid_argument(std::string(kNodeNameRule) + "; give one with --node");
   }
   if (hello.slots < 1 || hello.slots > api::kNodeSlotsMax) {
     return invalid_argument("a node offers 1 to " + std::to_string(api::kNodeSlotsMax) + " slots, not " +
@@ -59,7 +59,9 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
                                      .slots = hello.slots,
                                      .slot_type = hello.slot_type,
                                      .price_per_slot_hour = *price,
-                                     .running = hello.running});
+                                     .running = hello.running,
+                                     .data_address = hello.data_address.value_or(""),
+                                     .isolation = hello.isolation});
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
@@ -78,6 +80,12 @@ core::NodeProbed fact_of_probe(const api::ProbedReport& report, NodeId node) {
   for (const api::DeviceFigure& each : report.devices) {
     fact.devices.push_back({each.device, each.matmul_gflops, each.copy_gbps});
   }
+  return fact;
+}
+
+core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeId node) {
+  core::NodeReclaimNoticed fact{.node = node, .within = {}};
+  if (report.in_ms) fact.within = Duration::millis(*report.in_ms);
   return fact;
 }
 

@@ -13,10 +13,13 @@ namespace tidepool::leader {
 
 // An error refuses the agent; its message is sent to it.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node);
+[[nodiscard]] bool is_node_name(const std::string& name);
+inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters, digits, '-', '.' or '_'";
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);
 
 [[nodiscard]] core::NodeProbed fact_of_probe(const api::ProbedReport& report, NodeId node);
+[[nodiscard]] core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeId node);
 [[nodiscard]] core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report);
 
 // None for messages that are no facts (an address told again, a link that is back).

@@ -25,16 +25,14 @@ void TurnBatch::accept(core::Decision decision) {
   auto events = leader_.engine.accept(decision);
   const Effects effects = leader_.executor.carry_out(decision, state());
   result_.changed = true;
-  result_.planned = result_.planned || decision.replan || !decision.plan.empty();
-  std::vector<JobId> over;
+  result_.planned = result_.planned || decision.replan || !decision.plan.empty() || !decision.nodes.empty();
   for (const auto& planned : decision.plan) {
-    if (const auto* end = std::get_if<core::EndJobIntent>(&planned.intent)) over.push_back(end->job);
+    if (const auto* end = std::get_if<core::EndJobIntent>(&planned.intent)) leader_.newest.forget(end->job);
   }
   add(DecisionRow{std::move(decision), std::move(events)});
   let_ended_go();
   for (const WorkerId id : effects.started) add(WorkerRow{*state().find_worker(id)});
   order(effects.orders);
-  for (const JobId job : over) leader_.newest.forget(job);
 }
 
 // Jobs that have left the state go on in the journal, with what made them leave.
@@ -94,6 +92,28 @@ Result<std::optional<EndedNote>> TurnBatch::ended(JobId id) {
 Result<bool> TurnBatch::has_token(const std::string& id) {
   if (tokens_.contains(id)) return true;
   return kept(reads_.has_token(id));
+}
+
+void TurnBatch::keep(NodeToken token) {
+  node_tokens_[token.id] = token;
+  add(NodeTokenRow{std::move(token)});
+}
+
+void TurnBatch::keep(NodeCredential credential) {
+  node_credentials_[credential.node] = credential;
+  add(NodeCredentialRow{std::move(credential)});
+}
+
+Result<std::optional<NodeToken>> TurnBatch::node_token(const std::string& id) {
+  const auto found = node_tokens_.find(id);
+  if (found != node_tokens_.end()) return std::optional(found->second);
+  return kept(reads_.node_token(id));
+}
+
+Result<std::optional<NodeCredential>> TurnBatch::node_credential(const std::string& node) {
+  const auto found = node_credentials_.find(node);
+  if (found != node_credentials_.end()) return std::optional(found->second);
+  return kept(reads_.node_credential(node));
 }
 
 Status TurnBatch::can_run(const core::PolicyFileRef& file) {

@@ -48,11 +48,15 @@ class TurnBatch {
   void add_receipt(const Idempotency& request, const Receipt& receipt);
   void add_token(CreateToken token);
   void add_policy(PolicyVersion version);
+  void keep(NodeToken token);
+  void keep(NodeCredential credential);
 
   [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
   // Of a job that has ended, whether it is still in the state or not; none: it goes on, or it is not known.
   [[nodiscard]] Result<std::optional<EndedNote>> ended(JobId job);
   [[nodiscard]] Result<bool> has_token(const std::string& id);
+  [[nodiscard]] Result<std::optional<NodeToken>> node_token(const std::string& id);
+  [[nodiscard]] Result<std::optional<NodeCredential>> node_credential(const std::string& node);
   // The error says that the version is not stored, or why it cannot be run with these parameters.
   [[nodiscard]] Status can_run(const core::PolicyFileRef& file);
 
@@ -83,6 +87,8 @@ class TurnBatch {
   std::map<std::pair<std::string, std::string>, StoredReceipt> receipts_;  // by token and key
   std::map<JobId, EndedNote> ended_;
   std::set<std::string> tokens_;
+  std::map<std::string, NodeToken> node_tokens_;                           // by id
+  std::map<std::string, NodeCredential> node_credentials_;                 // by the node's name
   std::map<std::pair<std::string, std::string>, PolicyVersion> policies_;  // by name and version
 };
 

@@ -32,9 +32,9 @@ struct ReportIgnoredNote {
 };
 // The engine has refused what a report says.
 struct ReportRefusedNote {
-  enum class Of { kExit, kMessage, kStuck, kProbe };
+  enum class Of { kExit, kMessage, kStuck, kProbe, kReclaim };
   Of of = Of::kMessage;
-  WorkerId worker;  // none for kProbe
+  WorkerId worker;  // none for kProbe and kReclaim
   NodeId node;
   std::string why;
 };
@@ -60,8 +60,27 @@ struct PolicyFailedNote {
   std::string code;
   std::string why;
 };
+// A machine has joined, or a node's certificate is renewed.
+struct NodeCertifiedNote {
+  std::string name;
+  std::string token_id;  // with which it joined; empty = renewed
+};
+struct NodeJoinRefusedNote {
+  std::string name;
+  std::string token_id;  // as it was sent; empty: it was to be a renewal
+  std::string why;
+};
+struct NodeRevokedNote {
+  std::string name;
+  std::string reason;
+};
+// What a provider or the configuration says of pools does not hold together.
+struct PoolReportRefusedNote {
+  std::string why;
+};
 using TurnNote =
     std::variant<AgentJoinedNote, AgentRefusedNote, NodeLostNote, ReportIgnoredNote, ReportRefusedNote, WorkerStuckNote,
-                 PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote>;
+                 PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote, NodeCertifiedNote,
+                 NodeJoinRefusedNote, NodeRevokedNote, PoolReportRefusedNote>;
 
 }  // namespace tidepool::leader

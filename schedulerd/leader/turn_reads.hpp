@@ -20,6 +20,8 @@ class TurnReads {
   // Of a job that has left the state; none: there was none, or its time has passed.
   [[nodiscard]] virtual Result<std::optional<EndedNote>> ended(JobId job) = 0;
   [[nodiscard]] virtual Result<bool> has_token(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::optional<NodeToken>> node_token(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::optional<NodeCredential>> node_credential(const std::string& node) = 0;
   [[nodiscard]] virtual Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
                                                                             const std::string& version) = 0;
   // The error says why this version cannot be run with these parameters.

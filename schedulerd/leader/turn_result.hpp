@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,7 +37,17 @@ struct NodeMessage {
   NodeId node;
   api::DaemonToAgent message;
 };
-using TurnOrder = std::variant<Admission, AgentRefusal, NodeMessage>;
+// The certificate that the session has asked for is to be signed and sent, under this name.
+struct CertificateGrant {
+  SessionNumber session = 0;
+  std::string node;
+};
+// Closes the node's link.
+struct NodeExpulsion {
+  std::string node;
+  std::string why;
+};
+using TurnOrder = std::variant<Admission, AgentRefusal, NodeMessage, CertificateGrant, NodeExpulsion>;
 
 struct TurnResult {
   std::vector<TurnRow> rows;

@@ -1,5 +1,5 @@
 // What a turn leaves for the journal, in the order in which it happened. All rows of a turn are one commit; times by
-// the wall clock are added by whoever writes them, because only the daemon's own time is known here.
+// the wall clock are added where they are written, because only the daemon's own time is known here.
 #pragma once
 
 #include <memory>
@@ -62,7 +62,15 @@ struct PolicyChecksRow {
 struct ShadowRow {
   std::optional<core::PolicyFileRef> file;
 };
-using TurnRow = std::variant<FactRow, DecisionRow, EndedJobRow, MetricRow, WorkerRow, ReceiptRow, TokenRow,
-                             TokenRevokedRow, PolicyVersionRow, PolicyChecksRow, ShadowRow>;
+// In place of what is there of the token or the node.
+struct NodeTokenRow {
+  NodeToken token;
+};
+struct NodeCredentialRow {
+  NodeCredential credential;
+};
+using TurnRow =
+    std::variant<FactRow, DecisionRow, EndedJobRow, MetricRow, WorkerRow, ReceiptRow, TokenRow, TokenRevokedRow,
+                 PolicyVersionRow, PolicyChecksRow, ShadowRow, NodeTokenRow, NodeCredentialRow>;
 
 }  // namespace tidepool::leader

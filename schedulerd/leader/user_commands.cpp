@@ -4,6 +4,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/facts/job_facts.hpp"
+#include "schedulerd/leader/node_trust.hpp"
 
 namespace tidepool::leader {
 namespace {
@@ -36,6 +37,10 @@ class Carrying {
     return ok_status();
   }
   Status operator()(const CordonNode& body) { return batch_.learn(core::NodeCordonChanged{body.node, body.cordoned}); }
+  Status operator()(const DrainNode& body) {
+    return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
+  }
+  Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
 
   Status operator()(const CreateToken& body) {
     receipt_.token_id = body.id;
@@ -49,6 +54,14 @@ class Carrying {
     batch_.add(TokenRevokedRow{body.token_id});
     return ok_status();
   }
+
+  Status operator()(const CreateNodeToken& body) {
+    receipt_.token_id = body.id;
+    create_node_token(body, actor_, batch_);
+    return ok_status();
+  }
+  Status operator()(const RevokeNodeToken& body) { return revoke_node_token(body.token_id, batch_); }
+  Status operator()(const RevokeNode& body) { return revoke_node(body, batch_); }
 
   Status operator()(const StorePolicyVersion& body) {
     PolicyVersion version = body.version;

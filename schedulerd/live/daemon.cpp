@@ -110,19 +110,25 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   auto history = SqliteHistory::open(state_dir_.file("journal.db"));
   if (!history.ok()) return history.error();
   history_ = *std::move(history);
+  auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
+  if (!tls.ok()) return tls.error();
+  tls_ = *std::move(tls);
   auto agent_token = state_dir_.agent_token();
   if (!agent_token.ok()) return agent_token.error();
   auto cluster = state_dir_.cluster_id();
   if (!cluster.ok()) return cluster.error();
+  const std::string cluster_id = *cluster;
 
   GatewayOptions gateway{.socket_path = state_dir_.file("agent.sock"),
                          .tcp = config_.agents_listen,
+                         .tls = tls_.agents,
                          .token = *std::move(agent_token),
                          .cluster = *std::move(cluster),
                          .heartbeat = config_.heartbeat,
                          .patience = config_.patience,
                          .first_patience = config_.patience * kFirstPatienceFactor,
-                         .expected = {}};
+                         .expected = {},
+                         .nodes = {tls_.node_authority, config_.node_certificate_lifetime}};
   for (const auto& [id, node] : recovered.engine.view().nodes) {
     if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
   }
@@ -138,6 +144,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   previews_ = std::make_unique<SubmitPreviews>(setup.parts);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
+  TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }
 
@@ -171,6 +178,7 @@ Status Daemon::start() {
     std::fprintf(stderr, "schedulerd: %s\n", ended.error().message.c_str());
     std::_Exit(kExitJournal);
   });
+  pools_.start();
   return start_agent();
 }
 
@@ -207,6 +215,8 @@ Status Daemon::start_agent() {
                                       .log_file = state_dir_.file("agent.log"),
                                       .slots = config_.local_slots,
                                       .price_per_slot_hour = config_.local_price,
+                                      .data_address = config_.local_data_address,
+                                      .isolation = config_.local_isolation,
                                       .ends_with_daemon = config_.state_dir.empty()});
   return agent_->start();
 }
@@ -250,6 +260,7 @@ void Daemon::wait_for_end() {
 }
 
 void Daemon::stop() {
+  pools_.stop();
   inbox_.close();
   const bool served = loop_thread_.joinable();
   if (served) loop_thread_.join();

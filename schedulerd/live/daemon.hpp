@@ -10,6 +10,7 @@
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/agents/embedded_agent.hpp"
 #include "schedulerd/live/agents/gateway.hpp"
+#include "schedulerd/live/daemon_pools.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
@@ -17,6 +18,7 @@
 #include "schedulerd/live/service/publisher.hpp"
 #include "schedulerd/live/service/service.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/server_tls.hpp"
 #include "schedulerd/live/setup/state_dir.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/submit_previews.hpp"
@@ -64,6 +66,8 @@ class Daemon final : public Service {
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
   [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
+  // What both listeners show; empty without TLS.
+  [[nodiscard]] const ServerTls& tls() const { return tls_; }
   // TCP port for agents of other machines; 0 = none. Requires: start() has succeeded.
   [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
 
@@ -92,6 +96,7 @@ class Daemon final : public Service {
 
   Config config_;
   StateDir state_dir_;
+  ServerTls tls_;
   Journal journal_;
   SystemClockSource clock_source_;
   DaemonClock clock_;
@@ -104,6 +109,7 @@ class Daemon final : public Service {
   std::unique_ptr<PolicyAsker> asker_;
   std::unique_ptr<SubmitPreviews> previews_;
   std::unique_ptr<Loop> loop_;
+  DaemonPools pools_;
   std::thread loop_thread_;
   std::optional<std::string> admin_token_;
 };

@@ -19,6 +19,14 @@ Result<bool> JournalReads::has_token(const std::string& id) {
   return found->has_value();
 }
 
+Result<std::optional<leader::NodeToken>> JournalReads::node_token(const std::string& id) {
+  return journal_.node_token(id);
+}
+
+Result<std::optional<leader::NodeCredential>> JournalReads::node_credential(const std::string& node) {
+  return journal_.node_credential(node);
+}
+
 Result<std::optional<PolicyVersion>> JournalReads::policy_version(const std::string& name, const std::string& version) {
   return journal_.policy_version(name, version);
 }

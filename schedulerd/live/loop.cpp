@@ -23,6 +23,10 @@ void log_intents(const core::Decision& decision) {
     spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
                  core::job_of(planned.intent).text(), core::name_of(planned.reason));
   }
+  for (const auto& planned : decision.nodes) {
+    spdlog::info("event=intent decision={} kind={} node={} reason={}", decision.id.text(),
+                 core::name_of(planned.intent), core::node_name_of(planned.intent), core::name_of(planned.reason));
+  }
 }
 
 }  // namespace

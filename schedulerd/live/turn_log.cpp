@@ -13,6 +13,7 @@ void log_refusal(const leader::ReportRefusedNote& note) {
     case Of::kExit: return spdlog::error("event=exit_refused worker={} why=\"{}\"", note.worker.text(), note.why);
     case Of::kMessage:
     case Of::kStuck: return spdlog::info("event=report_refused worker={} why=\"{}\"", note.worker.text(), note.why);
+    case Of::kReclaim: return spdlog::info("event=reclaim_refused node={} why=\"{}\"", note.node.text(), note.why);
     case Of::kProbe: return spdlog::info("event=probe_refused node={} why=\"{}\"", note.node.text(), note.why);
   }
 }
@@ -46,12 +47,26 @@ void log_note(const leader::TurnNote& note) {
                  [](const leader::StartImpossibleNote& start) {
                    spdlog::error("event=start_impossible worker={} why=\"{}\"", start.worker.text(), start.why);
                  },
+                 [](const leader::PoolReportRefusedNote& refused) {
+                   spdlog::warn("event=pool_report_refused why=\"{}\"", refused.why);
+                 },
                  [](const leader::PolicyAnswerLateNote& late) {
                    spdlog::info("event=policy_answer_late round={} awaited={}", late.round, late.awaited);
                  },
                  [](const leader::PolicyFailedNote& failed) {
                    spdlog::warn("event=policy_failed policy={} code={} why=\"{}\"", core::short_name(failed.policy),
                                 failed.code, failed.why);
+                 },
+                 [](const leader::NodeCertifiedNote& made) {
+                   spdlog::info("event={} node={} token={}", made.token_id.empty() ? "node_renewed" : "node_certified",
+                                made.name, made.token_id);
+                 },
+                 [](const leader::NodeJoinRefusedNote& refused) {
+                   spdlog::warn("event=node_join_refused node={} token={} why=\"{}\"", refused.name.substr(0, 63),
+                                refused.token_id.substr(0, 32), refused.why);
+                 },
+                 [](const leader::NodeRevokedNote& revoked) {
+                   spdlog::warn("event=node_revoked node={} reason=\"{}\"", revoked.name, revoked.reason);
                  },
              },
              note);

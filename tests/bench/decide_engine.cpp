@@ -22,12 +22,16 @@ namespace {
 
 constexpr int kSlotsPerNode = 8;
 constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
-constexpr int kRoundsMax = 20;            // until all workers that were told to start or leave have done so
+const std::vector<std::string> kTypes{"h100", "a100", "v100"};
+constexpr int kRoundsMax = 20;  // until all workers that were told to start or leave have done so
 
 struct Scale {
   int nodes;
-  int jobs;  // half of them find slots
+  int jobs;            // half of them find slots
+  bool typed = false;  // three types of slot; a fifth of the jobs asks for one of them, a tenth has a deadline
 };
+constexpr Scale kTyped{1'250, 20'000, true};
+constexpr Scale kTypedHalf{625, 10'000, true};
 constexpr Scale kFull{1'250, 20'000};
 constexpr Scale kHalf{625, 10'000};
 
@@ -35,7 +39,8 @@ constexpr Scale kHalf{625, 10'000};
 class FullCluster {
  public:
   explicit FullCluster(Scale scale)
-      : engine_({.policies = policies::make_policies("tidal").value(),
+      : typed_(scale.typed),
+        engine_({.policies = policies::make_policies("tidal").value(),
                  .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}}),
         arrivals_(sim::generate_workload({.seed = 2, .jobs = 20'000, .size_max = 8}).jobs) {
     for (int i = 1; i <= scale.nodes; ++i) {
@@ -43,11 +48,11 @@ class FullCluster {
       learn(core::NodeJoined{.node = engine_.node_id_for(name),
                              .name = name,
                              .slots = kSlotsPerNode,
-                             .slot_type = "gpu",
+                             .slot_type = scale.typed ? kTypes[static_cast<std::size_t>(i) % kTypes.size()] : "gpu",
                              .price_per_slot_hour = Money::micros(1'000'000)});
     }
     const auto workload = sim::generate_workload({.seed = 1, .jobs = scale.jobs, .size_max = 8});
-    for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), job.spec});
+    for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), asking(job.spec)});
     settle();
     come_to_rest();
   }
@@ -58,7 +63,7 @@ class FullCluster {
     return timed([&] { learn(report_of(*engine_.view().find_job(job))); });
   }
   double arrival() {
-    return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), arrivals_.at(next_++).spec}); });
+    return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), asking(arrivals_.at(next_++).spec)}); });
   }
   // The last worker of a job exits: its slots are given to the jobs that the plan chooses, and those boot.
   double end(Rng& rng) {
@@ -144,6 +149,19 @@ class FullCluster {
     return !booting.empty() || !leaving.empty() || !switching.empty();
   }
 
+  core::JobSpec asking(core::JobSpec spec) {
+    const std::size_t turn = turn_++;
+    if (!typed_) return spec;
+    if (turn % 5 == 0) spec.slot_types = {kTypes[turn / 5 % kTypes.size()]};
+    if (turn % 10 == 3) {
+      spec.work_samples = spec.work_samples.value_or(100'000 * spec.batch.global);
+      spec.deadline = Duration::seconds(24 * 3'600);
+    }
+    return spec;
+  }
+
+  bool typed_;
+  std::size_t turn_ = 0;
   core::Engine engine_;
   std::vector<sim::SimJob> arrivals_;
   std::size_t next_ = 0;
@@ -167,9 +185,9 @@ Measured measure(Scale scale) {
   for (double& time : anew) time = cluster.plan_anew();
   std::vector<double> reports(5'000);
   for (double& time : reports) time = cluster.report(rng);
-  std::vector<double> arrivals(500);
+  std::vector<double> arrivals(scale.typed ? 100 : 500);
   for (double& time : arrivals) time = cluster.arrival();
-  std::vector<double> ends(200);
+  std::vector<double> ends(scale.typed ? 20 : 200);
   for (double& time : ends) time = cluster.end(rng);
   std::vector<double> regular(10);
   for (double& time : regular) {
@@ -181,20 +199,28 @@ Measured measure(Scale scale) {
 }
 
 void print_times(const std::string& metric, const Times& full, const Times& half) {
-  print("engine_tidal_" + metric + "_p50_1250x8_20000_jobs_vs_half", full.p50, half.p50);
-  print("engine_tidal_" + metric + "_p99_1250x8_20000_jobs_vs_half", full.p99, half.p99);
+  print("engine_" + metric + "_p50_1250x8_20000_jobs_vs_half", full.p50, half.p50);
+  print("engine_" + metric + "_p99_1250x8_20000_jobs_vs_half", full.p99, half.p99);
+}
+
+void print_all(const std::string& kind, const Measured& full, const Measured& half) {
+  print_times(kind + "_plan_anew", full.anew, half.anew);
+  print_times(kind + "_regular_plan", full.regular, half.regular);
+  print_times(kind + "_report", full.report, half.report);
+  print_times(kind + "_arrival", full.arrival, half.arrival);
+  print_times(kind + "_end", full.end, half.end);
 }
 
 }  // namespace
 
 void print_engine_decisions() {
   const Measured half = measure(kHalf);
-  const Measured full = measure(kFull);
-  print_times("plan_anew", full.anew, half.anew);
-  print_times("regular_plan", full.regular, half.regular);
-  print_times("report", full.report, half.report);
-  print_times("arrival", full.arrival, half.arrival);
-  print_times("end", full.end, half.end);
+  print_all("tidal", measure(kFull), half);
+}
+
+void print_typed_decisions() {
+  const Measured half = measure(kTypedHalf);
+  print_all("typed", measure(kTyped), half);
 }
 
 }  // namespace tidepool

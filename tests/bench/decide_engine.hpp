@@ -4,5 +4,7 @@
 namespace tidepool {
 
 void print_engine_decisions();
+// With three types of slot, a fifth of the jobs bound to one of them and a tenth with a deadline.
+void print_typed_decisions();
 
 }  // namespace tidepool

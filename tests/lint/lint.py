@@ -11,10 +11,12 @@ import sys
 
 # Folder -> folders it may include besides itself, each with what lies below it. The most specific prefix wins. Between
 # any two folders, whatever their depth, arrows go one way only: cycle_findings().
-CORE = ["core/state", "core/words", "core/codec", "core/facts", "core/place", "core/decide", "core/explain"]
-LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents")]
+CORE = ["core/state", "core/words", "core/codec", "core/facts", "core/place", "core/provision", "core/decide",
+        "core/explain"]
+LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents", "providers")]
 MAY_INCLUDE = {
     "base": [],
+    "tls": ["base"],
     "api": ["base"],
     # The core's folders in the order in which data flows; each may include those before it that are named.
     "core/state": ["base"],
@@ -22,8 +24,9 @@ MAY_INCLUDE = {
     "core/codec": ["base", "core/state"],
     "core/facts": ["base", "core/state", "core/words", "core/codec"],
     "core/place": ["base", "core/state"],
-    "core/decide": ["base", "core/state", "core/words", "core/facts", "core/place"],
-    "core/explain": ["base", "core/state", "core/words", "core/facts", "core/place", "core/decide"],
+    "core/provision": ["base", "core/state"],
+    "core/decide": ["base", "core/state", "core/words", "core/facts", "core/place", "core/provision"],
+    "core/explain": ["base", "core/state", "core/words", "core/facts", "core/place", "core/provision", "core/decide"],
     "straggler": ["base"],
     "policies": ["base", *CORE],
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
@@ -32,20 +35,23 @@ MAY_INCLUDE = {
     "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader", "workers/agent/state"],
     "studies": ["base", *CORE, "policies", "straggler", "sim"],
     # The daemon's impure half, likewise in an order; its folders see what is below them, the loop sees all but http.
-    "schedulerd/live/setup": ["base", "api"],
+    "schedulerd/live/setup": ["base", "tls", "api"],
     "schedulerd/live/service": ["base", "api", *CORE, "policies/host", "schedulerd/leader"],
     "schedulerd/live/store": ["base", "api", *CORE, "policies", "policies/host", "schedulerd/leader",
                               "schedulerd/live/setup", "schedulerd/live/service"],
     "schedulerd/live/policies": ["base", *CORE, "policies", "policies/host", "schedulerd/leader",
                                  "schedulerd/live/setup", "schedulerd/live/service", "schedulerd/live/store"],
-    "schedulerd/live/agents": ["base", "api", *CORE, "policies/host", "schedulerd/leader", "schedulerd/live/setup",
-                               "schedulerd/live/service"],
-    "schedulerd/live": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader", *LIVE],
-    "schedulerd/live/http": ["base", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
+    "schedulerd/live/agents": ["base", "tls", "api", *CORE, "policies/host", "schedulerd/leader",
+                               "schedulerd/live/setup", "schedulerd/live/service"],
+    "schedulerd/live/providers": ["base", *CORE, "policies/host", "schedulerd/leader", "schedulerd/live/setup",
+                                  "schedulerd/live/service"],
+    "schedulerd/live": ["base", "tls", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
+                        *LIVE],
+    "schedulerd/live/http": ["base", "tls", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
                              *LIVE, "webui"],
-    "schedctl": ["base", "api", *CORE, "policies", "policies/host"],
+    "schedctl": ["base", "tls", "api", *CORE, "policies", "policies/host"],
     "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "sim", "studies", "schedctl", "webui"],
-    "workers": ["base", "api", "workers/runtime/numerics", "workers/agent/state"],
+    "workers": ["base", "tls", "api", "workers/runtime/numerics", "workers/agent/state"],
     "workers/agent/state": ["base", "api"],              # what an agent decides, pure; the simulator's nodes hold it
     "workers/runtime/numerics": ["base"],
     "webui": [],
@@ -78,7 +84,7 @@ READS_REASONS = (
     "tests/",
 )
 REASON_TEXT = re.compile(r"\bcore/(words/(sentence|unblock|straggler_words)|codec/codec\w*)\.hpp$")
-DECIDES = ("core/decide/", "core/place/", "policies/", "schedulerd/leader/", "studies/baselines/")
+DECIDES = ("core/decide/", "core/place/", "core/provision/", "policies/", "schedulerd/leader/", "studies/baselines/")
 REASON_PARTS = re.compile(
     r"\bReasonAccess\b|\bAnyReason\b|\bsays_the_same\(.*\breason::[A-Z]|[!=]=\s*(core::)?reason::[A-Z]")
 

@@ -32,8 +32,11 @@ SimJob job_called(const std::string& name, int least, int most, Rng& rng) {
   job.spec.elastic.cooldown = Duration::seconds(rng.between(0, 60));
   job.spec.batch = {.global = 100, .per_worker_max = 100};
   job.spec.preemptible = !rng.chance(0.3);
-  // One whose program tells nothing has one size, whatever it allows.
-  if (least == most && rng.chance(0.4)) {
+  // What could leave slots only as a whole might find no room as a whole; that is no part of the bound.
+  job.spec.mixed_types = true;
+  // One whose program tells nothing has one size, whatever it allows. A live job that may have one worker only stays
+  // where it is.
+  if (least == most && (least == 1 || rng.chance(0.4))) {
     job.truth.restarts = true;
     job.spec.resize = core::ResizeMode::kRestart;
   }

@@ -53,7 +53,8 @@ class Cluster:
         if not line.startswith("ready "):
             self.close()
             raise RuntimeError(f"schedulerd did not start: {line}")
-        ready = json.loads(line[len("ready "):])
+        self.ready_line = line[len("ready "):]
+        ready = json.loads(self.ready_line)
         self.url = self._url = ready["url"]
         self.token = self._token = ready.get("token") or self._token  # told at the first start only
 

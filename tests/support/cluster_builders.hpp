@@ -91,6 +91,7 @@ struct JobSketch {
   Duration grace = Duration::seconds(30);
   std::optional<Money> price_cap = {};
   std::optional<Duration> max_duration = {};
+  bool mixed = false;  // several types of slot at a time
 };
 
 inline core::JobSpec job_spec(const JobSketch& sketch) {
@@ -112,6 +113,7 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
   spec.elastic.min_runtime = sketch.min_runtime;
   spec.elastic.grace = sketch.grace;
   spec.scaling.price_cap = sketch.price_cap;
+  spec.mixed_types = sketch.mixed;
   return spec;
 }
 
@@ -286,15 +288,15 @@ class Story {
     REQUIRE_FALSE(broken);
   }
 
- private:
-  static constexpr Money kDollar = Money::micros(1'000'000);
-
   void log(const std::vector<core::Event>& events) {
     for (const auto& event : events) {
       if (!events_.empty()) CHECK(event.seq == events_.back().seq + 1);
       events_.push_back(event);
     }
   }
+
+ private:
+  static constexpr Money kDollar = Money::micros(1'000'000);
 
   void keep_ended() {
     for (auto& job : engine_.take_ended()) ended_.emplace(job->id, std::move(job));

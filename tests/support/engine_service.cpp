@@ -64,6 +64,14 @@ class EngineService::Reads final : public leader::TurnReads {
     return std::optional(leader::EndedNote{core::to_text(known->state()), known->phase.ended_at().value_or(Instant())});
   }
   Result<bool> has_token(const std::string& id) override { return service_.tokens_.contains(id); }
+  Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override {
+    const auto found = service_.node_tokens_.find(id);
+    return found == service_.node_tokens_.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node) override {
+    const auto found = service_.node_credentials_.find(node);
+    return found == service_.node_credentials_.end() ? std::nullopt : std::optional(found->second);
+  }
   Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,
                                                               const std::string& version) override {
     return service_.policy_version(name, version);
@@ -101,53 +109,56 @@ void EngineService::keep(leader::TurnRow& row, std::vector<core::Event>& made) {
     made.insert(made.end(), events.begin(), events.end());
     std::move(events.begin(), events.end(), std::back_inserter(events_));
   };
-  std::visit(Overloaded{
-                 [&](leader::FactRow& learnt) { announce(learnt.events); },
-                 [&](leader::DecisionRow& decided) {
-                   announce(decided.events);
-                   const core::Decision& decision = decided.decision;
-                   decisions_.push_back({decision.id, decision.at, core::to_json(decision)});
-                 },
-                 [&](const leader::EndedJobRow& ended) { ended_.emplace(ended.job->id, ended.job); },
-                 [&](const leader::ReceiptRow& answered) {
-                   const auto& [key, token, hash] = answered.request;
-                   receipts_[{token, key}] = {hash, answered.receipt.job, answered.receipt.token_id};
-                 },
-                 [&](const leader::TokenRow& row_of) {
-                   const leader::CreateToken& made_of = row_of.token;
-                   tokens_[made_of.id] = {made_of.id,
-                                          made_of.name,
-                                          made_of.role,
-                                          made_of.tenant,
-                                          made_of.secret_sha256,
-                                          "2026-11-20T21:53:24.120Z",
-                                          std::nullopt,
-                                          false};
-                 },
-                 [&](const leader::TokenRevokedRow& revoked) { tokens_[revoked.token_id].revoked = true; },
-                 [&](const leader::PolicyVersionRow& stored) {
-                   if (policy_version(stored.version.name, stored.version.version)) return;
-                   policy_versions_.insert(policy_versions_.begin(), stored.version);
-                   policy_versions_.front().created_at = "2026-11-20T21:53:24.120Z";
-                 },
-                 [&](const leader::PolicyChecksRow& noted) {
-                   for (auto& each : policy_versions_) {
-                     if (each.name != noted.name || each.version != noted.version) continue;
-                     each.checks = noted.checks;
-                     each.checks->at = "2026-11-20T21:53:25.120Z";
-                   }
-                 },
-                 [&](const leader::ShadowRow& shadow) {
-                   auto report = std::make_shared<live::ShadowReport>();
-                   if (shadow.file) report->file = *shadow.file;
-                   report->since = now_;
-                   shadow_ = shadow.file ? report : nullptr;
-                 },
-                 // Tests put measurements in themselves; where a worker lay is found in the events.
-                 [](const leader::MetricRow&) {},
-                 [](const leader::WorkerRow&) {},
-             },
-             row);
+  std::visit(
+      Overloaded{
+          [&](leader::FactRow& learnt) { announce(learnt.events); },
+          [&](leader::DecisionRow& decided) {
+            announce(decided.events);
+            const core::Decision& decision = decided.decision;
+            decisions_.push_back({decision.id, decision.at, core::to_json(decision)});
+          },
+          [&](const leader::EndedJobRow& ended) { ended_.emplace(ended.job->id, ended.job); },
+          [&](const leader::ReceiptRow& answered) {
+            const auto& [key, token, hash] = answered.request;
+            receipts_[{token, key}] = {hash, answered.receipt.job, answered.receipt.token_id};
+          },
+          [&](const leader::TokenRow& row_of) {
+            const leader::CreateToken& made_of = row_of.token;
+            tokens_[made_of.id] = {made_of.id,
+                                   made_of.name,
+                                   made_of.role,
+                                   made_of.tenant,
+                                   made_of.secret_sha256,
+                                   "2026-11-20T21:53:24.120Z",
+                                   std::nullopt,
+                                   false};
+          },
+          [&](const leader::TokenRevokedRow& revoked) { tokens_[revoked.token_id].revoked = true; },
+          [&](const leader::NodeTokenRow& kept) { node_tokens_[kept.token.id] = kept.token; },
+          [&](const leader::NodeCredentialRow& kept) { node_credentials_[kept.credential.node] = kept.credential; },
+          [&](const leader::PolicyVersionRow& stored) {
+            if (policy_version(stored.version.name, stored.version.version)) return;
+            policy_versions_.insert(policy_versions_.begin(), stored.version);
+            policy_versions_.front().created_at = "2026-11-20T21:53:24.120Z";
+          },
+          [&](const leader::PolicyChecksRow& noted) {
+            for (auto& each : policy_versions_) {
+              if (each.name != noted.name || each.version != noted.version) continue;
+              each.checks = noted.checks;
+              each.checks->at = "2026-11-20T21:53:25.120Z";
+            }
+          },
+          [&](const leader::ShadowRow& shadow) {
+            auto report = std::make_shared<live::ShadowReport>();
+            if (shadow.file) report->file = *shadow.file;
+            report->since = now_;
+            shadow_ = shadow.file ? report : nullptr;
+          },
+          // Tests put measurements in themselves; where a worker lay is found in the events.
+          [](const leader::MetricRow&) {},
+          [](const leader::WorkerRow&) {},
+      },
+      row);
 }
 
 std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& query) {
@@ -400,6 +411,29 @@ std::optional<live::TokenRecord> EngineService::token(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto found = tokens_.find(id);
   return found == tokens_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<live::NodeToken> EngineService::node_tokens(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<live::NodeToken> found;
+  for (const auto& [known, token] : node_tokens_) {
+    if (id.empty() || id == known) found.push_back(token);
+  }
+  return found;
+}
+
+std::vector<live::NodeCredential> EngineService::node_credentials(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  std::vector<live::NodeCredential> found;
+  for (const auto& [known, credential] : node_credentials_) {
+    if (node.empty() || node == known) found.push_back(credential);
+  }
+  return found;
+}
+
+void EngineService::certify(const live::NodeCredential& credential) {
+  const std::lock_guard lock(mutex_);
+  node_credentials_[credential.node] = credential;
 }
 
 }  // namespace tidepool::test

@@ -30,6 +30,8 @@ class EngineService final : public live::Service, private live::History {
   void run_steps(JobId job, std::int64_t steps);
   // Stores a token and gives its text. `expires_unix_s` 0 = never.
   std::string add_token(const std::string& role, const std::string& tenant = "", std::int64_t expires_unix_s = 0);
+  // As if a node of this name had joined with a certificate.
+  void certify(const live::NodeCredential& credential);
   void write_log(WorkerId worker, const std::string& text, bool eof);
   void refuse_commands(bool refused);
   // Events below `oldest` are no longer kept.
@@ -61,6 +63,8 @@ class EngineService final : public live::Service, private live::History {
                                               int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
   EventSeq oldest_event() override;
+  std::vector<live::NodeToken> node_tokens(const std::string& id) override;
+  std::vector<live::NodeCredential> node_credentials(const std::string& node) override;
   std::optional<WorkerId> first_worker(JobId job) override;
   std::optional<JobId> job_of(WorkerId worker) override;
   std::vector<live::MetricPoint> metrics(JobId job, int limit) override;
@@ -86,6 +90,8 @@ class EngineService final : public live::Service, private live::History {
   EventSeq oldest_event_ = 1;
   std::vector<live::StoredDecision> decisions_;
   std::map<std::string, live::TokenRecord> tokens_;
+  std::map<std::string, live::NodeToken> node_tokens_;
+  std::map<std::string, live::NodeCredential> node_credentials_;
   std::map<std::pair<std::string, std::string>, leader::StoredReceipt> receipts_;  // by token and key
   std::map<WorkerId, Log> logs_;
   std::map<JobId, std::vector<live::MetricPoint>> metrics_;

@@ -62,6 +62,8 @@ void FakeAgent::post(std::vector<live::OutboxItem> items) {
                    [&](const live::NodeOrder& order) {
                      if (node_) obey(order.message);
                    },
+                   [](const live::CertificateGrant&) {},  // it comes with the shared token
+                   [](const live::NodeExpulsion&) {},
                },
                item);
   }

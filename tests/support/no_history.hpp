@@ -24,6 +24,8 @@ class NoHistory : public live::History {
   std::optional<JobId> job_of(WorkerId) override { return std::nullopt; }
   std::vector<live::TokenRecord> tokens() override { return {}; }
   std::optional<live::TokenRecord> token(const std::string&) override { return std::nullopt; }
+  std::vector<live::NodeToken> node_tokens(const std::string&) override { return {}; }
+  std::vector<live::NodeCredential> node_credentials(const std::string&) override { return {}; }
   std::vector<live::PolicyVersion> policy_versions(const std::string&) override { return {}; }
   std::optional<live::PolicyVersion> policy_version(const std::string&, const std::string&) override {
     return std::nullopt;

@@ -88,6 +88,24 @@ class SimulatedWorld {
     return left;
   }
 
+  // A machine comes up, or comes anew under a name that an earlier one had.
+  void boot(const std::string& name, int slots) {
+    const NodeId id = engine_.node_id_for(name);
+    agents_[id] = {.name = name, .slots = slots, .connected = true, .slot_type = "fast", .unsent = {}};
+    REQUIRE(learn(core::NodeJoined{id, name, slots, "fast", Money::micros(1'000'000), {}}));
+  }
+  // It ends with all that runs there, and its agent is missed.
+  void end_machine(const std::string& name) {
+    for (auto& [id, agent] : agents_) {
+      if (agent.name != name || agent.has_ended) continue;
+      std::erase_if(processes_, [&](const auto& any) { return any.second.node == id; });
+      agent.connected = false;
+      agent.has_ended = true;
+      agent.unsent.clear();
+      learn(core::NodeLost{id, "no heartbeat"});
+    }
+  }
+
   // One random thing happens.
   void tick() {
     if (rng_.chance(0.3)) pass(Duration::millis(rng_.between(1, 4000)));
@@ -114,8 +132,11 @@ class SimulatedWorld {
   void calm_down() {
     faults_ = false;
     for (auto& [id, agent] : agents_) {
+      if (agent.has_ended) continue;
       if (!agent.connected) rejoin(id);
       learn(core::NodeCordonChanged{id, false});
+      learn(core::NodeReclaimNoticed{id, {}});
+      learn(core::NodeDrainCancelled{id});
     }
     // An agent sees sooner or later that a worker makes no progress.
     for (const auto& [id, process] : std::map(processes_)) {
@@ -148,6 +169,7 @@ class SimulatedWorld {
       std::visit(Overloaded{[&](const core::StartIntent& intent) { start(intent.joining_workers); },
                             [&](const core::GrowIntent& intent) { start(intent.joining_workers); },
                             [&](const core::ReplaceIntent& intent) { start({intent.joining_worker}); },
+                            [&](const core::MoveIntent& intent) { start(intent.joining_workers); },
                             [&](const core::StopWorkerIntent& intent) { stop(intent.worker); }, [](const auto&) {}},
                  planned.intent);
     }
@@ -177,6 +199,7 @@ class SimulatedWorld {
     bool connected = true;
     std::string slot_type;
     std::vector<core::Fact> unsent;  // exits to report once the connection is back
+    bool has_ended = false;          // its machine is no more
   };
   struct Process {
     NodeId node;
@@ -246,6 +269,7 @@ class SimulatedWorld {
       spec.preemptible = !rng_.chance(0.1);
     }
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
+    spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
     declare(spec);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -268,7 +292,8 @@ class SimulatedWorld {
     if (submitted() == 0) return;
     const JobId job = pick_job();
     const auto& sizes = job_of(job).spec.elastic.sizes;
-    switch (rng_.below(8)) {
+    switch (rng_.below(9)) {
+      case 8: drain(pick(agents_)); break;
       case 6: learn(core::JobCheckpointRequested{job}); break;
       case 7: change(job); break;
       case 0: learn(core::JobCancelRequested{job}); break;
@@ -277,6 +302,19 @@ class SimulatedWorld {
       case 3: learn(core::JobResizeRequested{job, sizes[rng_.below(sizes.size())]}); break;
       case 4: learn(core::JobResizeRequested{job, static_cast<int>(rng_.below(9))}); break;
       default: learn(core::NodeCordonChanged{pick(agents_), rng_.chance(0.4)}); break;
+    }
+  }
+
+  void drain(NodeId node) {
+    if (agents_.at(node).has_ended) return;
+    if (rng_.chance(0.4)) {
+      learn(core::NodeDrainCancelled{node});
+    } else if (rng_.chance(0.3)) {
+      learn(core::NodeReclaimNoticed{node, {}});
+    } else if (rng_.chance(0.5)) {
+      learn(core::NodeReclaimNoticed{node, Duration::millis(rng_.between(0, 30'000))});
+    } else {
+      learn(core::NodeDrainRequested{node, Duration::millis(rng_.between(0, 30'000)), "maintenance"});
     }
   }
 
@@ -323,6 +361,7 @@ class SimulatedWorld {
   void node_acts() {
     const NodeId id = pick(agents_);
     Agent& agent = agents_.at(id);
+    if (agent.has_ended) return;
     if (!agent.connected) return rejoin(id);
     if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before it was missed
     agent.connected = false;

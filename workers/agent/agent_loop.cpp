@@ -1,12 +1,10 @@
 #include "workers/agent/agent_loop.hpp"
 
-#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,17 +18,24 @@
 
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
+#include "workers/agent/certificate_renewal.hpp"
 #include "workers/agent/daemon_link.hpp"
+#include "workers/agent/data_address.hpp"
+#include "workers/agent/lifeline.hpp"
 #include "workers/agent/memory_tier.hpp"
+#include "workers/agent/node_isolation.hpp"
 #include "workers/agent/process_runner.hpp"
+#include "workers/agent/program_offers.hpp"
 #include "workers/agent/restart_files.hpp"
 #include "workers/agent/state/agent_state.hpp"
-#include "workers/agent/system/cpu_pool.hpp"
+#include "workers/agent/system/monotonic.hpp"
+#include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/torchrun.hpp"
 #include "workers/agent/worker_launch.hpp"
 #include "workers/agent/worker_ledger.hpp"
 #include "workers/agent/worker_logs.hpp"
+#include "workers/agent/worker_rooms.hpp"
 #include "workers/agent/worker_socket.hpp"
 
 namespace tidepool::agent {
@@ -44,33 +49,22 @@ constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not tr
 constexpr auto kLogCutPeriod = std::chrono::seconds(2);
 constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
 
-Instant monotonic_now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return Instant::from_micros(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
-}
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos) result[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return result;
-}
-
 class Loop : public AgentLoop {
  public:
   struct Parts {
     const AgentOptions& options;
     const NodeSlots& slots;
     Measure measure;
+    WorkerRooms::Parts rooms;
   };
   Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs);
 
   [[nodiscard]] Status prepare();
   [[nodiscard]] bool has_workers() const override { return !runner_.workers().empty(); }
   void tell_figures(const std::vector<DeviceFigures>& figures) override;
+  void tell_notice(std::optional<Instant> at) override {
+    asio::post(io_, [this, at] { feed(ReclaimLooked{at}); });
+  }
   void run() override;
 
  private:
@@ -82,7 +76,9 @@ class Loop : public AgentLoop {
   void adopt_workers();
   void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
+  void on_worker_message(WorkerId worker, api::FromWorker message);
   void on_daemon_message(api::DaemonToAgent message);
+  void on_link_opened();
   void on_link_closed(const std::string& why);
 
   void carry_out(const OpenLink&) { link_.open(); }
@@ -108,11 +104,8 @@ class Loop : public AgentLoop {
   void carry_out(const Quit& action);
 
   [[nodiscard]] Status spawn(const api::StartWorker& order);
-  // Those that the worker is to have to itself; none where too few are free or it asks for none.
-  [[nodiscard]] std::vector<int> cpus_of(const api::StartWorker& order);
   void tell_start(const api::StartWorker& order, const Status& status);
   [[nodiscard]] Status spawn_rank(const SpawnProgram& action);
-  [[nodiscard]] Result<std::string> offer_of(const OfferProgramAddress& action);
   [[nodiscard]] fs::path work_folder(WorkerId worker) const { return options_.state_dir / "work" / worker.text(); }
   void job_has_left(WorkerId worker);
 
@@ -122,27 +115,28 @@ class Loop : public AgentLoop {
   WorkerLedger ledger_;
   WorkerLogs logs_;
   MemoryTier memory_;
-  CpuPool cpus_{usable_cpus()};
   std::map<WorkerId, JobId> jobs_;  // of the living
   std::map<std::string, std::string> environment_ = own_environment();
 
   asio::io_context io_{1};
+  WorkerRooms rooms_;
   asio::steady_timer timer_{io_};
   asio::steady_timer log_timer_{io_};
   asio::steady_timer farewell_{io_};
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
-  asio::posix::stream_descriptor lifeline_{io_};
+  Lifeline lifeline_{io_};
   AgentState state_;
+  NodeAddress address_;
   DaemonLink link_;
+  CertificateRenewal renewal_;
   WorkerSocket socket_;
   ProcessRunner runner_;
 
   std::deque<Fact> facts_;
   bool feeding_ = false;
-  std::map<WorkerId, SeatOffer> offers_;    // of seats, in their newest generation
-  std::map<WorkerId, ReservedPort> ports_;  // kept until the program starts
-  std::set<WorkerId> unrecorded_;           // the ledger could not take their start: they must not run
-  std::set<JobId> to_drop_;                 // jobs that have ended and whose workers have not
+  ProgramOffers offers_;
+  std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
+  std::set<JobId> to_drop_;        // jobs that have ended and whose workers have not
   std::string last_loss_;
   bool log_trouble_told_ = false;
   bool ending_ = false;
@@ -165,14 +159,22 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
       memory_({.root = find_memory_folder(),
                .jobs = options_.state_dir / "jobs",
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
+      rooms_(io_, std::move(parts.rooms)),
       state_(times_of(options_), ledger_.history(), std::random_device{}(), monotonic_now()),
+      address_(options_.data_address),
       link_(io_, options_.daemon,
-            {.on_opened = [this] { feed(LinkOpened{}); },
+            {.on_opened = [this] { on_link_opened(); },
              .on_message = [this](api::DaemonToAgent message) { on_daemon_message(std::move(message)); },
              .on_closed = [this](const std::string& why) { on_link_closed(why); }}),
-      socket_(io_, {.lives = [this](WorkerId worker) { return state_.lives(worker); },
+      renewal_(io_, options_.state_dir, options_.identity,
+               {.send = [this](const api::CertificateRequest& request) { link_.send(request); },
+                .use = [this](tls::Context context) { link_.secure(std::move(context)); }}),
+      socket_(io_, {.user_of =
+                        [this](WorkerId worker) {
+                          return state_.lives(worker) ? std::optional(rooms_.user_of(worker)) : std::nullopt;
+                        },
                     .on_message = [this](WorkerId worker,
-                                         api::FromWorker message) { feed(WorkerSaid{worker, std::move(message)}); },
+                                         api::FromWorker message) { on_worker_message(worker, std::move(message)); },
                     .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
                     .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
@@ -180,7 +182,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
 
 Status Loop::prepare() {
   TP_TRY(make_private_folder(options_.state_dir / "work"));
-  TP_TRY(socket_.listen(options_.state_dir / "w.sock"));
+  TP_TRY(socket_.listen_in(options_.state_dir));
   adopt_workers();
   memory_.join_cluster(state_.cluster());
   return options_.lifeline ? watch_lifeline() : ok_status();
@@ -191,10 +193,10 @@ void Loop::adopt_workers() {
     const auto record = ledger_.process_of(worker);
     if (record && runner_.adopt(*record)) {
       jobs_[worker] = record->job;
-      cpus_.adopt(worker, record->cpus);
+      rooms_.adopt(*record);
       static_cast<void>(memory_.enter(record->job, {}));
       if (auto restartable = read_seat(work_folder(worker))) {
-        offers_[worker] = restartable->offer;
+        offers_.adopt(worker, restartable->offer);
         feed(RestartableAdopted{
             RestartableWorker(restartable->order, restartable->offer.generation, restartable->offer.rank)});
       }
@@ -205,9 +207,13 @@ void Loop::adopt_workers() {
       adopt_empty_seat(*std::move(restartable));
       continue;
     }
-    feed(WorkerEnded{.worker = worker,
-                     .detail = record ? "exited while no agent watched it; exit code unknown"
-                                      : "the agent ended before this worker could start"});
+    if (record) rooms_.adopt(*record);
+    const char* detail = record ? "exited while no agent watched it; exit code unknown"
+                                : "the agent ended before this worker could start";
+    rooms_.close(worker, [this, worker, detail](const std::string& why) {
+      rooms_.release(worker);
+      feed(WorkerEnded{.worker = worker, .detail = why.empty() ? detail : why});
+    });
   }
 }
 
@@ -220,7 +226,7 @@ void Loop::adopt_empty_seat(SeatRecord record) {
     record.ended = api::EndedMessage{.generation = record.offer.generation,
                                      .detail = "exited while no agent watched it; exit code unknown"};
   }
-  offers_[worker] = record.offer;
+  offers_.adopt(worker, record.offer);
   feed(RestartableAdopted{RestartableWorker(std::move(record.order), record.offer.rank, *std::move(record.ended))});
 }
 
@@ -266,18 +272,11 @@ void Loop::watch_signals() {
   });
 }
 
-// Nothing is ever written into it: it becomes readable when the process at the other end is gone, however that ended.
 Status Loop::watch_lifeline() {
-  if (::fcntl(*options_.lifeline, F_SETFD, FD_CLOEXEC) != 0) return errno_error("watch the descriptor of --lifeline");
-  error_code failed;
-  lifeline_.assign(*options_.lifeline, failed);
-  if (failed) return io_error("cannot watch the descriptor of --lifeline: " + failed.message());
-  lifeline_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
-    if (error) return;
+  return lifeline_.watch(*options_.lifeline, [this] {
     spdlog::info("the process that started this agent is gone: its workers are stopped");
     feed(QuitAsked{.stop_workers = true});
   });
-  return ok_status();
 }
 
 void Loop::watch_logs() {
@@ -299,9 +298,13 @@ void Loop::on_process_end(const ProcessEnd& end) {
   fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
   // What it said before it ended comes first: `finished` before its exit.
   socket_.when_drained(end.worker, [this, fact] {
-    socket_.forget(fact.worker);
-    job_has_left(fact.worker);
-    feed(fact);
+    rooms_.close(fact.worker, [this, fact](const std::string& why) {
+      WorkerEnded told = fact;
+      if (!why.empty()) told.detail = why;
+      socket_.forget(told.worker);
+      job_has_left(told.worker);
+      feed(std::move(told));
+    });
   });
 }
 
@@ -316,7 +319,9 @@ void Loop::carry_out(const SendHello& action) {
                              .slots = slots_.count,
                              .slot_type = slots_.type,
                              .price_per_slot_hour = options_.price_per_slot_hour,
-                             .running = action.running});
+                             .running = action.running,
+                             .data_address = address_.host(),
+                             .isolation = rooms_.confinement().kept()});
 }
 
 void Loop::carry_out(const SpawnWorker& action) {
@@ -352,15 +357,12 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   api::StartWorker order = action.order;
   for (const auto& [name, value] : around->environment) order.env[name] = value;
   order.slots = around->slots;
-  const fs::path checkpoints =
-      order.env.emplace("TIDEPOOL_CHECKPOINT_DIR", memory_.disk_folder(order.job).string()).first->second;
-  std::error_code error;
-  fs::create_directories(fs::path(order.workdir) / checkpoints, error);
-  if (error) return io_error("cannot make the checkpoint folder " + checkpoints.string() + ": " + error.message());
+  // A confined program's is made by its own user.
+  if (!rooms_.confinement().on()) TP_TRY(make_checkpoint_folder(order, memory_.disk_folder(order.job)));
   const fs::path folder = work_folder(order.worker);
   TP_TRY(make_private_folder(folder));
-  TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_[order.worker], .started = true, .ended = {}}));
-  ports_.erase(order.worker);
+  TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_.of(order.worker), .started = true, .ended = {}}));
+  offers_.let_go_of_port(order.worker);
   return spawn(order);
 }
 
@@ -369,7 +371,7 @@ void Loop::carry_out(const RecordRestartable& action) {
   Status status = make_private_folder(folder);
   if (status.ok()) {
     status = write_seat(folder, {.order = action.order,
-                                 .offer = offers_[action.order.worker],
+                                 .offer = offers_.of(action.order.worker),
                                  .started = action.ended.has_value(),
                                  .ended = action.ended});
   }
@@ -379,28 +381,13 @@ void Loop::carry_out(const RecordRestartable& action) {
 
 void Loop::carry_out(const OfferProgramAddress& action) {
   const WorkerId worker = action.order.worker;
-  const auto blob = offer_of(action);
+  const auto blob =
+      offers_.offer(worker, action.what, {.node = options_.node, .host = address_.host(), .slots = action.order.slots});
   if (!blob) {
     spdlog::error("{}: {}", worker.text(), blob.error().message);
     return;
   }
   feed(WorkerSaid{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
-}
-
-// The same words each time in one generation.
-Result<std::string> Loop::offer_of(const OfferProgramAddress& action) {
-  SeatOffer& offer = offers_[action.order.worker];
-  if (offer.generation == action.what.generation) return offer.blob;
-  RankAddress address{.node = options_.node, .host = link_.own_host(), .slots = action.order.slots};
-  ports_.erase(action.order.worker);
-  if (action.what.rank == 0) {
-    auto port = ReservedPort::take(std::random_device{}());
-    if (!port) return port.error();
-    address.port = port->number();
-    ports_.emplace(action.order.worker, *std::move(port));
-  }
-  offer = {.generation = action.what.generation, .rank = action.what.rank, .blob = to_blob(address)};
-  return offer.blob;
 }
 
 Status Loop::spawn(const api::StartWorker& order) {
@@ -411,43 +398,45 @@ Status Loop::spawn(const api::StartWorker& order) {
   const fs::path disk = named == order.env.end() ? memory_.disk_folder(order.job) : fs::path(named->second);
   const auto in_memory = memory_.enter(order.job, disk);
   jobs_[order.worker] = order.job;
-  auto spec = plan_launch(order,
-                          {.program_folder = self.parent_path(),
-                           .agent_socket = order.restart_grace_ms ? fs::path() : options_.state_dir / "w.sock",
-                           .job_file = folder / "job.json",
-                           .cluster = state_.cluster(),
-                           .checkpoint_folder = memory_.disk_folder(order.job),
-                           .park_folder = in_memory,
-                           .agent_environment = environment_},
-                          slots_);
+  LaunchPlace place{.program_folder = self.parent_path(),
+                    .agent_socket = order.restart_grace_ms ? fs::path() : options_.state_dir / "w.sock",
+                    .job_file = folder / "job.json",
+                    .cluster = state_.cluster(),
+                    .checkpoint_folder = memory_.disk_folder(order.job),
+                    .park_folder = in_memory,
+                    .data = address_.now(),
+                    .agent_environment = environment_};
+  rooms_.name_places(place);
+  auto spec = plan_launch(order, place, slots_);
   if (!spec) return spec.error();
   TP_TRY(make_private_folder(folder));
   TP_TRY(replace_file(folder / "job.json", canonical_json(order.spec) + "\n"));
   auto output = logs_.writer(order.worker);
   if (!output) return output.error();
   spec->output = output->get();
-  spec->cpus = cpus_of(order);
-  return runner_.start({.worker = order.worker, .job = order.job, .cpus = spec->cpus}, *spec,
-                       [this](const ProcessRecord& record) { return ledger_.record_process(record); });
-}
-
-std::vector<int> Loop::cpus_of(const api::StartWorker& order) {
-  if (!order.cpus) return {};
-  std::vector<int> cpus = cpus_.take(order.worker, *order.cpus);
-  if (cpus.empty()) {
-    spdlog::info("{} of {} asks for {} CPUs, and {} are free here: it shares all of them", order.worker.text(),
-                 order.job.text(), *order.cpus, cpus_.free().size());
-  }
-  return cpus;
+  const auto uid = rooms_.open({.order = order,
+                                .node = slots_,
+                                .cluster = state_.cluster(),
+                                .states = memory_.disk_folder(order.job),
+                                .log = output->get()},
+                               *spec);
+  if (!uid) return uid.error();
+  return runner_.start({.worker = order.worker,
+                        .job = order.job,
+                        .cpus = spec->cpus,
+                        .gpus = rooms_.gpus_of_worker(order.worker),
+                        .uid = *uid},
+                       *spec, [this](const ProcessRecord& record) { return ledger_.record_process(record); });
 }
 
 // A state that the job's last worker here has parked is moved to disk.
 void Loop::job_has_left(WorkerId worker) {
-  cpus_.release(worker);
+  rooms_.release(worker);
   const auto ended = jobs_.extract(worker);
   if (ended.empty()) return;
   const JobId job = ended.mapped();
   if (std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second == job; })) return;
+  rooms_.job_left(job);
   if (to_drop_.erase(job) > 0) {
     memory_.drop(job);
   } else {
@@ -514,8 +503,7 @@ void Loop::carry_out(const RecordAck& action) {
   // Without the record, the next agent would report once more, and the daemon acknowledge once more.
   if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
   ledger_.forget_process(action.worker);
-  offers_.erase(action.worker);
-  ports_.erase(action.worker);
+  offers_.forget(action.worker);
   std::error_code error;
   fs::remove_all(options_.state_dir / "work" / action.worker.text(), error);
   logs_.prune([this](WorkerId worker) { return state_.lives(worker); });
@@ -554,15 +542,31 @@ void Loop::carry_out(const Quit& action) {
   farewell_.async_wait([this](error_code) { io_.stop(); });
 }
 
+void Loop::on_worker_message(WorkerId worker, api::FromWorker message) {
+  const auto* said = std::get_if<api::AddressMessage>(&message);
+  const auto why = said == nullptr ? std::nullopt : why_not_of_node(said->blob, address_.host());
+  if (!why) return feed(WorkerSaid{worker, std::move(message)});
+  spdlog::error("{} is ended: it says where the other workers are to meet it, but {}", worker.text(), *why);
+  runner_.signal(worker, SIGKILL);
+}
+
+void Loop::on_link_opened() {
+  if (const Status known = address_.learn(link_.own_host()); !known.ok()) return link_.close(known.error().message);
+  feed(LinkOpened{});
+}
+
 void Loop::on_daemon_message(api::DaemonToAgent message) {
+  if (const auto* issued = std::get_if<api::CertificateIssued>(&message)) return renewal_.take(*issued);
   if (const auto* welcome = std::get_if<api::AgentWelcome>(&message)) {
     spdlog::info("the daemon knows this node as {}", welcome->node.text());
     last_loss_.clear();
+    renewal_.welcomed();
   }
   feed(DaemonSaid{std::move(message)});
 }
 
 void Loop::on_link_closed(const std::string& why) {
+  renewal_.link_closed();
   if (ending_) {
     io_.stop();
     return;
@@ -574,14 +578,18 @@ void Loop::on_link_closed(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots,
-                                                   Measure measure) {
+Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots, Senses senses) {
   auto ledger = WorkerLedger::open(options.state_dir);
   if (!ledger) return ledger.error();
   auto logs = WorkerLogs::open(options.state_dir / "logs");
   if (!logs) return logs.error();
-  auto loop =
-      std::make_unique<Loop>(Loop::Parts{options, slots, std::move(measure)}, std::move(*ledger), std::move(*logs));
+  auto confinement = isolate(options, slots);
+  if (!confinement) return confinement.error();
+  WorkerRooms::Parts rooms{.confinement = std::move(*confinement),
+                           .work = options.state_dir / "work",
+                           .gpu_processes = std::move(senses.gpu_processes)};
+  auto loop = std::make_unique<Loop>(Loop::Parts{options, slots, std::move(senses.measure), std::move(rooms)},
+                                     std::move(*ledger), std::move(*logs));
   TP_TRY(loop->prepare());
   return std::unique_ptr<AgentLoop>(std::move(loop));
 }

@@ -4,9 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/health/figures.hpp"
 #include "workers/agent/node_slots.hpp"
@@ -17,11 +20,15 @@ class AgentLoop {
  public:
   // Measures this node's devices; takes a tenth of a second or some, and is called in a thread of its own.
   using Measure = std::function<std::vector<DeviceFigures>()>;
+  struct Senses {
+    Measure measure;
+    std::function<std::optional<int>(const std::string& uuid)> gpu_processes;  // as GpuProbe::processes_on
+  };
 
   // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts
-  // their workers and opens the socket for them. `measure` outlives the loop.
+  // their workers and opens the socket for them. What `senses` refer to outlives the loop.
   [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, const NodeSlots& slots,
-                                                               Measure measure);
+                                                               Senses senses);
 
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -32,6 +39,10 @@ class AgentLoop {
 
   // What the devices do, as measured before the node joins.
   virtual void tell_figures(const std::vector<DeviceFigures>& figures) = 0;
+
+  // What the node's source of notices shows, on any thread: when the machine is taken back (on the steady clock), or
+  // none.
+  virtual void tell_notice(std::optional<Instant> at) = 0;
 
   // Returns when the agent has been told to end, or has been idle for long enough.
   virtual void run() = 0;

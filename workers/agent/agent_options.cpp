@@ -6,13 +6,17 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "api/worker_protocol.hpp"
 #include "base/money.hpp"
+#include "tls/certificate.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
@@ -25,13 +29,31 @@ struct Texts {
   std::string daemon;
   std::string state_dir;
   std::string exit_when_idle;
+  std::string job_uids;
+  std::string memory_per_slot;
+  NoticeTexts notice;
   int slots = 0;
   int lifeline = -1;
 };
 
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return ::gethostname(name.data(), HOST_NAME_MAX) == 0 && name[0] != '\0' ? name.data() : "localhost";
+// By its own address; a name could be led elsewhere.
+bool is_loopback_host(const std::string& host) {
+  return host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
+
+void check_trust(const TcpAddress& address, const AgentOptions& options, std::vector<std::string>& mistakes) {
+  const bool by_file = !options.ca_file.empty();
+  const bool by_fingerprint = !options.ca_fingerprint.empty();
+  if (by_file && by_fingerprint) mistakes.emplace_back("give either --ca FILE or --ca-fingerprint TEXT");
+  if (by_fingerprint && !tls::is_fingerprint(options.ca_fingerprint)) {
+    mistakes.emplace_back("--ca-fingerprint is sha256: and 64 digits of 0-9a-f, as the daemon's ready line shows it");
+  }
+  if (!by_file && !by_fingerprint && !is_loopback_host(address.host)) {
+    mistakes.push_back(address.host +
+                       " is another machine, and without TLS the token would cross the network in clear; give "
+                       "--ca-fingerprint TEXT or --ca FILE");
+  }
 }
 
 void check_daemon(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
@@ -42,15 +64,20 @@ void check_daemon(const Texts& texts, AgentOptions& options, std::vector<std::st
   } else if (auto address = parse_tcp_address(texts.daemon); address) {
     options.daemon = std::move(*address);
     if (options.token_file.empty()) mistakes.emplace_back("--daemon HOST:PORT needs --token-file PATH");
+    check_trust(std::get<TcpAddress>(options.daemon), options, mistakes);
+    return;
   } else {
     mistakes.push_back("--daemon: " + address.error().message);
+  }
+  if (!options.ca_file.empty() || !options.ca_fingerprint.empty()) {
+    mistakes.emplace_back("--ca and --ca-fingerprint go with --daemon HOST:PORT");
   }
 }
 
 void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
-  options.state_dir = std::filesystem::absolute(texts.state_dir).lexically_normal();
+  if (!texts.state_dir.empty()) options.state_dir = std::filesystem::absolute(texts.state_dir).lexically_normal();
   if (!options.state_dir.has_filename()) options.state_dir = options.state_dir.parent_path();
-  if (options.node.empty()) options.node = host_name();
+  if (options.node.empty() && !options.join) options.node = host_name();
   if (const auto price = parse_money(options.price_per_slot_hour); !price) {
     mistakes.push_back("--price: " + price.error().message);
   }
@@ -63,21 +90,70 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
   }
 }
 
-}  // namespace
+// "12GiB", "500MiB" or bytes; 0 = unbounded.
+std::optional<std::int64_t> bytes_of(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number < 0 || number > (std::int64_t{1} << 40)) return std::nullopt;
+  const std::string unit(end, text.data() + text.size());
+  if (unit.empty()) return number;
+  if (number > (std::int64_t{1} << 20)) return std::nullopt;
+  if (unit == "MiB") return number << 20;
+  if (unit == "GiB") return number << 30;
+  return std::nullopt;
+}
 
-std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv) {
-  Texts texts;
-  AgentOptions options;
-  CLI::App app("Runs the workers of one node for a Tidepool daemon.", "agentd");
-  app.add_option("--daemon-socket", texts.daemon_socket, "Unix socket of a daemon on this machine");
-  app.add_option("--daemon", texts.daemon, "HOST:PORT of the daemon's agent port");
-  app.add_option("--state-dir", texts.state_dir, "this agent's memory; one agent per folder")->required();
-  app.add_option("--node", options.node, "name of this node (default: the host's name)");
-  auto* slots = app.add_option("--slots", texts.slots, "offer N CPU slots instead of this node's GPUs")
-                    ->check(CLI::Range(1, api::kNodeSlotsMax));
-  app.add_option("--slot-type", options.slot_type, "what job files call these slots (default: cpu, or the GPU's name)");
-  app.add_option("--price", options.price_per_slot_hour, "price of a slot for an hour")->capture_default_str();
-  app.add_option("--token-file", options.token_file, "file (mode 0600) with the agent token");
+void check_isolation(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
+  if (!texts.job_uids.empty()) {
+    const auto range = UidRange::parse(texts.job_uids);
+    if (range) {
+      options.isolation.uids = *range;
+    } else {
+      mistakes.push_back("--job-uids: " + range.error().message);
+    }
+  }
+  if (texts.memory_per_slot.empty()) return;
+  options.isolation.memory_per_slot = bytes_of(texts.memory_per_slot);
+  if (!options.isolation.memory_per_slot) {
+    mistakes.push_back("--memory-per-slot: \"" + texts.memory_per_slot + "\" is no size such as 12GiB or 500MiB");
+  }
+}
+
+void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
+  using Mode = IsolationOptions::Mode;
+  const std::map<std::string, Mode> modes = {
+      {"auto", Mode::kAuto}, {"required", Mode::kRequired}, {"none", Mode::kNone}};
+  app.add_option("--isolation", options.isolation.mode,
+                 "keep jobs from each other and from this agent: auto (default: with root), required or none")
+      ->transform(CLI::Transformer(modes))
+      ->option_text("auto|required|none");
+  app.add_option("--job-uids", texts.job_uids, "users of isolated jobs, one a job (default: 200000-299999)");
+  app.add_option(
+      "--memory-per-slot", texts.memory_per_slot,
+      "bound of an isolated worker for each of its slots, such as 12GiB; 0 = none (default: an equal share of "
+      "nine tenths of the node's)");
+  app.add_option("--processes-per-worker", options.isolation.processes_per_worker,
+                 "bound of processes and threads of an isolated worker")
+      ->check(CLI::Range(8, 4'000'000))
+      ->capture_default_str();
+}
+
+void add_notice(CLI::App& app, NoticeTexts& texts) {
+  app.add_option("--notice-file", texts.file, "when this file appears, the machine is to be reclaimed");
+  app.add_option("--notice-command", texts.command,
+                 "shell command that ends with 0 while the machine is to be reclaimed, and with 1 otherwise");
+  app.add_option("--notice-url", texts.url, "http address of the cloud's metadata that tells of a reclaim");
+  app.add_option("--notice-period", texts.period, "how often that is looked at (default: 5s)");
+  app.add_option("--notice-lead", texts.lead, "time that is left where the notice names none (default: 30s)");
+}
+
+// Of both ways to start.
+void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
+  app.add_option("--slots", texts.slots, "offer N CPU slots instead of this node's GPUs")
+      ->check(CLI::Range(1, api::kNodeSlotsMax));
+  app.add_option("--data-address", options.data_address,
+                 "where workers of other nodes meet this node's: ADDRESS, INTERFACE or CIDR (default: the address from "
+                 "which the daemon is reached)");
   app.add_option("--exit-when-idle", texts.exit_when_idle,
                  "end after this long without daemon and worker, such as 30s");
   const std::map<std::string, AgentOptions::Probe> probes = {{"gpus", AgentOptions::Probe::kGpus},
@@ -86,25 +162,153 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   app.add_option("--probe", options.probe, "measure before joining: gpus (default), always (CPU slots too) or never")
       ->transform(CLI::Transformer(probes))
       ->option_text("gpus|always|never");
+  add_isolation(app, texts, options);
+  add_notice(app, texts.notice);
   app.add_flag("--stop-workers", options.stop_workers, "at SIGTERM stop the workers too, instead of leaving them");
-  auto* lifeline =
-      app.add_option("--lifeline", texts.lifeline,
-                     "end of a pipe: when its other end closes, stop the workers and end; implies --stop-workers")
-          ->check(CLI::Range(3, 1'000'000));
+  app.add_option("--lifeline", texts.lifeline,
+                 "end of a pipe: when its other end closes, stop the workers and end; implies --stop-workers")
+      ->check(CLI::Range(3, 1'000'000));
+}
+
+void add_plain_options(CLI::App& app, Texts& texts, AgentOptions& options) {
+  app.add_option("--daemon-socket", texts.daemon_socket, "Unix socket of a daemon on this machine");
+  app.add_option("--daemon", texts.daemon, "HOST:PORT of the daemon's agent port");
+  app.add_option("--state-dir", texts.state_dir,
+                 "this agent's memory; one agent per folder. Without a daemon named: that of a node that has joined");
+  app.add_option("--node", options.node, "name of this node (default: the host's name)");
+  app.add_option("--slot-type", options.slot_type, "what job files call these slots (default: cpu, or the GPU's name)");
+  app.add_option("--price", options.price_per_slot_hour, "price of a slot for an hour")->capture_default_str();
+  app.add_option("--token-file", options.token_file, "file (mode 0600) with the agent token");
+  app.add_option("--ca", options.ca_file, "file with the authority of a daemon with TLS (its tls/ca.pem)");
+  app.add_option("--ca-fingerprint", options.ca_fingerprint,
+                 "sha256:... of that authority, as the daemon's ready line shows it; in the place of --ca");
+}
+
+CLI::App* add_join(CLI::App& app, Texts& texts, AgentOptions& options, JoinOptions& join) {
+  CLI::App* command = app.add_subcommand(
+      "join",
+      "Become a node of a daemon on another machine, and run. Once joined, the same command needs no token any more. "
+      "Price, type and labels of the node are set with the token.");
+  command->add_option("--daemon", join.daemon, "HOST:PORT of the daemon's agent port");
+  command->add_option("--token", join.token, "node token, from: schedctl node token create");
+  command->add_option("--token-file", join.token_file, "file (mode 0600) with the token; in the place of --token");
+  command->add_option("--name", join.node, "name of this node (default: the host's name)");
+  command->add_option("--state-dir", texts.state_dir,
+                      "this agent's memory, key and certificate (default: ~/.local/share/tidepool-agent)");
+  command->add_flag("--anew", join.anew, "join with a new key, though this folder has one: after a revocation");
+  add_node_options(*command, texts, options);
+  return command;
+}
+
+void check_join(JoinOptions& join, Texts& texts, std::vector<std::string>& mistakes) {
+  if (!join.token.empty() && !join.token_file.empty()) mistakes.emplace_back("give --token or --token-file, not both");
+  if (!join.daemon.empty()) {
+    if (const auto address = parse_tcp_address(join.daemon); !address) {
+      mistakes.push_back("--daemon: " + address.error().message);
+    }
+  }
+  if (!texts.state_dir.empty()) return;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    mistakes.emplace_back("HOME is not set; give --state-dir");
+  } else {
+    texts.state_dir = std::string(home) + "/.local/share/tidepool-agent";
+  }
+}
+
+// What has no meaning for a node that joins or has joined.
+void refuse_of_strangers(const CLI::App& app, std::vector<std::string>& mistakes) {
+  if (app.count("--price") + app.count("--slot-type") > 0) {
+    mistakes.emplace_back("price and type of a node that joins are set by operators: schedctl node token create");
+  }
+  if (app.count("--ca") + app.count("--ca-fingerprint") > 0) {
+    mistakes.emplace_back(
+        "--ca and --ca-fingerprint are not for a node that joins: the node token has the fingerprint");
+  }
+}
+
+// Started without a way to a daemon, in the folder of a node that has joined.
+bool resumes(const Texts& texts) {
+  return texts.daemon.empty() && texts.daemon_socket.empty() && has_identity(texts.state_dir);
+}
+
+void check_plain(const CLI::App& app, const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
+  if (texts.state_dir.empty()) mistakes.emplace_back("--state-dir is required");
+  if (!resumes(texts)) return check_daemon(texts, options, mistakes);
+  options.join.emplace().node = options.node;
+  refuse_of_strangers(app, mistakes);
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), HOST_NAME_MAX) == 0 && name[0] != '\0' ? name.data() : "localhost";
+}
+
+std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv) {
+  Texts texts;
+  AgentOptions options;
+  JoinOptions join;
+  CLI::App app("Runs the workers of one node for a Tidepool daemon.", "agentd");
+  add_plain_options(app, texts, options);
+  add_node_options(app, texts, options);
+  const CLI::App* joining = add_join(app, texts, options, join);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  if (slots->count() > 0) options.cpu_slots = texts.slots;
-  if (lifeline->count() > 0) options.lifeline = texts.lifeline;
+  if (texts.slots > 0) options.cpu_slots = texts.slots;
+  if (texts.lifeline >= 0) options.lifeline = texts.lifeline;
   if (options.lifeline) options.stop_workers = true;
   std::vector<std::string> mistakes;
-  check_daemon(texts, options, mistakes);
+  if (joining->parsed()) {
+    check_join(join, texts, mistakes);
+    refuse_of_strangers(app, mistakes);
+    if (app.count("--daemon") + app.count("--daemon-socket") + app.count("--token-file") + app.count("--node") > 0) {
+      mistakes.emplace_back("write options of join behind it: agentd join --daemon HOST:PORT --token TOKEN");
+    }
+    options.join = join;
+  } else {
+    check_plain(app, texts, options, mistakes);
+  }
   check_rest(texts, options, mistakes);
+  check_isolation(texts, options, mistakes);
+  check_notice(texts.notice, options.notice, mistakes);
   for (const auto& mistake : mistakes) std::fprintf(stderr, "agentd: %s\n", mistake.c_str());
   if (!mistakes.empty()) return kUsageError;
   return options;
+}
+
+Status take_up_identity(AgentOptions& options) {
+  if (!options.join) return ok_status();
+  auto identity = join_or_resume(options.state_dir, *options.join);
+  if (!identity) return identity.error();
+  auto address = parse_tcp_address(identity->daemon);
+  if (!address) return address.error();
+  auto context = context_of(*identity);
+  if (!context) return context.error();
+  address->tls = *std::move(context);
+  options.daemon = *std::move(address);
+  options.node = identity->node;
+  options.identity = *std::move(identity);
+  return ok_status();
+}
+
+Status secure_link(AgentOptions& options) {
+  auto* address = std::get_if<TcpAddress>(&options.daemon);
+  if (address == nullptr || (options.ca_file.empty() && options.ca_fingerprint.empty())) return ok_status();
+  tls::Trust trust{.authorities = {}, .fingerprint = options.ca_fingerprint};
+  if (!options.ca_file.empty()) {
+    auto text = read_file(options.ca_file);
+    if (!text) return text.error();
+    trust.authorities = *std::move(text);
+  }
+  auto context = tls::client_context(trust);
+  if (!context) return Error{context.error().code, "--ca " + options.ca_file.string() + ": " + context.error().message};
+  address->tls = *std::move(context);
+  return ok_status();
 }
 
 Result<std::string> read_token(const std::filesystem::path& file) {

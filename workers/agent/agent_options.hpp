@@ -9,6 +9,10 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "workers/agent/daemon_link.hpp"
+#include "workers/agent/isolation/confinement.hpp"
+#include "workers/agent/join.hpp"
+#include "workers/agent/node_identity.hpp"
+#include "workers/agent/notice/notice_source.hpp"
 
 namespace tidepool::agent {
 
@@ -20,10 +24,18 @@ struct AgentOptions {
   std::string slot_type;  // empty = from what is found
   std::string price_per_slot_hour = "1.00";
   std::filesystem::path token_file;  // empty = no token
+  // By what a daemon with TLS is known: one of them, or neither for a plain link.
+  std::filesystem::path ca_file;
+  std::string ca_fingerprint;
+  std::string data_address;  // address, interface or network; empty = from which the daemon is reached
   std::optional<Duration> exit_when_idle;
-  bool stop_workers = false;    // at SIGTERM
-  std::optional<int> lifeline;  // end of a pipe: when its other end closes, as at SIGTERM with stop_workers
+  bool stop_workers = false;             // at SIGTERM
+  std::optional<int> lifeline;           // end of a pipe: when its other end closes, as at SIGTERM with stop_workers
+  std::optional<JoinOptions> join;       // given: joins first, if this folder has not
+  std::optional<NodeIdentity> identity;  // of a node that has joined
   enum class Probe { kGpus, kAlways, kNever };
+  IsolationOptions isolation;
+  NoticeOptions notice;
   Probe probe = Probe::kGpus;  // which devices are measured before the node joins
 };
 
@@ -32,5 +44,14 @@ struct AgentOptions {
 
 // Refuses a file that others can read: anyone who has the token can act as this node.
 [[nodiscard]] Result<std::string> read_token(const std::filesystem::path& file);
+
+[[nodiscard]] std::string host_name();
+
+// Takes up what the folder of a node that has joined keeps, or joins. Without effect where another way to the daemon is
+// given. Requires: the folder is locked by this process.
+[[nodiscard]] Status take_up_identity(AgentOptions& options);
+
+// Gives the daemon's address what `ca_file` or `ca_fingerprint` says. Fails in words if either is of no use.
+[[nodiscard]] Status secure_link(AgentOptions& options);
 
 }  // namespace tidepool::agent

@@ -58,6 +58,10 @@ void DaemonLink::open() {
              address_);
 }
 
+void DaemonLink::secure(tls::Context context) {
+  if (auto* tcp = std::get_if<TcpAddress>(&address_)) tcp->tls = std::move(context);
+}
+
 // A Unix socket answers at once: there is a listener with room, or there is none.
 void DaemonLink::connect_unix(const UnixAddress& address) {
   LocalSocket socket(io_);
@@ -70,28 +74,29 @@ void DaemonLink::connect_unix(const UnixAddress& address) {
   if (error) {
     failed("cannot reach the daemon at " + address.path + ": " + error.message());
   } else {
-    connected(std::move(socket));
+    own_host_ = "127.0.0.1";
+    connected(LineStream::Stream(LineStream::Socket(std::move(socket))));
   }
 }
 
 void DaemonLink::resolve_tcp(const TcpAddress& address) {
-  resolver_.async_resolve(address.host, address.port, [this](error_code error, const auto& endpoints) {
+  resolver_.async_resolve(address.host, address.port, [this, address](error_code error, const auto& endpoints) {
     if (error) {
       failed("cannot find the daemon's host: " + error.message());
     } else {
-      connect_tcp(endpoints);
+      connect_tcp(address, endpoints);
     }
   });
 }
 
-void DaemonLink::connect_tcp(const asio::ip::tcp::resolver::results_type& endpoints) {
+void DaemonLink::connect_tcp(const TcpAddress& address, const asio::ip::tcp::resolver::results_type& endpoints) {
   auto socket = std::make_shared<TcpSocket>(io_);
   patience_.expires_after(kConnectPatience);
   patience_.async_wait([socket](error_code error) {
     error_code ignored;
     if (!error) socket->close(ignored);  // ends the attempt below
   });
-  asio::async_connect(*socket, endpoints, [this, socket](error_code error, const asio::ip::tcp::endpoint&) {
+  asio::async_connect(*socket, endpoints, [this, socket, address](error_code error, const asio::ip::tcp::endpoint&) {
     patience_.cancel();
     if (error || !socket->is_open()) {
       failed("cannot reach the daemon: " + (error ? error.message() : "no answer"));
@@ -101,12 +106,31 @@ void DaemonLink::connect_tcp(const asio::ip::tcp::resolver::results_type& endpoi
     error_code unknown;
     const auto here = socket->local_endpoint(unknown);
     if (!unknown) own_host_ = here.address().to_string();
-    connected(std::move(*socket));
+    auto stream = std::make_shared<LineStream::Stream>(LineStream::Socket(std::move(*socket)), address.tls);
+    if (stream->secured()) return agree_on_tls(std::move(stream), address);
+    connected(std::move(*stream));
   });
 }
 
-void DaemonLink::connected(LineStream::Socket socket) {
-  stream_ = std::make_shared<LineStream>(std::move(socket), kUnsentMax);
+void DaemonLink::agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const TcpAddress& address) {
+  patience_.expires_after(kConnectPatience);
+  patience_.async_wait([stream](error_code error) {
+    error_code ignored;
+    if (!error) stream->next_layer().close(ignored);  // ends the handshake below
+  });
+  LineStream::Stream& agreed = *stream;
+  const std::string place = address.host + ":" + address.port;
+  agreed.async_connect(address.host, [this, stream = std::move(stream), place](error_code error) {
+    patience_.cancel();
+    if (error || !stream->next_layer().is_open()) {
+      return failed("no TLS with the daemon at " + place + ": " + (error ? stream->explain(error) : "no answer"));
+    }
+    connected(std::move(*stream));
+  });
+}
+
+void DaemonLink::connected(LineStream::Stream stream) {
+  stream_ = std::make_shared<LineStream>(std::move(stream), kUnsentMax);
   stream_->start({.on_line =
                       [this](const std::string& line) {
                         auto message = api::decode_daemon_to_agent(line);

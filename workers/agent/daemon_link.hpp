@@ -12,6 +12,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
+#include "tls/context.hpp"
 #include "workers/agent/line_stream.hpp"
 
 namespace tidepool::agent {
@@ -22,6 +23,7 @@ struct UnixAddress {
 struct TcpAddress {
   std::string host;
   std::string port;
+  tls::Context tls = nullptr;  // null = plain
 };
 using DaemonAddress = std::variant<UnixAddress, TcpAddress>;
 
@@ -38,8 +40,11 @@ class DaemonLink {
   DaemonLink(boost::asio::io_context& io, DaemonAddress address, Handlers handlers);
 
   void open();
+  // What the next link over TCP is secured with.
+  void secure(tls::Context context);
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
-  // By which name other nodes reach this one, as the newest link shows; over a Unix socket none but itself can.
+  // From which address this node reaches the daemon, as the newest link shows; loopback over a Unix socket, empty
+  // before the first link.
   [[nodiscard]] const std::string& own_host() const { return own_host_; }
   void send(const api::AgentToDaemon& message);
   void close(const std::string& why);
@@ -49,8 +54,10 @@ class DaemonLink {
  private:
   void connect_unix(const UnixAddress& address);
   void resolve_tcp(const TcpAddress& address);
-  void connect_tcp(const boost::asio::ip::tcp::resolver::results_type& endpoints);
-  void connected(LineStream::Socket socket);
+  void connect_tcp(const TcpAddress& address, const boost::asio::ip::tcp::resolver::results_type& endpoints);
+  // The daemon must prove to be the host that was asked for.
+  void agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const TcpAddress& address);
+  void connected(LineStream::Stream stream);
   void failed(const std::string& why);
 
   boost::asio::io_context& io_;
@@ -59,7 +66,7 @@ class DaemonLink {
   boost::asio::ip::tcp::resolver resolver_;
   boost::asio::steady_timer patience_;  // of an attempt to connect
   std::shared_ptr<LineStream> stream_;
-  std::string own_host_ = "127.0.0.1";
+  std::string own_host_;
 };
 
 }  // namespace tidepool::agent

@@ -9,7 +9,7 @@ namespace tidepool::agent {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-LineStream::LineStream(Socket socket, std::size_t unsent_max) : socket_(std::move(socket)), unsent_max_(unsent_max) {}
+LineStream::LineStream(Stream stream, std::size_t unsent_max) : stream_(std::move(stream)), unsent_max_(unsent_max) {}
 
 void LineStream::start(Handlers handlers) {
   handlers_ = std::move(handlers);
@@ -17,10 +17,11 @@ void LineStream::start(Handlers handlers) {
 }
 
 void LineStream::read_more() {
-  socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](error_code error, std::size_t got) {
+  stream_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](error_code error, std::size_t got) {
     if (self->closed_) return;
     if (error) {
-      self->close(error == asio::error::eof ? "the other side closed the link" : error.message());
+      const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+      self->close(ended ? "the other side closed the link" : error.message());
       return;
     }
     if (const auto status = self->incoming_.append({self->buffer_.data(), got}); !status.ok()) {
@@ -45,7 +46,7 @@ void LineStream::send(std::string line) {
 }
 
 void LineStream::write_more() {
-  asio::async_write(socket_, asio::buffer(unsent_.front()), [self = shared_from_this()](error_code error, std::size_t) {
+  asio::async_write(stream_, asio::buffer(unsent_.front()), [self = shared_from_this()](error_code error, std::size_t) {
     if (self->closed_) return;
     if (error) {
       self->close(error.message());
@@ -79,16 +80,16 @@ void LineStream::flushed() {
   if (finishing_) {
     close(finish_why_);
   } else if (half_closing_) {
-    socket_.shutdown(Socket::shutdown_send, ignored);
+    socket().shutdown(Socket::shutdown_send, ignored);
   }
 }
 
 void LineStream::close(std::string why) {
   if (std::exchange(closed_, true)) return;
   error_code ignored;
-  socket_.close(ignored);
+  socket().close(ignored);
   if (!handlers_.on_closed) return;
-  asio::post(socket_.get_executor(), [self = shared_from_this(), why = std::move(why)] {
+  asio::post(stream_.get_executor(), [self = shared_from_this(), why = std::move(why)] {
     // Moved out first: the handlers hold the owner, and the owner may drop us.
     const auto handlers = std::exchange(self->handlers_, {});
     handlers.on_closed(why);

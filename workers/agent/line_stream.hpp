@@ -1,6 +1,6 @@
-// One connection that carries lines both ways, over TCP or a Unix socket. Everything runs on the thread
-// of its io_context. After on_closed nothing is called any more; a peer that does not read is cut off
-// rather than buffered without bound.
+// One connection that carries lines both ways, over TCP, with or without TLS, or a Unix socket. Everything runs on the
+// thread of its io_context. After on_closed nothing is called any more; a peer that does not read is cut off rather
+// than buffered without bound.
 #pragma once
 
 #include <array>
@@ -11,19 +11,21 @@
 #include <string>
 
 #include "api/worker_protocol.hpp"
+#include "tls/stream.hpp"
 
 namespace tidepool::agent {
 
 class LineStream : public std::enable_shared_from_this<LineStream> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
+  using Stream = tls::Stream<Socket>;
   struct Handlers {
     std::function<void(const std::string& line)> on_line;
     std::function<void(const std::string& why)> on_closed;  // once, and never from inside send() or close()
   };
 
-  // `socket` is connected; `unsent_max` bounds the bytes that wait for the peer.
-  LineStream(Socket socket, std::size_t unsent_max);
+  // `stream` is connected, and TLS is agreed on if it has it; `unsent_max` bounds the bytes that wait for the peer.
+  LineStream(Stream stream, std::size_t unsent_max);
 
   void start(Handlers handlers);
   void send(std::string line);
@@ -32,14 +34,14 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
   // Sends what waits, then tells the peer that no more comes; what the peer still sends is read.
   void finish_sending();
   void close(std::string why);
-  [[nodiscard]] Socket& socket() { return socket_; }
+  [[nodiscard]] Socket& socket() { return stream_.next_layer(); }
 
  private:
   void read_more();
   void write_more();
   void flushed();
 
-  Socket socket_;
+  Stream stream_;
   std::size_t unsent_max_;
   Handlers handlers_;
   api::LineBuffer incoming_;

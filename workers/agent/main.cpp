@@ -6,10 +6,15 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
+#include "workers/agent/data_address.hpp"
 #include "workers/agent/health/join_probe.hpp"
+#include "workers/agent/notice/notice_watch.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
 #include "workers/agent/state_lock.hpp"
 
@@ -39,23 +44,51 @@ std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots&
   return std::move(health.figures);
 }
 
-int run_agent(const AgentOptions& options) {
+// Some belong there, such as an MPS server: only more than these are workers' that are not gone.
+std::map<std::string, int> processes_before(const NodeSlots& slots, GpuProbe& probe) {
+  std::map<std::string, int> before;
+  for (const Gpu& gpu : slots.gpus) {
+    if (const auto count = probe.processes_on(gpu.uuid)) before[gpu.uuid] = *count;
+  }
+  return before;
+}
+
+std::optional<int> processes_since(const std::map<std::string, int>& before, const std::string& uuid, GpuProbe& probe) {
+  const auto known = before.find(uuid);
+  const auto count = known == before.end() ? std::nullopt : probe.processes_on(uuid);
+  return count ? std::optional(*count - known->second) : std::nullopt;
+}
+
+int run_agent(AgentOptions options) {
+  if (const Status secured = secure_link(options); !secured.ok()) return fail(secured.error());
   const auto lock = lock_state_dir(options.state_dir);
   if (!lock) {
     const int code = fail(lock.error());
     // A daemon that starts its own agent each time is served by the one that still runs.
     return options.exit_when_idle && lock.error().code == ErrorCode::kConflict ? 0 : code;
   }
+  if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
+  if (!options.data_address.empty()) {
+    const auto chosen = choose_data_address(options.data_address, addresses_of_this_machine());
+    if (!chosen) return fail(chosen.error());
+    options.data_address = chosen->host;
+  }
   NvmlGpuProbe probe;
   const NodeSlots slots = find_slots(options.cpu_slots, options.slot_type, probe);
   spdlog::info("node {}: {}", options.node, slots.note);
-  auto loop = AgentLoop::open(options, slots, [&] { return measure(options, slots); });
+  const auto before = processes_before(slots, probe);
+  auto loop =
+      AgentLoop::open(options, slots,
+                      {.measure = [&] { return measure(options, slots); },
+                       .gpu_processes = [&](const std::string& uuid) { return processes_since(before, uuid, probe); }});
   if (!loop) return fail(loop.error());
   const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
                               (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
   // What workers are using cannot be measured.
   if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots));
+  // Ends before the loop that it tells.
+  const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->tell_notice(at); });
   (*loop)->run();
   return 0;
 }

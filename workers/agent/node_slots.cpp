@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/worker_protocol.hpp"
+
 namespace tidepool::agent {
 namespace {
 
@@ -38,6 +40,33 @@ NodeSlots find_slots(std::optional<int> cpu_slots, const std::string& type, GpuP
   slots.note = std::to_string(slots.count) + " GPUs: " + gpus->front().name;
   slots.gpus = std::move(*gpus);
   return slots;
+}
+
+std::vector<std::string> gpus_of(const NodeSlots& node, const std::vector<int>& slots) {
+  std::vector<std::string> gpus;
+  for (const int slot : slots) {
+    if (static_cast<std::size_t>(slot) < node.gpus.size())
+      gpus.push_back(node.gpus[static_cast<std::size_t>(slot)].uuid);
+  }
+  return gpus;
+}
+
+std::vector<std::string> device_files(const NodeSlots& node, const std::vector<int>& slots) {
+  std::vector<std::string> files = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/infiniband",
+                                    "/dev/gdrdrv"};
+  bool known = true;
+  for (const int slot : slots) {
+    const auto index = static_cast<std::size_t>(slot);
+    if (index >= node.gpus.size() || !node.gpus[index].minor) {
+      known = false;
+      continue;
+    }
+    files.push_back("/dev/nvidia" + std::to_string(*node.gpus[index].minor));
+  }
+  if (known) return files;
+  files.emplace_back("/dev/nvidia-caps");
+  for (int minor = 0; minor < api::kNodeSlotsMax; ++minor) files.push_back("/dev/nvidia" + std::to_string(minor));
+  return files;
 }
 
 }  // namespace tidepool::agent

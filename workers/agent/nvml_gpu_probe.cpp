@@ -13,6 +13,7 @@ namespace {
 // header comes only with the CUDA toolkit, the library with every driver.
 using Device = struct OpaqueDevice*;
 constexpr int kSuccess = 0;
+constexpr int kTooSmall = 7;  // NVML_ERROR_INSUFFICIENT_SIZE: there are more than fit
 constexpr unsigned kMigEnabled = 1;
 constexpr unsigned kTextBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE, also enough for a name
 
@@ -28,6 +29,10 @@ struct Nvml {
   int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
   int (*mig_count)(Device, unsigned*) = nullptr;
   int (*mig_handle)(Device, unsigned, Device*) = nullptr;
+  // Optional.
+  int (*minor)(Device, unsigned*) = nullptr;
+  int (*by_uuid)(const char*, Device*) = nullptr;
+  int (*processes)(Device, unsigned*, void*) = nullptr;
 };
 
 struct CloseLibrary {
@@ -61,6 +66,11 @@ Result<Nvml> load_symbols(const Library& library, const std::string& file) {
                    find(library, "nvmlDeviceGetMaxMigDeviceCount", nvml.mig_count) &&
                    find(library, "nvmlDeviceGetMigDeviceHandleByIndex", nvml.mig_handle);
   if (!mig) nvml.mig_mode = nullptr;
+  static_cast<void>(find(library, "nvmlDeviceGetMinorNumber", nvml.minor));
+  const bool told = find(library, "nvmlDeviceGetHandleByUUID", nvml.by_uuid) &&
+                    (find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.processes) ||
+                     find(library, "nvmlDeviceGetComputeRunningProcesses_v2", nvml.processes));
+  if (!told) nvml.processes = nullptr;
   return nvml;
 }
 
@@ -83,7 +93,11 @@ void add_whole_or_instances(const Nvml& nvml, Device device, std::vector<Gpu>& g
   const bool cut =
       nvml.mig_mode != nullptr && nvml.mig_mode(device, &current, &pending) == kSuccess && current == kMigEnabled;
   if (!cut) {
+    const std::size_t before = gpus.size();
     add(nvml, device, gpus);
+    unsigned minor = 0;
+    const bool told = gpus.size() > before && nvml.minor != nullptr && nvml.minor(device, &minor) == kSuccess;
+    if (told) gpus.back().minor = static_cast<int>(minor);
     return;
   }
   unsigned count = 0;
@@ -124,6 +138,23 @@ Result<std::vector<Gpu>> NvmlGpuProbe::list() {
   auto gpus = list_devices(*nvml);
   nvml->shutdown();
   return gpus;
+}
+
+// Asked without room for an answer: the driver then says how many there are.
+std::optional<int> NvmlGpuProbe::processes_on(const std::string& uuid) {
+  const Library library(::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!library) return std::nullopt;
+  const auto nvml = load_symbols(library, library_);
+  if (!nvml || nvml->processes == nullptr || nvml->init() != kSuccess) return std::nullopt;
+  Device device = nullptr;
+  unsigned count = 0;
+  std::optional<int> found;
+  if (nvml->by_uuid(uuid.c_str(), &device) == kSuccess) {
+    const int code = nvml->processes(device, &count, nullptr);
+    if (code == kSuccess || code == kTooSmall) found = static_cast<int>(count);
+  }
+  nvml->shutdown();
+  return found;
 }
 
 }  // namespace tidepool::agent

@@ -12,6 +12,7 @@ class NvmlGpuProbe : public GpuProbe {
  public:
   explicit NvmlGpuProbe(std::string library = "libnvidia-ml.so.1");
   [[nodiscard]] Result<std::vector<Gpu>> list() override;
+  [[nodiscard]] std::optional<int> processes_on(const std::string& uuid) override;
 
  private:
   std::string library_;

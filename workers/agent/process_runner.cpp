@@ -18,9 +18,16 @@ namespace asio = boost::asio;
 // waitid's idtype for a pidfd; glibc 2.36 names it only with its own header.
 constexpr auto kIdOfPidfd = static_cast<idtype_t>(3);
 
-ProcessEnd end_of(WorkerId worker, int wait_status) {
-  if (WIFEXITED(wait_status)) return {.worker = worker, .exit_code = WEXITSTATUS(wait_status)};
-  return {.worker = worker, .signal = WTERMSIG(wait_status)};
+// tidepool-confine says by its exit code which signal has ended the program.
+ProcessEnd end_with_code(const ProcessRecord& record, int code) {
+  constexpr int kSignals = 128;
+  if (record.uid != 0 && code > kSignals) return {.worker = record.worker, .signal = code - kSignals};
+  return {.worker = record.worker, .exit_code = code};
+}
+
+ProcessEnd end_of(const ProcessRecord& record, int wait_status) {
+  if (WIFEXITED(wait_status)) return end_with_code(record, WEXITSTATUS(wait_status));
+  return {.worker = record.worker, .signal = WTERMSIG(wait_status)};
 }
 
 void kill_leftovers(const ProcessRecord& record) {
@@ -98,7 +105,7 @@ ProcessEnd ProcessRunner::reap(const Running& running) {
   if (!running.ours) {
     const auto status = wait_status_of_stranger(record.pid, running.pidfd->native_handle());
     kill_leftovers(record);
-    return status ? end_of(record.worker, *status) : ProcessEnd{.worker = record.worker, .known = false};
+    return status ? end_of(record, *status) : ProcessEnd{.worker = record.worker, .known = false};
   }
   // While the leader is an unreaped zombie no other process group can have its id.
   ::kill(-record.pid, SIGKILL);
@@ -106,7 +113,7 @@ ProcessEnd ProcessRunner::reap(const Running& running) {
   while (::waitid(kIdOfPidfd, static_cast<id_t>(running.pidfd->native_handle()), &info, WEXITED) < 0 &&
          errno == EINTR) {
   }
-  if (info.si_code == CLD_EXITED) return {.worker = record.worker, .exit_code = info.si_status};
+  if (info.si_code == CLD_EXITED) return end_with_code(record, info.si_status);
   return {.worker = record.worker, .signal = info.si_status};
 }
 

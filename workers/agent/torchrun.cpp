@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "api/comm_address.hpp"
 #include "base/json.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 // Below Linux's default ip_local_port_range, which begins at 32768.
 constexpr int kPortFirst = 20'000;
 constexpr int kPorts = 12'000;
-constexpr const char* kOwnHost = "127.0.0.1";
 constexpr int kSlotNumberMax = 65'535;
 
 // Free on all addresses, of both families where the node has both.
@@ -77,9 +77,11 @@ Result<RankSurroundings> surroundings_of(const Place& place) {
   if (!all) return all.error();
   const auto rank = static_cast<std::size_t>(place.rank);
   const RankAddress& first = all->front();
-  if (first.host == kOwnHost && (*all)[rank].node != first.node && (*all)[rank].host != kOwnHost) {
-    return invalid_argument("rank 0 runs on node " + first.node + ", whose agent speaks to the daemon over a Unix " +
-                            "socket, so other nodes cannot reach it; start that agent with --daemon HOST:PORT");
+  if (api::is_loopback_address(first.host) && (*all)[rank].node != first.node &&
+      !api::is_loopback_address((*all)[rank].host)) {
+    return invalid_argument("rank 0 runs on node " + first.node + ", whose data address " + first.host +
+                            " other nodes cannot reach; start that agent with --data-address, or with --daemon " +
+                            "HOST:PORT by a route that the other nodes share");
   }
   std::map<std::string, int> group_of;  // by node
   int local_rank = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/comm_address.hpp"
+
 namespace tidepool::agent {
 namespace {
 
@@ -20,6 +22,16 @@ Environment base_environment(const Environment& agent, int cpus) {
     if (const auto found = agent.find(name); found != agent.end()) result[name] = found->second;
   }
   return result;
+}
+
+// What a job names itself holds, but for the address: there its agent expects it.
+void say_where_to_meet(const DataAddress& data, Environment& environment) {
+  environment.erase("TIDEPOOL_DATA_ADDRESS");
+  if (!data.host.empty()) environment["TIDEPOOL_DATA_ADDRESS"] = data.host;
+  if (data.interface.empty() || api::is_loopback_address(data.host)) return;
+  environment.emplace("NCCL_SOCKET_IFNAME", "=" + data.interface);  // with =, this one and none that begins so
+  environment.emplace("GLOO_SOCKET_IFNAME", data.interface);        // of PyTorch's own Gloo
+  if (data.host.find(':') != std::string::npos) environment.emplace("NCCL_SOCKET_FAMILY", "AF_INET6");
 }
 
 Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlots& slots) {
@@ -62,10 +74,19 @@ bool holds_nul(const ChildSpec& spec) {
 
 }  // namespace
 
+Status make_checkpoint_folder(api::StartWorker& order, const fs::path& fallback) {
+  const fs::path folder = order.env.emplace("TIDEPOOL_CHECKPOINT_DIR", fallback.string()).first->second;
+  std::error_code error;
+  fs::create_directories(fs::path(order.workdir) / folder, error);
+  if (error) return io_error("cannot make the checkpoint folder " + folder.string() + ": " + error.message());
+  return ok_status();
+}
+
 Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place, const NodeSlots& slots) {
   const auto devices = visible_devices(order, slots);
   if (!devices) return devices.error();
   Environment environment = base_environment(place.agent_environment, order.cpus.value_or(1));
+  if (place.confined) environment["HOME"] = "/tmp";
   for (const auto& [name, value] : order.env) {
     if (name.empty() || name.find('=') != std::string::npos) {
       return invalid_argument("\"" + name + "\" cannot be the name of an environment variable");
@@ -80,6 +101,7 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   environment["TIDEPOOL_JOB_FILE"] = place.job_file.string();
   environment["TIDEPOOL_CLUSTER"] = place.cluster;
   environment.emplace("TIDEPOOL_CHECKPOINT_DIR", place.checkpoint_folder.string());
+  say_where_to_meet(place.data, environment);
   environment.erase("TIDEPOOL_PARK_DIR");
   if (place.park_folder) environment["TIDEPOOL_PARK_DIR"] = place.park_folder->string();
 

@@ -9,6 +9,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
+#include "workers/agent/data_address.hpp"
 #include "workers/agent/node_slots.hpp"
 #include "workers/agent/system/child_process.hpp"
 
@@ -21,11 +22,17 @@ struct LaunchPlace {
   std::string cluster;                                   // for TIDEPOOL_CLUSTER
   std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one
   std::optional<std::filesystem::path> park_folder;      // for TIDEPOOL_PARK_DIR
+  DataAddress data;                                      // for TIDEPOOL_DATA_ADDRESS; no host: it is not known
+  bool confined = false;                                 // then HOME is its own /tmp
   std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
 };
 
 // An error means that the order cannot be carried out as it is written. Leaves `output` and `cpus` to the caller.
 [[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,
                                             const NodeSlots& slots);
+
+// That in which a program which starts anew for each generation keeps its states: the order's, or else `fallback`,
+// which the order then names.
+[[nodiscard]] Status make_checkpoint_folder(api::StartWorker& order, const std::filesystem::path& fallback);
 
 }  // namespace tidepool::agent

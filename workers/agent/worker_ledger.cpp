@@ -44,6 +44,14 @@ std::vector<int> cpus_in(ObjectReader& in) {
   return cpus;
 }
 
+std::vector<std::string> gpus_in(ObjectReader& in) {
+  std::vector<std::string> gpus;
+  for (const json& entry : in.raw("gpus")) {
+    if (entry.is_string()) gpus.push_back(entry.get<std::string>());
+  }
+  return gpus;
+}
+
 // False if the line is none of the three that this file writes.
 bool replay(const json& line, History& history) {
   std::vector<FieldError> errors;
@@ -174,7 +182,9 @@ Status WorkerLedger::record_process(const ProcessRecord& record) {
                                                                    {"pid", record.pid},
                                                                    {"start_time", record.start_time},
                                                                    {"boot_id", record.boot_id},
-                                                                   {"cpus", record.cpus}}) +
+                                                                   {"cpus", record.cpus},
+                                                                   {"gpus", record.gpus},
+                                                                   {"uid", record.uid}}) +
                                                        "\n");
 }
 
@@ -193,7 +203,9 @@ std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
       .pid = static_cast<pid_t>(in.required_integer("pid", {.low = 2, .high = INT32_MAX})),
       .start_time = static_cast<std::uint64_t>(in.required_integer("start_time", {.low = 0, .high = INT64_MAX})),
       .boot_id = in.required_text("boot_id"),
-      .cpus = cpus_in(in)};
+      .cpus = cpus_in(in),
+      .gpus = gpus_in(in),
+      .uid = static_cast<uid_t>(in.integer("uid", 0, {.low = 0, .high = UINT32_MAX}))};
   in.finish();
   if (!errors.empty() || named != worker) return std::nullopt;
   return record;

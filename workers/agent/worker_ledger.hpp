@@ -23,9 +23,11 @@ struct ProcessRecord {
   WorkerId worker;
   JobId job;
   pid_t pid = 0;
-  std::uint64_t start_time = 0;  // clock ticks since boot, /proc/<pid>/stat field 22
-  std::string boot_id;           // /proc/sys/kernel/random/boot_id
-  std::vector<int> cpus;         // that it has to itself; empty = none
+  std::uint64_t start_time = 0;     // clock ticks since boot, /proc/<pid>/stat field 22
+  std::string boot_id;              // /proc/sys/kernel/random/boot_id
+  std::vector<int> cpus;            // that it has to itself; empty = none
+  std::vector<std::string> gpus{};  // whose memory must be back when it has ended
+  uid_t uid = 0;                    // of its job, if it is confined; 0 = it is not
 };
 
 class WorkerLedger {

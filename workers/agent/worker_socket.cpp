@@ -21,12 +21,14 @@ using LocalSocket = asio::local::stream_protocol::socket;
 constexpr std::size_t kUnreadMax = 16U << 20U;
 constexpr std::size_t kWaitingMax = 256;         // messages for one worker that is not connected
 constexpr std::size_t kUnknownLinksMax = 1'024;  // connections without a hello
+constexpr int kUnknownLinksOfUserMax = 256;      // so that one job cannot keep the others out
 constexpr auto kDrainPatience = std::chrono::seconds(2);
 
-bool same_user(LocalSocket& socket) {
+std::optional<uid_t> user_of_peer(LocalSocket& socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  return ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
+  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
+  return peer.uid;
 }
 
 }  // namespace
@@ -57,12 +59,26 @@ Status WorkerSocket::listen(const std::filesystem::path& path) {
   error_code error;
   acceptor_.open(asio::local::stream_protocol(), error);
   if (!error) acceptor_.bind(asio::local::stream_protocol::endpoint(path.string()), error);
-  if (!error && ::chmod(path.c_str(), 0600) != 0) return errno_error("protect " + path.string());
+  // Jobs with users of their own see it, and only it, in a folder that is closed to all others.
+  const mode_t mode = ::geteuid() == 0 ? 0666 : 0600;
+  if (!error && ::chmod(path.c_str(), mode) != 0) return errno_error("protect " + path.string());
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor_.non_blocking(true, error);
   if (error) return io_error("cannot listen on " + path.string() + ": " + error.message());
   arriving_.start();
   return ok_status();
+}
+
+Status WorkerSocket::listen_in(const std::filesystem::path& state_dir) {
+  namespace fs = std::filesystem;
+  TP_TRY(make_private_folder(state_dir / "sock"));
+  std::error_code error;
+  if (::geteuid() == 0) fs::permissions(state_dir / "sock", fs::perms(0711), error);
+  const fs::path known = state_dir / "w.sock";
+  fs::remove(known, error);
+  fs::create_symlink("sock/w.sock", known, error);
+  if (error) return io_error("cannot make " + known.string() + ": " + error.message());
+  return listen(state_dir / "sock" / "w.sock");
 }
 
 void WorkerSocket::accept_waiting() {
@@ -76,16 +92,16 @@ void WorkerSocket::accept_waiting() {
 }
 
 void WorkerSocket::admit(LocalSocket socket) {
-  if (!same_user(socket)) {
-    handlers_.on_trouble("a process of another user tried to speak as a worker; it was sent away");
-    return;
-  }
-  if (unknown_links_.size() >= kUnknownLinksMax) {
+  const auto user = user_of_peer(socket);
+  if (!user) return handlers_.on_trouble("the kernel does not tell of which user a connection is; it was sent away");
+  const auto same = std::count_if(unknown_links_.begin(), unknown_links_.end(),
+                                  [&](const auto& link) { return link.second == *user; });
+  if (unknown_links_.size() >= kUnknownLinksMax || (*user != ::geteuid() && same >= kUnknownLinksOfUserMax)) {
     handlers_.on_trouble("too many connections without a hello; one was sent away");
     return;
   }
-  auto stream = std::make_shared<LineStream>(LineStream::Socket(std::move(socket)), kUnreadMax);
-  unknown_links_.insert(stream);
+  auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax);
+  unknown_links_.emplace(stream, *user);
   // Weak: the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
   stream->start({.on_line =
@@ -114,8 +130,11 @@ void WorkerSocket::greet(const Stream& stream, const std::string& line) {
   } else if (hello->protocol != api::kWorkerProtocol) {
     trouble = "a worker speaks protocol " + std::to_string(hello->protocol) + "; this agent speaks " +
               std::to_string(api::kWorkerProtocol);
-  } else if (!handlers_.lives(hello->worker)) {
+  } else if (const auto user = handlers_.user_of(hello->worker); !user) {
     trouble = hello->worker.text() + " does not live on this node";
+  } else if (*user != unknown_links_.at(stream)) {
+    trouble = "a process of user " + std::to_string(unknown_links_.at(stream)) + " said that it is " +
+              hello->worker.text() + ", which is another user's; it was sent away";
   }
   if (!trouble.empty()) {
     handlers_.on_trouble(trouble);

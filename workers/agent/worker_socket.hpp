@@ -1,5 +1,5 @@
-// The Unix socket where workers speak to their agent. Only processes of the agent's own user get in, and
-// only under the id of a worker that lives here. Messages for a worker that is not connected yet wait
+// The Unix socket where workers speak to their agent. Only processes of a worker's own user get in under its id, and
+// only while it lives here. Messages for a worker that is not connected yet wait
 // for it, so that none is lost while it boots or connects again.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 
 #include "api/accept_loop.hpp"
@@ -23,7 +23,8 @@ namespace tidepool::agent {
 class WorkerSocket {
  public:
   struct Handlers {
-    std::function<bool(WorkerId)> lives;
+    // As whom it runs; none: it does not live here.
+    std::function<std::optional<uid_t>(WorkerId)> user_of;
     std::function<void(WorkerId, api::FromWorker)> on_message;
     std::function<void(WorkerId, api::PulseMessage)> on_pulse;
     std::function<void(WorkerId)> on_hung_up;                     // by the worker itself
@@ -32,6 +33,9 @@ class WorkerSocket {
   WorkerSocket(boost::asio::io_context& io, Handlers handlers);
 
   [[nodiscard]] Status listen(const std::filesystem::path& path);
+  // At sock/w.sock: a folder that each confined worker sees, so that it finds the socket of the next agent, too. For
+  // others it is at w.sock.
+  [[nodiscard]] Status listen_in(const std::filesystem::path& state_dir);
   void send(WorkerId worker, const api::ToWorker& message);
   // Ends each link on our side; what a worker still sends on it is read, and it connects again by itself.
   void close_links();
@@ -58,7 +62,7 @@ class WorkerSocket {
   Handlers handlers_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
   api::AcceptLoop<boost::asio::local::stream_protocol::acceptor> arriving_;
-  std::set<Stream> unknown_links_;  // have not said hello yet
+  std::map<Stream, uid_t> unknown_links_;  // have not said hello yet; of that user
   std::map<WorkerId, Stream> links_;
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;

@@ -1,26 +1,16 @@
-// What a worker tells the others before they connect: which transports it has, and where it is to be found on each. All
-// ranks see the same addresses, so all come to the same choice without another message.
+// Which transport the workers of a generation take. All ranks see the same addresses, so all come to the same choice
+// without another message.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/comm_address.hpp"
 #include "base/result.hpp"
 
 namespace tidepool::runtime {
 
-struct CommAddress {
-  struct Nccl {
-    int version = 0;  // 22809 = 2.28.9
-    std::string id;   // of rank 0, else empty
-  };
-  std::optional<Nccl> nccl;
-  std::optional<std::string> gloo;
-
-  [[nodiscard]] std::string encode() const;
-  [[nodiscard]] static Result<CommAddress> decode(const std::string& blob);
-};
+using api::CommAddress;
 
 enum class Transport { kGloo, kNccl };
 

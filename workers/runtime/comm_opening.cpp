@@ -55,7 +55,8 @@ Result<std::shared_ptr<CommOpening>> CommOpening::open(const Transports& transpo
                                   .size = options.size,
                                   .host = options.host,
                                   .connect_timeout = options.connect_timeout,
-                                  .collective_timeout = options.collective_timeout});
+                                  .collective_timeout = options.collective_timeout,
+                                  .warn = log_warning});
     if (!opened.ok()) return opened.error();
     gloo = *std::move(opened);
   }
@@ -86,11 +87,11 @@ std::string CommOpening::address() const {
 
 Result<std::shared_ptr<Comm>> CommOpening::connect(const std::vector<std::string>& addresses) {
   std::vector<CommAddress> told;
-  std::vector<std::string> gloo;
+  std::vector<CommAddress::Gloo> gloo;
   for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
     auto address = CommAddress::decode(addresses[rank]);
     if (!address.ok()) return invalid_argument("rank " + std::to_string(rank) + " sent " + address.error().message);
-    gloo.push_back(address->gloo.value_or(std::string()));
+    gloo.push_back(address->gloo.value_or(CommAddress::Gloo{}));
     told.push_back(*std::move(address));
   }
   const auto agreed = agree_on_transport(told);

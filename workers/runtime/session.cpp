@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "api/comm_address.hpp"
 #include "workers/runtime/live_session.hpp"
 
 namespace tidepool::runtime {
@@ -30,6 +31,12 @@ Result<SessionOptions> SessionOptions::from_environment() {
         "first to run alone");
   }
   options.worker = *worker;
+  if (const char* host = std::getenv("TIDEPOOL_DATA_ADDRESS"); host != nullptr && *host != '\0') {
+    if (!api::is_host_address(host)) {
+      return invalid_argument("TIDEPOOL_DATA_ADDRESS is \"" + std::string(host) + "\", which is no IP address");
+    }
+    options.host = host;
+  }
   return options;
 }
 

@@ -81,8 +81,9 @@ struct SessionOptions {
   KeepOptions keep;       // checkpoints and parked states
   Millis stuck_after{0};  // a computation that lasts longer is taken for stuck; 0 = from the usual step
 
-  // The same with agent_socket, worker, backend, keep and stuck_after from the environment: TIDEPOOL_AGENT_SOCKET,
-  // TIDEPOOL_WORKER, TIDEPOOL_BACKEND, TIDEPOOL_STUCK_AFTER_MS and those of KeepOptions.
+  // The same with agent_socket, worker, backend, host, keep and stuck_after from the environment:
+  // TIDEPOOL_AGENT_SOCKET, TIDEPOOL_WORKER, TIDEPOOL_BACKEND, TIDEPOOL_DATA_ADDRESS, TIDEPOOL_STUCK_AFTER_MS and those
+  // of KeepOptions.
   [[nodiscard]] static Result<SessionOptions> from_environment();
 };
 

@@ -25,6 +25,7 @@ enum class ReasonCategory {
   kResizing,   // why it goes to another size, smaller or larger
   kWorker,     // what becomes of one worker, or happened to it
   kEnding,     // why a job ended
+  kNode,       // why a node comes or goes
 };
 
 enum class Blocks { kNo, kForLackOfSlots };

@@ -12,12 +12,21 @@ constexpr std::size_t kOutgoingBytesMax = 64U << 20U;
 
 }  // namespace
 
+void AgentSession::start() {
+  if (!link_.secured()) return read();
+  link_.async_serve([self = shared_from_this()](boost::system::error_code failed) {
+    if (self->closed_) return;
+    if (failed) return self->close("no TLS with this agent: " + self->link_.explain(failed));
+    self->read();
+  });
+}
+
 void AgentSession::read() {
-  socket_.async_read_some(
+  link_.async_read_some(
       boost::asio::buffer(chunk_), [self = shared_from_this()](boost::system::error_code failed, std::size_t count) {
         if (self->closed_) return;
-        if (failed)
-          return self->close(failed == boost::asio::error::eof ? "the agent closed the link" : failed.message());
+        const bool ended = failed == boost::asio::error::eof || failed == boost::asio::ssl::error::stream_truncated;
+        if (failed) return self->close(ended ? "the agent closed the link" : failed.message());
         if (auto fits = self->lines_.append({self->chunk_.data(), count}); !fits.ok()) {
           return self->close(fits.error().message);
         }
@@ -56,7 +65,7 @@ void AgentSession::send(const api::DaemonToAgent& message) {
 
 void AgentSession::write() {
   writing_ = true;
-  boost::asio::async_write(socket_, boost::asio::buffer(outgoing_.front()),
+  boost::asio::async_write(link_, boost::asio::buffer(outgoing_.front()),
                            [self = shared_from_this()](boost::system::error_code failed, std::size_t count) {
                              self->writing_ = false;
                              if (self->closed_) return;
@@ -77,7 +86,7 @@ void AgentSession::close(const std::string& why) {
   if (std::exchange(closed_, true)) return;
   const auto keep = shared_from_this();
   boost::system::error_code ignored;
-  socket_.close(ignored);
+  link_.next_layer().close(ignored);
   handlers_.on_closed(*this, why);
 }
 

@@ -8,10 +8,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/worker_protocol.hpp"
 #include "schedulerd/live/service/inbox.hpp"
+#include "tls/client_certificate.hpp"
+#include "tls/stream.hpp"
 
 namespace tidepool::live {
 
@@ -24,10 +27,11 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   };
   enum class Stage { kHello, kJoining, kLive };
 
-  AgentSession(Socket socket, SessionNumber number, Handlers handlers)
-      : number_(number), socket_(std::move(socket)), handlers_(std::move(handlers)) {}
+  AgentSession(tls::Stream<Socket> link, SessionNumber number, Handlers handlers)
+      : number_(number), link_(std::move(link)), handlers_(std::move(handlers)) {}
 
-  void start() { read(); }
+  // Agrees on TLS first, if the link has it.
+  void start();
   void send(const api::DaemonToAgent& message);
   // Sends what waits, then closes.
   void close_after_sending();
@@ -38,11 +42,18 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void release();
 
   [[nodiscard]] SessionNumber number() const { return number_; }
+  [[nodiscard]] bool secured() const { return link_.secured(); }
+  // The certificate that the agent has shown, unchecked; empty = none.
+  [[nodiscard]] std::string shown_certificate() { return link_.peer_certificate(); }
+  // Of the checked certificate; empty = it has come with the shared token.
+  [[nodiscard]] std::string key() const { return certificate ? certificate->key : std::string(); }
 
   Stage stage = Stage::kHello;
   std::string node_name;
   NodeId node;
   std::int64_t silent_ticks = 0;
+  std::optional<tls::Client> certificate;  // with which it has said hello, checked
+  std::string request;                     // for a certificate, that waits for an answer
 
  private:
   void read();
@@ -50,7 +61,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void write();
 
   SessionNumber number_;
-  Socket socket_;
+  tls::Stream<Socket> link_;
   Handlers handlers_;
   api::LineBuffer lines_;
   std::array<char, 65'536> chunk_{};

@@ -78,7 +78,10 @@ Status EmbeddedAgent::spawn() {
                                     "--price",
                                     to_text(options_.price_per_slot_hour),
                                     "--exit-when-idle",
-                                    "60s"};
+                                    "60s",
+                                    "--isolation",
+                                    options_.isolation};
+  if (!options_.data_address.empty()) words.insert(words.end(), {"--data-address", options_.data_address});
   policies::host::SpawnPlan plan;
   plan.open("/dev/null", O_RDONLY, STDIN_FILENO);
   plan.open(options_.log_file, O_WRONLY | O_CREAT | O_APPEND, STDOUT_FILENO);

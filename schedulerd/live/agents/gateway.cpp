@@ -16,11 +16,14 @@
 #include <chrono>
 #include <map>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "api/accept_loop.hpp"
+#include "api/node_token.hpp"
 #include "base/overloaded.hpp"
 #include "schedulerd/live/agents/agent_session.hpp"
+#include "schedulerd/live/agents/embedded_agent.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
@@ -33,6 +36,14 @@ using Tcp = asio::ip::tcp;
 constexpr std::int64_t kLogTicksMax = 10;  // heartbeats that a log request may take
 constexpr std::int64_t kHelloTicksMax = 5;
 
+constexpr const char* kNewerAgent = "a newer agent of the same name has connected";
+
+Status check_protocol(int protocol) {
+  if (protocol == api::kWorkerProtocol) return ok_status();
+  return invalid_argument("the agent speaks protocol " + std::to_string(protocol) + ", the daemon " +
+                          std::to_string(api::kWorkerProtocol) + "; install the same version on both sides");
+}
+
 std::int64_t ticks_of(Duration patience, Duration heartbeat) {
   return (patience.count_us() + heartbeat.count_us() - 1) / heartbeat.count_us();
 }
@@ -44,6 +55,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   // A node name that has been seen: its session, or for how long it has been away.
   struct Link {
     std::shared_ptr<AgentSession> session;
+    std::shared_ptr<AgentSession> joining;  // has said hello, and the loop has not answered
     std::int64_t away_ticks = 0;
     std::int64_t patience_ticks = 0;
     bool lost = false;   // the loop has been told
@@ -61,13 +73,17 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   template <class Acceptor>
   typename api::AcceptLoop<Acceptor>::Handlers accept_handlers();
   void make_room();
-  void open_session(AgentSession::Socket socket);
+  void open_session(tls::Stream<AgentSession::Socket> link);
   void on_message(AgentSession& session, api::AgentToDaemon message);
   void on_hello(AgentSession& session, api::AgentHello hello);
+  void on_request(AgentSession& session, api::CertificateRequest request);
+  [[nodiscard]] Status check_hello(AgentSession& session, const api::AgentHello& hello);
   void on_closed(AgentSession& session, const std::string& why);
   void refuse(AgentSession& session, const std::string& why);
   void deliver(const OutboxItem& item);
   void admit(const Admission& admission);
+  void grant(const CertificateGrant& granted);
+  void expel(const NodeExpulsion& expelled);
   void tick();
   void schedule_tick();
   void finish_log(std::uint64_t request, Result<LogPage> page);
@@ -127,11 +143,16 @@ Status Gateway::Impl::bind() {
 
 template <class Acceptor>
 typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::accept_handlers() {
-  return {.on_link = [this](auto socket) { open_session(AgentSession::Socket(std::move(socket))); },
-          .on_failure =
-              [](const boost::system::error_code& failed) {
-                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
-              }};
+  constexpr bool kFromOutside = std::is_same_v<Acceptor, Tcp::acceptor>;
+  return {
+      .on_link =
+          [this](auto socket) {
+            open_session(tls::Stream(AgentSession::Socket(std::move(socket)), kFromOutside ? options.tls : nullptr));
+          },
+      .on_failure =
+          [](const boost::system::error_code& failed) {
+            spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+          }};
 }
 
 // A client that has the token says hello at once; unknown clients must not take the descriptors of all others.
@@ -142,11 +163,11 @@ void Gateway::Impl::make_room() {
   if (oldest != sessions.end()) std::shared_ptr(oldest->second)->close("too many links without a hello");
 }
 
-void Gateway::Impl::open_session(AgentSession::Socket socket) {
+void Gateway::Impl::open_session(tls::Stream<AgentSession::Socket> link) {
   make_room();
   const SessionNumber number = next_session++;
   auto session = std::make_shared<AgentSession>(
-      std::move(socket), number,
+      std::move(link), number,
       AgentSession::Handlers{
           .on_message = [this](AgentSession& from, api::AgentToDaemon said) { on_message(from, std::move(said)); },
           .on_closed = [this](AgentSession& from, const std::string& why) { on_closed(from, why); }});
@@ -156,15 +177,18 @@ void Gateway::Impl::open_session(AgentSession::Socket socket) {
 
 void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message) {
   if (auto* hello = std::get_if<api::AgentHello>(&message)) return on_hello(session, std::move(*hello));
+  if (auto* request = std::get_if<api::CertificateRequest>(&message)) return on_request(session, std::move(*request));
   if (session.stage != AgentSession::Stage::kLive) return refuse(session, "the first line must be a hello");
   std::visit(
       Overloaded{
           [](api::AgentHello&) {},
+          [](api::CertificateRequest&) {},
           [](api::AgentHeartbeat&) {},
           [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
           [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
           [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
           [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
+          [&](const api::ReclaimReport& report) { inbox.push(NodeReclaimItem{session.node, report}); },
           [&](api::ProbedReport& report) { inbox.push(NodeProbedItem{session.node, std::move(report)}); },
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);
@@ -177,13 +201,9 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
-  if (hello.protocol != api::kWorkerProtocol) {
-    return refuse(session, "the agent speaks protocol " + std::to_string(hello.protocol) + ", the daemon " +
-                               std::to_string(api::kWorkerProtocol) + "; install the same version on both sides");
-  }
-  if (!equal_in_constant_time(hello.token, options.token)) {
-    spdlog::warn("event=agent_refused node={} why=\"wrong token\"", hello.node.substr(0, 63));
-    return refuse(session, "wrong agent token; copy agent.token from the daemon's state directory");
+  if (const Status good = check_hello(session, hello); !good.ok()) {
+    spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node.substr(0, 63), good.error().message);
+    return refuse(session, good.error().message);
   }
   hello.token.clear();
   session.stage = AgentSession::Stage::kJoining;
@@ -191,10 +211,62 @@ void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   session.hold();
   Link& link = links[hello.node];
   if (!link.known) link.patience_ticks = ticks_of(options.patience, options.heartbeat);
-  if (const auto older = std::exchange(link.session, session.shared_from_this())) {
-    older->close("a newer agent of the same name has connected");
+  if (const auto older = std::exchange(link.joining, session.shared_from_this())) older->close(kNewerAgent);
+  inbox.push(AgentHelloItem{session.number(), std::move(hello), session.key()});
+}
+
+// A certificate counts before a token. The loop knows whether it has been revoked.
+Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& hello) {
+  TP_TRY(check_protocol(hello.protocol));
+  if (const std::string shown = session.shown_certificate(); !shown.empty()) {
+    auto client = options.nodes.check(shown);
+    if (!client.ok()) return client.error();
+    if (client->name != hello.node) {
+      return invalid_argument("this agent's certificate is for the node " + client->name + ", and it says that it is " +
+                              hello.node.substr(0, 63) + "; start it without --node");
+    }
+    session.certificate = *std::move(client);
+  } else if (!equal_in_constant_time(hello.token, options.token)) {
+    return invalid_argument("wrong agent token; copy agent.token from the daemon's state directory");
   }
-  inbox.push(AgentHelloItem{session.number(), std::move(hello)});
+  const auto link = links.find(hello.node);
+  const bool is_held = link != links.end() && link->second.session != nullptr;
+  if (!is_held || link->second.session->key() == session.key()) return ok_status();
+  return conflict("the name " + hello.node + " is held by a node that is connected and not this one; give this node " +
+                  "another name, or stop the agent there first");
+}
+
+void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest request) {
+  const auto refuse_it = [&](const std::string& why) {
+    spdlog::warn("event=node_join_refused node={} why=\"{}\"", request.node.substr(0, 63), why);
+    refuse(session, why);
+  };
+  if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);
+  if (!session.secured() || !options.nodes.signs()) {
+    return refuse_it("certificates are given over TLS only; start the daemon with --tls");
+  }
+  auto key = tls::requested_key(request.request);
+  if (!key.ok()) return refuse_it(key.error().message);
+  session.request = std::move(request.request);
+  if (session.stage == AgentSession::Stage::kLive) {
+    if (session.key() != *key) return refuse_it("a certificate is renewed for the key with which the agent has come");
+    inbox.push(NodeRenewalItem{session.number(), session.node_name, *std::move(key), options.nodes.lifetime()});
+    return;
+  }
+  if (session.stage != AgentSession::Stage::kHello) return refuse_it("a link asks for one certificate at a time");
+  if (request.node == kLocalNode) {
+    return refuse_it("the name local is that of the daemon's own agent; give another with --name");
+  }
+  const auto token = api::read_node_token(request.token);
+  if (!token.ok()) return refuse_it(token.error().message);
+  session.stage = AgentSession::Stage::kJoining;
+  session.hold();
+  inbox.push(NodeJoinItem{.session = session.number(),
+                          .token_id = token->id,
+                          .secret_sha256 = sha256_hex(token->secret),
+                          .node = std::move(request.node),
+                          .key_sha256 = *std::move(key),
+                          .lifetime = options.nodes.lifetime()});
 }
 
 void Gateway::Impl::refuse(AgentSession& session, const std::string& why) {
@@ -206,10 +278,14 @@ void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
   spdlog::info("event=agent_link_closed node={} why=\"{}\"", session.node_name, why);
   const auto own = by_node.find(session.node);
   if (own != by_node.end() && own->second.get() == &session) by_node.erase(own);
-  const auto link = links.find(session.node_name);
-  if (link != links.end() && link->second.session.get() == &session) {
-    link->second.session.reset();
-    link->second.away_ticks = 0;
+  if (const auto link = links.find(session.node_name); link != links.end()) {
+    if (link->second.joining.get() == &session) link->second.joining.reset();
+    if (link->second.session.get() == &session) {
+      link->second.session.reset();
+      link->second.away_ticks = 0;
+    }
+    const bool was_a_node = link->second.known || link->second.session != nullptr || link->second.joining != nullptr;
+    if (!was_a_node) links.erase(link);
   }
   sessions.erase(session.number());
 }
@@ -220,14 +296,14 @@ void Gateway::Impl::deliver(const OutboxItem& item) {
                  [&](const AgentRefusal& refusal) {
                    const auto session = sessions.find(refusal.session);
                    if (session == sessions.end()) return;
-                   const auto kept = session->second;
-                   if (!links[kept->node_name].known) links.erase(kept->node_name);  // it never was a node
-                   refuse(*kept, refusal.why);
+                   refuse(*std::shared_ptr(session->second), refusal.why);
                  },
                  [&](const NodeOrder& order) {
                    const auto session = by_node.find(order.node);
                    if (session != by_node.end()) std::shared_ptr(session->second)->send(order.message);
                  },
+                 [&](const CertificateGrant& granted) { grant(granted); },
+                 [&](const NodeExpulsion& expelled) { expel(expelled); },
              },
              item);
 }
@@ -240,6 +316,10 @@ void Gateway::Impl::admit(const Admission& admission) {
   session->node = admission.node;
   by_node[admission.node] = session;
   Link& link = links[session->node_name];
+  if (link.joining == session) link.joining.reset();
+  if (const auto older = std::exchange(link.session, session); older != nullptr && older != session) {
+    older->close(kNewerAgent);
+  }
   link.lost = false;
   link.known = true;
   link.patience_ticks = ticks_of(options.patience, options.heartbeat);
@@ -249,6 +329,29 @@ void Gateway::Impl::admit(const Admission& admission) {
                                   .cluster = options.cluster});
   for (const auto& order : admission.orders) session->send(order);
   session->release();
+}
+
+void Gateway::Impl::grant(const CertificateGrant& granted) {
+  const auto found = sessions.find(granted.session);
+  if (found == sessions.end()) return;  // gone; it asks again with the same key
+  const auto session = found->second;
+  auto certificate = options.nodes.sign(std::exchange(session->request, {}), granted.node);
+  if (!certificate.ok()) {
+    spdlog::error("event=node_certificate_failed node={} why=\"{}\"", granted.node, certificate.error().message);
+    return refuse(*session, "the daemon cannot sign: " + certificate.error().message);
+  }
+  session->send(api::CertificateIssued{granted.node, *certificate});
+  if (session->stage != AgentSession::Stage::kLive) return session->close_after_sending();
+  if (auto renewed = tls::read_client(*certificate); renewed.ok()) session->certificate = *std::move(renewed);
+}
+
+void Gateway::Impl::expel(const NodeExpulsion& expelled) {
+  const auto link = links.find(expelled.node);
+  if (link == links.end()) return;
+  const auto live = link->second.session;  // closing changes the map
+  const auto joining = link->second.joining;
+  if (live != nullptr) refuse(*live, expelled.why);
+  if (joining != nullptr) refuse(*joining, expelled.why);
 }
 
 // One heartbeat has passed here.
@@ -262,10 +365,13 @@ void Gateway::Impl::tick() {
       session->close("no heartbeat for " + to_text(options.patience));
     } else if (unnamed && session->silent_ticks > kHelloTicksMax) {
       session->close("no hello");
+    } else if (session->certificate && options.nodes.has_expired(*session->certificate)) {
+      session->close("the certificate of " + session->node_name + " has expired");
     }
   }
   for (auto& [name, link] : links) {
-    if (link.session != nullptr || link.lost || ++link.away_ticks <= link.patience_ticks) continue;
+    if (link.session != nullptr || link.joining != nullptr || link.lost || ++link.away_ticks <= link.patience_ticks)
+      continue;
     link.lost = true;
     inbox.push(AgentLostItem{name, "no agent for " + to_text(options.heartbeat * link.patience_ticks)});
   }

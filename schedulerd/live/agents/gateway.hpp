@@ -2,7 +2,8 @@
 // thread of its own. It knows sessions and nothing of jobs: agents' messages go into the inbox, the
 // loop's messages to the node's session.
 //
-// One live session a node name: a newer one ends the older. A node is lost once it has been away or
+// One live session a node name: a newer one with the same key, or without one like the older, ends the older; others
+// are refused. A node is lost once it has been away or
 // silent for `patience`, counted in heartbeats of this process, so that a paused daemon loses no node.
 #pragma once
 
@@ -14,21 +15,25 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "schedulerd/live/agents/node_authority.hpp"
 #include "schedulerd/live/service/inbox.hpp"
 #include "schedulerd/live/service/service.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "tls/context.hpp"
 
 namespace tidepool::live {
 
 struct GatewayOptions {
   std::string socket_path;
   std::optional<Endpoint> tcp;
+  tls::Context tls;     // of the TCP port; null = plain, on loopback only. It asks agents for certificates
   std::string token;    // that agents must show
   std::string cluster;  // this daemon's identity, told to agents
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
   std::vector<std::string> expected;                // names of those nodes
+  NodeAuthority nodes{{}, {}};                      // without a certificate: no node joins by one
   std::size_t unnamed_max = 256;                    // links that have not said hello; beyond it the oldest is closed
 };
 

@@ -1,5 +1,6 @@
 // One connection over Beast: heads, bodies, answers and open streams. The only translation unit of the daemon that
 // includes Beast, because that costs half a minute to compile.
+#include <spdlog/spdlog.h>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
@@ -15,6 +16,7 @@
 
 #include "base/check.hpp"
 #include "schedulerd/live/http/listener.hpp"
+#include "tls/stream.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -29,10 +31,14 @@ constexpr std::size_t kLingerBytes = 1U << 20U;  // read and thrown away after a
 class Session final : public Connection, public std::enable_shared_from_this<Session> {
  public:
   Session(Listener& server, tcp::socket socket, std::string address)
-      : server_(&server), stream_(std::move(socket)), address_(std::move(address)), write_deadline_(server.io) {}
+      : server_(&server),
+        stream_(beast::tcp_stream(std::move(socket)), server.options.tls),
+        address_(std::move(address)),
+        write_deadline_(server.io) {}
 
   void run() override {
-    stream_.expires_after(to_chrono(server_->options.head_deadline));
+    socket().expires_after(to_chrono(server_->options.head_deadline));
+    if (stream_.secured()) return agree_on_tls();
     read_head();
   }
 
@@ -57,6 +63,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::function<void()> on_closed;
 
  private:
+  [[nodiscard]] beast::tcp_stream& socket() { return stream_.next_layer(); }
+  void agree_on_tls();
   void read_head();
   void take_head(std::size_t head_size);
   void read_body();
@@ -66,13 +74,15 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void refuse(const Refusal& refusal);
   void write_response(HttpResponse response, bool keep_alive);
   void response_written(error_code error, bool keep_alive);
+  void part();
+  void half_close();
   void linger(std::size_t left);
   void watch_for_close();
   void write_piece();
   void begin_write();
   void piece_written(error_code error);
   Listener* server_;  // outlives every callback
-  beast::tcp_stream stream_;
+  tls::Stream<beast::tcp_stream> stream_;
   std::string address_;
   beast::flat_buffer buffer_{2 * kBufferBytes};
   std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
@@ -171,6 +181,17 @@ class SessionChannel final : public Responder::Channel {
   std::atomic<bool> answered_{false};
 };
 
+// A client that is refused here gets no answer: none would be read by it.
+void Session::agree_on_tls() {
+  stream_.async_serve([self = shared_from_this()](error_code error) {
+    if (!error) return self->read_head();
+    if (!self->closed_) {
+      spdlog::warn("event=http_tls_refused peer={} why=\"{}\"", self->address_, self->stream_.explain(error));
+    }
+    self->close();
+  });
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 void Session::read_head() {
@@ -185,7 +206,7 @@ void Session::read_head() {
                             if (error) return self->close();
                             self->buffer_.commit(size);
                             if (first_byte_awaited) {
-                              self->stream_.expires_after(to_chrono(self->server_->options.head_deadline));
+                              self->socket().expires_after(to_chrono(self->server_->options.head_deadline));
                             }
                             self->read_head();
                           });
@@ -223,7 +244,7 @@ void Session::send_continue() {
 }
 
 void Session::read_body() {
-  stream_.expires_after(to_chrono(server_->options.body_deadline));
+  socket().expires_after(to_chrono(server_->options.body_deadline));
   const auto limit_extensions = [this](std::uint64_t, beast::string_view extensions, error_code& error) {
     chunk_extensions_ += extensions.size();
     if (chunk_extensions_ > server_->options.limits.chunk_extension_bytes) error = bhttp::error::bad_chunk_extension;
@@ -261,7 +282,7 @@ void Session::hand_over() {
   request.peer = address_;
   request.request_id = request_id_;
   answering_ = true;
-  stream_.expires_never();
+  socket().expires_never();
   server_->handler(std::move(request), Responder(std::make_shared<SessionChannel>(server_->shared_from_this(),
                                                                                   shared_from_this(), request_id_)));
 }
@@ -280,7 +301,7 @@ void Session::refuse(const Refusal& refusal) {
 }
 
 void Session::write_response(HttpResponse response, bool keep_alive) {
-  stream_.expires_after(to_chrono(server_->options.write_deadline));
+  socket().expires_after(to_chrono(server_->options.write_deadline));
   response_.emplace(static_cast<bhttp::status>(response.status), 11);
   for (const auto& [name, value] : response.headers) response_->set(name, value);
   response_->set("X-Request-Id", request_id_);
@@ -306,10 +327,7 @@ void Session::response_written(error_code error, bool keep_alive) {
     server_->options.on_answered(static_cast<int>(response_->result_int()), Duration::micros(took.count()));
   }
   if (!keep_alive || closing_) {
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(std::chrono::seconds(1));
-    return linger(kLingerBytes);
+    return part();
   }
   serializer_.reset();
   response_.reset();
@@ -318,25 +336,40 @@ void Session::response_written(error_code error, bool keep_alive) {
   request_id_.clear();
   const bool next_has_begun = buffer_.size() > 0;
   const auto& options = server_->options;
-  stream_.expires_after(to_chrono(next_has_begun ? options.head_deadline : options.idle_deadline));
+  socket().expires_after(to_chrono(next_has_begun ? options.head_deadline : options.idle_deadline));
   read_head();
 }
 
+// Says that no more comes and waits a little for the client to leave first.
+void Session::part() {
+  socket().expires_after(std::chrono::seconds(1));
+  if (!stream_.secured()) return half_close();
+  // Fails at once where the client still sends a body that was refused.
+  stream_.async_shutdown([self = shared_from_this()](error_code) { self->half_close(); });
+}
+
+void Session::half_close() {
+  if (closed_) return;
+  error_code ignored;
+  socket().socket().shutdown(tcp::socket::shutdown_send, ignored);
+  linger(kLingerBytes);
+}
+
 // Reads what the client still sends, for a bounded while: closing at once would reset the connection
-// and could take the answer away from the client.
+// and could take the answer away from the client. Below TLS, because its content is no matter.
 void Session::linger(std::size_t left) {
-  stream_.async_read_some(asio::buffer(scratch_),
-                          [self = shared_from_this(), left](error_code error, std::size_t size) {
-                            if (error || size >= left) return self->close();
-                            self->linger(left - size);
-                          });
+  socket().async_read_some(asio::buffer(scratch_),
+                           [self = shared_from_this(), left](error_code error, std::size_t size) {
+                             if (error || size >= left) return self->close();
+                             self->linger(left - size);
+                           });
 }
 
 void Session::close() {
   if (closed_) return;
   closed_ = true;
   const auto self = shared_from_this();  // the listener lets go of it here
-  stream_.close();
+  socket().close();
   write_deadline_.cancel();
   pieces_.clear();
   queued_ = 0;
@@ -425,9 +458,14 @@ void Session::write_piece() {
 
 void Session::piece_written(error_code error) {
   writing_ = false;
-  if (error || pieces_.empty()) {  // an empty queue: that was the end of the body
+  if (error) return close();
+  if (pieces_.empty()) {  // that was the end of the body
+    if (stream_.secured()) {
+      begin_write();
+      return stream_.async_shutdown([self = shared_from_this()](error_code) { self->close(); });
+    }
     error_code ignored;
-    if (!error) stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    socket().socket().shutdown(tcp::socket::shutdown_send, ignored);
     return close();
   }
   queued_ -= pieces_.front()->size();

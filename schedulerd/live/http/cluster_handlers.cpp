@@ -15,19 +15,48 @@ namespace {
 
 using nlohmann::json;
 
-void set_cordon(Rest& rest, Call call, bool cordoned) {
+constexpr const char* kDrainDeadline = "10m";
+constexpr std::size_t kDrainReasonMax = 200;
+
+// The node that the call names; none = answered already.
+std::optional<NodeId> node_to_change(Call& call) {
   const auto id = NodeId::parse(call.id);
-  if (!id || call.seen->state.find_node(*id) == nullptr) {
-    return call.fail({.status = 404,
-                      .code = "UnknownNode",
-                      .detail = "there is no node " + call.id,
-                      .hint = "GET /v1/nodes lists them"});
-  }
+  if (id && call.seen->state.find_node(*id) != nullptr) return id;
+  call.fail({.status = 404,
+             .code = "UnknownNode",
+             .detail = "there is no node " + call.id,
+             .hint = "GET /v1/nodes lists them"});
+  return std::nullopt;
+}
+
+void send_node_command(Rest& rest, Call call, CommandBody body, NodeId id) {
   const Caller caller = call.caller;
-  rest.command(std::move(call), CordonNode{*id, cordoned}, [id = *id, caller](const Receipt&, const Published& seen) {
+  rest.command(std::move(call), std::move(body), [id, caller, &rest](const Receipt&, const Published& seen) {
     const core::Node* node = seen.state.find_node(id);
-    return json_response(200, node == nullptr ? json{{"id", id.text()}} : render_node(seen, *node, caller));
+    const SeenBy seen_by{seen, caller, rest.service().history()};
+    return json_response(200, node == nullptr ? json{{"id", id.text()}} : render_node(seen_by, *node));
   });
+}
+
+void set_cordon(Rest& rest, Call call, bool cordoned) {
+  const auto id = node_to_change(call);
+  if (id) send_node_command(rest, std::move(call), CordonNode{*id, cordoned}, *id);
+}
+
+// Every field may be left out.
+DrainNode read_drain(const json& body, NodeId node, std::vector<FieldError>& errors) {
+  ObjectReader in(body, "", errors);
+  DrainNode drain{.node = node, .within = {}, .reason = {}};
+  const auto within = parse_duration(in.text("deadline", kDrainDeadline));
+  drain.reason = in.text("reason", "");
+  in.finish();
+  if (!within) {
+    in.fail("deadline", "Invalid", "is no duration: " + within.error().message);
+  } else {
+    drain.within = within.value();
+  }
+  if (drain.reason.size() > kDrainReasonMax) in.fail("reason", "OutOfRange", "must be at most 200 bytes");
+  return drain;
 }
 
 // ?job= of the event lists: none, a job that the caller may see, or answered already.
@@ -77,13 +106,13 @@ void add_policy_files(Rest& rest, const core::PolicyDeployment& deployment, json
 
 }  // namespace
 
-void list_nodes(Rest&, Call call) {
+void list_nodes(Rest& rest, Call call) {
   const auto page = read_page(call, "nodes");
   if (!page) return call.fail(bad_parameter(page.error()));
   const auto& nodes = call.seen->state.nodes;
   PageBuilder builder("nodes", page->limit);
   for (auto node = nodes.upper_bound(NodeId(page->after.value_or(0))); node != nodes.end(); ++node) {
-    if (!builder.add(node->first.number(), render_node(*call.seen, node->second, call.caller))) break;
+    if (!builder.add(node->first.number(), render_node(rest.seen_by(call), node->second))) break;
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
@@ -94,6 +123,24 @@ void cordon_node(Rest& rest, Call call) {
 
 void uncordon_node(Rest& rest, Call call) {
   set_cordon(rest, std::move(call), false);
+}
+
+void drain_node(Rest& rest, Call call) {
+  const auto id = node_to_change(call);
+  if (!id) return;
+  const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
+  if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
+  std::vector<FieldError> errors;
+  DrainNode drain = read_drain(body.value(), *id, errors);
+  if (!errors.empty()) {
+    return call.fail({.status = 422, .code = "InvalidDrain", .detail = errors.front().message, .errors = errors});
+  }
+  send_node_command(rest, std::move(call), std::move(drain), *id);
+}
+
+void undrain_node(Rest& rest, Call call) {
+  const auto id = node_to_change(call);
+  if (id) send_node_command(rest, std::move(call), UndrainNode{*id}, *id);
 }
 
 void list_policies(Rest& rest, Call call) {

@@ -37,6 +37,8 @@ void job_logs(Rest& rest, Call call);
 void list_nodes(Rest& rest, Call call);
 void cordon_node(Rest& rest, Call call);
 void uncordon_node(Rest& rest, Call call);
+void drain_node(Rest& rest, Call call);
+void undrain_node(Rest& rest, Call call);
 void list_policies(Rest& rest, Call call);
 void add_policy_version(Rest& rest, Call call);
 void list_policy_versions(Rest& rest, Call call);
@@ -59,6 +61,12 @@ void healthz(Rest& rest, Call call);
 void readyz(Rest& rest, Call call);
 void metrics_text(Rest& rest, Call call);
 void openapi_document(Rest& rest, Call call);
+
+// node_trust_handlers.cpp
+void revoke_node(Rest& rest, Call call);
+void list_node_tokens(Rest& rest, Call call);
+void create_node_token(Rest& rest, Call call);
+void revoke_node_token(Rest& rest, Call call);
 
 // token_handlers.cpp
 void list_tokens(Rest& rest, Call call);

@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "schedulerd/live/http/http_message.hpp"
 #include "schedulerd/live/http/request_validator.hpp"
+#include "tls/context.hpp"
 
 namespace tidepool::live::http {
 
@@ -67,9 +68,11 @@ class Responder {
 };
 
 struct HttpOptions {
-  std::string address = "127.0.0.1";       // a loopback address; others are refused: there is no TLS here
+  std::string address = "127.0.0.1";       // another than one of loopback needs `tls`
   int port = 0;                            // 0 = any free port
+  tls::Context tls;                        // null = plain
   std::vector<std::string> allowed_hosts;  // further "name:port" that Host may say
+  std::vector<std::string> names;          // further names of this daemon; Host may say them with its port
   HttpLimits limits;
   Duration head_deadline = Duration::seconds(10);
   Duration body_deadline = Duration::seconds(30);

@@ -9,6 +9,8 @@
 namespace tidepool::live::http {
 namespace {
 
+constexpr const char* kUsualTlsPort = ":443";
+
 // The border for exceptions: one that left the I/O thread would end the daemon.
 void carry_out(const std::function<void()>& work) {
   try {
@@ -25,10 +27,10 @@ Result<std::string> Listener::bind() {
   if (options.address == "localhost") options.address = "127.0.0.1";
   const auto address = asio::ip::make_address(options.address, error);
   if (error) return invalid_argument("\"" + options.address + "\" is no IP address to listen on; use 127.0.0.1 or ::1");
-  if (!address.is_loopback()) {
+  if (!address.is_loopback() && options.tls == nullptr) {
     return invalid_argument("listening on " + options.address +
-                            " is refused: without TLS tokens would cross the network in clear; use 127.0.0.1 or ::1 " +
-                            "and put a TLS proxy or an SSH tunnel in front");
+                            " is refused: without TLS tokens would cross the network in clear; start schedulerd with " +
+                            "--tls, or use 127.0.0.1 or ::1");
   }
   const tcp::endpoint endpoint(address, static_cast<unsigned short>(options.port));
   const auto step = [&](auto&& call) {
@@ -47,7 +49,17 @@ Result<std::string> Listener::bind() {
   const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
   hosts = options.allowed_hosts;
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
-  return "http://" + (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+  for (const std::string& name : options.names) add_host(name, port);
+  return (options.tls == nullptr ? "http://" : "https://") +
+         (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+}
+
+// As clients write it: addresses of IPv6 in brackets, names in lower case, and no port where it is the usual one.
+void Listener::add_host(std::string name, const std::string& port) {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (name.find(':') != std::string::npos) name = "[" + name + "]";
+  hosts.push_back(name + port);
+  if (port == kUsualTlsPort) hosts.push_back(name);
 }
 
 void Listener::note_failure(const error_code& failed) {

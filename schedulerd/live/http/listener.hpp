@@ -62,6 +62,7 @@ struct Listener : std::enable_shared_from_this<Listener> {
       : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
 
   Result<std::string> bind();
+  void add_host(std::string name, const std::string& port);
   static void note_failure(const error_code& failed);
   void admit(tcp::socket socket);
   void begin_stop();

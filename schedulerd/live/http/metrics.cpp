@@ -161,10 +161,10 @@ void Metrics::Series::set_gauges(const Published& seen) {
   for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);
   int used = 0;
   int away = 0;
-  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"lost", 0}};
+  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"draining", 0}, {"lost", 0}};
   for (const auto& [id, node] : seen.state.nodes) {
     const bool up = node.state == core::NodeState::kUp;
-    ++by_node[!up ? "lost" : node.cordoned ? "cordoned" : "up"];
+    ++by_node[!up ? "lost" : node.drain ? "draining" : node.cordoned ? "cordoned" : "up"];
     if (!up) away += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) used += up && owner ? 1 : 0;
   }

@@ -40,7 +40,10 @@ namespace tidepool::live::http {
 [[nodiscard]] nlohmann::json render_worker(const Published& seen, const core::Worker& worker);
 
 // Slots of other tenants' jobs are shown as busy without a name.
-[[nodiscard]] nlohmann::json render_node(const Published& seen, const core::Node& node, const Caller& caller);
+[[nodiscard]] nlohmann::json render_node(const SeenBy& seen_by, const core::Node& node);
+// By what a node is known; null = the agents' shared token.
+[[nodiscard]] nlohmann::json render_access(const Published& seen, const NodeCredential* known);
+[[nodiscard]] nlohmann::json render_node_token(const Published& seen, const NodeToken& token);
 
 [[nodiscard]] nlohmann::json render_metric_point(const Published& seen, const MetricPoint& point);
 [[nodiscard]] nlohmann::json render_fit(const core::Job& job);

@@ -2,6 +2,7 @@
 #include <ctime>
 #include <map>
 
+#include "api/worker_protocol.hpp"
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
@@ -36,6 +37,10 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
                         [&](const core::RebalanceIntent& i) { list({i.worker}); },
                         [&](const core::ProbeIntent& i) { list({i.worker}); },
                         [&](const core::ReplaceIntent& i) { list({i.joining_worker.worker, i.leaver}); },
+                        [&](const core::MoveIntent& i) {
+                          place(i.joining_workers);
+                          list(i.leaving_workers);
+                        },
                         [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
                         [](const core::PreemptIntent&) {}, [&](const core::StopWorkerIntent& i) { list({i.worker}); },
                         [](const core::EndJobIntent&) {}},
@@ -155,13 +160,78 @@ json render_worker(const Published& seen, const core::Worker& worker) {
           {"share", share}};
 }
 
-json render_node(const Published& seen, const core::Node& node, const Caller& caller) {
+namespace {
+
+json render_isolation(const core::Node& node) {
+  if (!node.isolation) return nullptr;
+  json missing = json::array();
+  for (const char* part : api::kIsolationParts) {
+    const auto& kept = *node.isolation;
+    if (std::find(kept.begin(), kept.end(), part) == kept.end()) missing.push_back(part);
+  }
+  return {{"kept", *node.isolation}, {"missing", std::move(missing)}};
+}
+
+json render_drain(const Published& seen, const core::Node& node) {
+  if (!node.drain) return nullptr;
+  const core::NodeDrain& drain = *node.drain;
+  std::string reason = drain.reason;
+  if (drain.reclaim) {
+    const std::string at = seen.clock.text(drain.reclaim->at);  // 2026-11-20T22:03:20.100Z
+    reason = "the node is to be reclaimed at " + at.substr(at.find('T') + 1, 8) + (reason.empty() ? "" : "; " + reason);
+  }
+  return {{"since", seen.clock.text(drain.since)},
+          {"deadline", seen.clock.text(drain.deadline)},
+          {"reason", reason},
+          {"cause", drain.reclaim ? "reclaim" : "operator"},
+          {"drained", node.is_drained()}};
+}
+
+}  // namespace
+
+json render_access(const Published& seen, const NodeCredential* known) {
+  json access{{"by", known == nullptr ? "shared_token" : "certificate"},
+              {"valid_until", nullptr},
+              {"node_token", nullptr},
+              {"revoked_at", nullptr},
+              {"reason", nullptr}};
+  if (known == nullptr) return access;
+  access["valid_until"] = seen.clock.text(known->valid_until);
+  access["node_token"] = known->token_id;
+  if (!known->revoked_at) return access;
+  access["revoked_at"] = seen.clock.text(*known->revoked_at);
+  access["reason"] = known->revoke_reason;
+  return access;
+}
+
+json render_node_token(const Published& seen, const NodeToken& token) {
+  const auto& price = token.terms.price_per_slot_hour;
+  return {{"id", token.id},
+          {"uses", token.uses},
+          {"uses_max", token.uses_max},
+          {"name_prefix", token.name_prefix},
+          {"labels", token.terms.labels},
+          {"slot_type", token.terms.slot_type},
+          {"price_per_slot_hour", price ? json(to_text(*price)) : json(nullptr)},
+          {"created_at", seen.clock.text(token.created_at)},
+          {"created_by", token.created_by},
+          {"expires_at", seen.clock.text(token.expires_at)},
+          {"state", token.revoked                  ? "revoked"
+                    : seen.now >= token.expires_at ? "expired"
+                    : token.uses >= token.uses_max ? "used_up"
+                                                   : "good"}};
+}
+
+json render_node(const SeenBy& seen_by, const core::Node& node) {
+  const Published& seen = seen_by.seen;
+  const auto known = seen_by.past.node_credentials(node.name);
+  const NodeCredential* credential = known.empty() ? nullptr : &known.front();
   json slots = json::array();
   for (std::size_t index = 0; index < node.owners.size(); ++index) {
     const WorkerId owner = node.owners[index];
     const core::Worker* worker = owner ? seen.state.find_worker(owner) : nullptr;
     const core::Job* job = worker == nullptr ? nullptr : seen.state.find_job(worker->job);
-    const bool named = job != nullptr && caller.sees(job->spec.tenant);
+    const bool named = job != nullptr && seen_by.caller.sees(job->spec.tenant);
     slots.push_back({{"index", index},
                      {"job", named ? json(worker->job.text()) : json(nullptr)},
                      {"worker", named ? json(owner.text()) : json(nullptr)},
@@ -171,8 +241,13 @@ json render_node(const Published& seen, const core::Node& node, const Caller& ca
           {"name", node.name},
           {"state", node.state == core::NodeState::kUp ? "up" : "lost"},
           {"cordoned", node.cordoned},
+          {"drain", render_drain(seen, node)},
           {"slot_type", node.slot_type},
           {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
+          {"data_address", node.data_address.empty() ? json(nullptr) : json(node.data_address)},
+          {"labels", credential == nullptr ? std::map<std::string, std::string>() : credential->terms.labels},
+          {"access", render_access(seen, credential)},
+          {"isolation", render_isolation(node)},
           {"slots", std::move(slots)},
           {"health", render_health(seen, node)}};
 }
@@ -189,6 +264,20 @@ json render_metric_point(const Published& seen, const MetricPoint& point) {
           {"global_batch", point.global_batch > 0 ? json(point.global_batch) : json(nullptr)},
           {"noise_scale", point.noise_scale ? json(*point.noise_scale) : json(nullptr)}};
 }
+
+namespace {
+
+json render_nodes_of(const core::Decision& decision) {
+  json nodes = json::array();
+  for (const auto& planned : decision.nodes) {
+    nodes.push_back({{"kind", core::name_of(planned.intent)},
+                     {"name", core::node_name_of(planned.intent)},
+                     {"reason", render_reason(planned.reason)}});
+  }
+  return nodes;
+}
+
+}  // namespace
 
 Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored) {
   const Published& seen = seen_by.seen;
@@ -213,6 +302,7 @@ Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored
       {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
       {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
       {"verdicts", std::move(verdicts)}, {"allotments", std::move(targets)}};
+  if (!decision.nodes.empty() && seen_by.caller.tenant.empty()) rendered["nodes"] = render_nodes_of(decision);
   return without_foreign_jobs(std::move(rendered), seen_by);
 }
 

@@ -32,7 +32,10 @@ struct RestOptions {
   HttpOptions http;
   std::string currency = "USD";
   std::vector<PolicyInfo> policies;
-  std::vector<std::string> detectors;          // straggler detectors that a job may ask for
+  std::vector<std::string> detectors;  // straggler detectors that a job may ask for
+  // How machines join: by what they know this daemon, and where. An empty fingerprint: they cannot.
+  std::string join_fingerprint;
+  std::function<std::uint16_t()> agents_port;  // 0 = agents of other machines cannot connect; empty = 0
   std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
   Duration heartbeat = Duration::seconds(15);  // of event streams
   Duration log_poll = Duration::millis(300);   // between two looks at a followed log

@@ -25,8 +25,12 @@ using leader::AgentHelloItem;
 using leader::AgentLostItem;
 using leader::FromWorkerItem;
 using leader::KeptJobsItem;
+using leader::NodeJoinItem;
 using leader::NodeProbedItem;
+using leader::NodeReclaimItem;
+using leader::NodeRenewalItem;
 using leader::PolicyRoundItem;
+using leader::PoolReportItem;
 using leader::SessionNumber;
 using leader::WorkerExitedItem;
 using leader::WorkerStuckItem;
@@ -41,13 +45,16 @@ struct PolicyComparedItem {
   policies::host::RoundComparison comparison;
 };
 using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem,
-                               WorkerStuckItem, NodeProbedItem, KeptJobsItem, PolicyRoundItem, PolicyComparedItem>;
+                               WorkerStuckItem, NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem,
+                               PolicyComparedItem, NodeJoinItem, NodeRenewalItem, PoolReportItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out (schedulerd/leader/turn_result.hpp) -------------------------------------------------------
 
 using leader::Admission;
 using leader::AgentRefusal;
+using leader::CertificateGrant;
+using leader::NodeExpulsion;
 using NodeOrder = leader::NodeMessage;
 using OutboxItem = leader::TurnOrder;
 

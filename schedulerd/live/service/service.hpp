@@ -36,12 +36,16 @@ using leader::CheckpointJob;
 using leader::Command;
 using leader::CommandBody;
 using leader::CordonNode;
+using leader::CreateNodeToken;
 using leader::CreateToken;
+using leader::DrainNode;
 using leader::Idempotency;
 using leader::NotePolicyChecks;
 using leader::Receipt;
 using leader::ResizeJob;
 using leader::ResumeJob;
+using leader::RevokeNode;
+using leader::RevokeNodeToken;
 using leader::RevokeToken;
 using leader::RollBackPolicy;
 using leader::ShadowPolicy;
@@ -49,11 +53,15 @@ using leader::StorePolicyVersion;
 using leader::SubmitJob;
 using leader::SubmitJobs;
 using leader::SuspendJob;
+using leader::UndrainNode;
 
 // --- what the journal keeps: see schedulerd/leader/records.hpp -------------------------------------
 
 using leader::LatestMetrics;
 using leader::MetricPoint;
+using leader::NodeCredential;
+using leader::NodeTerms;
+using leader::NodeToken;
 using leader::TokenRecord;
 
 // --- what readers see ---------------------------------------------------------------------------
@@ -126,6 +134,9 @@ class History {
   [[nodiscard]] virtual std::optional<JobId> job_of(WorkerId worker) = 0;
   [[nodiscard]] virtual std::vector<TokenRecord> tokens() = 0;
   [[nodiscard]] virtual std::optional<TokenRecord> token(const std::string& id) = 0;
+  // Node tokens by age, and what node names are known by; of one id or name if it is not empty.
+  [[nodiscard]] virtual std::vector<NodeToken> node_tokens(const std::string& id) = 0;
+  [[nodiscard]] virtual std::vector<NodeCredential> node_credentials(const std::string& node) = 0;
   // Stored versions of policy files without their sources, the newest first; of one name if it is not empty.
   [[nodiscard]] virtual std::vector<PolicyVersion> policy_versions(const std::string& name) = 0;
   // The whole of it.

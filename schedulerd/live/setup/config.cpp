@@ -16,6 +16,7 @@ namespace tidepool::live {
 namespace {
 
 constexpr int kDevSlots = 4;
+constexpr Duration kCertificateLifetimeMin = Duration::seconds(10);
 
 // Reads one configuration into `config_` and collects all errors, each a sentence.
 class Reader {
@@ -25,12 +26,19 @@ class Reader {
   void endpoint(const std::string& what, const std::string& text, Endpoint& into) {
     auto parsed = parse_endpoint(text);
     if (!parsed.ok()) return complain(what, parsed.error().message);
-    if (!is_loopback(*parsed)) {
-      return complain(what, text +
-                                " is not a loopback address; this version has no TLS, so it serves only 127.0.0.1, "
-                                "::1 or localhost; reach it from elsewhere through an SSH tunnel");
-    }
     into = *parsed;
+  }
+
+  // Once all is read: where TLS is asked for does not matter.
+  void refuse_open_binds() {
+    const auto check = [&](const std::string& what, const Endpoint& bind) {
+      if (config_.tls || is_loopback(bind)) return;
+      complain(what, bind.host +
+                         " is not a loopback address, and without TLS tokens would cross the network in clear; add "
+                         "--tls (or tls: {} in the configuration), or serve 127.0.0.1, ::1 or localhost");
+    };
+    check("listen", config_.listen);
+    if (config_.agents_listen) check("agents.listen", *config_.agents_listen);
   }
 
   void slots(const std::string& what, std::int64_t count) {
@@ -85,6 +93,7 @@ class Reader {
   void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
 
  private:
+  void tls_section(const nlohmann::json& value, std::vector<FieldError>& findings);
   void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
@@ -107,7 +116,36 @@ void Reader::local_section(const nlohmann::json& value, const std::string& path,
       in.fail("price_per_slot_hour", "Invalid", price.error().message + "; write it as a text such as \"1.00\"");
     }
   }
+  config_.local_data_address = in.text("data_address", "");
+  config_.local_isolation = in.text("isolation", config_.local_isolation);
+  if (config_.local_isolation != "none" && config_.local_isolation != "auto" && config_.local_isolation != "required") {
+    in.fail("isolation", "Invalid", "must be none, auto or required");
+  }
   in.finish();
+}
+
+void Reader::tls_section(const nlohmann::json& value, std::vector<FieldError>& findings) {
+  ObjectReader in(value, "/tls", findings);
+  TlsConfig read;
+  const nlohmann::json names = in.has("names") ? in.raw("names") : nlohmann::json::array();
+  if (!names.is_array()) in.fail("names", "WrongType", "must be a list of host names and IP addresses");
+  for (const nlohmann::json& name : names) {
+    if (name.is_string() && !name.get<std::string>().empty()) {
+      read.names.push_back(name.get<std::string>());
+    } else {
+      in.fail("names", "WrongType", "must be a list of host names and IP addresses");
+    }
+  }
+  read.certificate = in.text("certificate", "");
+  read.key = in.text("key", "");
+  read.ca = in.text("ca", "");
+  if (read.certificate.empty() != read.key.empty()) {
+    in.fail(read.key.empty() ? "key" : "certificate", "Missing", "certificate and key are given together");
+  } else if (read.certificate.empty() && !read.ca.empty()) {
+    in.fail("ca", "Invalid", "goes with certificate and key; without them the daemon is its own authority");
+  }
+  in.finish();
+  config_.tls = std::move(read);
 }
 
 void Reader::agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
@@ -119,6 +157,11 @@ void Reader::agents_section(const nlohmann::json& value, const std::string& path
   }
   duration(path + "/agents/heartbeat", in.text("heartbeat", ""), config_.heartbeat);
   duration(path + "/agents/patience", in.text("patience", ""), config_.patience);
+  duration(path + "/agents/certificate_lifetime", in.text("certificate_lifetime", ""),
+           config_.node_certificate_lifetime);
+  if (config_.node_certificate_lifetime < kCertificateLifetimeMin) {
+    in.fail("certificate_lifetime", "OutOfRange", "must be at least 10s, and is better days");
+  }
   if (config_.patience < config_.heartbeat * 2) {
     in.fail("patience", "OutOfRange", "must be at least twice the heartbeat, or healthy nodes are given up");
   }
@@ -172,11 +215,13 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
+  if (in.has("tls")) tls_section(in.raw("tls"), findings);
   if (in.has("local")) local_section(in.raw("local"), path, findings);
   if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
   if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
   if (in.has("retention")) retention_section(in.raw("retention"), path, findings);
   if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
+  if (in.has("pools")) config_.pools = read_pools(in.raw("pools"), findings);
   in.finish();
   for (const auto& finding : findings) complain(path + finding.pointer, finding.message);
 }
@@ -185,6 +230,7 @@ struct Flags {
   std::string config, listen, state_dir, policy, log_level, retention, retention_size;
   std::string local_slots;
   bool dev = false;
+  bool tls = false;
   bool allow_native_policies = false;
 };
 
@@ -192,6 +238,7 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "Configuration file (YAML)");
   app.add_flag("--dev", flags.dev, "A fresh temporary state, a local agent, the admin token printed");
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
+  app.add_flag("--tls", flags.tls, "TLS 1.3 on both listeners, with a certificate of the daemon's own authority");
   app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
   app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
   app.add_option(
@@ -213,6 +260,8 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (flags.dev) config.local_slots = kDevSlots;
   if (!flags.config.empty()) reader.file(flags.config, inputs);
   if (!flags.listen.empty()) reader.endpoint("--listen", flags.listen, config.listen);
+  if (flags.tls && !config.tls) config.tls.emplace();
+  reader.refuse_open_binds();
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
   if (flags.allow_native_policies) config.allow_native_policies = true;
@@ -232,6 +281,9 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   const std::vector<std::string> levels = {"trace", "debug", "info", "warn", "error"};
   if (std::find(levels.begin(), levels.end(), config.log_level) == levels.end()) {
     reader.complain("log level", config.log_level + " is none of trace, debug, info, warn, error");
+  }
+  if (config.state_dir.empty() && config.dev && !config.pools.pools.empty()) {
+    reader.complain("pools", "pools need --state-dir: a temporary state would forget nodes that cost money");
   }
   if (config.state_dir.empty() && !config.dev) {
     if (inputs.home.empty()) {
@@ -286,10 +338,18 @@ ConfigReading read_config(const ConfigInputs& inputs) {
   } catch (const CLI::ParseError& broken) {
     reading.errors.emplace_back(broken.what());
   }
-  const std::vector<std::string> known = {"--config",    "--dev",           "--listen",
-                                          "--state-dir", "--local-slots",   "--policy",
-                                          "--log-level", "--help",          "--allow-native-policies",
-                                          "--retention", "--retention-size"};
+  const std::vector<std::string> known = {"--config",
+                                          "--dev",
+                                          "--listen",
+                                          "--state-dir",
+                                          "--local-slots",
+                                          "--policy",
+                                          "--log-level",
+                                          "--help",
+                                          "--allow-native-policies",
+                                          "--retention",
+                                          "--retention-size",
+                                          "--tls"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);
     reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));

@@ -10,6 +10,7 @@
 #include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "schedulerd/live/setup/pool_config.hpp"
 
 namespace tidepool::live {
 
@@ -21,17 +22,30 @@ struct Endpoint {
 [[nodiscard]] Result<Endpoint> parse_endpoint(const std::string& text);
 [[nodiscard]] bool is_loopback(const Endpoint& endpoint);
 
+// Given = both listeners speak TLS 1.3.
+struct TlsConfig {
+  std::vector<std::string> names;  // beside those of this machine: under which clients and agents reach it
+  // Files with PEM; empty = a certificate of the daemon's own authority.
+  std::string certificate;
+  std::string key;
+  std::string ca;
+};
+
 struct Config {
   Endpoint listen{"127.0.0.1", 7480};
   std::string state_dir;  // empty with --dev = a fresh temporary one
   bool dev = false;
   int local_slots = 0;  // 0 = no agent of its own
   Money local_price = Money::micros(1'000'000);
-  std::string policy_file;             // a file or folder that decides in its place; empty = none
-  bool allow_native_policies = false;  // else files with a library are refused
+  std::string local_isolation = "none";  // of its agent's jobs: none, auto or required
+  std::string local_data_address;        // where workers of other nodes meet those of its agent; empty = loopback
+  std::string policy_file;               // a file or folder that decides in its place; empty = none
+  bool allow_native_policies = false;    // else files with a library are refused
   std::string
       policy;  // that decides, by name; empty = the one that did before in this state directory, else the default
   std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
+  std::optional<TlsConfig> tls;           // without it both listeners are on loopback
+  Duration node_certificate_lifetime = Duration::seconds(30 * 24 * 3600);
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);
   Duration switch_timeout = Duration::seconds(120);  // for a committed generation in which no member steps
@@ -42,6 +56,7 @@ struct Config {
   std::string detector;              // of stragglers, for jobs that name none; empty = the built-in default
   Duration retention = Duration::seconds(30 * 24 * 3600);  // of decisions, events and jobs that have ended
   std::int64_t retention_bytes = 0;  // beyond it the oldest go before their time; 0 = as much as there is
+  PoolsConfig pools;                 // nodes that come and go by a provider
   std::string log_level = "info";
 };
 

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/row_texts.hpp"
+#include "schedulerd/live/store/node_trust_rows.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
 
@@ -88,6 +89,7 @@ struct SqliteHistory::Impl {
   Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
+  NodeTrustRows node_trust;
 
   explicit Impl(Database opened) : database(std::move(opened)) {}
   std::shared_ptr<const core::Job> job_at(const Row& row);
@@ -142,7 +144,7 @@ Status SqliteHistory::Impl::prepare() {
     if (!prepared.ok()) return prepared.error();
     *statement = *std::move(prepared);
   }
-  return ok_status();
+  return node_trust.prepare(database);
 }
 
 SqliteHistory::SqliteHistory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -251,6 +253,20 @@ std::optional<TokenRecord> SqliteHistory::token(const std::string& id) {
   std::optional<TokenRecord> found;
   log_failure(impl_->token.each([&](const Row& row) { found = token_at(row); }, id));
   return found;
+}
+
+std::vector<NodeToken> SqliteHistory::node_tokens(const std::string& id) {
+  auto found = impl_->node_trust.tokens(id);
+  if (found.ok()) return *std::move(found);
+  log_failure(found.error());
+  return {};
+}
+
+std::vector<NodeCredential> SqliteHistory::node_credentials(const std::string& node) {
+  auto found = impl_->node_trust.credentials(node);
+  if (found.ok()) return *std::move(found);
+  log_failure(found.error());
+  return {};
 }
 
 std::vector<PolicyVersion> SqliteHistory::policy_versions(const std::string& name) {

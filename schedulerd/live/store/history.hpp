@@ -25,6 +25,8 @@ class SqliteHistory final : public History {
   std::vector<MetricPoint> metrics(JobId job, int limit) override;
   std::vector<TokenRecord> tokens() override;
   std::optional<TokenRecord> token(const std::string& id) override;
+  std::vector<NodeToken> node_tokens(const std::string& id) override;
+  std::vector<NodeCredential> node_credentials(const std::string& node) override;
   std::vector<PolicyVersion> policy_versions(const std::string& name) override;
   std::optional<PolicyVersion> policy_version(const std::string& name, const std::string& version) override;
   std::optional<WorkerId> first_worker(JobId job) override;

@@ -12,6 +12,7 @@
 #include "schedulerd/live/store/journal_mark.hpp"
 #include "schedulerd/live/store/journal_schema.hpp"
 #include "schedulerd/live/store/journal_upgrade.hpp"
+#include "schedulerd/live/store/node_trust_rows.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
 #include "schedulerd/live/store/retention.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
@@ -73,6 +74,13 @@ Status prepare_schema(Database& database, const std::string& path) {
   return ok_status();
 }
 
+// Of what was found by a key; an empty key would be all, and names nothing.
+template <class T>
+Result<std::optional<T>> one_of(Result<std::vector<T>> found, const std::string& key) {
+  if (!found.ok()) return found.error();
+  return found->empty() || key.empty() ? std::optional<T>() : std::optional<T>(std::move(found->front()));
+}
+
 }  // namespace
 
 struct Journal::Impl {
@@ -85,6 +93,7 @@ struct Journal::Impl {
   SnapshotStore snapshots;
   Retention past;
   EndedRows ended;
+  NodeTrustRows node_trust;
   bool sweeps = true;                      // there may be something of the past to drop
   std::uint64_t own_decision = 0;          // the newest that one of the daemon's own policies made; 0 = none
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
@@ -148,6 +157,8 @@ Status Journal::Impl::prepare() {
   }
   TP_TRY(snapshots.prepare(database));
   TP_TRY(ended.prepare(database));
+  TP_TRY(NodeTrustRows::make_tables(database));
+  TP_TRY(node_trust.prepare_writing(database));
   return past.prepare(database);
 }
 
@@ -244,6 +255,24 @@ Status Journal::append(const TokenRecord& token) {
   TP_TRY(impl_->open_batch());
   return impl_->add_token.run(token.id, token.name, token.role, token.tenant, token.secret_sha256, token.created_at,
                               token.expires_unix_s, token.revoked);
+}
+
+Status Journal::append(const leader::NodeToken& token) {
+  TP_TRY(impl_->open_batch());
+  return impl_->node_trust.put(token);
+}
+
+Status Journal::append(const leader::NodeCredential& credential) {
+  TP_TRY(impl_->open_batch());
+  return impl_->node_trust.put(credential);
+}
+
+Result<std::optional<leader::NodeToken>> Journal::node_token(const std::string& id) {
+  return one_of(impl_->node_trust.tokens(id), id);
+}
+
+Result<std::optional<leader::NodeCredential>> Journal::node_credential(const std::string& node) {
+  return one_of(impl_->node_trust.credentials(node), node);
 }
 
 Status Journal::revoke_token(const std::string& id) {

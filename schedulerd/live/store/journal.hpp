@@ -61,6 +61,9 @@ class Journal {
   Status append(JobId job, const MetricPoint& point);
   Status append(const TokenRecord& token);
   Status revoke_token(const std::string& id);
+  // In place of what is there of the token or the node.
+  Status append(const leader::NodeToken& token);
+  Status append(const leader::NodeCredential& credential);
   // Kept for 24 hours of wall-clock time.
   Status append(const Idempotency& request, const Receipt& receipt, std::int64_t unix_s);
   // The worker's job and node, for readers that ask after its end.
@@ -82,6 +85,8 @@ class Journal {
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request);
   [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
   [[nodiscard]] Result<std::int64_t> token_count();
+  [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id);
+  [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node);
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job);
   [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
                                                                     const std::string& version);

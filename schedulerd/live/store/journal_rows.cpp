@@ -47,6 +47,8 @@ Status append_row(Journal& journal, const leader::TurnRow& row, const RowTime& t
                           return journal.note_checks(noted.name, noted.version, checks);
                         },
                         [](const leader::ShadowRow&) { return ok_status(); },
+                        [&](const leader::NodeTokenRow& kept) { return journal.append(kept.token); },
+                        [&](const leader::NodeCredentialRow& kept) { return journal.append(kept.credential); },
                     },
                     row);
 }

@@ -160,7 +160,8 @@ AgentProcess::AgentProcess(fs::path folder, std::vector<std::string> arguments) 
   if (bin == nullptr) throw std::runtime_error("TIDEPOOL_BIN_DIR is not set; run this test through ctest");
   output_ = folder / "agentd.log";
   const UniqueFd output(::open(output_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  agent::ChildSpec spec{.program = std::string(bin) + "/agentd", .argv = {"agentd"}, .output = output.get()};
+  agent::ChildSpec spec{
+      .program = std::string(bin) + "/agentd", .argv = {"agentd", "--isolation", "none"}, .output = output.get()};
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
   spec.environment = {"HOME=" + folder.string(), "PATH=/usr/bin:/bin"};
   auto child = agent::start_child(spec, [](pid_t) { return ok_status(); });

@@ -217,6 +217,40 @@ class SchedctlTest(SchedctlCase):
         [request] = self.daemon.sent("POST", "/v1/jobs/job-1/resize")
         self.assertEqual(json.loads(request["body"]), {"size": 3})
 
+    def drained_node(self, drained):
+        return {**example("node.json"), "drain": {"since": "2026-11-20T21:53:20Z", "reason": "a new disk",
+                                                  "deadline": "2026-11-20T22:03:20Z", "cause": "operator",
+                                                  "drained": drained}}
+
+    def test_a_node_is_drained_by_its_name_and_waited_for(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
+        code, out, err = self.run_ctl("drain", "local", "--deadline", "90s", "--reason", "a new disk")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "node-1 is draining until 22:03:20; schedctl undrain node-1 takes it back\n")
+        [request] = self.daemon.sent("POST", "/v1/nodes/node-1/drain")
+        self.assertEqual(json.loads(request["body"]), {"deadline": "90s", "reason": "a new disk"})
+        self.assertEqual(self.run_ctl("drain", "node-1", "--deadline", "soon")[0], 2)
+        code, _, err = self.run_ctl("drain", "node-7")
+        self.assertEqual(code, 3)
+        self.assertIn("there is no node node-7", err)
+
+    def test_waiting_for_a_drain_ends_when_the_node_is_empty_or_the_drain_is_cancelled(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
+        of_node = {"node": "node-1", "job": None}
+        for kind, code in [("node.drained", 0), ("node.undrained", 1)]:
+            self.daemon.routes["GET", "/v1/events/stream"] = lambda request, kind=kind: (200, [sse(
+                {**event(81, "node.drained"), "job": None, "node": "node-2"}, {**event(82, kind), **of_node})])
+            self.assertEqual(self.run_ctl("drain", "node-1", "--wait")[0], code)
+
+    def test_nodes_are_cordoned_and_taken_back(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        for action in ("cordon", "uncordon", "undrain"):
+            self.daemon.routes["POST", "/v1/nodes/node-1/" + action] = (200, example("node.json"))
+            self.assertEqual(self.run_ctl(action, "local")[0], 0)
+            self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/" + action)), 1)
+
     def test_a_refusal_is_told_in_the_daemons_words(self):
         self.daemon.routes["DELETE", "/v1/jobs/job-1"] = (
             409, {"title": "The job has ended", "detail": "job-1 has succeeded", "hint": "nothing to do"})

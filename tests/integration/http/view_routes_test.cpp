@@ -147,6 +147,26 @@ TEST_CASE("a node can be cordoned and used again") {
       404);
 }
 
+TEST_CASE("a node can be drained and used again") {
+  ViewScene scene;
+  const auto call = [&](const char* action, const std::string& body, const char* node = "node-1") {
+    return scene.fixture.call({.method = "POST",
+                               .path = std::string("/v1/nodes/") + node + "/" + action,
+                               .token = scene.fixture.admin,
+                               .body = body});
+  };
+  const json drained = json::parse(call("drain", R"({"deadline": "90s", "reason": "a new disk"})").body);
+  CHECK(drained.at("drain").at("reason") == "a new disk");
+  CHECK(drained.at("drain").at("drained") == false);
+  CHECK(drained.at("cordoned") == false);
+  CHECK(json::parse(call("undrain", "").body).at("drain").is_null());
+  CHECK(json::parse(call("drain", "").body).at("drain").is_object());
+  CHECK(call("drain", R"({"deadline": "soon"})").status == 422);
+  CHECK(call("drain", R"({"until": "10m"})").status == 422);
+  CHECK(call("drain", "{").status == 400);
+  CHECK(call("drain", "", "node-9").status == 404);
+}
+
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
   ViewScene scene;
   const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});

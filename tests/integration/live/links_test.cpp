@@ -39,6 +39,7 @@ class AgentProcess {
  public:
   explicit AgentProcess(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), *built_program("agentd"));
+    arguments.insert(arguments.end(), {"--isolation", "none"});
     std::vector<char*> argv;
     for (auto& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

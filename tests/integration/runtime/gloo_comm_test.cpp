@@ -94,7 +94,7 @@ TEST_CASE("abort ends a blocked operation here and at the peers, and every later
 
 TEST_CASE("abort ends a connect that no rank answers") {
   const auto ranks = open_all(2);
-  const std::vector<std::string> addresses = {ranks[0]->address(), ranks[1]->address()};
+  const std::vector<api::CommAddress::Gloo> addresses = {ranks[0]->address(), ranks[1]->address()};
   const TimePoint begin = Clock::now();
   Status outcome = ok_status();
   // One of the two sides listens until the other comes, which it never does.
@@ -106,11 +106,34 @@ TEST_CASE("abort ends a connect that no rank answers") {
   CHECK(seconds_since(begin) < kFarBelowTimeouts);
 }
 
-TEST_CASE("an address of the wrong length is refused in words") {
+TEST_CASE("an address for another number of ranks is refused in words") {
   const auto ranks = open_all(2);
-  const Status outcome = ranks[0]->connect({ranks[0]->address(), "short"});
+  const Status outcome = ranks[0]->connect({ranks[0]->address(), {.host = "127.0.0.1", .entries = {{}}}});
   REQUIRE(!outcome.ok());
   CHECK(outcome.error().message.find("rank 1 sent a bad address") != std::string::npos);
+}
+
+TEST_CASE("a peer that this worker cannot reach is named before a connection is tried") {
+  const auto ranks = open_all(2);
+  auto there = ranks[1]->address();
+  for (const char* host : {"10.1.2.3", "::1"}) {
+    there.host = host;
+    const Status outcome = ranks[0]->connect({ranks[0]->address(), there});
+    REQUIRE(!outcome.ok());
+    CHECK_THAT(outcome.error().message,
+               Catch::Contains(std::string("rank 1 listens on ") + host) && Catch::Contains("--data-address"));
+  }
+}
+
+TEST_CASE("ranks meet over IPv6") {
+  const auto ranks = open_all(3, "::1");
+  connect_all(ranks);
+  std::vector<std::vector<float>> values(3, std::vector<float>(10, 1.0F));
+  on_all(ranks, [&](GlooComm& comm) {
+    static_cast<void>(comm.allreduce(values[static_cast<std::size_t>(comm.rank())]).ok());
+    comm.settle();
+  });
+  for (const auto& each : values) CHECK(each == std::vector<float>(10, 3.0F));
 }
 
 }  // namespace tidepool::runtime

@@ -14,11 +14,11 @@ namespace tidepool::runtime {
 
 inline constexpr Millis kTimeout{20'000};
 
-inline std::vector<std::shared_ptr<GlooComm>> open_all(int size) {
+inline std::vector<std::shared_ptr<GlooComm>> open_all(int size, const std::string& host = "127.0.0.1") {
   std::vector<std::shared_ptr<GlooComm>> ranks;
   for (int rank = 0; rank < size; ++rank) {
-    auto comm =
-        GlooComm::open({.rank = rank, .size = size, .connect_timeout = kTimeout, .collective_timeout = kTimeout});
+    auto comm = GlooComm::open(
+        {.rank = rank, .size = size, .host = host, .connect_timeout = kTimeout, .collective_timeout = kTimeout});
     REQUIRE(comm.ok());
     ranks.push_back(*comm);
   }
@@ -31,13 +31,17 @@ inline void on_all(const std::vector<std::shared_ptr<GlooComm>>& ranks, const st
   for (auto& thread : threads) thread.join();
 }
 
-inline std::vector<std::shared_ptr<GlooComm>> mesh_of(int size) {
-  auto ranks = open_all(size);
-  std::vector<std::string> addresses;
+inline void connect_all(const std::vector<std::shared_ptr<GlooComm>>& ranks) {
+  std::vector<api::CommAddress::Gloo> addresses;
   for (const auto& comm : ranks) addresses.push_back(comm->address());
   std::vector<Status> outcomes(ranks.size(), ok_status());
   on_all(ranks, [&](GlooComm& comm) { outcomes[static_cast<std::size_t>(comm.rank())] = comm.connect(addresses); });
   for (const Status& outcome : outcomes) REQUIRE(outcome.ok());
+}
+
+inline std::vector<std::shared_ptr<GlooComm>> mesh_of(int size) {
+  auto ranks = open_all(size);
+  connect_all(ranks);
   return ranks;
 }
 

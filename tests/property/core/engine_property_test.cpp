@@ -1,9 +1,48 @@
 // The engine's laws over random lives of a cluster.
+#include <map>
+#include <set>
+#include <string>
+
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::test {
 namespace {
+
+// But for one that moves to another type, or comes from a state in which its workers were split.
+void require_one_type(const core::ClusterState& state, std::map<JobId, int>& seen) {
+  for (const auto& [id, job] : state.jobs) {
+    std::set<std::string> types;
+    for (const WorkerId member : job->membership.members) {
+      const core::Worker* worker = state.find_worker(member);
+      if (worker != nullptr) types.insert(state.find_node(worker->node)->slot_type);
+    }
+    if (types.size() > 1) ++seen[id];
+    INFO(id.text());
+    REQUIRE((types.size() <= 1 || job->spec.mixed_types || job->phase.transition() || !job->membership.switched));
+  }
+}
+
+TEST_CASE("Whatever happens, all workers of a job are on one type of slot, unless it mixes types or moves") {
+  int mixes = 0;
+  int moves = 0;
+  for_each_seed("random life on two types", 90, [&](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(3 * seed, true);
+    std::map<JobId, int> seen;
+    for (int i = 0; i < 250; ++i) {
+      world.tick();
+      if (rng.chance(0.6)) decide_and_check(world);
+      require_one_type(world.state(), seen);
+    }
+    for (const auto& [id, times] : seen) {
+      const core::Job* job = world.state().find_job(id);
+      if (job != nullptr) ++(job->spec.mixed_types ? mixes : moves);
+    }
+  });
+  if (!all_seeds_run()) return;
+  CHECK(mixes > 0);
+  CHECK(moves > 0);
+}
 
 TEST_CASE("Whatever happens, the books agree and every law of decisions holds") {
   for_each_seed("random life", 60, [](std::uint64_t seed, Rng& rng) {

@@ -98,7 +98,9 @@ ToWorker any_to_worker(Rng& rng) {
 
 AgentToDaemon any_agent_to_daemon(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(8)) {
+  switch (rng.below(10)) {
+    case 8: return CertificateRequest{1 + static_cast<int>(rng.below(9)), any_text(rng), any_text(rng), any_text(rng)};
+    case 9: return rng.chance(0.3) ? ReclaimReport{} : ReclaimReport{rng.between(0, kReclaimNoticeMax.count_ms())};
     case 6: return KeptJobsReport{some(rng, [](Rng& r) { return JobId(1 + r.below(1'000)); })};
     case 5: {
       ProbedReport report;
@@ -126,7 +128,8 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
 
 DaemonToAgent any_daemon_to_agent(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(9)) {
+  switch (rng.below(10)) {
+    case 9: return CertificateIssued{any_text(rng), any_text(rng)};
     case 7: return ForgetJob{JobId(number), rng.between(0, 86'400)};
     case 6: return ProbeNode{};
     case 0:

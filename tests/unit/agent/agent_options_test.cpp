@@ -47,6 +47,21 @@ TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
   CHECK(std::get<AgentOptions>(parsed).stop_workers);
 }
 
+TEST_CASE("isolation is asked for by mode, users and bounds") {
+  const auto plain = parse({"--daemon-socket", "/d", "--state-dir", "/s"});
+  CHECK(std::get<AgentOptions>(plain).isolation.mode == IsolationOptions::Mode::kAuto);
+  CHECK_FALSE(std::get<AgentOptions>(plain).isolation.memory_per_slot);
+  const auto parsed = parse({"--daemon-socket", "/d", "--state-dir", "/s", "--isolation", "required", "--job-uids",
+                             "5000-5999", "--memory-per-slot", "12GiB", "--processes-per-worker", "64"});
+  REQUIRE(std::holds_alternative<AgentOptions>(parsed));
+  const IsolationOptions& isolation = std::get<AgentOptions>(parsed).isolation;
+  CHECK(isolation.mode == IsolationOptions::Mode::kRequired);
+  CHECK(isolation.uids.first == 5000);
+  CHECK(isolation.uids.last == 5999);
+  CHECK(isolation.memory_per_slot == std::int64_t{12} << 30);
+  CHECK(isolation.processes_per_worker == 64);
+}
+
 TEST_CASE("a wrong command line ends with exit code 2") {
   const Arguments wrong[] = {
       {},
@@ -59,13 +74,35 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--price", "-1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "0-99"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "3000-2000"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--memory-per-slot", "12GB"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--lifeline", "2"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-file", "/n", "--notice-command", "false"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-period", "1s"},  // of nothing
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-file", "/n", "--notice-period", "0s"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-file", "/n", "--notice-lead", "soon"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-url", "http://10.0.0.1/"},  // beyond this machine
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--notice-url", "https://169.254.169.254/"},
   };
   for (const auto& arguments : wrong) {
     const auto parsed = parse(arguments);
     REQUIRE(std::holds_alternative<int>(parsed));
     CHECK(std::get<int>(parsed) == 2);
   }
+}
+
+TEST_CASE("one source of notices is named, with how often it is looked at") {
+  const auto parsed = parse({"--state-dir", "/s", "--daemon-socket", "/d", "--notice-url",
+                             "http://169.254.169.254/latest/meta-data/spot/instance-action", "--notice-period", "2s",
+                             "--notice-lead", "90s"});
+  REQUIRE(std::holds_alternative<AgentOptions>(parsed));
+  const NoticeOptions& notice = std::get<AgentOptions>(parsed).notice;
+  CHECK(notice.source == NoticeOptions::Source::kUrl);
+  CHECK(notice.where == "http://169.254.169.254/latest/meta-data/spot/instance-action");
+  CHECK(notice.period == Duration::seconds(2));
+  CHECK(notice.lead == Duration::seconds(90));
 }
 
 TEST_CASE("an address may name an IPv6 host in brackets") {

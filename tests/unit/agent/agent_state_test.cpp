@@ -95,6 +95,33 @@ TEST_CASE("what the devices do is told when it is measured, and again after each
   CHECK(told<api::ProbedReport>(bench.join())[0].devices[0].matmul_gflops == 20);
 }
 
+TEST_CASE("a notice is told when it is seen, when it comes nearer and when it goes, and again after each welcome") {
+  Bench bench;
+  CHECK(told<api::ReclaimReport>(bench.join()).empty());  // it looks for none
+  const auto seen = told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now + Duration::seconds(90)}));
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].in_ms == 90'000);
+  // A source that says "in 90 s" at each look names a later end each time: the first counts.
+  bench.now = bench.now + Duration::seconds(10);
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now + Duration::seconds(90)})).empty());
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now + Duration::millis(79'500)})).empty());
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now + Duration::seconds(60)}))[0].in_ms == 60'000);
+  (void)bench.tell(LinkClosed{"gone"});
+  const auto again = told<api::ReclaimReport>(bench.join());
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].in_ms == 57'000);  // it took three seconds to connect
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{})).size() == 1);
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{})).empty());
+  (void)bench.tell(LinkClosed{"gone"});
+  const auto withdrawn = told<api::ReclaimReport>(bench.join());
+  REQUIRE(withdrawn.size() == 1);
+  CHECK_FALSE(withdrawn[0].in_ms);
+  // What lies beyond the longest notice that the protocol has is told as that, and what is over as now.
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now + Duration::seconds(90LL * 86'400)}))[0].in_ms ==
+        api::kReclaimNoticeMax.count_ms());
+  CHECK(told<api::ReclaimReport>(bench.tell(ReclaimLooked{bench.now - Duration::seconds(1)}))[0].in_ms == 0);
+}
+
 TEST_CASE("an exit is on disk before the daemon hears of it, and is told until it is acknowledged") {
   Bench bench;
   (void)bench.join();

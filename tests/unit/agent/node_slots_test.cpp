@@ -1,5 +1,6 @@
 #include "workers/agent/node_slots.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "workers/agent/nvml_gpu_probe.hpp"
@@ -15,6 +16,7 @@ class FixedProbe : public GpuProbe {
     if (gpus_.empty()) return not_found("no GPUs here");
     return gpus_;
   }
+  std::optional<int> processes_on(const std::string&) override { return std::nullopt; }
 
  private:
   std::vector<Gpu> gpus_;
@@ -54,6 +56,22 @@ TEST_CASE("a node without a driver, or with a library that is none, is told in w
   const auto other = NvmlGpuProbe("libm.so.6").list();
   REQUIRE_FALSE(other.ok());
   CHECK_THAT(other.error().message, Catch::Contains("lacks nvmlInit_v2"));
+}
+
+TEST_CASE("a worker reaches the files of its own GPUs, and of all where the driver does not tell whose is which") {
+  NodeSlots node{.count = 2, .type = "h", .gpus = {{"GPU-a", "h", 0}, {"GPU-b", "h", 1}}};
+  const auto has = [](const std::vector<std::string>& files, const char* file) {
+    return std::count(files.begin(), files.end(), file) == 1;
+  };
+  const auto second = device_files(node, {1});
+  CHECK(has(second, "/dev/nvidiactl"));
+  CHECK(has(second, "/dev/nvidia1"));
+  CHECK_FALSE(has(second, "/dev/nvidia0"));
+  CHECK(gpus_of(node, {1}) == std::vector<std::string>{"GPU-b"});
+  node.gpus[1].minor.reset();
+  const auto any = device_files(node, {1});
+  CHECK(has(any, "/dev/nvidia0"));
+  CHECK(has(any, "/dev/nvidia-caps"));
 }
 
 }  // namespace tidepool::agent

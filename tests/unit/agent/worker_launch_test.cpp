@@ -53,6 +53,23 @@ TEST_CASE("a worker gets a small environment, the job's own and what the protoco
   CHECK_FALSE(has(*spec, "AGENT_SECRET=x"));
 }
 
+TEST_CASE("a worker is told where to meet the others, and a job cannot name another place") {
+  auto start = order();
+  start.env = {{"TIDEPOOL_DATA_ADDRESS", "10.9.9.9"}};
+  CHECK_FALSE(has(plan_launch(start, place_in("/p"), kCpu).value(), "TIDEPOOL_DATA_ADDRESS=10.9.9.9"));
+  auto place = place_in("/p");
+  place.data = {.host = "fd00::5", .interface = "eth1"};
+  const auto spec = plan_launch(start, place, kCpu).value();
+  CHECK(has(spec, "TIDEPOOL_DATA_ADDRESS=fd00::5"));
+  CHECK(has(spec, "NCCL_SOCKET_IFNAME==eth1"));
+  CHECK(has(spec, "NCCL_SOCKET_FAMILY=AF_INET6"));
+  CHECK(has(spec, "GLOO_SOCKET_IFNAME=eth1"));
+  place.data = {.host = "127.0.0.1", .interface = "lo"};  // NCCL finds loopback by itself, with all else that it finds
+  const auto alone = plan_launch(start, place, kCpu).value();
+  CHECK(has(alone, "TIDEPOOL_DATA_ADDRESS=127.0.0.1"));
+  CHECK_FALSE(has(alone, "NCCL_SOCKET_IFNAME==lo"));
+}
+
 TEST_CASE("a worker is told to compute in as many threads as its job asks CPUs for") {
   auto start = order();
   CHECK(has(plan_launch(start, place_in("/p"), kCpu).value(), "OMP_NUM_THREADS=1"));

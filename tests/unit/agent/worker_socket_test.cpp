@@ -1,6 +1,8 @@
 // The agent's door for its workers, in a process that has no descriptor left.
 #include "workers/agent/worker_socket.hpp"
 
+#include <unistd.h>
+
 #include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
 #include <optional>
@@ -21,12 +23,16 @@ struct Scene {
   asio::io_context io{1};
   std::vector<std::string> troubles;
   std::vector<WorkerId> ready;
-  WorkerSocket socket{io,
-                      {.lives = [](WorkerId worker) { return worker == WorkerId(7); },
-                       .on_message = [this](WorkerId worker, api::FromWorker) { ready.push_back(worker); },
-                       .on_pulse = [](WorkerId, const api::PulseMessage&) {},
-                       .on_hung_up = [](WorkerId) {},
-                       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }}};
+  WorkerSocket socket{
+      io,
+      {.user_of = [this](WorkerId worker) { return worker == WorkerId(7) ? std::optional(user) : std::nullopt; },
+       .on_message = [this](WorkerId worker, api::FromWorker) { ready.push_back(worker); },
+       .on_pulse = [](WorkerId, const api::PulseMessage&) {},
+       .on_hung_up = [](WorkerId) {},
+       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }}};
+
+  // Of the same user as this test.
+  uid_t user = ::geteuid();
 
   Scene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
 
@@ -65,6 +71,16 @@ TEST_CASE("without a free descriptor the agent pauses, says so, and hears the wo
   CHECK(scene.troubles.front().find("cannot accept a worker's link: ") == 0);
   CHECK(test::turns_until(scene.io, [&] { return !scene.ready.empty(); }));
   CHECK(scene.ready == std::vector<WorkerId>{WorkerId(7)});
+}
+
+TEST_CASE("a process of another user than the worker's does not get in under its name") {
+  Scene scene;
+  scene.user = ::geteuid() + 1;
+  Local::socket link = scene.knock();
+  speak(link);
+  REQUIRE(test::turns_until(scene.io, [&] { return !scene.troubles.empty(); }));
+  CHECK_THAT(scene.troubles.front(), Catch::Contains("said that it is w-7, which is another user's"));
+  CHECK(scene.ready.empty());
 }
 
 }  // namespace tidepool::agent

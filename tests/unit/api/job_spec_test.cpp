@@ -70,6 +70,28 @@ TEST_CASE("the job file of the documentation is read without a finding") {
   CHECK(spec.labels.at("project") == "demo");
 }
 
+TEST_CASE("types of slot are a name, a list, or names with speeds, and are given back as they were told") {
+  const auto read = [](const char* type) {
+    json document = {{"run", {{"trainer", "mlp"}}}};
+    document["resources"]["gpu"]["type"] = json::parse(type);
+    return read_job_spec(document);
+  };
+  CHECK(read(R"("h100")").spec.resources.gpu_types == std::vector<std::string>{"h100"});
+  CHECK(read(R"(["h100", "a100"])").spec.resources.gpu_types == std::vector<std::string>{"h100", "a100"});
+  const auto told = read(R"({"v100": 0.4, "h100": 1, "a100": 0.4})");
+  REQUIRE(told.errors.empty());
+  CHECK(told.spec.resources.gpu_types == std::vector<std::string>{"h100", "a100", "v100"});
+  CHECK(told.spec.resources.gpu_speeds.at("v100") == 0.4);
+  const json document = effective_document(told.spec);
+  CHECK(document["resources"]["gpu"]["type"]["a100"] == 0.4);
+  CHECK_FALSE(document["resources"]["gpu"].contains("mixed"));
+  CHECK(effective_document(read_job_spec(document).spec) == document);
+  for (const char* wrong : {"{}", R"({"h100": 0})", R"({"h100": "fast"})", R"({"any": 1})", R"({"h100": -1})", "7"}) {
+    INFO(wrong);
+    CHECK_FALSE(read(wrong).errors.empty());
+  }
+}
+
 TEST_CASE("a job needs nothing but what to run") {
   const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}}}});
   REQUIRE(findings.errors.empty());
@@ -195,7 +217,7 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/run/args/nested", json::object(), "/run/args", "WrongType"},
       {"/run/args/nested", json::array({1, json::array({2})}), "/run/args", "WrongType"},
       {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
-      {"/resources/gpu/type", "any", "/resources/gpu/type", "WrongType"},
+      {"/resources/gpu/type", 7, "/resources/gpu/type", "WrongType"},
       {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
       {"/straggler/detector", 3, "/straggler/detector", "WrongType"},
       {"/scaling/price_cap", "a lot", "/scaling/price_cap", "Invalid"},

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
+#include "core/state/type_records.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
@@ -85,12 +86,12 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   CHECK(names_of(story.decide()).empty());
   story.pass(Duration::from_seconds(cost_s * 0.2));
   const core::Decision decision = story.decide();
-  REQUIRE(names_of(decision) == "replace");
+  REQUIRE(names_of(decision) == "move");
   CHECK(test::says<core::reason::MovedForType>(decision.plan.front().reason));
   CHECK(test::number_in(decision.plan.front().reason, "for_job") == static_cast<double>(typed.number()));
   story.settle(scene.any);
   CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common});
-  CHECK(story.job(scene.any).measurements.replace_cost.count == 1);
+  CHECK(story.job(scene.any).measurements.slot_type == "old");
   CHECK(story.job(scene.any).recovery.replacements == 0);  // it was no straggler
   CHECK(story.count("worker.replaced") == 1);
   story.settle(typed);
@@ -106,7 +107,7 @@ TEST_CASE("time alone has an engine look again at a job that waits for a type, e
   CHECK(core::next_look_for_type(job, story.now()) == job.submitted_at + Duration::seconds(1));
   CHECK(core::next_look_for_type(job, job.submitted_at + Duration::seconds(5)) ==
         job.submitted_at + Duration::seconds(8));
-  for (int look = 0; look < 12 && !names_of(story.decide()).starts_with("replace"); ++look) {
+  for (int look = 0; look < 12 && !names_of(story.decide()).starts_with("move"); ++look) {
     const auto due = story.engine().next_due();
     REQUIRE(due.has_value());
     story.pass(*due - story.now());
@@ -114,8 +115,8 @@ TEST_CASE("time alone has an engine look again at a job that waits for a type, e
   CHECK(story.job(scene.any).phase.transition() != nullptr);
 }
 
-TEST_CASE("a job moves one worker at a time, and no more of them than are needed") {
-  Scene scene(3);
+TEST_CASE("a job that mixes types moves one worker at a time, and no more of them than are needed") {
+  Scene scene(3, {.min = 1, .max = 4, .cooldown = Duration(), .mixed = true});
   Story& story = scene.story;
   const JobId typed = submit_typed(story, {.min = 2, .max = 3, .preferred = 3}, {"new"});
   story.wish(typed, 3);
@@ -144,7 +145,7 @@ TEST_CASE("while others move, no job behind it takes slots of its type or those 
   story.learn(core::JobCancelRequested{filler});
   const core::Decision decision = story.decide();
   INFO(Story::text_of(decision));
-  CHECK(names_of(decision).find("replace") != std::string::npos);
+  CHECK(names_of(decision).find("move") != std::string::npos);
   story.settle(scene.any);
   story.settle(typed);
   CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
@@ -171,7 +172,7 @@ TEST_CASE("no job moves that asks for the same type, and the waiting job is told
 TEST_CASE("a job that shrinks gives up slots of a type that another asks for first, but keeps rank 0") {
   Story story;
   const NodeId scarce = typed_node(story, "new", 2);
-  const JobId any = story.running({.min = 1, .max = 4, .cooldown = Duration()}, 2);
+  const JobId any = story.running({.min = 1, .max = 4, .cooldown = Duration(), .mixed = true}, 2);
   const NodeId common = typed_node(story, "old", 2);
   story.wish(any, 4);
   story.steps(any, 2);
@@ -184,6 +185,113 @@ TEST_CASE("a job that shrinks gives up slots of a type that another asks for fir
   story.settle(any);
   CHECK(nodes_of(story, any) == std::vector<NodeId>{scarce, common});
   CHECK(story.job(any).membership.members.front() == first);
+}
+
+TEST_CASE("the only worker of a live job leaves once another one has its state") {
+  Scene scene;
+  Story& story = scene.story;
+  const WorkerId old_worker = story.job(scene.any).membership.members.front();
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  REQUIRE(names_of(story.decide()) == "move");
+  const WorkerId new_worker = story.job(scene.any).membership.workers.back();
+  story.ready(new_worker);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.job(scene.any).membership.members == std::vector<WorkerId>{old_worker, new_worker});
+  story.switched(scene.any);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.job(scene.any).membership.members == std::vector<WorkerId>{new_worker});
+  story.switched(scene.any);
+  CHECK(story.job(scene.any).state() == core::JobState::kRunning);
+  CHECK(story.job(scene.any).membership.generation == 3);
+}
+
+TEST_CASE("the only worker of a live job that may not have two stays where it is") {
+  Scene scene(1, {.min = 1, .max = 1, .cooldown = Duration()});
+  Story& story = scene.story;
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.pass(Duration::seconds(3'600));
+  CHECK(names_of(story.decide()).empty());
+  CHECK(test::number_in(story.job(typed).verdict.reason, "movers") == 0);
+}
+
+TEST_CASE("a job on one type moves as a whole: its first worker stays until the others have its state") {
+  Scene scene(2);
+  Story& story = scene.story;
+  const std::vector<WorkerId> before = story.job(scene.any).membership.members;
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  CHECK(test::number_in(story.job(typed).verdict.reason, "movers") == 2);
+  story.pass(Duration::seconds(3'600));
+  REQUIRE(names_of(story.decide()) == "move");
+  std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
+  REQUIRE(joining.size() == 2);
+  for (const WorkerId worker : joining) story.ready(worker);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(story.job(scene.any).membership.members == std::vector<WorkerId>{before[0], joining[0]});
+  story.switched(scene.any);
+  story.decide();
+  CHECK(story.job(scene.any).membership.members == joining);
+  story.settle(scene.any);
+  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common, scene.common});
+  CHECK(story.count("worker.replaced") == 2);
+  story.settle(typed);
+  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+}
+
+TEST_CASE("a newcomer that dies between the two switches of a move leaves the job running on the new type") {
+  Scene scene(2);
+  Story& story = scene.story;
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  story.decide();
+  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
+  for (const WorkerId worker : joining) story.ready(worker);
+  story.decide();
+  story.switched(scene.any);
+  story.exit(joining[1], 1);
+  story.wish(scene.any, 2);
+  story.settle(scene.any);
+  CHECK(story.job(scene.any).state() == core::JobState::kRunning);
+  const std::vector<NodeId> nodes = nodes_of(story, scene.any);
+  CHECK_FALSE(nodes.empty());
+  CHECK(std::count(nodes.begin(), nodes.end(), scene.common) == static_cast<std::ptrdiff_t>(nodes.size()));
+}
+
+TEST_CASE("all workers of a job are on one type of slot, unless it says that it mixes them") {
+  for (const bool mixed : {false, true}) {
+    Story story;
+    const NodeId first = typed_node(story, "new", 3);
+    const NodeId second = typed_node(story, "old", 2);
+    const JobId job = story.running({.min = 1, .max = 5, .cooldown = Duration(), .mixed = mixed}, 2);
+    story.wish(job, 5);
+    story.steps(job, 2);
+    story.settle(job);
+    const std::vector<NodeId> nodes = nodes_of(story, job);
+    if (mixed) {
+      CHECK(nodes.size() == 5);
+      CHECK(story.job(job).measurements.slot_type == core::kMixedTypes);
+    } else {
+      CHECK((nodes == std::vector<NodeId>{first, first, first} || nodes == std::vector<NodeId>{second, second}));
+    }
+    const JobId wide = story.submit({.min = 4, .max = 4, .mixed = mixed});
+    story.decide();
+    CHECK(test::says<core::reason::NeverFits>(story.job(wide).verdict.reason) == !mixed);
+  }
+}
+
+TEST_CASE("a gang that fits on no type of slot by itself is not split, and one that does is not made smaller") {
+  Story story;
+  (void)typed_node(story, "new", 2);
+  const NodeId roomy = typed_node(story, "old", 4);
+  const JobId gang = story.submit({.min = 3, .max = 3, .preferred = 3});
+  story.settle(gang);
+  CHECK(nodes_of(story, gang) == std::vector<NodeId>{roomy, roomy, roomy});
+  const JobId next = story.submit({.min = 3, .max = 3, .preferred = 3});
+  story.decide();
+  CHECK(story.job(next).state() == core::JobState::kPending);  // three are free, on two types
 }
 
 }  // namespace tidepool::test

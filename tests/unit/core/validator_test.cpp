@@ -85,6 +85,39 @@ TEST_CASE("A change of a running job that breaks a law is refused by its name") 
   CHECK(alone(core::ReplaceIntent{job, {}, WorkerId(9)}) == "LeaversAreMembers");
 }
 
+TEST_CASE("A gang on slots of several types is refused, and so is a change that leaves a live job without its state") {
+  for (const bool mixed : {false, true}) {
+    Story story;
+    story.node(4);
+    const NodeId other = story.engine().node_id_for("other");
+    story.learn(core::NodeJoined{other, "other", 4, "gpu", Money::micros(1'000'000), {}});
+    const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}, .mixed = mixed}, 2);
+    const JobId lone = story.running({.min = 1, .max = 1, .mixed = mixed}, 1);
+    const JobId waiting = story.submit({.min = 2, .max = 2, .preferred = 2, .mixed = mixed});
+    const Decision start = story.engine().decide(story.now());
+    REQUIRE(names_of(start) == "start");
+    const auto alone = [&](core::Intent intent) {
+      return refusal(story.state(), start, [&](Decision& d) { d.plan = {{std::move(intent), {}}}; });
+    };
+    const WorkerId one(story.state().next_worker);
+    const WorkerId two(story.state().next_worker + 1);
+    const NodeId here(1);
+    const NodeId there = story.worker(story.job(job).membership.members[0]).node == here ? other : here;
+    const std::string split = mixed ? "valid" : "GangIsOfOneType";
+    CHECK(alone(core::StartIntent{waiting, {{one, here, {3}}, {two, other, {3}}}}) == split);
+    CHECK(alone(core::StartIntent{waiting, {{one, other, {2}}, {two, other, {3}}}}) == "valid");
+    CHECK(alone(core::GrowIntent{job, {{one, there, {3}}}}) == split);
+    const std::vector<WorkerId> members = story.job(job).membership.members;
+    CHECK(alone(core::ReplaceIntent{job, {one, there, {3}}, members[1]}) == split);
+    CHECK(alone(core::MoveIntent{job, {{one, there, {2}}, {two, there, {3}}}, members}) == "valid");
+    CHECK(alone(core::MoveIntent{job, {{one, here, {3}}, {two, other, {3}}}, members}) == split);
+    CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, {members[1]}}) == "LeaversAreMembers");
+    const WorkerId only = story.job(lone).membership.members[0];
+    CHECK(alone(core::ReplaceIntent{lone, {one, there, {3}}, only}) == "StateIsHandedOn");
+    CHECK(alone(core::MoveIntent{lone, {{one, there, {3}}}, {only}}) == "StateIsHandedOn");
+  }
+}
+
 TEST_CASE("Books that do not agree are caught, each by its law") {
   Story story;
   story.node(4);

@@ -36,13 +36,42 @@ TEST_CASE("a job without measurements has dashes, not zeros") {
 TEST_CASE("a node shows its free slots and the jobs on it once") {
   const std::string text = nodes_table(json::array({example("node.json")}), {});
   INFO(text);
-  CHECK(text.find("node-1  local  up         4     1  cpu      1.00   97 %  job-1\n") != std::string::npos);
+  CHECK(text.find("node-1  local  up      1/4  cpu      1.00   97 %  10.20.0.5  all        job-1\n") !=
+        std::string::npos);
   json foreign = example("node.json");
   foreign["slots"][3]["busy"] = true;
-  CHECK(nodes_table(json::array({foreign}), {}).find("up         4     0  cpu") != std::string::npos);
+  CHECK(nodes_table(json::array({foreign}), {}).find("up      0/4  cpu") != std::string::npos);
   json cordoned = example("node.json");
   cordoned["cordoned"] = true;
   CHECK(nodes_table(json::array({cordoned}), {}).find("cordoned") != std::string::npos);
+  json shared = example("node.json");
+  shared["isolation"]["kept"].erase(0);
+  shared["isolation"]["missing"].push_back("uid");
+  CHECK(nodes_table(json::array({shared}), {}).find("  some  ") != std::string::npos);
+  shared["isolation"]["kept"].clear();
+  CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
+}
+
+TEST_CASE("the state of a node says what it takes and until when") {
+  json node = example("node.json");
+  CHECK(node_state(node) == "up");
+  node["cordoned"] = true;
+  CHECK(node_state(node) == "cordoned");
+  node["drain"] = {{"since", "2026-11-20T21:53:20.100Z"},
+                   {"deadline", "2026-11-20T22:03:20.100Z"},
+                   {"reason", ""},
+                   {"drained", false}};
+  CHECK(node_state(node).starts_with("draining until "));
+  node["drain"]["cause"] = "reclaim";
+  CHECK(node_state(node).starts_with("reclaimed at "));
+  node["drain"]["drained"] = true;
+  CHECK(node_state(node).starts_with("drained, reclaimed at "));
+  node["drain"]["cause"] = "operator";
+  CHECK(node_state(node) == "drained");
+  node["state"] = "lost";
+  CHECK(node_state(node) == "lost");
+  node["access"]["revoked_at"] = "2026-11-20T21:53:20.100Z";
+  CHECK(node_state(node) == "lost, revoked");
 }
 
 TEST_CASE("a slow worker is named in the table of workers") {

@@ -102,6 +102,25 @@ TEST_CASE("a stuck worker and a node's figures are facts") {
   CHECK(all<ReportRefusedNote>(daemon.take(NodeProbedItem{NodeId(8), {{{"cpu", 10, 2}}}}).notes).size() == 1);
 }
 
+TEST_CASE("a notice is a fact once, however often it is told, and its end too") {
+  Daemon daemon;
+  daemon.start();
+  const auto tell = [&](std::optional<std::int64_t> in_ms) {
+    return facts<core::NodeReclaimNoticed>(daemon.take(NodeReclaimItem{NodeId(1), {in_ms}})).size();
+  };
+  CHECK(tell({}) == 0);  // there was none
+  CHECK(tell(90'000) == 1);
+  CHECK(tell(90'000) == 0);
+  CHECK(tell(95'000) == 0);
+  CHECK(tell(89'500) == 0);
+  CHECK(tell(30'000) == 1);
+  CHECK(tell({}) == 1);
+  CHECK(tell({}) == 0);
+  const auto strange = daemon.take(NodeReclaimItem{NodeId(8), {1'000}});
+  CHECK(facts<core::NodeReclaimNoticed>(strange).empty());
+  CHECK(all<ReportRefusedNote>(strange.notes).size() == 1);
+}
+
 TEST_CASE("states of ended jobs may go, those of failed ones later; unknown and running jobs are left alone") {
   Daemon daemon;
   daemon.start();

@@ -130,6 +130,19 @@ TEST_CASE("a job that takes any type of slot, among others or alone, asks for no
   CHECK(to_file(to_core(spec)).resources.gpu_types == spec.resources.gpu_types);
 }
 
+TEST_CASE("what a job says of its types of slot is part of its file") {
+  api::v1::JobSpecV1 spec;
+  spec.resources.gpu_types = {"h100", "v100"};
+  spec.resources.gpu_speeds = {{"h100", 1}, {"v100", 0.25}};
+  spec.resources.mixed_types = true;
+  const core::JobSpec told = to_core(spec);
+  CHECK(told.slot_types == spec.resources.gpu_types);
+  CHECK(told.type_speeds == spec.resources.gpu_speeds);
+  CHECK(told.mixed_types);
+  CHECK(to_file(told).resources.gpu_speeds == spec.resources.gpu_speeds);
+  CHECK(to_file(told).resources.mixed_types);
+}
+
 TEST_CASE("each way to treat the batch has its own value") {
   std::vector<core::OnResize> seen;
   for (const char* word : {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"}) {

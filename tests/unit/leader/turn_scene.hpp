@@ -29,6 +29,16 @@ class Stored final : public TurnReads {
     return found == jobs.end() ? std::nullopt : std::optional(found->second);
   }
   Result<bool> has_token(const std::string& id) override { return id == "old"; }
+  Result<std::optional<NodeToken>> node_token(const std::string& id) override {
+    if (fails) return io_error("the disk is gone");
+    const auto found = node_tokens.find(id);
+    return found == node_tokens.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<std::optional<NodeCredential>> node_credential(const std::string& node) override {
+    if (fails) return io_error("the disk is gone");
+    const auto found = node_credentials.find(node);
+    return found == node_credentials.end() ? std::nullopt : std::optional(found->second);
+  }
   Result<std::optional<PolicyVersion>> policy_version(const std::string&, const std::string&) override {
     return std::optional<PolicyVersion>();
   }
@@ -39,6 +49,8 @@ class Stored final : public TurnReads {
   bool fails = false;
   StoredReceipt receipt{.request_hash = "h", .job = JobId(7), .token_id = {}};
   std::map<JobId, EndedNote> jobs;
+  std::map<std::string, NodeToken> node_tokens;
+  std::map<std::string, NodeCredential> node_credentials;
 };
 
 inline core::JobSpec two_workers() {

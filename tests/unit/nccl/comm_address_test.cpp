@@ -6,11 +6,15 @@
 namespace tidepool::runtime {
 namespace {
 
+CommAddress::Gloo mesh(const std::string& host = "10.1.2.3") {
+  return {.host = host,
+          .entries = {{.port = 0, .key = std::string(16, '\0')}, {.port = 65'000, .key = "0123456789abcdef"}}};
+}
 CommAddress both(int version, const std::string& id = "") {
-  return {.nccl = CommAddress::Nccl{.version = version, .id = id}, .gloo = "mesh"};
+  return {.nccl = CommAddress::Nccl{.version = version, .id = id}, .gloo = mesh()};
 }
 CommAddress only_gloo() {
-  return {.nccl = std::nullopt, .gloo = "mesh"};
+  return {.nccl = std::nullopt, .gloo = mesh()};
 }
 CommAddress only_nccl(int version) {
   return {.nccl = CommAddress::Nccl{.version = version, .id = {}}, .gloo = std::nullopt};
@@ -25,11 +29,11 @@ TEST_CASE("an address comes back as it was sent") {
   REQUIRE(address->nccl);
   CHECK(address->nccl->version == 22'809);
   CHECK(address->nccl->id == id);
-  CHECK(address->gloo == "mesh");
+  CHECK(address->gloo == mesh());
   const auto plain = CommAddress::decode(only_gloo().encode());
   REQUIRE(plain.ok());
   CHECK(!plain->nccl);
-  CHECK(plain->gloo == "mesh");
+  CHECK(plain->gloo == mesh());
 }
 
 TEST_CASE("an address that is cut off anywhere before Gloo's part is refused") {
@@ -38,6 +42,18 @@ TEST_CASE("an address that is cut off anywhere before Gloo's part is refused") {
     CHECK(!CommAddress::decode(whole.substr(0, length)).ok());
   }
   CHECK(!CommAddress::decode(whole + "x").ok());
+}
+
+TEST_CASE("Gloo's part is refused where it is cut off, and with a host that is no address") {
+  const std::string whole = only_gloo().encode();
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const auto cut = CommAddress::decode(whole.substr(0, length));
+    CHECK((!cut.ok() || cut->gloo->entries.size() < 2));  // at the end of an entry the rank's number of them is wrong
+  }
+  for (const char* bad : {"", "localhost", "0.0.0.0", "::", "224.0.0.1", "fe80::1%eth0", "10.1.2.3:80"}) {
+    CHECK(!CommAddress::decode(CommAddress{.nccl = std::nullopt, .gloo = mesh(bad)}.encode()).ok());
+  }
+  CHECK(CommAddress::decode(CommAddress{.nccl = std::nullopt, .gloo = mesh("fd00::7")}.encode()).ok());
 }
 
 TEST_CASE("all ranks with the same NCCL use it") {

@@ -71,7 +71,9 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           LogChunk{.request = 3, .worker = WorkerId(7), .offset = 10, .data = "line\n", .next_offset = 15, .eof = true},
           WorkerStuckReport{.worker = WorkerId(7), .step = 31, .phase = PulsePhase::kComputing, .for_ms = 70'000},
           ProbedReport{.devices = {{"cpu", 41.5, 12.25}, {"GPU-1", 100, 0.1}}},
-          KeptJobsReport{.jobs = {JobId(1), JobId(12)}}};
+          KeptJobsReport{.jobs = {JobId(1), JobId(12)}},
+          ReclaimReport{.in_ms = 90'000},
+          ReclaimReport{}};
 }
 
 std::vector<DaemonToAgent> daemon_to_agent() {

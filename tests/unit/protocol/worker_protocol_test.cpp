@@ -25,6 +25,37 @@ TEST_CASE("a message is one line, its type and its fields as the protocol page n
         "{\"blobs\":[\"Zm9vYg==\",\"\"],\"generation\":1,\"type\":\"addresses\"}\n");
 }
 
+TEST_CASE("an agent of an older version tells no data address, and one that is none is refused in words") {
+  const auto hello = [](const std::string& more) {
+    return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":1,"slot_type":"cpu",)"
+                                  R"("price_per_slot_hour":"1.00","running":[])" +
+                                  more + "}");
+  };
+  REQUIRE(hello("").ok());
+  CHECK_FALSE(std::get<AgentHello>(*hello("")).data_address);
+  CHECK(std::get<AgentHello>(*hello(R"(,"data_address":"fd00::1")")).data_address == "fd00::1");
+  for (const char* bad : {"eth0", "0.0.0.0", "10.1.2.3:80", "fe80::1%eth0", ""}) {
+    CHECK_THAT(refusal(hello(R"(,"data_address":")" + std::string(bad) + "\"")), Catch::Contains("data_address"));
+  }
+}
+
+TEST_CASE("a hello tells what the node keeps of its jobs, or nothing in older versions") {
+  const auto hello = [](const std::string& more) {
+    return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":2,"slot_type":"cpu",)"
+                                  R"("price_per_slot_hour":"1.00","running":[])" +
+                                  more + "}");
+  };
+  CHECK_FALSE(std::get<AgentHello>(*hello("")).isolation);
+  CHECK(std::get<AgentHello>(*hello(R"(,"isolation":[])")).isolation->empty());
+  const auto some = hello(R"(,"isolation":["uid","pids"])");
+  REQUIRE(some.ok());
+  CHECK(std::get<AgentHello>(*some).isolation == std::vector<std::string>{"uid", "pids"});
+  CHECK(decode_agent_to_daemon(encode(AgentToDaemon{std::get<AgentHello>(*some)})).ok());
+  for (const char* bad : {R"("uid")", R"(["walls"])", "[1]"}) {
+    CHECK_THAT(refusal(hello(R"(,"isolation":)" + std::string(bad))), Catch::Contains("isolation"));
+  }
+}
+
 TEST_CASE("a ready without a generation is in none") {
   const auto decoded = decode_worker_to_agent(R"({"type":"ready","protocol":1})");
   REQUIRE(decoded.ok());

@@ -86,10 +86,20 @@ export interface ClusterNode {
   name: string;
   state: string; // "up", "lost"
   cordoned: boolean;
+  drain?: NodeDrain | null; // null: is not being drained
   slot_type: string;
   price_per_slot_hour: string;
   slots: Slot[];
   health?: NodeHealth | null; // null: never measured
+}
+
+// It is to be empty by the deadline.
+export interface NodeDrain {
+  since: string;
+  deadline: string;
+  reason: string;
+  cause?: string; // "operator", "reclaim": its provider takes the machine back at the deadline
+  drained: boolean;
 }
 
 // By the node's own probe; speed as a share of what may be expected of it.

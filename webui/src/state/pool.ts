@@ -30,7 +30,7 @@ export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
     sums.total += node.slots.length;
     sums.used += used;
     sums.nodesUp += 1;
-    if (node.cordoned) {
+    if (node.cordoned || node.drain) {
       sums.cordoned += empty;
     } else {
       sums.free += empty;

@@ -37,7 +37,24 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
+  "node.draining": (e) => `node ${str(e, "name") ?? e.node} is being drained: to be empty in ${count(num(e, "seconds"))} s`,
+  "node.drained": (e) => `node ${str(e, "name") ?? e.node} is drained: no worker is left on it`,
+  "node.reclaim_notice": (e) => `node ${str(e, "name") ?? e.node} is to be reclaimed by its provider in ${count(num(e, "seconds"))} s`,
+  "node.reclaim_withdrawn": (e) => `node ${str(e, "name") ?? e.node} is not to be reclaimed any more`,
+  "node.undrained": (e) => `node ${str(e, "name") ?? e.node} is not being drained any more`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
+  "pool.configured": () => "pools of nodes were configured",
+  "pool.node_asked": (e) => `${poolNode(e)} asked for: ${reason(e)?.text ?? ""}`,
+  "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s: ${reason(e)?.text ?? ""}`,
+  "pool.node_released": (e) => `${poolNode(e)} given back: ${reason(e)?.text ?? ""}`,
+  "pool.node_created": (e) => `${poolNode(e)} exists; its agent has not joined yet`,
+  "pool.node_unknown": (e) => `${poolNode(e)} is listed by its provider, and nothing asked for it: it is ended`,
+  "pool.node_joined": (e) => `${poolNode(e)} joined ${count(num(e, "seconds"))} s after it was asked for`,
+  "pool.create_failed": (e) => `${poolNode(e)} could not be created${attempt(e)}`,
+  "pool.delete_failed": (e) => `${poolNode(e)} could not be ended${attempt(e)}`,
+  "pool.list_failed": (e) => `the nodes of pool ${str(e, "pool")} could not be listed (${str(e, "fault")}): ${str(e, "detail")}`,
+  "pool.bill_runs_on": (e) => `${poolNode(e)} was ended ${count(num(e, "attempts"))} times, and its provider lists it still`,
+  "pool.node_gone": (e) => `${poolNode(e)} is gone: ${str(e, "why") ?? ""}`,
   "decision.made": (e) => intents(e).map((intent) => intent.text).join("; ") || "nothing to change",
   "policy.activated": (e) => `policy ${str(e, "policy") ?? "of the daemon itself"} decides from now on${version(e, "version")}`,
   "policy.rolled_back": (e) =>
@@ -50,6 +67,12 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "data.epoch_audited": (e) =>
     `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
 };
+
+const poolNode = (e: TideEvent) => `node ${str(e, "name") ?? ""} of pool ${str(e, "pool")}`;
+
+function attempt(e: TideEvent): string {
+  return ` (${str(e, "fault")}): ${str(e, "detail")}; next attempt in ${count(num(e, "again_in_seconds"))} s`;
+}
 
 function finished(e: TideEvent): string {
   const state = str(e, "state") ?? "finished";

@@ -17,6 +17,9 @@ constexpr std::size_t kAuditsRepeated = 256;
 // Waking so much later than due means that the agent stood still, not the workers.
 constexpr Duration kOwnPause = Duration::seconds(3);
 
+// What is looked at again names an end that is a little off each time.
+constexpr Duration kSameEnd = Duration::seconds(1);
+
 // It becomes the name of a folder.
 bool is_cluster_name(const std::string& text) {
   const auto legal = [](char c) {
@@ -87,9 +90,10 @@ void AgentState::on(const LinkClosed&) {
 }
 
 void AgentState::on(DaemonSaid& fact) {
-  const bool greeting =
-      std::holds_alternative<api::AgentWelcome>(fact.message) || std::holds_alternative<api::AgentRefuse>(fact.message);
-  if (greeting == welcomed()) {
+  // A refusal may come at any time: the node may be revoked.
+  const bool refused = std::holds_alternative<api::AgentRefuse>(fact.message);
+  const bool greeting = std::holds_alternative<api::AgentWelcome>(fact.message);
+  if (!refused && greeting == welcomed()) {
     act(CloseLink{greeting ? "the daemon greeted twice" : "the daemon gave an order before its welcome"});
     return;
   }
@@ -158,6 +162,20 @@ void AgentState::on(DevicesProbed& fact) {
   if (fact.report.devices.empty()) return;
   probed_ = std::move(fact.report);
   send(*probed_);
+}
+
+// A notice is seen each time that its source is looked at, by some sources as so long from then: the earliest counts.
+void AgentState::on(const ReclaimLooked& fact) {
+  const bool is_other = !reclaim_ || fact.at.has_value() != reclaim_->at.has_value();
+  if (!is_other && (!fact.at || *fact.at + kSameEnd > *reclaim_->at)) return;
+  reclaim_ = fact;
+  tell_reclaim();
+}
+
+void AgentState::tell_reclaim() {
+  api::ReclaimReport report;
+  if (reclaim_->at) report.in_ms = std::clamp(*reclaim_->at - now_, Duration(), api::kReclaimNoticeMax).count_ms();
+  send(report);
 }
 
 void AgentState::on(const TimePassed&) {
@@ -249,6 +267,7 @@ void AgentState::handle(api::AgentWelcome& order) {
   heartbeat_ = Duration::millis(order.heartbeat_ms);
   heartbeat_at_ = now_ + heartbeat_;
   if (probed_) act(SendToDaemon{*probed_});
+  if (reclaim_) tell_reclaim();
   act(TellKeptJobs{});
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;

@@ -68,13 +68,17 @@ struct RestartableAdopted {
 struct DevicesProbed {
   api::ProbedReport report;
 };
+// What the node's source of notices says; only an agent that has one says anything.
+struct ReclaimLooked {
+  std::optional<Instant> at;  // the machine is taken back then; none: no notice stands
+};
 struct TimePassed {};
 // The operator's SIGTERM. A second one while workers are being stopped kills them.
 struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          RestartableAdopted, DevicesProbed, TimePassed, QuitAsked>;
+                          RestartableAdopted, DevicesProbed, ReclaimLooked, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -196,6 +200,7 @@ class AgentState {
   void on(const WorkerEnded& fact);
   void on(const RestartableAdopted& fact);
   void on(DevicesProbed& fact);
+  void on(const ReclaimLooked& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
 
@@ -208,6 +213,7 @@ class AgentState {
   void handle(api::LogRead& order);
   void handle(api::ProbeNode& order);
   void handle(api::ForgetJob& order);
+  void handle(api::CertificateIssued& /*issued*/) {}  // its keeper is beside this state
 
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
@@ -221,6 +227,7 @@ class AgentState {
   void end(const WorkerEnded& outcome);
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);
+  void tell_reclaim();
   void look_at_idleness();
   void act(Action action) { actions_.push_back(std::move(action)); }
 
@@ -239,6 +246,7 @@ class AgentState {
   std::deque<api::FromWorkerReport> audits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
+  std::optional<ReclaimLooked> reclaim_;     // of the notice that stands, the earliest end; none: never looked
   bool workers_were_heard_ = false;          // by a daemon, on an earlier or this link
   bool quitting_ = false;
 

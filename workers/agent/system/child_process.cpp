@@ -1,15 +1,20 @@
 #include "workers/agent/system/child_process.hpp"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <system_error>
 
+#include "workers/agent/system/start_failure.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -18,14 +23,6 @@
 
 namespace tidepool::agent {
 namespace {
-
-enum class Step : int { kSetup, kWorkdir, kProgram };
-
-// What the child writes into the pipe when it cannot become the program.
-struct Failure {
-  Step step = Step::kSetup;
-  int error = 0;
-};
 
 struct Pipe {
   UniqueFd read;
@@ -62,10 +59,13 @@ struct ChildPlan {
   int output;
   int go;
   int failure;
+  int confinement;  // holds the plan of a confined program; -1: it is none
 };
 
-[[noreturn]] void fail_child(const ChildPlan& plan, Step step) {
-  const Failure failure{step, errno};
+[[noreturn]] void fail_child(const ChildPlan& plan, StartStep step) {
+  StartFailure failure;
+  failure.step = step;
+  failure.error = errno;
   (void)!::write(plan.failure, &failure, sizeof failure);
   ::_exit(127);
 }
@@ -78,7 +78,16 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void become_program(const ChildPlan& plan) {
+// Out of the way of each other first: either may have the other's number.
+bool hand_over(ChildPlan& plan) {
+  const int confinement = ::fcntl(plan.confinement, F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
+  const int failure = ::fcntl(plan.failure, F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
+  if (confinement < 0 || failure < 0) return false;
+  plan.failure = failure;
+  return ::dup2(confinement, kPlanDescriptor) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0;
+}
+
+[[noreturn]] void become_program(ChildPlan plan) {
   reset_signals();
   char go = 0;
   ssize_t got = 0;
@@ -87,22 +96,30 @@ void reset_signals() {
   } while (got < 0 && errno == EINTR);
   if (got != 1) ::_exit(127);  // the agent died or could not record us
   const int nothing = ::open("/dev/null", O_RDONLY);
-  if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0) fail_child(plan, Step::kSetup);
-  if (::setsid() < 0 || nothing < 0 || ::dup2(nothing, 0) < 0) fail_child(plan, Step::kSetup);
-  if (::dup2(plan.output, 1) < 0 || ::dup2(plan.output, 2) < 0) fail_child(plan, Step::kSetup);
-  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) fail_child(plan, Step::kSetup);
-  if (plan.workdir[0] != '\0' && ::chdir(plan.workdir) != 0) fail_child(plan, Step::kWorkdir);
+  if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0)
+    fail_child(plan, StartStep::kSetup);
+  if (::setsid() < 0 || nothing < 0 || ::dup2(nothing, 0) < 0) fail_child(plan, StartStep::kSetup);
+  if (::dup2(plan.output, 1) < 0 || ::dup2(plan.output, 2) < 0) fail_child(plan, StartStep::kSetup);
+  const bool confined = plan.confinement >= 0;
+  if (confined && !hand_over(plan)) fail_child(plan, StartStep::kSetup);
+  const unsigned first = confined ? kFailureDescriptor + 1 : STDERR_FILENO + 1;
+  if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) != 0) fail_child(plan, StartStep::kSetup);
+  if (!confined && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(plan, StartStep::kSetup);
+  if (plan.workdir[0] != '\0' && ::chdir(plan.workdir) != 0) fail_child(plan, StartStep::kWorkdir);
   ::execve(plan.program, plan.argv, plan.environment);
-  fail_child(plan, Step::kProgram);
+  fail_child(plan, StartStep::kProgram);
 }
 
-Error explain(const Failure& failure, const ChildSpec& spec) {
-  const std::string reason = std::generic_category().message(failure.error);
+Error explain(const StartFailure& failure, const ChildSpec& spec) {
+  std::string reason = failure.error == 0 ? "" : std::generic_category().message(failure.error);
+  const std::string what(failure.what, ::strnlen(failure.what, sizeof failure.what));
+  if (!what.empty()) reason = what + (reason.empty() ? "" : ": ") + reason;
+  if (!spec.confiner.empty() && failure.step != StartStep::kSetup) reason += " (for the job's own user, in its view)";
   switch (failure.step) {
-    case Step::kWorkdir:
+    case StartStep::kWorkdir:
       return invalid_argument("could not enter the working directory " + spec.workdir + ": " + reason);
-    case Step::kProgram: return invalid_argument("could not start " + spec.program + ": " + reason);
-    case Step::kSetup: break;
+    case StartStep::kProgram: return invalid_argument("could not start " + spec.program + ": " + reason);
+    case StartStep::kSetup: break;
   }
   return io_error("could not prepare the process of " + spec.program + ": " + reason);
 }
@@ -113,12 +130,27 @@ void reap(pid_t pid) {
 }
 
 // True if the child has become the program: then the pipe closes without a word.
-bool read_failure(int pipe, Failure& failure) {
+bool read_failure(int pipe, StartFailure& failure) {
   ssize_t got = 0;
   do {
     got = ::read(pipe, &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
   return got == 0;
+}
+
+// Readable at `kPlanDescriptor` from its first byte.
+Result<UniqueFd> file_in_memory(const std::string& text) {
+  UniqueFd file(::memfd_create("plan", MFD_CLOEXEC));
+  if (!file) return errno_error("create a file in memory");
+  TP_TRY(write_all(file.get(), text));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return errno_error("rewind a file in memory");
+  return file;
+}
+
+// As fork(2); the child of a confined program is the first process of a pid namespace.
+pid_t fork_child(bool confined) {
+  if (!confined) return ::fork();
+  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, 0));
 }
 
 }  // namespace
@@ -132,18 +164,24 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   if (!go) return go.error();
   auto failures = make_pipe();
   if (!failures) return failures.error();
-  const std::vector<char*> argv = pointers(spec.argv);
-  const std::vector<char*> environment = pointers(spec.environment);
+  const bool confined = !spec.confiner.empty();
+  auto confinement = confined ? file_in_memory(spec.plan) : Result<UniqueFd>(UniqueFd());
+  if (!confinement) return confinement.error();
+  // What a job sets in its environment must not reach a program that runs as root.
+  const std::vector<std::string> nothing;
+  const std::vector<char*> argv = pointers(confined ? spec.confiner : spec.argv);
+  const std::vector<char*> environment = pointers(confined ? nothing : spec.environment);
   const cpu_set_t cpus = set_of(spec.cpus);
-  const ChildPlan plan{.program = spec.program.c_str(),
+  const ChildPlan plan{.program = confined ? spec.confiner.front().c_str() : spec.program.c_str(),
                        .argv = argv.data(),
                        .environment = environment.data(),
-                       .workdir = spec.workdir.c_str(),
+                       .workdir = confined ? "" : spec.workdir.c_str(),
                        .cpus = spec.cpus.empty() ? nullptr : &cpus,
                        .output = spec.output,
                        .go = go->read.get(),
-                       .failure = failures->write.get()};
-  const pid_t pid = ::fork();
+                       .failure = failures->write.get(),
+                       .confinement = confinement->get()};
+  const pid_t pid = fork_child(confined);
   if (pid < 0) return errno_error("start a process");
   if (pid == 0) {
     ::close(go->write.get());  // else the child would wait for itself if the agent died
@@ -154,7 +192,7 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   Status ready = child.pidfd ? record(pid) : Status(errno_error("watch the new process (pidfd_open needs Linux 5.3)"));
   if (ready.ok()) ready = write_all(go->write.get(), "g");
   go->write.reset();
-  Failure failure;
+  StartFailure failure;
   if (ready.ok() && read_failure(failures->read.get(), failure)) return child;
   reap(pid);
   if (!ready.ok()) return ready.error();

@@ -1,5 +1,5 @@
 // Starts one process in a session and group of its own. It holds no descriptor of the agent but its
-// log, does not run before the caller has recorded it, and outlives the agent.
+// log, does not run before the caller has recorded it, outlives the agent, and gains no privilege.
 #pragma once
 
 #include <sys/types.h>
@@ -20,6 +20,10 @@ struct ChildSpec {
   std::string workdir;                   // empty = the agent's own
   int output = -1;                       // becomes stdout and stderr; stays the caller's
   std::vector<int> cpus;                 // that it may run on; empty = those of the agent
+  // Command line of tidepool-confine, and the plan for it, which starts the program in a pid namespace; empty = as the
+  // agent's user, in the agent's own namespaces.
+  std::vector<std::string> confiner;
+  std::string plan;
 };
 
 struct ChildProcess {

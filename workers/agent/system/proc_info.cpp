@@ -1,9 +1,12 @@
 #include "workers/agent/system/proc_info.hpp"
 
+#include <unistd.h>
+
 #include <sys/ioctl.h>
 
 #include <charconv>
 #include <filesystem>
+#include <functional>
 #include <sstream>
 
 #include "workers/agent/system/state_files.hpp"
@@ -64,10 +67,18 @@ std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd) {
   return std::nullopt;
 }
 
-std::vector<pid_t> group_members(pid_t group, WorkerId worker) {
-  namespace fs = std::filesystem;
-  const std::string mark = "TIDEPOOL_WORKER=" + worker.text() + '\0';
-  std::vector<pid_t> members;
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_in_environment(const fs::path& process, const std::string& entry) {
+  const auto environment = read_file(process / "environ");
+  return environment && ('\0' + *environment).find('\0' + entry + '\0') != std::string::npos;
+}
+
+// Those for which `wanted` is true.
+std::vector<pid_t> processes_where(const std::function<bool(const fs::path&, const ProcStat&)>& wanted) {
+  std::vector<pid_t> found;
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -75,11 +86,33 @@ std::vector<pid_t> group_members(pid_t group, WorkerId worker) {
     const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (bad != std::errc{} || stop != name.data() + name.size()) continue;
     const auto stat = read_proc_stat(pid);
-    if (!stat || stat->group != group) continue;
-    const auto environment = read_file(entry->path() / "environ");
-    if (environment && ('\0' + *environment).find('\0' + mark) != std::string::npos) members.push_back(pid);
+    if (stat && wanted(entry->path(), *stat)) found.push_back(pid);
   }
-  return members;
+  return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> group_members(pid_t group, WorkerId worker) {
+  return processes_where([&](const fs::path& process, const ProcStat& stat) {
+    return stat.group == group && has_in_environment(process, "TIDEPOOL_WORKER=" + worker.text());
+  });
+}
+
+std::vector<pid_t> processes_with(const std::string& entry) {
+  return processes_where([&](const fs::path& process, const ProcStat& stat) {
+    return stat.state != 'Z' && has_in_environment(process, entry);
+  });
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) result[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return result;
 }
 
 }  // namespace tidepool::agent

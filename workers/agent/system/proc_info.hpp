@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,5 +31,11 @@ struct ProcStat {
 
 // Members of `group` that carry this worker's id in their environment: its own, however late we look.
 [[nodiscard]] std::vector<pid_t> group_members(pid_t group, WorkerId worker);
+
+// Living processes of this user, in whatever group, that have `entry` ("NAME=value") in their environment.
+[[nodiscard]] std::vector<pid_t> processes_with(const std::string& entry);
+
+// This process's own.
+[[nodiscard]] std::map<std::string, std::string> own_environment();
 
 }  // namespace tidepool::agent

@@ -1,5 +1,6 @@
 #include "workers/runtime/comm/gloo_comm.hpp"
 
+#include <arpa/inet.h>
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/broadcast.h>
@@ -7,10 +8,13 @@
 #include <gloo/math.h>
 #include <gloo/transport/tcp/address.h>
 #include <gloo/transport/tcp/device.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <csignal>
 
 #include "workers/runtime/comm/gloo_transport.hpp"
+#include "workers/runtime/comm/guarded_context.hpp"
 
 namespace tidepool::runtime {
 namespace {
@@ -22,6 +26,25 @@ constexpr Millis kSettleTimeout{5'000};
 void outlive_broken_connections() {
   struct sigaction present{};
   if (::sigaction(SIGPIPE, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool is_ipv6(const std::string& host) {
+  return host.find(':') != std::string::npos;
+}
+
+// Gloo's own form of it. Requires: `host` is an IP address.
+std::vector<char> gloo_address(const std::string& host, std::uint16_t port) {
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(port);
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+    return gloo::transport::tcp::Address(reinterpret_cast<const sockaddr*>(&v4), sizeof v4).bytes();
+  }
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) != 1) throw std::runtime_error(host + " is no IP address");
+  return gloo::transport::tcp::Address(reinterpret_cast<const sockaddr*>(&v6), sizeof v6).bytes();
 }
 
 // Gloo's collectives want a gloo::Context; this one is connected by ourselves instead of through a store.
@@ -41,8 +64,10 @@ class Mesh final : public GlooComm {
       : options_(options), context_(std::make_shared<MeshContext>(options.rank, options.size)) {
     gloo::transport::tcp::attr attributes;
     attributes.hostname = options.host;
-    auto device = gloo::transport::tcp::CreateDevice(attributes);
-    transport_ = std::make_shared<BreakableTransport>(device, options.rank, options.size);
+    auto device =
+        std::dynamic_pointer_cast<gloo::transport::tcp::Device>(gloo::transport::tcp::CreateDevice(attributes));
+    guarded_ = std::make_shared<GuardedContext>(device, options.rank, options.size, options.warn);
+    transport_ = std::make_shared<BreakableTransport>(guarded_);
     transport_->set_connect_timeout(options.connect_timeout);
     for (int peer = 0; peer < options.size; ++peer) {
       if (peer != options.rank) transport_->createPair(peer)->setLocalRank(0);
@@ -56,29 +81,25 @@ class Mesh final : public GlooComm {
   [[nodiscard]] int rank() const override { return options_.rank; }
   [[nodiscard]] int size() const override { return options_.size; }
 
-  // Fixed-length entries by rank: where we listen for each peer, zeros for ourselves.
-  [[nodiscard]] std::string address() const override {
-    std::string blob;
+  [[nodiscard]] api::CommAddress::Gloo address() const override {
+    api::CommAddress::Gloo result{.host = options_.host, .entries = {}};
     for (int peer = 0; peer < options_.size; ++peer) {
-      if (peer == options_.rank) {
-        blob.append(entry_bytes(), '\0');
-      } else {
-        const std::vector<char> bytes = transport_->getPair(peer)->address().bytes();
-        blob.append(bytes.begin(), bytes.end());
-      }
+      result.entries.push_back(peer == options_.rank ? GuardedContext::Entry{} : guarded_->entry_for(peer));
     }
-    return blob;
+    return result;
   }
 
-  [[nodiscard]] Status connect(const std::vector<std::string>& addresses) override {
-    const std::size_t expected = entry_bytes() * static_cast<std::size_t>(options_.size);
+  [[nodiscard]] Status connect(const std::vector<api::CommAddress::Gloo>& addresses) override {
+    for (int peer = 0; peer < options_.size; ++peer) {
+      TP_TRY(check_within_reach(peer, addresses.at(static_cast<std::size_t>(peer))));
+    }
     return guarded("connecting to the other workers", [&] {
       for (int peer = 0; peer < options_.size; ++peer) {
         if (peer == options_.rank) continue;
-        const std::string& blob = addresses.at(static_cast<std::size_t>(peer));
-        if (blob.size() != expected) throw std::runtime_error("rank " + std::to_string(peer) + " sent a bad address");
-        const char* entry = blob.data() + entry_bytes() * static_cast<std::size_t>(options_.rank);
-        transport_->getPair(peer)->connect(std::vector<char>(entry, entry + entry_bytes()));
+        const api::CommAddress::Gloo& there = addresses[static_cast<std::size_t>(peer)];
+        const GuardedContext::Entry& entry = there.entries[static_cast<std::size_t>(options_.rank)];
+        guarded_->set_key_of(peer, entry.key);
+        transport_->getPair(peer)->connect(gloo_address(there.host, entry.port));
       }
       transport_->watch_connections();
     });
@@ -123,7 +144,20 @@ class Mesh final : public GlooComm {
   void abort() noexcept override { transport_->abort(); }
 
  private:
-  static std::size_t entry_bytes() { return gloo::transport::tcp::Address().bytes().size(); }
+  // Told before a connection is tried that would go to another process, or nowhere.
+  [[nodiscard]] Status check_within_reach(int peer, const api::CommAddress::Gloo& there) const {
+    const std::string who = "rank " + std::to_string(peer);
+    if (there.entries.size() != static_cast<std::size_t>(options_.size)) {
+      return invalid_argument(who + " sent a bad address");
+    }
+    if (api::is_loopback_address(there.host) == api::is_loopback_address(options_.host) &&
+        is_ipv6(there.host) == is_ipv6(options_.host)) {
+      return ok_status();
+    }
+    return invalid_argument(who + " listens on " + there.host + " and this worker on " + options_.host +
+                            ", which do not reach each other: give their agents addresses of one network, with "
+                            "--data-address");
+  }
 
   Status gather(std::span<const std::int64_t> mine, std::span<std::int64_t> all, Millis timeout) {
     return guarded("allgather", [&] {
@@ -151,6 +185,7 @@ class Mesh final : public GlooComm {
 
   GlooOptions options_;
   std::shared_ptr<MeshContext> context_;
+  std::shared_ptr<GuardedContext> guarded_;
   std::shared_ptr<BreakableTransport> transport_;
   std::uint32_t tag_ = 0;
 };

@@ -4,10 +4,12 @@
 // Gloo's own headers stay in the .cpp: nothing else of the project depends on them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "api/comm_address.hpp"
 #include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/comm/comm.hpp"
 
@@ -16,21 +18,22 @@ namespace tidepool::runtime {
 struct GlooOptions {
   int rank = 0;
   int size = 2;                        // >= 2
-  std::string host = "127.0.0.1";      // address to listen on
+  std::string host = "127.0.0.1";      // IP address to listen on
   Millis connect_timeout{30'000};      // for each peer, once its address is known
   Millis collective_timeout{600'000};  // a peer that hangs without dying; deaths are pushed by the daemon
+  std::function<void(const std::string&)> warn = [](const std::string&) {};  // of connections sent away; any thread
 };
 
 class GlooComm : public Comm {
  public:
-  // Listens on one free port per peer.
+  // Listens on one free port per peer, each of which lets in who shows the key that address() holds for the peer.
   [[nodiscard]] static Result<std::shared_ptr<GlooComm>> open(const GlooOptions& options);
 
-  // What the peers must know to connect; opaque bytes.
-  [[nodiscard]] virtual std::string address() const = 0;
+  // What the peers must know to connect.
+  [[nodiscard]] virtual api::CommAddress::Gloo address() const = 0;
 
   // Connects to all ranks; `addresses` in rank order. abort() from another thread ends the wait.
-  [[nodiscard]] virtual Status connect(const std::vector<std::string>& addresses) = 0;
+  [[nodiscard]] virtual Status connect(const std::vector<api::CommAddress::Gloo>& addresses) = 0;
 };
 
 }  // namespace tidepool::runtime

@@ -49,9 +49,8 @@ class BreakableTransport::Buffer final : public gloo::transport::UnboundBuffer {
   std::unique_ptr<gloo::transport::UnboundBuffer> inner_;
 };
 
-BreakableTransport::BreakableTransport(const std::shared_ptr<gloo::transport::Device>& device, int rank_here,
-                                       int size_here)
-    : gloo::transport::Context(rank_here, size_here), inner_(device->createContext(rank_here, size_here)) {}
+BreakableTransport::BreakableTransport(std::shared_ptr<gloo::transport::Context> inner)
+    : gloo::transport::Context(inner->rank, inner->size), inner_(std::move(inner)) {}
 
 BreakableTransport::~BreakableTransport() {
   abort();

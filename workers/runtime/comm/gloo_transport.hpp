@@ -6,7 +6,6 @@
 #pragma once
 
 #include <gloo/transport/context.h>
-#include <gloo/transport/device.h>
 
 #include <atomic>
 #include <memory>
@@ -20,7 +19,7 @@ namespace tidepool::runtime {
 
 class BreakableTransport final : public gloo::transport::Context {
  public:
-  BreakableTransport(const std::shared_ptr<gloo::transport::Device>& device, int rank_here, int size_here);
+  explicit BreakableTransport(std::shared_ptr<gloo::transport::Context> inner);
   ~BreakableTransport() override;
   BreakableTransport(const BreakableTransport&) = delete;
   BreakableTransport& operator=(const BreakableTransport&) = delete;

@@ -23,6 +23,11 @@ export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
 
 function NodeNote({ node }: { node: ClusterNode }) {
   if (node.state !== "up") return <span class="tag bad">lost</span>;
+  if (node.drain) {
+    const { drained, deadline, reason, cause } = node.drain;
+    const until = `${cause === "reclaim" ? "reclaimed at" : "draining until"} ${deadline.slice(11, 19)}`;
+    return <span class="tag" title={reason}>{drained ? "drained" : until}</span>;
+  }
   if (node.cordoned) return <span class="tag">cordoned</span>;
   const used = node.slots.filter(isHeld).length;
   const health = node.health;
@@ -45,7 +50,7 @@ const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordo
 function Cell({ node, slot, names, lit, onLight }: CellProps) {
   const dark = useDark();
   if (slot.job === null) {
-    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : node.cordoned ? "cordoned" : "free";
+    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : node.drain || node.cordoned ? "cordoned" : "free";
     return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
   }
   const job = slot.job;

@@ -1,0 +1,51 @@
+// How measurements of a job are stored: of a size, of a change, of a type of slot.
+#pragma once
+
+#include "base/codec/archive.hpp"
+#include "core/state/job.hpp"
+
+namespace tidepool::core {
+
+void fields(auto& archive, codec::Like<SizeChange> auto& change) {
+  archive("from", change.from);
+  archive("from_rate", change.from_rate);
+  archive("rate", change.rate);
+  archive("over", change.over);
+  archive("at", change.at);
+}
+
+void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
+  archive("steps", record.steps);
+  archive("step_seconds", record.step_seconds);
+  archive("samples_per_second", record.samples_per_second);
+  archive("measured_at", record.measured_at);
+  archive("entered", record.entered);
+}
+
+void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_stall_ms", cost.mean_stall_ms);
+}
+
+void fields(auto& archive, codec::Like<BootCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_ms", cost.mean_ms);
+}
+
+// Of a job's own records, too, which are stored beside its other fields.
+void record_fields(auto& archive, auto& records) {
+  archive("sizes", records.sizes);
+  archive("grow_cost", records.grow_cost);
+  archive("replace_cost", records.replace_cost);
+  archive("shrink_cost", records.shrink_cost);
+  archive("failure_cost", records.failure_cost);
+  archive("restart_cost", records.restart_cost);
+  archive("rebalance_cost", records.rebalance_cost);
+  archive("boot_cost", records.boot_cost);
+}
+
+void fields(auto& archive, codec::Like<TypeRecords> auto& records) {
+  record_fields(archive, records);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,92 @@
+// The fields of pools and of what is planned for their nodes. Private to the core's codecs.
+#pragma once
+
+#include "base/codec/archive.hpp"
+#include "base/codec/text_writer.hpp"
+#include "core/state/node_pools.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+inline auto names_of(ProviderFault) {
+  const auto name = [](ProviderFault fault) { return codec::EnumName<ProviderFault>{fault, to_text(fault)}; };
+  return std::array{name(ProviderFault::kRefused), name(ProviderFault::kQuota), name(ProviderFault::kTimeout),
+                    name(ProviderFault::kGarbage)};
+}
+
+void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
+  archive("name", spec.name);
+  archive("slot_type", spec.slot_type);
+  archive("slots_per_node", spec.slots_per_node);
+  archive("price_per_slot_hour", spec.price_per_slot_hour);
+  archive("worth_per_slot_hour", spec.worth_per_slot_hour);
+  archive("min", spec.min);
+  archive("max", spec.max);
+  archive("idle", spec.idle);
+  archive("lead_time", spec.lead_time);
+  archive("spot", spec.spot);
+}
+
+inline auto names_of(PoolNodeState) {
+  const auto name = [](PoolNodeState state) { return codec::EnumName<PoolNodeState>{state, to_text(state)}; };
+  return std::array{name(PoolNodeState::kAsked), name(PoolNodeState::kCreated), name(PoolNodeState::kJoined),
+                    name(PoolNodeState::kDraining), name(PoolNodeState::kReleasing)};
+}
+
+void fields(auto& archive, codec::Like<Backoff> auto& backoff) {
+  archive("failures", backoff.failures);
+  archive("failed_at", backoff.failed_at);
+  archive("until", backoff.until);
+  archive("detail", backoff.detail);
+}
+
+void fields(auto& archive, codec::Like<NodePool> auto& pool) {
+  archive("spec", pool.spec);
+  archive("retired", pool.retired);
+  archive("backoff", pool.backoff);
+  archive("settled_at", pool.settled_at);
+}
+
+void fields(auto& archive, codec::Like<PoolNode> auto& node) {
+  archive("request", node.request);
+  archive("pool", node.pool);
+  archive("name", node.name);
+  archive("state", node.state);
+  archive("asked_at", node.asked_at);
+  archive("since", node.since);
+  archive("provider_id", node.provider_id);
+  archive("node", node.node);
+  archive("idle_since", node.idle_since);
+  archive("away_since", node.away_since);
+  archive("ends_at", node.ends_at);
+  archive("was_used", node.was_used);
+  archive("delete_answered", node.delete_answered);
+  archive("backoff", node.backoff);
+}
+
+void fields(auto& archive, codec::Like<NodePools> auto& pools) {
+  archive("spot_share", pools.spot_share);
+  archive("pools", pools.pools);
+  archive("nodes", pools.nodes);
+  archive("next_request", pools.next_request);
+  archive("changes", pools.changes);
+  archive("changed_at", pools.changed_at);
+}
+
+void fields(auto& archive, codec::Like<CreateNodeIntent> auto& intent) {
+  archive("pool", intent.pool);
+  archive("request", intent.request);
+  archive("name", intent.name);
+}
+void fields(auto& archive, codec::Like<EmptyNodeIntent> auto& intent) {
+  archive("request", intent.request);
+  archive("name", intent.name);
+  archive("within", intent.within);
+}
+void fields(auto& archive, codec::Like<ReleaseNodeIntent> auto& intent) {
+  archive("request", intent.request);
+  archive("name", intent.name);
+  archive("failed", intent.failed);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,253 @@
+#include "core/decide/drain_planner.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/decide/size_planner.hpp"
+#include "core/decide/transition_planner.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Of the node that the worker is on; null: it is not being drained, or out of sight.
+const NodeDrain* drain_of(const ClusterState& state, const Worker& worker) {
+  const Node& node = *state.find_node(worker.node);
+  return worker.node_lost || !node.drain ? nullptr : &*node.drain;
+}
+
+bool boots(const Worker& worker) {
+  return (worker.phase == WorkerPhase::kStarting || worker.phase == WorkerPhase::kReady) && !worker.kill_at;
+}
+
+// Members on nodes that are being drained, and the node that is to be empty first.
+struct Leaving {
+  std::vector<WorkerId> workers;  // by deadline, then by rank
+  NodeId node;
+  Instant deadline;
+};
+
+reason::OfDrain told_of(const Node& node, Instant now) {
+  return {.node = node.id,
+          .left = std::max(Duration(), node.drain->deadline - now),
+          .reclaimed = node.drain->reclaim.has_value()};
+}
+
+std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {
+  std::vector<std::tuple<Instant, std::size_t, WorkerId>> found;
+  for (const WorkerId id : job.membership.members) {
+    const Worker* worker = state.find_worker(id);
+    const NodeDrain* drain = worker == nullptr ? nullptr : drain_of(state, *worker);
+    if (drain != nullptr) found.emplace_back(drain->deadline, found.size(), id);
+  }
+  if (found.empty()) return std::nullopt;
+  std::sort(found.begin(), found.end());
+  const auto& [deadline, rank, first] = found.front();
+  Leaving leaving{.workers = {}, .node = state.find_worker(first)->node, .deadline = deadline};
+  for (const auto& [when, at, id] : found) leaving.workers.push_back(id);
+  return leaving;
+}
+
+// When the job has to begin saving its state.
+Instant last_call(const Job& job, const Leaving& leaving) {
+  return leaving.deadline - job.spec.elastic.grace;
+}
+
+reason::OfDrain told_of(const DecisionDraft& draft, const Leaving& leaving) {
+  return told_of(*draft.state().find_node(leaving.node), draft.now());
+}
+
+// The largest allowed size that the job has without these.
+std::optional<int> size_without(const Job& job, const Leaving& leaving) {
+  const int most = job.size() - static_cast<int>(leaving.workers.size());
+  const int size = most > 0 ? allowed_size(job, most) : 0;
+  return size > 0 && size <= most ? std::optional(size) : std::nullopt;
+}
+
+GangRequest request_for(DecisionDraft& draft, const Job& job) {
+  GangRequest request{.workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
+  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  request.slot_types = draft.types_for_more(job);
+  return request;
+}
+
+// Boots the successor of the worker that has to leave first. False if there is no room for it.
+bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  const Worker& worker = *draft.state().find_worker(leaving.workers.front());
+  GangRequest request = request_for(draft, job);
+  // A job with a cap on its price moves to no dearer slot.
+  if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
+  auto place = draft.free_slots().take(request, draft.next_worker());
+  if (!place && job.size() == 1) {  // none of its workers keeps it on the type that it is on
+    request.slot_types = job.spec.slot_types;
+    place = draft.free_slots().take(std::move(request), draft.next_worker());
+  }
+  if (!place) return false;
+  const reason::DrainMove reason{told_of(draft, leaving), worker.id, place->front().node};
+  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kDrain}, reason);
+  return true;
+}
+
+// A live job of a single worker has no other member to hand its state on: it has two for a while, if it may.
+bool grow_by_one(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  const auto& sizes = job.spec.elastic.sizes;
+  if (!std::binary_search(sizes.begin(), sizes.end(), 2) || job.spec.batch.global < 2) return false;
+  auto gang = draft.place_within_cap(job, request_for(draft, job));
+  if (!gang && !job.spec.scaling.price_cap) {  // the old worker leaves, so the new one may be on another type
+    GangRequest request = request_for(draft, job);
+    request.slot_types = job.spec.slot_types;
+    gang = draft.free_slots().take(std::move(request), draft.next_worker());
+  }
+  if (!gang) return false;
+  draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason::DrainGrow{{1, 2}, told_of(draft, leaving)});
+  return true;
+}
+
+void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int size) {
+  IdSet<WorkerId> going(leaving.workers.begin(), leaving.workers.end());
+  const auto& members = job.membership.members;
+  for (std::size_t rank = members.size(); rank-- > 0 && job.size() - static_cast<int>(going.size()) > size;) {
+    going.insert(members[rank]);
+  }
+  std::vector<WorkerId> leavers;
+  std::vector<WorkerId> stay;
+  for (const WorkerId id : members) (going.contains(id) ? leavers : stay).push_back(id);
+  const reason::DrainShrink reason{{job.size(), size}, told_of(draft, leaving)};
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason);
+  draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(stay), false}, reason);
+}
+
+// Somewhere else the whole job could start with its saved state.
+bool has_room_elsewhere(DecisionDraft& draft, const Job& job) {
+  return draft.free_slots().room_for(job) >= job.spec.elastic.sizes.front();
+}
+
+void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  const bool live = job.spec.resize == ResizeMode::kLive;
+  const auto count = static_cast<double>(leaving.workers.size());
+  const double left_ms = (last_call(job, leaving) - draft.now()).to_seconds() * 1e3;
+  const double boot_ms = boot_cost_of(job.measurements).mean_ms;
+  const auto smaller = size_without(job, leaving);
+  // Each replacement of a job whose programs are started anew is a restart of all.
+  const bool all_in_time = boot_ms * count < left_ms && (live || leaving.workers.size() == 1);
+  const bool may_replace = boot_ms < left_ms && (all_in_time || !smaller);
+  const bool alone = live && job.size() == 1;
+  if (may_replace && (alone ? grow_by_one(draft, job, leaving) : replace(draft, job, leaving))) return;
+  if (smaller) return shrink(draft, job, leaving, *smaller);
+  if (alone && has_room_elsewhere(draft, job)) {
+    return preempt(draft, job, reason::DrainSuspend{told_of(draft, leaving)}, nullptr);
+  }
+  const int wanted = job.spec.gpus_per_worker * (live && !alone ? 1 : static_cast<int>(leaving.workers.size()));
+  draft.find(job, reason::DrainHold{told_of(draft, leaving), wanted});
+}
+
+}  // namespace
+
+IdSet<NodeId> draining_nodes(const ClusterState& state) {
+  IdSet<NodeId> nodes;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.drain) nodes.insert(id);
+  }
+  return nodes;
+}
+
+IdSet<JobId> jobs_on(const ClusterState& state, const IdSet<NodeId>& nodes) {
+  IdSet<JobId> jobs;
+  for (const NodeId node : nodes) {
+    for (const WorkerId owner : state.find_node(node)->owners) {
+      if (owner) jobs.insert(state.find_worker(owner)->job);
+    }
+  }
+  return jobs;
+}
+
+bool leaves_node(const DecisionDraft& draft, const Job& job) {
+  return draft.is_on_drained(job.id) && leaving_of(draft.state(), job).has_value();
+}
+
+bool awaits_stopped(const DecisionDraft& draft, const Job& job) {
+  if (!draft.is_on_drained(job.id)) return false;
+  return std::any_of(job.membership.workers.begin(), job.membership.workers.end(), [&](WorkerId id) {
+    const Worker& worker = *draft.state().find_worker(id);
+    return worker.kill_at && drain_of(draft.state(), worker) != nullptr;
+  });
+}
+
+std::optional<Reason> suspended_by_drain(const DecisionDraft& draft, const Job& job) {
+  if (!draft.is_on_drained(job.id)) return std::nullopt;
+  if (job.membership.members.empty()) {
+    for (const WorkerId id : job.membership.workers) {
+      const Worker& worker = *draft.state().find_worker(id);
+      const NodeDrain* drain = boots(worker) ? drain_of(draft.state(), worker) : nullptr;
+      if (drain == nullptr) continue;
+      return reason::DrainSuspend{told_of(*draft.state().find_node(worker.node), draft.now())};
+    }
+    return std::nullopt;
+  }
+  const auto leaving = leaving_of(draft.state(), job);
+  if (!leaving || draft.now() < last_call(job, *leaving)) return std::nullopt;
+  const bool shrinks = is_settled(draft, job) && size_without(job, *leaving);
+  if (shrinks && draft.now() < leaving->deadline) return std::nullopt;
+  return reason::DrainSuspend{told_of(draft, *leaving)};
+}
+
+void stop_on_drained(DecisionDraft& draft, const Job& job) {
+  if (!draft.is_on_drained(job.id)) return;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const NodeDrain* drain = worker.kill_at ? nullptr : drain_of(draft.state(), worker);
+    if (drain == nullptr) continue;
+    const bool unneeded = boots(worker) && !job.membership.members.empty();
+    if (!unneeded && draft.now() < drain->deadline) continue;
+    const Node& node = *draft.state().find_node(worker.node);
+    draft.stop({job.id, id, Duration()}, reason::DrainStop{told_of(node, draft.now()), id});
+  }
+}
+
+void plan_drains(DecisionDraft& draft, const IdSet<JobId>& jobs) {
+  for (const JobId id : jobs) {
+    const Job& job = *draft.state().find_job(id);
+    if (draft.resizes(id) || draft.ends(id) || !is_settled(draft, job)) continue;
+    if (const auto leaving = leaving_of(draft.state(), job)) leave(draft, job, *leaving);
+  }
+}
+
+std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<NodeId>& nodes,
+                                      std::optional<Instant> after) {
+  std::optional<Instant> first;
+  const auto consider = [&](Instant when) {
+    if ((!after || when > *after) && (!first || when < *first)) first = when;
+  };
+  for (const NodeId id : nodes) {
+    const Node& node = *state.find_node(id);
+    for (const WorkerId owner : node.owners) {
+      const Worker* worker = owner ? state.find_worker(owner) : nullptr;
+      if (worker == nullptr || worker->node_lost || worker->kill_at) continue;
+      consider(node.drain->deadline - state.find_job(worker->job)->spec.elastic.grace);
+      consider(node.drain->deadline);
+    }
+  }
+  return first;
+}
+
+std::optional<Reason> kept_waiting_by_drain(DecisionDraft& draft, const Job& job) {
+  const int slots = job.spec.gpus_per_worker;
+  int workers = draft.capacity(job);
+  const int open = workers;
+  NodeId first;
+  for (const auto& [id, node] : draft.state().nodes) {
+    const bool counts = node.drain && node.state == NodeState::kUp && !node.cordoned;
+    if (!counts || !is_of_type(node, job.spec.slot_types)) continue;
+    workers += static_cast<int>(node.owners.size()) / slots;
+    if (!first) first = id;
+  }
+  const int needed = job.spec.elastic.sizes.front();
+  if (!first || workers < needed) return std::nullopt;
+  const bool reclaimed = draft.state().find_node(first)->drain->reclaim.has_value();
+  return reason::NodesDrain{.needed = needed * slots, .cluster = open * slots, .node = first, .reclaimed = reclaimed};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,47 @@
+#include "core/explain/pool_evidence.hpp"
+
+#include "core/provision/node_room.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+std::string since(const ClusterState& state, Instant then) {
+  return waiting_time(std::max(Duration(), state.now - then).to_seconds());
+}
+
+// "gpu-3 was asked for 40 s ago and is there in about 3 min in all"
+std::string on_its_way(const ClusterState& state, const PoolNode& node, const PoolSpec& spec) {
+  const char* how = node.state == PoolNodeState::kAsked ? " was asked for " : " is created, and was asked for ";
+  return node.name + how + since(state, node.asked_at) + " ago; nodes of pool " + spec.name + " take about " +
+         waiting_time(spec.lead_time.to_seconds());
+}
+
+std::string failing(const ClusterState& state, const NodePool& pool) {
+  const bool waits = pool.backoff.holds(state.now);
+  return "pool " + pool.spec.name + " has failed " + counted(pool.backoff.failures, "time") + " in a row" +
+         (waits ? ", and is asked again in " + waiting_time((pool.backoff.until - state.now).to_seconds()) : "") +
+         ": " + pool.backoff.detail;
+}
+
+}  // namespace
+
+std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job) {
+  std::vector<std::string> lines;
+  if (job.state() != JobState::kPending) return lines;
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (!suits(job, pool.spec)) continue;
+    for (const auto& [request, node] : state.pools.nodes) {
+      const bool comes = node.state == PoolNodeState::kAsked || node.state == PoolNodeState::kCreated;
+      if (node.pool == name && comes) lines.push_back(on_its_way(state, node, pool.spec));
+    }
+    const int nodes = state.pools.count(name);
+    if (nodes >= pool.spec.max) {
+      lines.push_back("pool " + name + " has " + counted(nodes, "node") + ", as many as it may have");
+    }
+    if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
+  }
+  return lines;
+}
+
+}  // namespace tidepool::core

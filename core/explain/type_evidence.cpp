@@ -1,0 +1,52 @@
+#include "core/explain/type_evidence.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.hpp"
+#include "core/state/type_records.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+std::string listed(const std::vector<std::string>& names, const std::string& last) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " " + last + " " : ", ") + names[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job) {
+  const auto& asked = job.spec.slot_types;
+  if (asked.empty()) return {};
+  std::set<std::string> known;
+  for (const auto& [id, node] : state.nodes) known.insert(node.slot_type);
+  std::vector<std::string> others;
+  for (const std::string& type : known) {
+    if (!type.empty() && std::find(asked.begin(), asked.end(), type) == asked.end()) others.push_back(type);
+  }
+  std::string text = "it takes slots of type " + listed(asked, "or");
+  if (!others.empty())
+    text += "; " + listed(others, "and") + (others.size() == 1 ? " is" : " are") + " not in its list";
+  std::vector<std::string> lines{std::move(text)};
+  const double first = expected_speed(job, asked.front());
+  for (std::size_t i = 1; i < asked.size(); ++i) {
+    const double share = expected_speed(job, asked[i]) / first;
+    if (share == 1) continue;
+    lines.push_back("a worker on " + asked[i] + " is expected to do " + percent(share) + " of what one on " +
+                    asked.front() + " does");
+  }
+  for (const std::string& type : asked) {
+    if (known.contains(type)) continue;
+    const auto near = nearest_word(type, {known.begin(), known.end()});
+    lines.push_back("no node has slots of type " + type +
+                    (near && !near->empty() ? "; did you mean " + *near + "?" : ""));
+  }
+  return lines;
+}
+
+}  // namespace tidepool::core

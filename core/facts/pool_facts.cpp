@@ -1,0 +1,363 @@
+#include "core/facts/pool_facts.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/id_set.hpp"
+#include "base/overloaded.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/worker_exit.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr Duration kListLag = Duration::seconds(30);      // a node that was created a moment ago may not be listed yet
+constexpr Duration kLastMoments = Duration::seconds(30);  // for workers on a node that is given back and comes again
+constexpr Duration kSameEnd = Duration::seconds(5);
+
+nlohmann::json data_of(const PoolNode& node) {
+  return {{"pool", node.pool}, {"name", node.name}, {"request", node.request}, {"provider_id", node.provider_id}};
+}
+
+void emit(StateChange& change, const char* type, const PoolNode& node,
+          const nlohmann::json& more = nlohmann::json::object()) {
+  auto data = data_of(node);
+  data.update(more);
+  const Node* joined = change.state().find_node(node.node);
+  if (joined != nullptr) {
+    change.emit(type, *joined, std::move(data));
+  } else {
+    change.emit(type, std::move(data));
+  }
+}
+
+void become(StateChange& change, PoolNode& node, PoolNodeState state) {
+  node.state = state;
+  node.since = change.at();
+}
+
+void drop_if_empty(NodePools& pools, const std::string& name) {
+  const auto pool = pools.pools.find(name);
+  if (pool != pools.pools.end() && pool->second.retired && pools.count(name) == 0) pools.pools.erase(pool);
+}
+
+PoolNode* find(StateChange& change, NodeRequest request) {
+  auto& nodes = change.state().pools.nodes;
+  const auto found = nodes.find(request);
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+NodePool& pool_of(StateChange& change, const PoolNode& node) {
+  return change.state().pools.pools.at(node.pool);
+}
+
+// Its machine is no more: that is the proof of death of what it ran.
+void forget(StateChange& change, NodeRequest request, const char* why) {
+  NodePools& pools = change.state().pools;
+  const PoolNode gone = pools.nodes.at(request);
+  emit(change, "pool.node_gone", gone, {{"why", why}});
+  pools.nodes.erase(request);
+  drop_if_empty(pools, gone.pool);
+  const Node* known = change.state().find_node(gone.node);
+  if (known == nullptr || known->state == NodeState::kUp) return;
+  IdSet<WorkerId> owners(known->owners.begin(), known->owners.end());
+  owners.erase(WorkerId());
+  if (!owners.empty()) {
+    remove_exited_workers(change, {owners.begin(), owners.end()}, {.detail = "its node has ended at its provider"});
+  }
+  change.node(gone.node).drain.reset();
+  change.capacity_changed();
+}
+
+void create_failed(StateChange& change, const PoolNode& node, std::string_view fault, const std::string& detail) {
+  NodePool& pool = pool_of(change, node);
+  pool.backoff.fail(change.at(), detail);
+  emit(change, "pool.create_failed", node,
+       {{"fault", fault},
+        {"detail", detail},
+        {"failures", pool.backoff.failures},
+        {"again_in_seconds", (pool.backoff.until - change.at()).to_seconds()}});
+  note_outside_change(change);
+}
+
+Status check_spec(const PoolSpec& spec) {
+  const auto wrong = [&](const char* what) { return invalid_argument("pool \"" + spec.name + "\": " + what); };
+  if (spec.name.empty()) return invalid_argument("a pool needs a name");
+  if (spec.slots_per_node < 1) return wrong("its nodes need at least one slot");
+  if (spec.min < 0 || spec.max < spec.min) return wrong("min is from 0 to max");
+  if (spec.idle < Duration() || spec.lead_time < Duration()) return wrong("times are not negative");
+  if (spec.worth_per_slot_hour < spec.price_per_slot_hour) return wrong("a slot is worth at least its price");
+  return ok_status();
+}
+
+// What the list tells of a node that it has.
+void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
+  if (!entry.provider_id.empty()) node.provider_id = entry.provider_id;
+  if (entry.lifetime) {
+    const Instant end = change.at() + *entry.lifetime;
+    const bool same = node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
+    if (!same) node.ends_at = end;
+  }
+  if (node.state == PoolNodeState::kAsked) {
+    become(change, node, PoolNodeState::kCreated);
+    emit(change, "pool.node_created", node);
+  }
+  const bool ended_long_ago = node.state == PoolNodeState::kReleasing && node.delete_answered;
+  if (ended_long_ago && !node.backoff.holds(change.at())) {
+    node.delete_answered = false;  // it is told once more
+    emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
+  }
+}
+
+// The list lacks it.
+void miss(StateChange& change, PoolNode& node) {
+  const Node* joined = change.state().find_node(node.node);
+  switch (node.state) {
+    case PoolNodeState::kAsked: return;
+    case PoolNodeState::kCreated:
+      if (change.at() - node.since < kListLag) return;
+      create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
+      return forget(change, node.request, "the provider lists it no more");
+    case PoolNodeState::kJoined:
+    case PoolNodeState::kDraining:
+      if (joined == nullptr || joined->state == NodeState::kUp) return;
+      note_outside_change(change);
+      return forget(change, node.request, "its provider has ended it");
+    case PoolNodeState::kReleasing: return forget(change, node.request, "given back");
+  }
+}
+
+bool is_lacking(const ClusterState& state, const PoolNode& node, Instant now) {
+  const Node* joined = state.find_node(node.node);
+  switch (node.state) {
+    case PoolNodeState::kAsked: return false;
+    case PoolNodeState::kCreated: return now - node.since >= kListLag;
+    case PoolNodeState::kJoined:
+    case PoolNodeState::kDraining: return joined != nullptr && joined->state != NodeState::kUp;
+    case PoolNodeState::kReleasing: return true;
+  }
+  return false;
+}
+
+void apply(StateChange& change, const CreateNodeIntent& intent, const Reason& reason) {
+  NodePools& pools = change.state().pools;
+  PoolNode node{.request = intent.request, .pool = intent.pool, .name = intent.name};
+  node.asked_at = node.since = change.at();
+  pools.next_request = intent.request + 1;
+  pools.nodes.emplace(intent.request, node);
+  emit(change, "pool.node_asked", node, {{"reason", reason_data(reason)}});
+}
+
+void close(StateChange& change, const PoolNode& planned, Instant deadline, const char* why) {
+  if (change.state().find_node(planned.node) == nullptr) return;
+  Node& node = change.node(planned.node);
+  const Instant since = node.drain ? node.drain->since : change.at();
+  node.drain = {.since = since, .deadline = deadline, .reason = why};
+  for (const WorkerId owner : node.owners) {
+    if (owner) (void)change.job(change.worker(owner).job);
+  }
+  change.capacity_changed();
+}
+
+void apply(StateChange& change, const EmptyNodeIntent& intent, const Reason& reason) {
+  PoolNode& node = *find(change, intent.request);
+  become(change, node, PoolNodeState::kDraining);
+  pool_of(change, node).settled_at = change.state().pools.changes;
+  close(change, node, change.at() + intent.within, "its pool gives it back");
+  emit(change, "pool.node_emptying", node, {{"seconds", intent.within.to_seconds()}, {"reason", reason_data(reason)}});
+}
+
+void apply(StateChange& change, const ReleaseNodeIntent& intent, const Reason& reason) {
+  PoolNode& node = *find(change, intent.request);
+  become(change, node, PoolNodeState::kReleasing);
+  node.backoff = {};
+  if (intent.failed) {
+    pool_of(change, node).backoff.fail(change.at(), "no agent has joined from " + node.name);
+    note_outside_change(change);
+  } else {
+    pool_of(change, node).settled_at = change.state().pools.changes;
+  }
+  close(change, node, change.at() + kLastMoments, "its provider is told to end it");
+  emit(change, "pool.node_released", node, {{"reason", reason_data(reason)}});
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const PoolsConfigured& fact) {
+  if (!(fact.spot_share >= 0 && fact.spot_share <= 1)) return invalid_argument("spot_share is from 0 to 1");
+  std::set<std::string> names;
+  for (const PoolSpec& spec : fact.pools) {
+    TP_TRY(check_spec(spec));
+    if (!names.insert(spec.name).second) return invalid_argument("two pools are called \"" + spec.name + "\"");
+  }
+  NodePools& pools = change.state().pools;
+  const NodePools before = pools;
+  pools.spot_share = fact.spot_share;
+  for (const PoolSpec& spec : fact.pools) {
+    NodePool& pool = pools.pools[spec.name];
+    pool.spec = spec;
+    pool.retired = false;
+  }
+  for (auto& [name, pool] : pools.pools) {
+    if (names.contains(name)) continue;
+    pool.retired = true;
+    pool.spec.min = pool.spec.max = 0;
+  }
+  std::erase_if(pools.pools, [&](const auto& any) { return any.second.retired && pools.count(any.first) == 0; });
+  if (pools == before) return ok_status();
+  note_outside_change(change);
+  change.emit("pools.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolNodeCreated& fact) {
+  PoolNode* node = find(change, fact.request);
+  if (node == nullptr) return ok_status();
+  see(change, *node, {.request = fact.request, .provider_id = fact.provider_id, .lifetime = fact.lifetime});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolNodeCreateFailed& fact) {
+  PoolNode* node = find(change, fact.request);
+  if (node == nullptr || node->state != PoolNodeState::kAsked) return ok_status();
+  create_failed(change, *node, to_text(fact.fault), fact.detail);
+  const bool may_be_there = fact.fault == ProviderFault::kTimeout || fact.fault == ProviderFault::kGarbage;
+  if (may_be_there) {
+    become(change, *node, PoolNodeState::kReleasing);
+  } else {
+    const std::string pool = node->pool;
+    change.state().pools.nodes.erase(fact.request);
+    drop_if_empty(change.state().pools, pool);
+  }
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolNodeDeleted& fact) {
+  PoolNode* node = find(change, fact.request);
+  if (node == nullptr || node->state != PoolNodeState::kReleasing) return ok_status();
+  node->delete_answered = true;
+  node->backoff.fail(change.at(), "");
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolNodeDeleteFailed& fact) {
+  PoolNode* node = find(change, fact.request);
+  if (node == nullptr || node->state != PoolNodeState::kReleasing) return ok_status();
+  node->backoff.fail(change.at(), fact.detail);
+  emit(change, "pool.delete_failed", *node,
+       {{"fault", to_text(fact.fault)},
+        {"detail", fact.detail},
+        {"failures", node->backoff.failures},
+        {"again_in_seconds", (node->backoff.until - change.at()).to_seconds()}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolListed& fact) {
+  NodePools& pools = change.state().pools;
+  if (pools.find(fact.pool) == nullptr) return ok_status();
+  std::set<NodeRequest> listed;
+  for (const auto& entry : fact.nodes) {
+    listed.insert(entry.request);
+    PoolNode* node = find(change, entry.request);
+    if (node != nullptr) {
+      see(change, *node, entry);
+    } else if (entry.request > 0) {
+      PoolNode& found = pools.nodes[entry.request];
+      found = {.request = entry.request, .pool = fact.pool, .asked_at = change.at(), .since = change.at()};
+      found.state = PoolNodeState::kReleasing;
+      found.provider_id = entry.provider_id;
+      pools.next_request = std::max(pools.next_request, entry.request + 1);
+      emit(change, "pool.node_unknown", found);
+    }
+  }
+  std::vector<NodeRequest> missing;
+  for (const auto& [request, node] : pools.nodes) {
+    const bool is_told = node.pool == fact.pool && request < fact.asked_before;
+    if (is_told && !listed.contains(request)) missing.push_back(request);
+  }
+  for (const NodeRequest request : missing) miss(change, *find(change, request));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const PoolListFailed& fact) {
+  if (change.state().pools.find(fact.pool) == nullptr) return ok_status();
+  change.emit("pool.list_failed", {{"pool", fact.pool}, {"fault", to_text(fact.fault)}, {"detail", fact.detail}});
+  return ok_status();
+}
+
+void note_outside_change(StateChange& change) {
+  NodePools& pools = change.state().pools;
+  if (pools.pools.empty()) return;
+  ++pools.changes;
+  pools.changed_at = change.at();
+}
+
+void join_pool(StateChange& change, Node& node, int slots) {
+  NodePools& pools = change.state().pools;
+  const PoolNode* named = pools.find_name(node.name);
+  if (named == nullptr) return;
+  PoolNode& mine = pools.nodes.at(named->request);
+  const PoolSpec& spec = pool_of(change, mine).spec;
+  if (!spec.slot_type.empty()) node.slot_type = spec.slot_type;
+  node.price_per_slot_hour = spec.price_per_slot_hour;
+  mine.node = node.id;
+  if (mine.state == PoolNodeState::kReleasing) {
+    node.drain = {
+        .since = change.at(), .deadline = change.at() + kLastMoments, .reason = "its provider is told to end it"};
+  }
+  if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) return;
+  node.drain.reset();
+  node.cordoned = false;  // of an earlier machine of this name
+  Backoff& backoff = pool_of(change, mine).backoff;
+  if (backoff.failed_at < mine.asked_at) backoff = {};
+  become(change, mine, PoolNodeState::kJoined);
+  emit(change, "pool.node_joined", mine, {{"seconds", (change.at() - mine.asked_at).to_seconds()}});
+  if (slots >= spec.slots_per_node) return;
+  // Else a gang that needs them all would make one node after another.
+  create_failed(change, mine, "too_few_slots",
+                node.name + " has " + std::to_string(slots) + " of the " + std::to_string(spec.slots_per_node) +
+                    " slots that slots_per_node says");
+}
+
+void follow_pool_use(StateChange& change) {
+  NodePools& pools = change.state().pools;
+  for (auto& [request, mine] : pools.nodes) {
+    const Node* node = change.state().find_node(mine.node);
+    if (node == nullptr) continue;
+    const bool is_empty = std::none_of(node->owners.begin(), node->owners.end(), [](WorkerId id) { return bool(id); });
+    const auto follow = [&](std::optional<Instant>& since, bool holds) {
+      if (!holds) since.reset();
+      if (holds && !since) since = change.at();
+    };
+    follow(mine.idle_since, is_empty && node->state == NodeState::kUp);
+    follow(mine.away_since, node->state != NodeState::kUp);
+    mine.was_used = mine.was_used || !is_empty;
+  }
+}
+
+void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
+  for (const auto& planned : nodes) {
+    std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);
+  }
+}
+
+bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) {
+  std::set<NodeRequest> listed;
+  for (const auto& entry : fact.nodes) {
+    listed.insert(entry.request);
+    const PoolNode* node = state.pools.find_node(entry.request);
+    if (node == nullptr || node->state == PoolNodeState::kAsked) return true;
+    if (!entry.provider_id.empty() && entry.provider_id != node->provider_id) return true;
+    if (entry.lifetime && !node->ends_at) return true;
+    const bool was_told = node->state == PoolNodeState::kReleasing && node->delete_answered;
+    if (was_told && !node->backoff.holds(now)) return true;
+  }
+  return std::any_of(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& any) {
+    const auto& [request, node] = any;
+    const bool is_told = node.pool == fact.pool && request < fact.asked_before && !listed.contains(request);
+    return is_told && is_lacking(state, node, now);
+  });
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,89 @@
+#include "core/provision/node_room.hpp"
+
+#include <algorithm>
+
+namespace tidepool::core {
+namespace {
+
+bool is_asked_for(const Job& job, const std::string& slot_type) {
+  const auto& types = job.spec.slot_types;
+  return types.empty() || std::find(types.begin(), types.end(), slot_type) != types.end();
+}
+
+// A job with a cap takes no slot that would be beyond it were all its slots as dear.
+bool is_within_cap(const Job& job, Money price) {
+  const auto& cap = job.spec.scaling.price_cap;
+  const std::int64_t slots = std::int64_t{gang_of(job)} * job.spec.gpus_per_worker;
+  return !cap || price.count_micros() * slots <= cap->count_micros();
+}
+
+}  // namespace
+
+int gang_of(const Job& job) {
+  return job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.sizes.front();
+}
+
+bool suits(const Job& job, const PoolSpec& pool) {
+  return is_asked_for(job, pool.slot_type) && is_within_cap(job, pool.price_per_slot_hour) &&
+         pool.slots_per_node >= job.spec.gpus_per_worker;
+}
+
+NodeRoom::NodeRoom(const ClusterState& state) {
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp || node.is_closed()) continue;
+    const auto free = std::count(node.owners.begin(), node.owners.end(), WorkerId());
+    places_.push_back({id, &node.slot_type, node.price_per_slot_hour, static_cast<int>(free)});
+  }
+  for (const auto& [request, mine] : state.pools.nodes) {
+    if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) continue;
+    add(state.pools.find(mine.pool)->spec, 1);
+  }
+}
+
+bool NodeRoom::suits(const Job& job, const Place& place) {
+  return is_asked_for(job, *place.slot_type) && is_within_cap(job, place.price);
+}
+
+int NodeRoom::workers_of(const Job& job) const {
+  int workers = 0;
+  for (const Place& place : places_) {
+    if (suits(job, place)) workers += place.free / job.spec.gpus_per_worker;
+  }
+  return workers;
+}
+
+void NodeRoom::take(const Job& job, int workers) {
+  taken_.clear();
+  for (Place& place : places_) {
+    if (workers == 0) return;
+    const int here = suits(job, place) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
+    if (here == 0) continue;
+    place.free -= here * job.spec.gpus_per_worker;
+    workers -= here;
+    if (place.node) taken_.insert(place.node);
+  }
+}
+
+void NodeRoom::add(const PoolSpec& pool, int nodes) {
+  for (int i = 0; i < nodes; ++i) {
+    places_.push_back({NodeId(), &pool.slot_type, pool.price_per_slot_hour, pool.slots_per_node});
+  }
+}
+
+int NodeRoom::coming() const {
+  int slots = 0;
+  for (const Place& place : places_) slots += place.node ? 0 : place.free;
+  return slots;
+}
+
+int NodeRoom::free() const {
+  int slots = 0;
+  for (const Place& place : places_) slots += place.node ? place.free : 0;
+  return slots;
+}
+
+void NodeRoom::hold_taken() {
+  held_.insert(taken_);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,51 @@
+// Room on the nodes that are there and on those that are on their way, as jobs that wait would take it up. A thought
+// only: nothing is placed by it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+class NodeRoom {
+ public:
+  explicit NodeRoom(const ClusterState& state);
+
+  // Workers of the job that fit.
+  [[nodiscard]] int workers_of(const Job& job) const;
+  // Takes room for so many workers, the nodes that are there first. Requires: they fit.
+  void take(const Job& job, int workers);
+  // The same, with so many nodes of the pool more.
+  void add(const PoolSpec& pool, int nodes);
+
+  // Slots on nodes that are on their way.
+  [[nodiscard]] int coming() const;
+  // Slots free on nodes that are there.
+  [[nodiscard]] int free() const;
+  // Nodes that are there, on which room was taken for a gang that needs a node more. They are kept.
+  [[nodiscard]] const IdSet<NodeId>& held() const { return held_; }
+  void hold_taken();
+
+ private:
+  struct Place {
+    NodeId node;  // none: on its way
+    const std::string* slot_type = nullptr;
+    Money price;
+    int free = 0;
+  };
+  [[nodiscard]] static bool suits(const Job& job, const Place& place);
+
+  std::vector<Place> places_;
+  IdSet<NodeId> taken_;  // by the newest take()
+  IdSet<NodeId> held_;
+};
+
+// A node of this kind may hold the job's workers.
+[[nodiscard]] bool suits(const Job& job, const PoolSpec& pool);
+// The workers that the job starts with, at least.
+[[nodiscard]] int gang_of(const Job& job);
+
+}  // namespace tidepool::core

@@ -1,0 +1,28 @@
+// Which nodes of pools are created, emptied and given back now, and why. The last stage of a decision, made only where
+// no job changes: what jobs free or take is known then.
+//
+// Rules. A pool never has more nodes than it may, counting those that are on their way out, because they cost money
+// until they are gone. A node is asked for if a gang that waits fits with it (and with what else is asked for) and not
+// without, or if what it brings to a job that runs is worth more than its price; each node that is on its way counts
+// as there. A node is given back when it has held nothing for long enough, and emptied first if it holds something.
+// After a pool has given a node back it asks for another only when something has happened outside of the engine.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] std::vector<PlannedNode> plan_nodes(const ClusterState& state, Instant now);
+
+// The first time after `after` at which time alone may make something of the above due.
+[[nodiscard]] std::optional<Instant> next_provision_due(const ClusterState& state, std::optional<Instant> after);
+
+// Names the first rule that these break.
+[[nodiscard]] std::optional<std::string> broken_node_rule(const ClusterState& state,
+                                                          const std::vector<PlannedNode>& nodes);
+
+}  // namespace tidepool::core

@@ -1,0 +1,81 @@
+#include "core/state/node_pools.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidepool::core {
+namespace {
+
+constexpr Duration kFirstBackoff = Duration::seconds(15);
+constexpr int kDoublings = 7;  // to 32 minutes
+constexpr int kLeadTimes = 3;
+
+bool leaves(const PoolNode& node) {
+  return node.state == PoolNodeState::kDraining || node.state == PoolNodeState::kReleasing;
+}
+
+}  // namespace
+
+const char* to_text(ProviderFault fault) {
+  switch (fault) {
+    case ProviderFault::kRefused: return "refused";
+    case ProviderFault::kQuota: return "quota";
+    case ProviderFault::kTimeout: return "timeout";
+    case ProviderFault::kGarbage: return "garbage";
+  }
+  return "";
+}
+
+const char* to_text(PoolNodeState state) {
+  switch (state) {
+    case PoolNodeState::kAsked: return "asked";
+    case PoolNodeState::kCreated: return "created";
+    case PoolNodeState::kJoined: return "joined";
+    case PoolNodeState::kDraining: return "draining";
+    case PoolNodeState::kReleasing: return "releasing";
+  }
+  return "";
+}
+
+void Backoff::fail(Instant at, std::string why) {
+  until = at + kFirstBackoff * (std::int64_t{1} << std::min(failures, kDoublings));
+  ++failures;
+  failed_at = at;
+  detail = std::move(why);
+}
+
+const NodePool* NodePools::find(const std::string& pool) const {
+  const auto found = pools.find(pool);
+  return found == pools.end() ? nullptr : &found->second;
+}
+
+const PoolNode* NodePools::find_node(NodeRequest request) const {
+  const auto found = nodes.find(request);
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+const PoolNode* NodePools::find_name(const std::string& name) const {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.name == name; });
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+const PoolNode* NodePools::find_node(NodeId node) const {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.node == node; });
+  return !node || found == nodes.end() ? nullptr : &found->second;
+}
+
+int NodePools::count(const std::string& pool) const {
+  return static_cast<int>(
+      std::count_if(nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.pool == pool; }));
+}
+
+int NodePools::staying(const std::string& pool) const {
+  return static_cast<int>(std::count_if(
+      nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.pool == pool && !leaves(any.second); }));
+}
+
+Duration join_patience(const PoolSpec& spec) {
+  return spec.lead_time * kLeadTimes + Duration::seconds(30);
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,115 @@
+// Why a node is created, emptied or given back.
+#pragma once
+
+#include "core/state/reasons/parts.hpp"
+
+namespace tidepool::core::reason {
+
+// What another node of a pool is.
+struct OfNode {
+  int slots = 0;
+  Money price;    // of a slot and hour
+  Duration lead;  // until it is there, as expected
+  bool operator==(const OfNode&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("node_slots", self.slots), at("price", self.price), at("lead_seconds", self.lead);
+  }
+};
+
+// A job waits that fits on no node that is there or comes.
+struct NodeForGang : OfNode {
+  JobId job = {};
+  int needed = 0;  // slots
+  int room = 0;    // slots that it could have without this node and those asked for with it
+  int nodes = 1;   // asked for with it
+  static constexpr Traits kTraits{"NodeForGang", ReasonCategory::kNode};
+  bool operator==(const NodeForGang&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("job", self.job, kIdentity), at("needed", self.needed), at("room", self.room), at("nodes", self.nodes),
+        OfNode::fields(self, at);
+  }
+};
+// A job that runs would bring more by it than it costs.
+struct NodeForGrowth : OfNode {
+  JobId job = {};
+  int from = 0;  // workers
+  int to = 0;
+  double use = 0;  // of a slot that it would add, beside one of its smallest size
+  Money worth;     // of a slot and hour at that use
+  static constexpr Traits kTraits{"NodeForGrowth", ReasonCategory::kNode};
+  bool operator==(const NodeForGrowth&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("job", self.job, kIdentity), at("from", self.from), at("to", self.to), at("use", self.use),
+        at("worth", self.worth), OfNode::fields(self, at);
+  }
+};
+// Its pool has fewer nodes than it is to have at least.
+struct NodeForMinimum : OfNode {
+  int nodes = 0;
+  int min = 0;
+  static constexpr Traits kTraits{"NodeForMinimum", ReasonCategory::kNode};
+  bool operator==(const NodeForMinimum&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("nodes", self.nodes), at("min", self.min), OfNode::fields(self, at);
+  }
+};
+// It has held nothing for so long.
+struct NodeIdle {
+  Duration idle;
+  int slots = 0;
+  Money price;
+  int left = 0;  // nodes that its pool has then
+  static constexpr Traits kTraits{"NodeIdle", ReasonCategory::kNode};
+  bool operator==(const NodeIdle&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("idle_seconds", self.idle), at("node_slots", self.slots), at("price", self.price), at("nodes", self.left);
+  }
+};
+// What its jobs would lose without it is worth less than it costs.
+struct NodeNotWorth {
+  Money worth;  // of a slot and hour
+  Money price;
+  int slots = 0;
+  static constexpr Traits kTraits{"NodeNotWorth", ReasonCategory::kNode};
+  bool operator==(const NodeNotWorth&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("worth", self.worth), at("price", self.price), at("node_slots", self.slots);
+  }
+};
+// All its workers have left it.
+struct NodeEmptied {
+  bool operator==(const NodeEmptied&) const = default;
+  static constexpr Traits kTraits{"NodeEmptied", ReasonCategory::kNode};
+  static constexpr void fields(auto&, auto&&) {}
+};
+// No agent has joined from it.
+struct NodeNeverJoined {
+  Duration waited;
+  static constexpr Traits kTraits{"NodeNeverJoined", ReasonCategory::kNode};
+  bool operator==(const NodeNeverJoined&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("waited_seconds", self.waited); }
+};
+// Its agent has been away for longer than a new node takes to come.
+struct NodeAway {
+  Duration away;
+  static constexpr Traits kTraits{"NodeAway", ReasonCategory::kNode};
+  bool operator==(const NodeAway&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("away_seconds", self.away); }
+};
+// The provider ends it then.
+struct NodeLifetimeEnds {
+  Duration left;
+  static constexpr Traits kTraits{"NodeLifetimeEnds", ReasonCategory::kNode};
+  bool operator==(const NodeLifetimeEnds&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("seconds_left", self.left); }
+};
+// Its pool is no longer configured, or has more nodes than it may have.
+struct NodeSurplus {
+  int nodes = 0;
+  int max = 0;
+  static constexpr Traits kTraits{"NodeSurplus", ReasonCategory::kNode};
+  bool operator==(const NodeSurplus&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("nodes", self.nodes), at("max", self.max); }
+};
+
+}  // namespace tidepool::core::reason

@@ -1,0 +1,60 @@
+// How much faster jobs are on one type of slot than on another, by those that have run on both; and what a job that has
+// run on one type only is expected to do on another. Everything follows from the engine's records of all jobs, whatever
+// was told first.
+//
+// Rules. A job tells the quotient of its speeds at the largest size that it was measured at on both types, else by
+// worker at its smallest sizes. Of a pair of types the geometric mean counts, each job once. Where no job has run on
+// both, a job is expected to be as fast as its user states (resources.gpu.type), else as fast on the one as on the
+// other, until it is measured there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "base/ids.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::policies::cluster {
+
+class TypeRatios {
+ public:
+  using Sizes = std::map<int, core::SizeRecord>;
+  using ByType = std::map<std::string, const Sizes*>;
+
+  // In place of what was told of the job before.
+  void tell(const core::Job& job);
+  void tell(const core::EndedJob& job);
+  void withdraw(JobId job);
+
+  // Speed on the first type as a share of that on the second; none: no job has run on both.
+  [[nodiscard]] std::optional<double> ratio(const std::string& of, const std::string& beside) const;
+
+  // What a job whose own records are empty is expected to do on its type: the records of the type on which it has been
+  // measured most, at the speed of this one. Nothing: it was measured on none. It is moved when that may change.
+  [[nodiscard]] std::optional<Sizes> expected(const core::Job& job);
+  // Jobs for which expected() was asked and may answer otherwise by now, each once.
+  [[nodiscard]] std::vector<JobId> take_moved();
+  void forget(JobId job) { asking_.erase(job); }
+  void forget_all() { asking_ = {}; }
+
+ private:
+  // The first name is the smaller one. Logarithms in parts of a doubling, so that sums are exact in any order.
+  using Pair = std::pair<std::string, std::string>;
+  struct Sum {
+    std::int64_t parts = 0;
+    std::int64_t jobs = 0;
+  };
+  void tell(JobId job, const ByType& records);
+
+  std::map<Pair, Sum> sums_;
+  std::map<JobId, std::map<Pair, std::int64_t>> told_;
+  IdSet<JobId> asking_;
+  bool changed_ = false;
+};
+
+}  // namespace tidepool::policies::cluster

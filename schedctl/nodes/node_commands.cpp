@@ -1,0 +1,140 @@
+// Nodes that join with a certificate: the tokens with which they may, and the end of a node's certificate.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "base/time.hpp"
+#include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/tables.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+struct TokenAsked {
+  std::string ttl = "1h";
+  int uses = 1;
+  std::string labels;
+  std::string name_prefix;
+  std::string slot_type;
+  std::string price;
+};
+
+// "rack=r1,zone=a".
+json labels_of(const std::string& text) {
+  json labels = json::object();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    const std::size_t equals = one.find('=');
+    if (equals == 0 || equals == std::string::npos) fail(kExitUsage, "--labels: \"" + one + "\" is not NAME=VALUE");
+    labels[one.substr(0, equals)] = one.substr(equals + 1);
+    begin = end + 1;
+  }
+  return labels;
+}
+
+// "HOST" of "https://HOST:PORT"; an IPv6 address keeps its brackets.
+std::string host_of(const std::string& url) {
+  const std::size_t begin = url.find("://") == std::string::npos ? 0 : url.find("://") + 3;
+  const std::size_t end = url.find('/', begin);
+  const std::string place = url.substr(begin, end == std::string::npos ? end : end - begin);
+  return place.substr(0, place.ends_with(']') ? place.size() : place.rfind(':'));
+}
+
+int create_node_token(Session& session, const TokenAsked& asked) {
+  if (const auto ttl = parse_duration(asked.ttl); !ttl.ok()) fail(kExitUsage, "--ttl: " + ttl.error().message);
+  json body = {{"ttl", asked.ttl}, {"uses", asked.uses}, {"labels", labels_of(asked.labels)}};
+  if (!asked.name_prefix.empty()) body["name_prefix"] = asked.name_prefix;
+  if (!asked.slot_type.empty()) body["slot_type"] = asked.slot_type;
+  if (!asked.price.empty()) body["price_per_slot_hour"] = asked.price;
+  const json token = session.send({.method = "POST", .path = "/v1/node-tokens", .body = body.dump()});
+  session.print(token, [&] {
+    const std::string port = std::to_string(token.value("agents_port", 0));
+    return text_at(token, "/token") + "\nkept as a hash only: it is not shown again. On the machine that is to join, " +
+           "run:\n  agentd join --daemon " + host_of(session.endpoint().url) + ":" + port + " --token " +
+           text_at(token, "/token") + "\nTo take it back: schedctl node token revoke " + text_at(token, "/id") + "\n";
+  });
+  return kExitOk;
+}
+
+void add_create(CLI::App& token, Chosen& chosen) {
+  const auto asked = std::make_shared<TokenAsked>();
+  CLI::App* create = token.add_subcommand("create", "Make a token with which machines join; it is shown once");
+  create->add_option("--ttl", asked->ttl, "how long machines may join with it")->capture_default_str();
+  create->add_option("--uses", asked->uses, "how many machines may")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; shown by schedctl nodes -o json");
+  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so");
+  create->add_option("--slot-type", asked->slot_type,
+                     "what job files call their GPUs (what the agent finds); CPU slots are always cpu");
+  create->add_option("--price", asked->price, "of one of their slots for an hour (1.00)");
+  create->callback(
+      [asked, &chosen] { chosen.online = [asked](Session& session) { return create_node_token(session, *asked); }; });
+}
+
+void add_node_token_commands(CLI::App& node, Chosen& chosen) {
+  CLI::App* token = node.add_subcommand("token", "Tokens with which machines join");
+  token->require_subcommand(1);
+  add_create(*token, chosen);
+  token->add_subcommand("ls", "List them")->callback([&chosen] {
+    chosen.online = [](Session& session) {
+      const Listed listed = session.list("/v1/node-tokens");
+      session.print(listed.items, [&] { return node_tokens_table(listed.items, session.style()); });
+      return static_cast<int>(kExitOk);
+    };
+  });
+  const auto id = std::make_shared<std::string>();
+  CLI::App* revoke = token->add_subcommand("revoke", "Nothing more joins with a token; nodes that have stay");
+  revoke->add_option("id", *id, "the token's id, see: schedctl node token ls")->required();
+  revoke->callback([id, &chosen] {
+    chosen.online = [id](Session& session) {
+      const json answer = session.send({.method = "DELETE", .path = "/v1/node-tokens/" + escape_url(*id)});
+      session.print(answer, [&] { return *id + " is revoked\n"; });
+      return static_cast<int>(kExitOk);
+    };
+  });
+}
+
+struct RevokeAsked {
+  std::string node;
+  std::string reason;
+};
+
+// A node that has joined and never connected is in no list; the daemon knows it by its name.
+std::string id_of(Session& session, const std::string& id_or_name) {
+  for (const auto& node : session.list("/v1/nodes").items) {
+    if (text_at(node, "/name") == id_or_name) return text_at(node, "/id");
+  }
+  return id_or_name;
+}
+
+int revoke_node(Session& session, const RevokeAsked& asked) {
+  const json answer = session.send({.method = "POST",
+                                    .path = "/v1/nodes/" + escape_url(id_of(session, asked.node)) + "/revoke",
+                                    .body = json{{"reason", asked.reason}}.dump()});
+  session.print(answer, [&] {
+    return text_at(answer, "/name") + " is shut out: its certificate is good no more, and its workers are lost\n";
+  });
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
+  CLI::App* node = app.add_subcommand("node", "Let machines join as nodes, and shut nodes out");
+  node->require_subcommand(1);
+  add_node_token_commands(*node, chosen);
+  const auto asked = std::make_shared<RevokeAsked>();
+  CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
+  revoke->add_option("node", asked->node, "id or name")->required();
+  revoke->add_option("--reason", asked->reason, "shown with the node");
+  revoke->callback(
+      [asked, &chosen] { chosen.online = [asked](Session& session) { return revoke_node(session, *asked); }; });
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,178 @@
+// Node tokens, with which machines join, and the end of a node's certificate.
+#include <algorithm>
+
+#include "api/node_token.hpp"
+#include "base/json.hpp"
+#include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kNodeTokenLife = "1h";
+constexpr Duration kNodeTokenLifeMax = Duration::seconds(30 * 24 * 3600);
+constexpr std::int64_t kUsesMax = 10'000;
+constexpr std::size_t kLabelsMax = 32;
+constexpr std::size_t kWordMax = 63;
+constexpr std::size_t kReasonMax = 200;
+constexpr std::size_t kNodeTokenIdBytes = 6;
+constexpr std::size_t kNodeSecretBytes = 24;
+
+bool is_word(const std::string& text, bool may_be_empty) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_' || c == '/';
+  };
+  return (may_be_empty || !text.empty()) && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), legal);
+}
+
+void read_labels(ObjectReader& in, NodeTerms& terms) {
+  if (!in.has("labels")) return;
+  const json labels = in.raw("labels");
+  if (!labels.is_object()) return in.fail("labels", "WrongType", "must be an object of texts");
+  if (labels.size() > kLabelsMax) return in.fail("labels", "OutOfRange", "must be at most 32");
+  for (const auto& [name, value] : labels.items()) {
+    if (!is_word(name, false) || !value.is_string() || !is_word(value.get<std::string>(), true)) {
+      return in.fail("labels", "Invalid",
+                     "has \"" + name.substr(0, kWordMax) +
+                         "\": names and values are texts of at most 63 letters, digits, '-', '.', '_' or '/'");
+    }
+    terms.labels[name] = value.get<std::string>();
+  }
+}
+
+CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& errors) {
+  ObjectReader in(body, "", errors);
+  CreateNodeToken token;
+  const auto lifetime = parse_duration(in.text("ttl", kNodeTokenLife));
+  token.uses_max = in.integer("uses", 1, {.low = 1, .high = kUsesMax});
+  token.name_prefix = in.text("name_prefix", "");
+  token.terms.slot_type = in.text("slot_type", "");
+  const std::string price = in.text("price_per_slot_hour", "");
+  read_labels(in, token.terms);
+  in.finish();
+  if (!lifetime) {
+    in.fail("ttl", "Invalid", "is no duration: " + lifetime.error().message);
+  } else if (*lifetime <= Duration() || *lifetime > kNodeTokenLifeMax) {
+    in.fail("ttl", "OutOfRange", "must be above 0 and at most 30d");
+  } else {
+    token.lifetime = *lifetime;
+  }
+  if (!is_word(token.name_prefix, true)) in.fail("name_prefix", "Invalid", "is no beginning of a node's name");
+  if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
+  if (price.empty()) return token;
+  if (const auto amount = parse_money(price); amount.ok()) {
+    token.terms.price_per_slot_hour = *amount;
+  } else {
+    in.fail("price_per_slot_hour", "Invalid", amount.error().message);
+  }
+  return token;
+}
+
+// Why nobody could join with a token; none: machines can.
+std::optional<Problem> why_useless(const RestOptions& options) {
+  const std::uint16_t port = options.agents_port ? options.agents_port() : std::uint16_t{0};
+  if (!options.join_fingerprint.empty() && port != 0) return std::nullopt;
+  return Problem{.status = 409,
+                 .code = "NoJoining",
+                 .detail = port == 0
+                               ? "this daemon has no port for agents of other machines"
+                               : "this daemon has no TLS, or shows a certificate whose authority it does not know",
+                 .hint =
+                     "start it with a configuration that has agents: {listen: \"ADDRESS:7481\"} and tls: {}; with "
+                     "tls.certificate also give tls.ca"};
+}
+
+json created_token(Rest& rest, const Receipt& receipt, const Published& seen, const std::string& secret) {
+  const auto kept = rest.service().history().node_tokens(receipt.token_id);
+  json created = kept.empty() ? json{{"id", receipt.token_id}} : render_node_token(seen, kept.front());
+  created["agents_port"] = rest.options().agents_port();
+  // A repeated request finds the token of the first one, whose secret was not kept.
+  created["token"] =
+      receipt.replayed
+          ? json(nullptr)
+          : json(api::to_text(
+                {.id = receipt.token_id, .secret = secret, .ca_fingerprint = rest.options().join_fingerprint}));
+  return created;
+}
+
+// The name of the node that the call means: by id, or by the name under which one has joined. Empty: answered already.
+std::string node_meant(Rest& rest, const Call& call) {
+  const auto id = NodeId::parse(call.id);
+  if (const core::Node* node = id ? call.seen->state.find_node(*id) : nullptr) return node->name;
+  if (!rest.service().history().node_credentials(call.id).empty()) return call.id;
+  call.fail({.status = 404,
+             .code = "UnknownNode",
+             .detail = "there is no node " + call.id,
+             .hint = "GET /v1/nodes lists them"});
+  return {};
+}
+
+}  // namespace
+
+void list_node_tokens(Rest& rest, Call call) {
+  const auto page = read_page(call, "node_tokens");
+  if (!page) return call.fail(bad_parameter(page.error()));
+  PageBuilder builder("node_tokens", page->limit);
+  std::uint64_t place = 0;
+  for (const auto& token : rest.service().history().node_tokens("")) {
+    if (++place <= page->after.value_or(0)) continue;
+    if (!builder.add(place, render_node_token(*call.seen, token))) break;
+  }
+  call.reply(200, std::move(builder).body(call.seen->as_of_seq));
+}
+
+void create_node_token(Rest& rest, Call call) {
+  if (const auto useless = why_useless(rest.options())) return call.fail(*useless);
+  const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
+  if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
+  std::vector<FieldError> errors;
+  CreateNodeToken token = read_node_token(body.value(), errors);
+  if (!errors.empty()) {
+    return call.fail({.status = 422,
+                      .code = "InvalidNodeToken",
+                      .detail = "the token's description needs a change",
+                      .hint = "nothing was stored",
+                      .errors = std::move(errors)});
+  }
+  token.id = random_hex(kNodeTokenIdBytes);
+  const std::string secret = random_hex(kNodeSecretBytes);
+  token.secret_sha256 = sha256_hex(secret);
+  rest.command(std::move(call), std::move(token), [&rest, secret](const Receipt& receipt, const Published& seen) {
+    return json_response(201, created_token(rest, receipt, seen, secret));
+  });
+}
+
+void revoke_node_token(Rest& rest, Call call) {
+  const std::string id = call.id;
+  rest.command(std::move(call), RevokeNodeToken{id}, [&rest, id](const Receipt&, const Published& seen) {
+    const auto kept = rest.service().history().node_tokens(id);
+    return json_response(200, kept.empty() ? json{{"id", id}} : render_node_token(seen, kept.front()));
+  });
+}
+
+void revoke_node(Rest& rest, Call call) {
+  const std::string node = node_meant(rest, call);
+  if (node.empty()) return;
+  const auto body = call.request.body.empty() ? Result<json>(json::object()) : parse_json(call.request.body);
+  if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
+  std::vector<FieldError> errors;
+  ObjectReader in(body.value(), "", errors);
+  const std::string reason = in.text("reason", "");
+  in.finish();
+  if (reason.size() > kReasonMax) in.fail("reason", "OutOfRange", "must be at most 200 bytes");
+  if (!errors.empty()) {
+    return call.fail({.status = 422, .code = "InvalidReason", .detail = errors.front().message, .errors = errors});
+  }
+  rest.command(std::move(call), RevokeNode{node, reason}, [&rest, node](const Receipt&, const Published& seen) {
+    const auto known = rest.service().history().node_credentials(node);
+    return json_response(200,
+                         {{"name", node}, {"access", render_access(seen, known.empty() ? nullptr : &known.front())}});
+  });
+}
+
+}  // namespace tidepool::live::http

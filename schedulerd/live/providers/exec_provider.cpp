@@ -1,0 +1,132 @@
+#include "schedulerd/live/providers/exec_provider.hpp"
+
+#include <utility>
+
+#include "base/json.hpp"
+#include "schedulerd/live/providers/child_run.hpp"
+
+namespace tidepool::live {
+namespace {
+
+using core::ProviderFault;
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kDetailMost = 300;
+
+Provided<json> failed(ProviderFault fault, std::string detail) {
+  if (detail.size() > kDetailMost) detail.resize(kDetailMost);
+  return Provided<json>::failed(fault, std::move(detail));
+}
+
+// {"error": {"code": "quota", "message": "..."}}
+std::optional<Provided<json>> refusal(const json& answer) {
+  const auto error = answer.find("error");
+  if (error == answer.end() || error->is_null()) return std::nullopt;
+  const auto text = [&](const char* name) {
+    const bool told = error->is_object() && error->contains(name) && error->at(name).is_string();
+    return told ? error->at(name).get<std::string>() : std::string();
+  };
+  const ProviderFault fault = text("code") == "quota" ? ProviderFault::kQuota : ProviderFault::kRefused;
+  return failed(fault, text("message").empty() ? error->dump() : text("message"));
+}
+
+Provided<json> answer_of(const ChildEnd& end, std::chrono::milliseconds limit) {
+  switch (end.how) {
+    case ChildEnd::How::kNotStarted: return failed(ProviderFault::kRefused, "cannot be started: " + end.last_error);
+    case ChildEnd::How::kTimeout:
+      return failed(ProviderFault::kTimeout,
+                    "no answer within " + to_text(Duration::millis(limit.count())) + "; it was killed");
+    case ChildEnd::How::kTooMuchOutput: return failed(ProviderFault::kGarbage, "more than 1 MiB of output");
+    case ChildEnd::How::kExited: break;
+  }
+  auto answer = parse_json(end.output);
+  const bool is_object = answer.ok() && answer->is_object();
+  if (is_object) {
+    if (auto refused = refusal(*answer)) return *std::move(refused);
+  }
+  if (end.exit_code != 0) {
+    return failed(ProviderFault::kRefused,
+                  "exit code " + std::to_string(end.exit_code) + (end.last_error.empty() ? "" : ": " + end.last_error));
+  }
+  if (!is_object) {
+    return failed(ProviderFault::kGarbage,
+                  "its output is no JSON object" + (answer.ok() ? "" : ": " + answer.error().message));
+  }
+  return {.value = *std::move(answer)};
+}
+
+template <class T>
+Provided<T> passed_on(const Provided<json>& answer) {
+  return Provided<T>::failed(answer.fault, answer.detail);
+}
+
+// What an object tells of a node; none: it is not what it must be.
+std::optional<ProvidedNode> node_in(const json& object, const std::string& request) {
+  ProvidedNode node{.request = request, .id = {}, .lifetime = {}};
+  std::vector<FieldError> findings;
+  ObjectReader in(object, "", findings);
+  node.id = in.required_text("id");
+  if (request.empty()) node.request = in.required_text("request");
+  if (in.has("lifetime_s")) {
+    node.lifetime = Duration::seconds(in.integer("lifetime_s", 0, {.low = 0, .high = 10LL * 365 * 86'400}));
+  }
+  return findings.empty() ? std::optional(node) : std::nullopt;
+}
+
+class ExecProvider final : public NodeProvider {
+ public:
+  explicit ExecProvider(ProviderSetup setup) : setup_(std::move(setup)) {}
+
+  Provided<ProvidedNode> create(const NodeToCreate& node) override {
+    const auto answer =
+        call("create",
+             {{"request", node.request}, {"name", node.name}, {"slots", node.slots}, {"slot_type", node.slot_type}});
+    if (!answer.value) return passed_on<ProvidedNode>(answer);
+    const auto created = node_in(*answer.value, node.request);
+    if (created) return {.value = *created};
+    return Provided<ProvidedNode>::failed(ProviderFault::kGarbage, "its answer to create has no text \"id\"");
+  }
+
+  Provided<Ended> end(const NodeToEnd& node) override {
+    const auto answer = call("delete", {{"request", node.request}, {"id", node.id}});
+    return answer.value ? Provided<Ended>{.value = Ended{}} : passed_on<Ended>(answer);
+  }
+
+  Provided<std::vector<ProvidedNode>> list() override {
+    using List = std::vector<ProvidedNode>;
+    const auto answer = call("list", json::object());
+    if (!answer.value) return passed_on<List>(answer);
+    const auto nodes = answer.value->find("nodes");
+    const auto garbage = [](const char* what) { return Provided<List>::failed(ProviderFault::kGarbage, what); };
+    if (nodes == answer.value->end() || !nodes->is_array()) return garbage("its answer to list has no list \"nodes\"");
+    List listed;
+    for (const json& each : *nodes) {
+      auto node = node_in(each, "");
+      if (!node) return garbage("an entry of its list has no text \"request\" or \"id\"");
+      listed.push_back(*std::move(node));
+    }
+    return {.value = std::move(listed)};
+  }
+
+ private:
+  Provided<json> call(const char* action, json request) {
+    request["version"] = kVersion;
+    request["action"] = action;
+    request["pool"] = setup_.pool;
+    request["cluster"] = setup_.cluster;
+    request["settings"] = setup_.settings;
+    const ChildEnd end = run_child({.command = setup_.command, .input = request.dump() + "\n", .limit = setup_.limit});
+    return answer_of(end, setup_.limit);
+  }
+
+  ProviderSetup setup_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeProvider> make_exec_provider(ProviderSetup setup) {
+  return std::make_unique<ExecProvider>(std::move(setup));
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,83 @@
+// The laws of nodes that are being drained, over random lives of a cluster.
+#include "core/state/membership.hpp"
+#include "tests/support/decision_laws.hpp"
+#include "tests/support/reasons.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+// Of the state after each decision.
+void require_drain_laws(const SimulatedWorld& world) {
+  for (const auto& [id, node] : world.state().nodes) {
+    if (!node.drain) continue;
+    for (const WorkerId owner : node.owners) {
+      if (!owner) continue;
+      const core::Worker& worker = *world.state().find_worker(owner);
+      INFO(owner.text() << " on " << id.text() << ", " << core::to_text(worker.phase));
+      REQUIRE(worker.started_at <= node.drain->since);
+      // One that was told to stop before the drain was asked for has the time that it was given then.
+      if (world.now() >= node.drain->deadline) REQUIRE((worker.kill_at || worker.node_lost));
+    }
+  }
+}
+
+void drain_some(SimulatedWorld& world, Rng& rng, Duration at_most) {
+  const NodeId node(1 + rng.below(world.state().next_node - 1));
+  const Duration within = Duration::millis(rng.between(0, at_most.count_us() / 1'000));
+  if (rng.chance(0.4)) {
+    world.learn(core::NodeReclaimNoticed{node, within});
+  } else {
+    world.learn(core::NodeDrainRequested{node, within, "maintenance"});
+  }
+}
+
+TEST_CASE("A drained node gets no new worker, and after its deadline none is left that has not been stopped") {
+  for_each_seed("drains", 60, [](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed + 9000, true);
+    for (int i = 0; i < 200; ++i) {
+      world.tick();
+      if (rng.chance(0.05)) drain_some(world, rng, Duration::seconds(20));
+      decide_and_check(world);
+      require_drain_laws(world);
+    }
+  });
+}
+
+// What a drain orders: a job keeps an allowed size, or gives up all with its state saved; and a worker that is stopped
+// for it is on its way out, so that its end is no loss of the job's.
+void require_drains_lose_nothing(const core::Decision& decision, const core::ClusterState& after) {
+  for (const auto& [intent, reason] : decision.plan) {
+    const core::Job* job = after.find_job(core::job_of(intent));
+    if (const auto* shrink = std::get_if<core::ShrinkIntent>(&intent); shrink != nullptr && job != nullptr) {
+      REQUIRE(job->size() >= job->spec.elastic.sizes.front());
+    }
+    const auto* stop = std::get_if<core::StopWorkerIntent>(&intent);
+    if (stop == nullptr || !says<core::reason::DrainStop>(reason)) continue;
+    REQUIRE(after.find_worker(stop->worker)->phase == core::WorkerPhase::kLeaving);
+    REQUIRE_FALSE(core::contains(job->membership.members, stop->worker));
+  }
+}
+
+TEST_CASE("No drain takes a job below its minimum or counts as a loss of its workers") {
+  for_each_seed("drains without faults", 60, [](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed + 9500, false);
+    for (int i = 0; i < 200; ++i) {
+      world.tick();
+      if (rng.chance(0.1)) drain_some(world, rng, Duration::seconds(60));
+      const NodeId back(1 + rng.below(world.state().next_node - 1));
+      if (rng.chance(0.1)) world.learn(core::NodeDrainCancelled{back});
+      if (rng.chance(0.1)) world.learn(core::NodeReclaimNoticed{back, {}});
+      const core::Decision decision = world.engine().decide(world.now());
+      const core::ClusterState before = world.state();
+      core::Engine after(restless_parts(true), before);
+      (void)after.accept(decision);
+      require_drains_lose_nothing(decision, after.view());
+      decide_and_check(world);
+      require_drain_laws(world);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tidepool::test

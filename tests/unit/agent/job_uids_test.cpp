@@ -1,0 +1,72 @@
+#include "workers/agent/isolation/job_uids.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/support/temporary_folder.hpp"
+#include "workers/agent/isolation/confine_plan.hpp"
+
+namespace tidepool::agent {
+
+TEST_CASE("a range of users holds neither root nor the system's") {
+  const auto range = UidRange::parse("200000-299999");
+  REQUIRE(range.ok());
+  CHECK(range->first == 200'000);
+  CHECK(range->last == 299'999);
+  for (const char* bad : {"", "200000", "0-5", "999-5000", "5000-4000", "5000-x", "5000-5000000000"}) {
+    INFO(bad);
+    CHECK_FALSE(UidRange::parse(bad).ok());
+  }
+}
+
+TEST_CASE("a job has the same user wherever the range is the same, and neighbours have others") {
+  const JobUids here({.first = 5'000, .last = 5'009}, "/a");
+  const JobUids there({.first = 5'000, .last = 5'009}, "/b");
+  CHECK(here.uid_of(JobId(3)) == 5'003);
+  CHECK(there.uid_of(JobId(3)) == 5'003);
+  CHECK(here.uid_of(JobId(13)) == 5'003);
+  CHECK(here.uid_of(JobId(4)) == 5'004);
+}
+
+TEST_CASE("a user goes to another job only while no process of it lives") {
+  const test::TemporaryFolder folder;
+  const uid_t own = ::geteuid();
+  const JobUids uids({.first = own, .last = own}, folder / "claims");
+  const auto living = processes_of(own);
+  CHECK(std::count(living.begin(), living.end(), ::getpid()) == 1);
+  const auto refused = uids.claim("a", JobId(1));
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().message, Catch::Contains("has living processes") && Catch::Contains("--job-uids"));
+
+  constexpr uid_t kNobodys = 3'999'999'999;  // no process of a test's machine has it
+  const JobUids free({.first = kNobodys, .last = kNobodys}, folder / "claims");
+  REQUIRE(free.claim("a", JobId(1)).ok());
+  CHECK(free.claim("a", JobId(1)).value() == kNobodys);
+  CHECK(free.claim("b", JobId(2)).value() == kNobodys);
+}
+
+TEST_CASE("the plan of a confined program comes through as it is, whatever bytes it holds") {
+  const ConfinePlan plan{.program = "/bin/\xff\xfe",
+                         .argv = {"a", "", "\n\x80"},
+                         .environment = {"A=\xc3\x28"},
+                         .workdir = "/w",
+                         .uid = 200'001,
+                         .hidden = {"/h"},
+                         .groups = {"/g"},
+                         .data_max = 5};
+  const auto read = plan_from_text(to_text(plan));
+  REQUIRE(read.ok());
+  CHECK(read->program == plan.program);
+  CHECK(read->argv == plan.argv);
+  CHECK(read->environment == plan.environment);
+  CHECK(read->uid == 200'001);
+  CHECK(read->hidden == plan.hidden);
+  CHECK(read->groups == plan.groups);
+  CHECK(read->data_max == 5);
+  CHECK_FALSE(read->processes_max);
+  CHECK_FALSE(plan_from_text("{}").ok());
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,261 @@
+// Nodes of pools: what makes one come and go, and what is said of it.
+#include <catch2/catch.hpp>
+
+#include "core/explain/explain.hpp"
+#include "core/words/sentence.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+core::PoolSpec gpu_pool(int max = 4) {
+  return {.name = "gpu",
+          .slot_type = "cpu",
+          .slots_per_node = 2,
+          .price_per_slot_hour = Money::micros(1'000'000),
+          .worth_per_slot_hour = Money::micros(2'000'000),
+          .min = 0,
+          .max = max,
+          .idle = Duration::seconds(60),
+          .lead_time = Duration::seconds(30)};
+}
+
+// A story with pools: decisions go on until nothing follows.
+class PoolStory : public Story {
+ public:
+  explicit PoolStory(std::vector<core::PoolSpec> pools = {gpu_pool()}, double spot_share = 1) {
+    learn(core::PoolsConfigured{spot_share, std::move(pools)});
+  }
+
+  // The sentences about nodes, of all decisions until nothing follows.
+  std::vector<std::string> plan() {
+    std::vector<std::string> said;
+    for (int round = 0; round < 8; ++round) {
+      const core::Decision decision = engine().decide(now());
+      CHECK(text_of(decision) == text_of(engine().decide_anew(now())));
+      REQUIRE(engine().validate(decision).ok());
+      log(engine().accept(decision));
+      check_books();
+      for (const auto& planned : decision.nodes) said.push_back(core::sentence(planned));
+      if (decision.empty()) return said;
+    }
+    FAIL("decisions do not come to rest");
+    return said;
+  }
+  const core::PoolNode& asked(core::NodeRequest request) const {
+    REQUIRE(state().pools.find_node(request) != nullptr);
+    return *state().pools.find_node(request);
+  }
+  NodeId joins(core::NodeRequest request) {
+    learn(core::PoolNodeCreated{request, "i-" + std::to_string(request), {}});
+    return node(2, asked(request).name);
+  }
+  void lists(std::vector<core::NodeRequest> requests) {
+    core::PoolListed listed{.pool = "gpu", .asked_before = state().pools.next_request, .nodes = {}};
+    for (const auto request : requests) listed.nodes.push_back({request, "i-" + std::to_string(request), {}});
+    learn(listed);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a gang that fits nowhere gets as many nodes as it lacks, once, and none if they are too few") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 3, .max = 3});
+  CHECK(story.plan() ==
+        std::vector<std::string>{"gpu-1: 2 more nodes for job-1, which needs 3 slots: what is there or on the way has "
+                                 "room for none; a node of 2 slots costs 2 an hour and is there in about 30 s",
+                                 "gpu-2: 2 more nodes for job-1, which needs 3 slots: what is there or on the way has "
+                                 "room for none; a node of 2 slots costs 2 an hour and is there in about 30 s"});
+  CHECK(story.plan().empty());
+  const auto evidence = core::explain(story.state(), job).evidence;
+  CHECK(evidence.front() == "gpu-1 was asked for 0 s ago; nodes of pool gpu take about 30 s");
+  story.joins(1);
+  CHECK(story.plan().empty());  // it waits for the other, and keeps this one
+  story.pass(Duration::seconds(90));
+  CHECK(story.plan().empty());
+  story.joins(2);
+  CHECK(story.plan().empty());
+  CHECK(story.job(job).state() == core::JobState::kStarting);
+
+  PoolStory small({gpu_pool(1)});
+  small.submit({.min = 3, .max = 3});
+  CHECK(small.plan().empty());
+}
+
+TEST_CASE("a node that holds nothing is given back after its idle time, and forgotten when its provider lacks it") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.joins(1);
+  story.settle(job);
+  story.learn(core::JobCancelRequested{job});
+  (void)story.plan();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).membership.workers)) story.exit(worker);
+  (void)story.plan();
+  story.pass(Duration::seconds(59));
+  CHECK(story.plan().empty());
+  REQUIRE(story.engine().next_due());
+  CHECK(*story.engine().next_due() <= story.now() + Duration::seconds(1));
+  story.pass(Duration::seconds(1));
+  CHECK(story.plan() ==
+        std::vector<std::string>{
+            "gpu-1: given back: it has held nothing for 60 s and costs 2 an hour; the pool keeps 0 nodes"});
+  CHECK(story.state().find_node(node)->is_closed());
+  story.learn(core::PoolNodeDeleted{1});
+  story.lists({1});
+  CHECK(story.count("pool.bill_runs_on") == 0);
+  story.pass(Duration::seconds(16));
+  story.lists({1});
+  CHECK(story.count("pool.bill_runs_on") == 1);
+  CHECK_FALSE(story.asked(1).delete_answered);
+  story.lists({});
+  CHECK(story.state().pools.nodes.empty());
+  CHECK(story.count("pool.node_gone") == 1);
+}
+
+TEST_CASE("a provider that refuses is asked again later and later, and a cheaper pool falls back on a dearer one") {
+  core::PoolSpec spot = gpu_pool();
+  spot.name = "spot";
+  spot.spot = true;
+  spot.price_per_slot_hour = Money::micros(300'000);
+  PoolStory story({gpu_pool(), spot});
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().front().starts_with("spot-1: one more node for job-1"));
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kQuota, "no more than 4"});
+  CHECK(story.state().pools.find("spot")->backoff.until == story.now() + Duration::seconds(15));
+  REQUIRE(story.plan().front().starts_with("gpu-1: "));
+  story.learn(core::PoolNodeCreateFailed{2, core::ProviderFault::kRefused, "out of stock"});
+  CHECK(story.plan().empty());
+  const auto evidence = core::explain(story.state(), job).evidence;
+  CHECK(std::find(evidence.begin(), evidence.end(),
+                  "pool spot has failed 1 time in a row, and is asked again in 15 s: no more than 4") !=
+        evidence.end());
+  CHECK(story.engine().next_due() == story.now() + Duration::seconds(15));
+  story.pass(Duration::seconds(15));
+  REQUIRE(story.plan().front().starts_with("spot-1: "));
+  story.learn(core::PoolNodeCreateFailed{3, core::ProviderFault::kQuota, "no more than 4"});
+  CHECK(story.state().pools.find("spot")->backoff.until == story.now() + Duration::seconds(30));
+}
+
+TEST_CASE("an answer that came too late or not at all leaves nothing running") {
+  PoolStory story;
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);  // it may be there
+  story.lists({1, 77});
+  CHECK(story.asked(77).state == core::PoolNodeState::kReleasing);  // nothing speaks of it
+  CHECK(story.state().pools.next_request == 78);
+  const NodeId late = story.node(2, "gpu-1");
+  CHECK(story.state().find_node(late)->is_closed());
+}
+
+TEST_CASE("a node that does not join is given back, one whose agent is away later on, and both are replaced") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreated{1, "i-1", {}});
+  story.pass(Duration::seconds(120));
+  CHECK(story.plan() == std::vector<std::string>{"gpu-1: given back: no agent has joined from it within 2 min"});
+  story.pass(Duration::seconds(15));
+  REQUIRE(story.plan().front().starts_with("gpu-2: one more node for job-1"));
+  const NodeId node = story.joins(2);
+  story.settle(job);
+  story.learn(core::NodeLost{node, "no heartbeat"});
+  story.lists({2});
+  CHECK(story.asked(2).state == core::PoolNodeState::kJoined);
+  story.lists({});  // the list lacks it: the proof that its workers are dead
+  CHECK(story.state().pools.find_node(2) == nullptr);
+  CHECK(story.job(job).membership.workers.empty());
+  const auto again = story.plan();
+  INFO(core::explain(story.state(), job).summary);
+  REQUIRE(again.size() == 1);
+  CHECK(again.front().starts_with("gpu-1: one more node for job-1"));
+}
+
+TEST_CASE(
+    "the end of a node that was given back is no reason to ask for another, and one that is too small is a failure") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1, .gpus = 2});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.node(1, "gpu-1");
+  CHECK(story.last("pool.create_failed").data["detail"] == "gpu-1 has 1 of the 2 slots that slots_per_node says");
+  CHECK(story.plan().empty());  // and not one node after another
+  story.learn(core::JobCancelRequested{job});
+  story.pass(Duration::seconds(60));
+  REQUIRE(story.plan().size() == 1);
+  const auto changes = story.state().pools.changes;
+  story.lists({});
+  story.learn(core::NodeLost{node, "no heartbeat"});
+  CHECK(story.state().pools.changes == changes);
+}
+
+TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.joins(1);
+  story.settle(job);
+  story.lists({});
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.job(job).membership.workers.size() == 1);
+}
+
+TEST_CASE("a node whose lifetime ends is emptied before that, given back, and replaced") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1, .grace = Duration::seconds(10)});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreated{1, "i-1", Duration::seconds(1000)});
+  story.node(2, "gpu-1");
+  story.settle(job);
+  story.steps(job, 2);
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(760));
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.front().starts_with("gpu-1: emptied: its provider ends it in "));
+  CHECK(story.asked(1).state == core::PoolNodeState::kDraining);
+}
+
+TEST_CASE("a job that runs gets a node where it would use it, and loses it where it does not") {
+  PoolStory story({});
+  story.node(2);
+  const JobId job = story.running({.min = 1, .max = 4, .cooldown = {}}, 2);
+  story.wish(job, 4);
+  story.steps(job, 20);
+  story.decide();
+  story.learn(core::PoolsConfigured{1, {gpu_pool()}});
+  CHECK(story.plan() ==
+        std::vector<std::string>{
+            "gpu-1: one more node for job-1 to grow 2 -> 4: each slot more would be used to 79 %, which pays for it; a "
+            "node of 2 slots costs 2 an hour and is there in about 30 s"});
+  story.joins(1);
+  story.settle(job);
+  story.steps(job, 20);  // no faster than before
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(60));
+  CHECK(story.plan() ==
+        std::vector<std::string>{
+            "gpu-1: emptied: each of its slots brings the jobs there less than the 1 an hour that it costs"});
+  CHECK(story.plan().empty());
+}
+
+TEST_CASE("spot nodes stay within their share, and a job's price cap and slot types choose the pool") {
+  core::PoolSpec spot = gpu_pool();
+  spot.name = "spot";
+  spot.spot = true;
+  spot.price_per_slot_hour = Money::micros(300'000);
+  PoolStory story({gpu_pool(), spot}, 0.5);
+  story.submit({.min = 8, .max = 8});
+  const auto said = story.plan();
+  REQUIRE(said.size() == 4);
+  const auto of_spot = std::count_if(said.begin(), said.end(), [](const auto& any) { return any.starts_with("spot"); });
+  CHECK(of_spot <= 2);
+
+  PoolStory capped;
+  capped.submit({.min = 1, .max = 1, .price_cap = Money::micros(500'000)});
+  CHECK(capped.plan().empty());
+}
+
+}  // namespace tidepool::test

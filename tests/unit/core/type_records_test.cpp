@@ -1,0 +1,127 @@
+// What was measured on one type of slot says nothing of another: records by type and size.
+#include "core/state/type_records.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/explain/explain.hpp"
+#include "core/state/change_costs.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+NodeId node_of_type(Story& story, const std::string& type, int slots) {
+  const std::string name = "n" + std::to_string(story.state().next_node);
+  const NodeId id = story.engine().node_id_for(name);
+  story.learn(core::NodeJoined{id, name, slots, type, Money::micros(1'000'000), {}});
+  return id;
+}
+
+// Runs on "old", is suspended, and goes on on "new" when that is all there is.
+struct Mover {
+  Story story;
+  NodeId old_node = node_of_type(story, "old", 2);
+  JobId job = story.running({.min = 1, .max = 2, .cooldown = Duration()}, 2);
+
+  void move() {
+    story.steps(job, 10);
+    story.learn(core::JobSuspendRequested{job});
+    story.settle(job);
+    REQUIRE(story.job(job).state() == core::JobState::kSuspended);
+    story.learn(core::NodeCordonChanged{old_node, true});
+    (void)node_of_type(story, "new", 2);
+    story.learn(core::JobResumeRequested{job});
+    story.pass(Duration::seconds(3'600));
+    story.settle(job);
+    REQUIRE(story.job(job).size() == 2);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job that goes on on another type of slot is measured there anew, and what it did before is kept") {
+  Mover scene;
+  Story& story = scene.story;
+  const core::Measurements& measured = story.job(scene.job).measurements;
+  CHECK(measured.slot_type == "old");
+  CHECK(measured.on_other_types.empty());
+  scene.move();
+  CHECK(measured.slot_type == "new");
+  const core::Measurements& now = story.job(scene.job).measurements;
+  CHECK(now.slot_type == "new");
+  REQUIRE(now.on_other_types.contains("old"));
+  const core::TypeRecords& before = now.on_other_types.at("old");
+  CHECK(before.sizes.at(2).steps == 11);  // the first step after the switch pays for it
+  CHECK(now.sizes.at(2).steps == 1);
+  CHECK(before.boot_cost.count == 2);
+  CHECK(now.boot_cost.count == 2);  // the boots on "new" are its own
+  const core::Explanation told = core::explain(story.state(), scene.job);
+  CHECK(std::count(told.evidence.begin(), told.evidence.end(), "2 workers on old: 640 samples/s over 11 steps") == 1);
+}
+
+TEST_CASE("records of a type are taken up again when the job is back on it") {
+  core::Measurements measurements;
+  core::measure_on(measurements, "a");
+  measurements.sizes[2].steps = 7;
+  core::measure_on(measurements, "b");
+  CHECK(measurements.sizes.empty());
+  measurements.sizes[1].steps = 3;
+  core::measure_on(measurements, "a");
+  CHECK(measurements.sizes.at(2).steps == 7);
+  CHECK(measurements.on_other_types.at("b").sizes.at(1).steps == 3);
+  CHECK_FALSE(measurements.on_other_types.contains("a"));
+  core::measure_on(measurements, "c");  // nothing is measured there
+  core::measure_on(measurements, "a");
+  CHECK_FALSE(measurements.on_other_types.contains("c"));
+}
+
+TEST_CASE("before a change was measured on a type it is expected to cost what it has cost elsewhere") {
+  core::Job job;
+  core::measure_on(job.measurements, "a");
+  job.measurements.shrink_cost = {.count = 2, .mean_stall_ms = 40};
+  job.measurements.boot_cost = {.count = 1, .mean_ms = 3'000};
+  const Duration resume = core::resume_cost(job);
+  CHECK(resume == Duration::millis(3'040));
+  core::measure_on(job.measurements, "b");
+  CHECK(core::resume_cost(job) == resume);
+  job.measurements.boot_cost = {.count = 1, .mean_ms = 5'000};
+  CHECK(core::resume_cost(job) == Duration::millis(5'040));
+}
+
+TEST_CASE("types of records are stored; those of an earlier version belong to the slots that the job holds") {
+  Mover scene;
+  scene.move();
+  auto written = core::to_json(scene.story.state());
+  const auto read = core::state_from_json(written);
+  REQUIRE(read.ok());
+  CHECK(read->find_job(scene.job)->measurements.on_other_types.at("old").sizes.at(2).steps == 11);
+  CHECK(core::digest_of(*read) == core::digest_of(scene.story.state()));
+
+  for (auto& job : written.at("jobs")) {
+    REQUIRE(job.erase("slot_type") == 1);
+    REQUIRE(job.erase("on_other_types") == 1);
+  }
+  const auto earlier = core::state_from_json(written);
+  INFO((earlier.ok() ? std::string() : earlier.error().message));
+  REQUIRE(earlier.ok());
+  CHECK(earlier->find_job(scene.job)->measurements.slot_type == "new");
+  CHECK(earlier->find_job(scene.job)->measurements.sizes.at(2).steps == 1);
+}
+
+TEST_CASE("records of a suspended job of an earlier version belong to the node that its state was written on") {
+  Mover scene;
+  Story& story = scene.story;
+  story.steps(scene.job, 10);
+  story.learn(core::JobSuspendRequested{scene.job});
+  story.decide();
+  const std::vector<WorkerId> workers = story.job(scene.job).membership.workers;
+  story.learn(core::StateParked{scene.job, workers.front(), story.job(scene.job).membership.generation, 12, 768});
+  story.settle(scene.job);
+  auto written = core::to_json(story.state());
+  for (auto& job : written.at("jobs")) job.erase("slot_type");
+  const auto earlier = core::state_from_json(written);
+  REQUIRE(earlier.ok());
+  CHECK(earlier->find_job(scene.job)->measurements.slot_type == "old");
+}
+
+}  // namespace tidepool::test

@@ -1,0 +1,144 @@
+// Providers of nodes: what a program's answer means, and what becomes of one that gives none.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <fstream>
+
+#include "schedulerd/live/providers/child_run.hpp"
+#include "schedulerd/live/providers/node_provider.hpp"
+#include "schedulerd/live/providers/slurm_provider.hpp"
+#include "schedulerd/live/setup/pool_config.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::ProviderFault;
+using live::ChildEnd;
+
+std::unique_ptr<live::NodeProvider> exec(const std::string& script, std::chrono::milliseconds limit) {
+  return live::make_provider("exec", {.pool = "gpu",
+                                      .cluster = "c-1",
+                                      .command = {"/bin/sh", "-c", script},
+                                      .settings = {{"region", "north"}},
+                                      .limit = limit});
+}
+constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
+
+ProviderFault fault_of(const std::string& script) {
+  const auto made = exec(script, kLong)->create({.request = "c-1-7", .name = "gpu-1", .slots = 2, .slot_type = ""});
+  CHECK_FALSE(made.value);
+  CHECK_FALSE(made.detail.empty());
+  return made.fault;
+}
+
+}  // namespace
+
+TEST_CASE("a program is run with its input, and told apart are its end, its silence, its noise and its absence") {
+  const auto run = [](const std::string& script, std::chrono::milliseconds limit) {
+    return live::run_child({.command = {"/bin/sh", "-c", script}, .input = std::string(300'000, 'x'), .limit = limit});
+  };
+  const ChildEnd counted = run("wc -c; echo first >&2; echo last words >&2; exit 3", kLong);
+  CHECK(counted.how == ChildEnd::How::kExited);
+  CHECK(counted.exit_code == 3);
+  CHECK(std::stoi(counted.output) == 300'000);
+  CHECK(counted.last_error == "last words");
+  CHECK(run("cat >/dev/null; yes", kLong).how == ChildEnd::How::kTooMuchOutput);
+  CHECK(live::run_child({.command = {"/no/such/program"}, .input = "", .limit = kLong}).how ==
+        ChildEnd::How::kNotStarted);
+  // What it has started in its turn holds its pipes open and outlives it.
+  CHECK(run("setsid sleep 3 & echo done", kLong).output == "done\n");
+  CHECK(run("kill -9 $$", kLong).exit_code == 128 + SIGKILL);
+}
+
+TEST_CASE("a program that hangs is killed with all that it has started") {
+  const TemporaryFolder folder;
+  const std::string mark = folder / "pid";
+  const ChildEnd end = live::run_child({.command = {"/bin/sh", "-c", "sleep 600 & echo $! >" + mark + "; wait"},
+                                        .input = "",
+                                        .limit = std::chrono::milliseconds(1500)});
+  CHECK(end.how == ChildEnd::How::kTimeout);
+  pid_t child = 0;
+  std::ifstream(mark) >> child;
+  REQUIRE(child > 0);
+  for (int i = 0; i < 10'000 && ::kill(child, 0) == 0; ++i) {
+    std::ifstream status("/proc/" + std::to_string(child) + "/status");
+    const std::string text{std::istreambuf_iterator<char>(status), {}};
+    if (text.find("State:\tZ") != std::string::npos) return;  // nothing has reaped it yet
+  }
+  CHECK(::kill(child, 0) != 0);
+}
+
+TEST_CASE("the provider exec passes on what it is asked, and tells refusals, quotas and garbage apart") {
+  const auto echo = exec(R"(python3 -c 'import json,sys
+call = json.load(sys.stdin)
+assert call["version"] == 1 and call["settings"] == {"region": "north"} and call["cluster"] == "c-1"
+print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')",
+                         kLong);
+  const auto made = echo->create({.request = "c-1-7", .name = "gpu-1", .slots = 2, .slot_type = "H100"});
+  REQUIRE(made.value);
+  CHECK(made.value->id == "createc-1-7");
+  CHECK(made.value->lifetime == Duration::seconds(60));
+  CHECK(fault_of(R"(echo '{"error": {"code": "quota", "message": "no more than 4"}}')") == ProviderFault::kQuota);
+  CHECK(fault_of(R"(echo '{"error": {"code": "stock", "message": "none left"}}'; exit 1)") == ProviderFault::kRefused);
+  CHECK(fault_of("echo broken >&2; exit 4") == ProviderFault::kRefused);
+  CHECK(fault_of("echo '<html>'") == ProviderFault::kGarbage);
+  CHECK(fault_of("echo '{\"name\": 4}'") == ProviderFault::kGarbage);
+  CHECK(exec("echo '{}'", kLong)->end({.request = "c-1-7", .id = ""}).value);
+  CHECK_FALSE(exec("echo '{\"nodes\": [{\"id\": \"i\"}]}'", kLong)->list().value);
+  const auto listed = exec(R"(echo '{"nodes": [{"request": "c-1-7", "id": "i-1"}]}')", kLong)->list();
+  REQUIRE(listed.value);
+  CHECK(listed.value->front().request == "c-1-7");
+}
+
+TEST_CASE("pilots are found in the queues of older and newer versions of Slurm") {
+  const auto queue = nlohmann::json::parse(R"({"jobs": [
+    {"job_id": 1, "name": "tidepool-c-1-4", "job_state": "RUNNING", "end_time": 1300},
+    {"job_id": 2, "name": "tidepool-c-1-5", "job_state": "PENDING", "end_time": 0},
+    {"job_id": 3, "name": "another", "job_state": "RUNNING", "end_time": 1300},
+    {"job_id": 4, "name": "tidepool-c-1-6", "job_state": "CANCELLED", "end_time": 900},
+    {"job_id": 5, "name": "tidepool-c-1-7", "job_state": ["RUNNING"],
+     "end_time": {"set": true, "infinite": false, "number": 1060}}]})");
+  const auto pilots = live::pilots_in(queue, 1000);
+  REQUIRE(pilots.value);
+  REQUIRE(pilots.value->size() == 3);
+  CHECK(pilots.value->at(0).lifetime == Duration::seconds(300));
+  CHECK_FALSE(pilots.value->at(1).lifetime);
+  CHECK(pilots.value->at(2).request == "c-1-7");
+  CHECK(pilots.value->at(2).lifetime == Duration::seconds(60));
+  CHECK_FALSE(live::pilots_in(nlohmann::json::parse("[]"), 1000).value);
+  CHECK(live::pilot_script("agentd --node {name} --slots {slots} --slot-type {slot_type}",
+                           {.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"}) ==
+        "#!/bin/sh\nexec agentd --node 'gpu-1' --slots 4 --slot-type 'it'\\''s; rm'\n");
+}
+
+TEST_CASE("a pool's configuration is complete, or every mistake in it is told") {
+  const auto read = [](const char* text, std::vector<FieldError>& findings) {
+    return live::read_pools(nlohmann::json::parse(text), findings);
+  };
+  std::vector<FieldError> findings;
+  const auto good = read(R"({"list": [{"name": "gpu", "provider": "exec", "command": ["x"], "slots_per_node": 8,
+                                       "price_per_slot_hour": "2.50", "max": 4, "idle": "5m"}]})",
+                         findings);
+  CHECK(findings.empty());
+  REQUIRE(good.pools.size() == 1);
+  CHECK(good.pools.front().worth_per_slot_hour == Money::micros(5'000'000));
+  CHECK(good.pools.front().idle == Duration::seconds(300));
+  (void)read(R"({"spot_share": 2, "list": [
+      {"name": "GPU", "provider": "ec2", "slots_per_node": 0, "max": 1, "min": 2, "idle": "0s", "colour": "red"},
+      {"name": "s", "provider": "slurm", "slots_per_node": 1, "max": 1, "settings": {"walltime": "1", "start2": "x"}},
+      {"name": "s", "provider": "exec", "slots_per_node": 1, "max": 1, "worth_per_slot_hour": "0.10"}]})",
+             findings);
+  std::vector<std::string> where;
+  for (const auto& finding : findings) where.push_back(finding.pointer);
+  for (const char* each :
+       {"/pools/spot_share", "/pools/list/0/name", "/pools/list/0/provider", "/pools/list/0/slots_per_node",
+        "/pools/list/0/min", "/pools/list/0/idle", "/pools/list/0/colour", "/pools/list/1/settings",
+        "/pools/list/2/name", "/pools/list/2/command", "/pools/list/2/worth_per_slot_hour"}) {
+    INFO(each);
+    CHECK(std::find(where.begin(), where.end(), each) != where.end());
+  }
+}
+
+}  // namespace tidepool::test

@@ -1,0 +1,120 @@
+// How the daemon comes to its certificate: from its own authority, which stays, or from files; and what it refuses.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "schedulerd/live/setup/server_tls.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace tidepool::live {
+namespace {
+
+std::string write_text(const std::string& path, const std::string& text, mode_t mode = 0600) {
+  std::ofstream(path) << text;
+  ::chmod(path.c_str(), mode);
+  return path;
+}
+
+ConfigReading read(const test::TemporaryFolder& folder, const std::string& text, std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"--config", write_text((folder / "config.yaml").string(), text)});
+  return read_config({.arguments = std::move(more), .policies = {"fifo"}, .detectors = {}, .home = "/home/x"});
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+TEST_CASE("a bind beyond loopback needs TLS, wherever that is asked for") {
+  const test::TemporaryFolder folder;
+  const std::string open = "agents: {listen: '10.0.0.1:7481'}\n";
+  const auto refused = joined(read(folder, open, {"--listen", "0.0.0.0:7480"}).errors);
+  CHECK(refused.find("0.0.0.0 is not a loopback address") != std::string::npos);
+  CHECK(refused.find("agents.listen: 10.0.0.1 is not a loopback address") != std::string::npos);
+  CHECK(refused.find("--tls") != std::string::npos);
+  CHECK(read(folder, open, {"--listen", "0.0.0.0:7480", "--tls"}).errors.empty());
+  const auto by_file = read(folder, open + "tls: {names: [pool.example.org, 10.9.9.9]}\n");
+  REQUIRE(by_file.errors.empty());
+  CHECK(by_file.config.tls->names == std::vector<std::string>{"pool.example.org", "10.9.9.9"});
+  CHECK(read(folder, open + "tls: {}\n").errors.empty());
+  CHECK_FALSE(read(folder, "").config.tls);
+}
+
+TEST_CASE("what the configuration says of TLS is whole or refused") {
+  const test::TemporaryFolder folder;
+  CHECK(joined(read(folder, "tls: {key: k.pem}\n").errors).find("/tls/certificate") != std::string::npos);
+  CHECK(joined(read(folder, "tls: {certificate: c.pem}\n").errors).find("/tls/key") != std::string::npos);
+  CHECK(joined(read(folder, "tls: {ca: c.pem}\n").errors).find("/tls/ca") != std::string::npos);
+  CHECK(joined(read(folder, "tls: {names: pool}\n").errors).find("/tls/names") != std::string::npos);
+  CHECK(joined(read(folder, "tls: {names: [7]}\n").errors).find("/tls/names") != std::string::npos);
+  CHECK(joined(read(folder, "tls: {nmaes: []}\n").errors).find("/tls/nmaes") != std::string::npos);
+}
+
+TEST_CASE("the authority is made once, private to the owner, and a half of it is refused") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  Config config;
+  CHECK(prepare_tls(config, *state, std::time(nullptr)).value().context == nullptr);
+  CHECK_FALSE(std::filesystem::exists(state->file("tls")));
+  config.tls.emplace();
+  config.tls->names = {"pool.example.org"};
+  const auto first = prepare_tls(config, *state, std::time(nullptr));
+  REQUIRE(first.ok());
+  CHECK(first->context != nullptr);
+  CHECK(first->ca_file == state->file("tls/ca.pem"));
+  for (const char* name : {"pool.example.org", "localhost", "127.0.0.1", "::1"}) CHECK(has(first->names, name));
+  const auto mode = [&](const std::string& name) { return std::filesystem::status(state->file(name)).permissions(); };
+  using std::filesystem::perms;
+  CHECK(mode("tls") == perms::owner_all);
+  for (const char* name : {"tls/ca.pem", "tls/ca.key"}) CHECK(mode(name) == (perms::owner_read | perms::owner_write));
+  CHECK(prepare_tls(config, *state, std::time(nullptr)).value().ca_fingerprint == first->ca_fingerprint);
+
+  std::filesystem::permissions(state->file("tls/ca.key"), perms::owner_all | perms::others_read);
+  CHECK(prepare_tls(config, *state, std::time(nullptr)).error().message.find("chmod 600") != std::string::npos);
+  std::filesystem::remove(state->file("tls/ca.key"));
+  const auto half = prepare_tls(config, *state, std::time(nullptr));
+  REQUIRE_FALSE(half.ok());
+  CHECK(half.error().message.find("bring it back") != std::string::npos);
+}
+
+TEST_CASE("a name that is none is refused, and a given certificate is used with its key and authority") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  Config config;
+  config.tls.emplace();
+  config.tls->names = {"no name"};
+  CHECK(prepare_tls(config, *state, std::time(nullptr)).error().message.find("tls.names") != std::string::npos);
+
+  const std::int64_t now = std::time(nullptr);
+  const auto authority = tls::make_authority("site", {.from_unix_s = now - 1, .until_unix_s = now + 3'600}).value();
+  const auto given =
+      tls::issue_server(authority, {"pool.example.org"}, {.from_unix_s = now - 1, .until_unix_s = now + 60}).value();
+  config.tls = TlsConfig{.names = {"pool.example.org"},
+                         .certificate = write_text((folder / "server.pem").string(), given.chain),
+                         .key = write_text((folder / "server.key").string(), given.key),
+                         .ca = write_text((folder / "ca.pem").string(), authority.chain)};
+  const auto made = prepare_tls(config, *state, now);
+  REQUIRE(made.ok());
+  CHECK(made->ca_fingerprint == tls::fingerprint(authority.chain).value());
+  CHECK(made->ca_file == config.tls->ca);
+  ::chmod(config.tls->key.c_str(), 0644);
+  CHECK(prepare_tls(config, *state, now).error().message.find("tls.key") != std::string::npos);
+  ::chmod(config.tls->key.c_str(), 0600);
+  config.tls->certificate = "/nowhere.pem";
+  CHECK(prepare_tls(config, *state, now).error().message.find("tls.certificate: /nowhere.pem") != std::string::npos);
+}
+
+}  // namespace tidepool::live

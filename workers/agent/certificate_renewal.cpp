@@ -1,0 +1,75 @@
+#include "workers/agent/certificate_renewal.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tidepool::agent {
+namespace {
+
+constexpr std::int64_t kLooks = 20;  // in the life of a certificate, at least
+constexpr std::int64_t kHour = 3'600;
+
+std::int64_t life_of(const tls::Client& client) {
+  return client.validity.until_unix_s - client.validity.from_unix_s;
+}
+
+}  // namespace
+
+CertificateRenewal::CertificateRenewal(boost::asio::io_context& io, std::filesystem::path state_dir,
+                                       std::optional<NodeIdentity> identity, Handlers handlers)
+    : timer_(io), state_dir_(std::move(state_dir)), identity_(std::move(identity)), handlers_(std::move(handlers)) {}
+
+void CertificateRenewal::welcomed() {
+  if (identity_) look_again();
+}
+
+void CertificateRenewal::link_closed() {
+  timer_.cancel();
+}
+
+void CertificateRenewal::look_again() {
+  if (const Status asked = ask_if_due(); !asked.ok()) {
+    spdlog::error("the certificate of this node cannot be renewed: {}", asked.error().message);
+  }
+  const auto now = tls::read_client(identity_->certificate);
+  const std::int64_t wait = now ? std::clamp(life_of(*now) / kLooks, std::int64_t{1}, kHour) : kHour;
+  timer_.expires_after(std::chrono::seconds(wait));
+  timer_.async_wait([this](boost::system::error_code failed) {
+    if (!failed) look_again();
+  });
+}
+
+Status CertificateRenewal::ask_if_due() {
+  const auto now = tls::read_client(identity_->certificate);
+  if (!now) return now.error();
+  if (unix_seconds() < now->validity.from_unix_s + life_of(*now) * 2 / 3) return ok_status();
+  auto request = tls::signing_request(identity_->key);
+  if (!request) return request.error();
+  handlers_.send({.token = {}, .node = identity_->node, .request = *std::move(request)});
+  return ok_status();
+}
+
+void CertificateRenewal::take(const api::CertificateIssued& issued) {
+  if (!identity_) return;
+  if (const Status kept = keep(issued); !kept.ok()) {
+    spdlog::error("the new certificate of this node cannot be kept: {}", kept.error().message);
+  }
+}
+
+Status CertificateRenewal::keep(const api::CertificateIssued& issued) {
+  NodeIdentity renewed = *identity_;
+  renewed.certificate = issued.certificate;
+  // This fails if it is for another key.
+  auto context = context_of(renewed);
+  if (!context) return context.error();
+  TP_TRY(write_identity(state_dir_, renewed));
+  identity_ = std::move(renewed);
+  handlers_.use(*std::move(context));
+  spdlog::info("the certificate of this node is renewed");
+  return ok_status();
+}
+
+}  // namespace tidepool::agent

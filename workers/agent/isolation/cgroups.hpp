@@ -1,0 +1,57 @@
+// One control group a worker: the bounds of its memory, its processes and its CPUs, with whatever this host has. In
+// version 2 it is one tree, in version 1 one for each controller; a host may have both. A group is made with its bounds
+// before the worker enters it, and can be removed only when no process is left in it: that is the proof of its end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
+namespace tidepool::agent {
+
+struct GroupBounds {
+  std::optional<std::int64_t> memory_bytes;
+  std::int64_t processes = 4'096;
+  std::vector<int> cpus;  // empty = all
+};
+
+class Cgroups {
+ public:
+  // Looks below `root` (/sys/fs/cgroup) for controllers in which groups can be made; `name` tells agents apart.
+  Cgroups(const std::filesystem::path& root, const std::string& name);
+  Cgroups(Cgroups&&) = default;
+  Cgroups& operator=(Cgroups&&) = delete;
+  // Takes this agent's own groups away unless a worker goes on in them.
+  ~Cgroups();
+
+  [[nodiscard]] bool bounds_memory() const { return !tree_of("memory").empty(); }
+  [[nodiscard]] bool bounds_processes() const { return !tree_of("pids").empty(); }
+  [[nodiscard]] bool bounds_cpus() const { return !tree_of("cpuset").empty() && !tree_of("cpu").empty(); }
+
+  // The cgroup.procs files that the worker must enter.
+  [[nodiscard]] Result<std::vector<std::string>> make(WorkerId worker, const GroupBounds& bounds) const;
+  // How often the kernel has ended a process of it for its memory.
+  [[nodiscard]] std::int64_t memory_kills(WorkerId worker) const;
+  // False while a process is left in one of its groups; what is left is ended.
+  [[nodiscard]] bool remove(WorkerId worker) const;
+
+ private:
+  struct Tree {
+    std::string controller;
+    std::filesystem::path folder;  // this agent's own group in it
+    bool unified = false;
+  };
+  void look_at_unified(const std::filesystem::path& root, const std::string& name);
+  void look_at_tree(const std::filesystem::path& root, const std::string& controller, const std::string& name);
+  [[nodiscard]] std::filesystem::path tree_of(const std::string& controller) const;
+  [[nodiscard]] Status bound(const Tree& tree, const std::filesystem::path& group, const GroupBounds& bounds) const;
+
+  std::vector<Tree> trees_;
+};
+
+}  // namespace tidepool::agent

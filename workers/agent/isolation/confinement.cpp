@@ -1,0 +1,210 @@
+#include "workers/agent/isolation/confinement.hpp"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <sstream>
+#include <utility>
+
+#include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/unique_fd.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kClaims = "/run/tidepool/uids";
+constexpr const char* kGone = ".gone-";
+constexpr const char* kGroupsRoot = "/sys/fs/cgroup";
+
+// FNV-1a: the same for the same folder, in every run.
+std::string key_of(const fs::path& state_dir) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : state_dir.string()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::ostringstream text;
+  text << std::hex << hash;
+  return text.str();
+}
+
+// Whether this process may make what a confined worker needs; the child only tries it.
+bool can_make_namespaces() {
+  const auto child = static_cast<pid_t>(
+      ::syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD, nullptr, nullptr, nullptr, 0));
+  if (child < 0) return false;
+  if (child == 0) {
+    const bool works = ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
+                       ::mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID, nullptr) == 0 &&
+                       ::mount("proc", "/proc", "proc", MS_NOSUID, nullptr) == 0;
+    ::_exit(works ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::string why_not_here(const IsolationPlace& place) {
+  if (::geteuid() != 0) return "the agent does not run as root";
+  if (::access(place.confiner.c_str(), X_OK) != 0) return place.confiner.string() + " is not installed";
+  if (!can_make_namespaces()) return "this host lets the agent make no pid and mount namespaces";
+  return {};
+}
+
+std::int64_t memory_of_host() {
+  const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+// What a job that ran unconfined has left is root's. Nothing else in its folder is given away.
+Status give_old_files(const fs::path& folder, uid_t from, uid_t uid) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    struct stat info{};
+    if (::lstat(entry->path().c_str(), &info) != 0 || info.st_uid != from || S_ISDIR(info.st_mode)) continue;
+    if (::lchown(entry->path().c_str(), uid, uid) != 0) return errno_error("give " + entry->path().string() + " away");
+  }
+  return ok_status();
+}
+
+// What an agent before this one had put aside.
+void remove_gone(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> gone;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename().string().find(kGone) != std::string::npos) gone.push_back(entry->path());
+  }
+  for (const fs::path& path : gone) fs::remove_all(path, error);
+}
+
+}  // namespace
+
+Confinement::Confinement(const IsolationOptions& options, IsolationPlace place)
+    : options_(options), place_(std::move(place)), key_(key_of(place_.state_dir)) {}
+
+Result<Confinement> Confinement::open(const IsolationOptions& options, IsolationPlace place) {
+  Confinement confinement(options, std::move(place));
+  confinement.why_none_ =
+      options.mode == IsolationOptions::Mode::kNone ? "--isolation none was given" : why_not_here(confinement.place_);
+  if (!confinement.why_none_.empty()) {
+    if (options.mode != IsolationOptions::Mode::kRequired) return confinement;
+    return io_error("jobs cannot be isolated here, as --isolation required asks: " + confinement.why_none_);
+  }
+  TP_TRY(confinement.start());
+  return confinement;
+}
+
+Status Confinement::start() {
+  std::error_code error;
+  fs::create_directories(view::kRoot, error);
+  if (error || ::chmod(view::kRoot, 0755) != 0) return errno_error(std::string("make ") + view::kRoot);
+  TP_TRY(make_private_folder(place_.state_dir / "tmp"));
+  if (!place_.memory_folder.empty()) {
+    TP_TRY(make_private_folder(place_.memory_folder));
+    TP_TRY(make_private_folder(place_.memory_folder / ".shm"));
+  }
+  remove_gone(place_.state_dir / "tmp");
+  remove_gone(place_.memory_folder / ".shm");
+  groups_.emplace(kGroupsRoot, key_);
+  kept_ = {"uid", "mounts", "processes"};
+  if (place_.devices_known) kept_.emplace_back("devices");
+  if (groups_->bounds_memory() && options_.memory_per_slot != 0) kept_.emplace_back("memory");
+  if (groups_->bounds_cpus()) kept_.emplace_back("cpus");
+  if (groups_->bounds_processes()) kept_.emplace_back("pids");
+  return ok_status();
+}
+
+fs::path Confinement::tmp_of(JobId job) const {
+  return place_.state_dir / "tmp" / job.text();
+}
+
+fs::path Confinement::memory_of(JobId job) const {
+  if (place_.memory_folder.empty()) return place_.state_dir / "tmp" / (job.text() + ".shm");
+  return place_.memory_folder / ".shm" / (key_ + "-" + job.text());
+}
+
+std::optional<std::int64_t> Confinement::memory_bound(int slots) const {
+  const std::int64_t share = options_.memory_per_slot.value_or(memory_of_host() / 10 * 9 / std::max(1, place_.slots));
+  return share > 0 ? std::optional(share * slots) : std::nullopt;
+}
+
+// Below a folder that only root may change, so nobody can have put a link in its place.
+Result<fs::path> Confinement::own_folder(const fs::path& path, uid_t uid) const {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("create the folder " + path.string());
+  const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info{};
+  if (!folder || ::fstat(folder.get(), &info) != 0) return errno_error("open the folder " + path.string());
+  if (info.st_uid == uid) return path;
+  TP_TRY(give_old_files(path, info.st_uid, uid));
+  if (::fchown(folder.get(), uid, uid) != 0) return errno_error("give the folder " + path.string() + " to a job");
+  return path;
+}
+
+Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const {
+  const auto uid = JobUids(options_.uids, kClaims).claim(worker.cluster, worker.job);
+  if (!uid) return uid.error();
+  const auto bytes = memory_bound(worker.slots);
+  auto groups = groups_->make(worker.id,
+                              {.memory_bytes = bytes, .processes = options_.processes_per_worker, .cpus = worker.cpus});
+  if (!groups) return groups.error();
+  TP_TRY(make_private_folder(worker.states.parent_path()));
+  const auto states = own_folder(worker.states, *uid);
+  if (!states) return states.error();
+  const auto tmp = own_folder(tmp_of(worker.job), *uid);
+  if (!tmp) return tmp.error();
+  const auto memory = own_folder(memory_of(worker.job), *uid);
+  if (!memory) return memory.error();
+  if (::chmod(worker.job_file.c_str(), 0444) != 0) return errno_error("show " + worker.job_file.string());
+  // So that it can open /dev/stdout.
+  if (::fchown(worker.log, *uid, *uid) != 0) return errno_error("give a worker its log");
+  ConfinePlan plan{.program = spec.program,
+                   .argv = spec.argv,
+                   .environment = spec.environment,
+                   .workdir = spec.workdir,
+                   .make_folder = worker.own_folder.value_or(""),
+                   .uid = *uid,
+                   .socket_folder = (place_.state_dir / "sock").string(),
+                   .job_file = worker.job_file.string(),
+                   .states = states->string(),
+                   .tmp = tmp->string(),
+                   .shared_memory = memory->string(),
+                   .devices = worker.devices,
+                   .groups = std::move(*groups)};
+  for (const fs::path& path : place_.hidden) plan.hidden.push_back(path.string());
+  if (!groups_->bounds_processes()) plan.processes_max = options_.processes_per_worker;
+  if (!groups_->bounds_memory()) plan.data_max = bytes;
+  spec.plan = to_text(plan);
+  spec.confiner = {place_.confiner.string(), worker.id.text()};
+  return *uid;
+}
+
+std::optional<std::int64_t> Confinement::left(WorkerId worker) const {
+  if (!groups_) return 0;
+  const std::int64_t kills = groups_->memory_kills(worker);
+  return groups_->remove(worker) ? std::optional(kills) : std::nullopt;
+}
+
+std::vector<fs::path> Confinement::job_left(JobId job) const {
+  std::vector<fs::path> gone;
+  if (!on()) return gone;
+  for (const fs::path& folder : {tmp_of(job), memory_of(job)}) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    fs::path aside = folder.string() + kGone + std::to_string(now);
+    std::error_code error;
+    fs::rename(folder, aside, error);
+    if (!error) gone.push_back(std::move(aside));
+  }
+  return gone;
+}
+
+}  // namespace tidepool::agent

@@ -1,0 +1,88 @@
+// Keeps the programs of jobs from each other and from the agent: finds out what this host can give, prepares what a
+// worker needs on the host before it starts, and takes it away when it has ended. With root a worker has its job's own
+// user, a view of its own and bounds; else it runs as the agent's user, and `kept` is empty, which the node tells.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "workers/agent/isolation/cgroups.hpp"
+#include "workers/agent/isolation/confine_plan.hpp"
+#include "workers/agent/isolation/job_uids.hpp"
+#include "workers/agent/system/child_process.hpp"
+
+namespace tidepool::agent {
+
+struct IsolationOptions {
+  enum class Mode { kAuto, kRequired, kNone };
+  Mode mode = Mode::kAuto;
+  UidRange uids;
+  std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unbounded; none = an equal share of nine tenths
+  std::int64_t processes_per_worker = 4'096;
+};
+
+// Where it works, and what it is not to show to jobs.
+struct IsolationPlace {
+  std::filesystem::path state_dir;
+  std::filesystem::path confiner;  // tidepool-confine
+  std::vector<std::filesystem::path> hidden;
+  std::filesystem::path memory_folder;  // on a tmpfs, for /dev/shm of jobs; empty = on disk
+  int slots = 1;
+  bool devices_known = true;  // which device file is which GPU's
+};
+
+class Confinement {
+ public:
+  // Fails only where isolation is required, or a folder cannot be made; says in the log why there is none.
+  [[nodiscard]] static Result<Confinement> open(const IsolationOptions& options, IsolationPlace place);
+
+  [[nodiscard]] bool on() const { return !kept_.empty(); }
+  // Of api::kIsolationParts, in their order.
+  [[nodiscard]] const std::vector<std::string>& kept() const { return kept_; }
+  // Why there is none; empty where there is.
+  [[nodiscard]] const std::string& why_none() const { return why_none_; }
+
+  struct Worker {
+    WorkerId id;
+    JobId job;
+    std::string cluster;
+    int slots = 1;
+    std::vector<int> cpus;             // that it has to itself
+    std::vector<std::string> devices;  // files of its own GPUs
+    std::filesystem::path job_file;
+    std::filesystem::path states;           // the agent's own folder for the job's states
+    std::optional<std::string> own_folder;  // that the job names for its states, in the place of that one
+    int log = -1;
+  };
+  // Makes its user, folders and groups, and turns what is to be started into its confined form. Only when on().
+  [[nodiscard]] Result<uid_t> confine(const Worker& worker, ChildSpec& spec) const;
+
+  // Nothing while a process of the worker may live; else how often the kernel ended one for its memory.
+  [[nodiscard]] std::optional<std::int64_t> left(WorkerId worker) const;
+  // No worker of the job is left here: its /tmp and its memory files are put aside, for the caller to remove.
+  [[nodiscard]] std::vector<std::filesystem::path> job_left(JobId job) const;
+
+ private:
+  Confinement(const IsolationOptions& options, IsolationPlace place);
+  [[nodiscard]] Status start();
+  [[nodiscard]] Result<std::filesystem::path> own_folder(const std::filesystem::path& path, uid_t uid) const;
+  [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
+  [[nodiscard]] std::filesystem::path memory_of(JobId job) const;
+  [[nodiscard]] std::optional<std::int64_t> memory_bound(int slots) const;
+
+  IsolationOptions options_;
+  IsolationPlace place_;
+  std::string key_;  // tells agents of one machine apart
+  std::optional<Cgroups> groups_;
+  std::vector<std::string> kept_;
+  std::string why_none_;
+};
+
+}  // namespace tidepool::agent

@@ -1,0 +1,42 @@
+// Which user a job's programs are: first + number of the job, modulo the range, so that all nodes with the same range
+// give a job the same user and it can read its own states in a folder that they share. A user belongs to one job of one
+// cluster on this machine at a time, and to none while a process of it lives that is not that job's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
+namespace tidepool::agent {
+
+struct UidRange {
+  uid_t first = 200'000;
+  uid_t last = 299'999;
+
+  // "200000-299999"; neither root nor a user below 1000 may be in it.
+  [[nodiscard]] static Result<UidRange> parse(const std::string& text);
+};
+
+class JobUids {
+ public:
+  // `claims`: one for all agents of this machine, empty after a boot.
+  JobUids(UidRange range, std::filesystem::path claims) : range_(range), claims_(std::move(claims)) {}
+
+  [[nodiscard]] uid_t uid_of(JobId job) const;
+  // Gives the job its user, or says who has it.
+  [[nodiscard]] Result<uid_t> claim(const std::string& cluster, JobId job) const;
+
+ private:
+  UidRange range_;
+  std::filesystem::path claims_;
+};
+
+// Living processes of the user, on the whole machine.
+[[nodiscard]] std::vector<pid_t> processes_of(uid_t uid);
+
+}  // namespace tidepool::agent

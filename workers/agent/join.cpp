@@ -1,0 +1,143 @@
+#include "workers/agent/join.hpp"
+
+#include <limits.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "api/node_token.hpp"
+#include "workers/agent/agent_options.hpp"
+#include "workers/agent/daemon_link.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+constexpr auto kAnswerPatience = std::chrono::seconds(60);
+
+Result<std::string> given_token(const JoinOptions& options) {
+  if (!options.token.empty() || options.token_file.empty()) return options.token;
+  return read_token(options.token_file);
+}
+
+// One question and one answer; the link ends with it.
+Result<api::CertificateIssued> ask(const TcpAddress& daemon, const api::CertificateRequest& request) {
+  boost::asio::io_context io(1);
+  boost::asio::steady_timer patience(io, kAnswerPatience);
+  std::optional<Result<api::CertificateIssued>> answer;
+  const auto end = [&](Result<api::CertificateIssued> result) {
+    if (!answer) answer.emplace(std::move(result));
+    io.stop();
+  };
+  const std::string place = daemon.host + ":" + daemon.port;
+  std::unique_ptr<DaemonLink> link;
+  link = std::make_unique<DaemonLink>(
+      io, daemon,
+      DaemonLink::Handlers{
+          .on_opened = [&] { link->send(request); },
+          .on_message =
+              [&](api::DaemonToAgent message) {
+                if (const auto* issued = std::get_if<api::CertificateIssued>(&message)) return end(*issued);
+                const auto* refused = std::get_if<api::AgentRefuse>(&message);
+                end(invalid_argument("the daemon refuses this node: " +
+                                     (refused == nullptr ? "it answered something else" : refused->why)));
+              },
+          .on_closed =
+              [&](const std::string& why) {
+                end(Error{ErrorCode::kUnavailable,
+                          why + "; check that " + place +
+                              " is the agents' port of the daemon that made the token (agents.listen), that it runs, "
+                              "and that no firewall is between; the token is still good"});
+              }});
+  patience.async_wait([&](boost::system::error_code failed) {
+    if (!failed) end(Error{ErrorCode::kUnavailable, "the daemon at " + place + " does not answer; try again"});
+  });
+  link->open();
+  io.run();
+  return *std::move(answer);
+}
+
+Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOptions& options,
+                          const api::NodeTokenText& token, const std::string& text) {
+  const std::string node = options.node.empty() ? host_name() : options.node;
+  auto address = parse_tcp_address(options.daemon);
+  if (!address) return invalid_argument("--daemon: " + address.error().message);
+  auto context = tls::client_context({.authorities = {}, .fingerprint = token.ca_fingerprint});
+  if (!context) return context.error();
+  address->tls = *std::move(context);
+  auto key = key_to_join(state_dir, token.id, node);
+  if (!key) return key.error();
+  auto request = tls::signing_request(*key);
+  if (!request) return request.error();
+  const auto issued = ask(*address, {.token = text, .node = node, .request = *request});
+  if (!issued) return issued.error();
+  NodeIdentity identity{.daemon = options.daemon,
+                        .node = node,
+                        .ca_fingerprint = token.ca_fingerprint,
+                        .key = *std::move(key),
+                        .certificate = issued->certificate};
+  TP_TRY(write_identity(state_dir, identity));
+  forget_join(state_dir);
+  spdlog::info("joined the daemon at {} as node {}; from now on no token is needed: agentd --state-dir {}",
+               identity.daemon, node, state_dir.string());
+  return identity;
+}
+
+// Whether what is kept is for what was asked; else says what to do.
+Status check_kept(const NodeIdentity& kept, const JoinOptions& options, const std::filesystem::path& state_dir) {
+  if (options.node.empty() || options.node == kept.node) return ok_status();
+  return conflict(state_dir.string() + " is the folder of node " + kept.node + "; for " + options.node +
+                  " choose another --state-dir, or give up that node with --anew");
+}
+
+bool has_expired(const NodeIdentity& kept) {
+  const auto said = tls::read_client(kept.certificate);
+  return !said || said->validity.until_unix_s <= unix_seconds();
+}
+
+Result<NodeIdentity> resume(const std::filesystem::path& state_dir, const JoinOptions& options, NodeIdentity kept) {
+  TP_TRY(check_kept(kept, options, state_dir));
+  if (has_expired(kept)) {
+    spdlog::warn(
+        "the certificate of node {} has expired by this machine's clock; if the daemon refuses it, join anew with a "
+        "new token (schedctl node token create)",
+        kept.node);
+  }
+  if (!options.daemon.empty() && options.daemon != kept.daemon) {
+    kept.daemon = options.daemon;
+    TP_TRY(write_identity(state_dir, kept));
+  }
+  spdlog::info("this machine has joined as node {}; its certificate is used, and no token", kept.node);
+  return kept;
+}
+
+}  // namespace
+
+Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, const JoinOptions& given) {
+  JoinOptions options = given;
+  auto kept = read_identity(state_dir);
+  if (!kept) return kept.error();
+  const auto text = given_token(options);
+  if (!text) return text.error();
+  const bool joins = !*kept || options.anew || (has_expired(**kept) && !text->empty());
+  if (!joins) return resume(state_dir, options, **std::move(kept));
+  // The folder of a node keeps its name and its daemon.
+  if (*kept && options.node.empty()) options.node = (*kept)->node;
+  if (*kept && options.daemon.empty()) options.daemon = (*kept)->daemon;
+  if (text->empty()) {
+    return invalid_argument(state_dir.string() +
+                            " has joined no daemon; ask an admin for a token (schedctl node token create) and give it "
+                            "with --token");
+  }
+  if (options.daemon.empty()) return invalid_argument("to join, give --daemon HOST:PORT, the daemon's agents' port");
+  const auto token = api::read_node_token(*text);
+  if (!token) return token.error();
+  return join(state_dir, options, *token, *text);
+}
+
+}  // namespace tidepool::agent

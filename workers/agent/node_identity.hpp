@@ -1,0 +1,42 @@
+// What a node that has joined a daemon keeps of it, in its state folder: its key, which never leaves the folder, its
+// certificate, and by what it knows the daemon. One file each, mode 0600, replaced whole: key and certificate always
+// belong together.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "tls/client_certificate.hpp"
+#include "tls/context.hpp"
+
+namespace tidepool::agent {
+
+struct NodeIdentity {
+  std::string daemon;  // HOST:PORT, where it was reached
+  std::string node;    // the name in the certificate
+  std::string ca_fingerprint;
+  std::string key;          // PEM
+  std::string certificate;  // PEM
+};
+
+// None: this folder has joined no daemon.
+[[nodiscard]] Result<std::optional<NodeIdentity>> read_identity(const std::filesystem::path& state_dir);
+[[nodiscard]] Status write_identity(const std::filesystem::path& state_dir, const NodeIdentity& identity);
+[[nodiscard]] bool has_identity(const std::filesystem::path& state_dir);
+
+// The key of a join that is under way: asked again with the same token and name, the daemon gives the certificate again
+// and counts no further use. Made at the first call.
+[[nodiscard]] Result<std::string> key_to_join(const std::filesystem::path& state_dir, const std::string& token_id,
+                                              const std::string& node);
+void forget_join(const std::filesystem::path& state_dir);
+
+// By this machine's clock.
+[[nodiscard]] std::int64_t unix_seconds();
+
+// Trusts the daemon by its authority's fingerprint and shows the certificate.
+[[nodiscard]] Result<tls::Context> context_of(const NodeIdentity& identity);
+
+}  // namespace tidepool::agent

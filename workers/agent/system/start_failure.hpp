@@ -1,0 +1,18 @@
+// How a process that cannot become its program says so, through a pipe that closes without a word when it does.
+#pragma once
+
+namespace tidepool::agent {
+
+// Descriptors of tidepool-confine: its plan, and the pipe.
+inline constexpr int kPlanDescriptor = 3;
+inline constexpr int kFailureDescriptor = 4;
+
+enum class StartStep : int { kSetup, kWorkdir, kProgram };
+
+struct StartFailure {
+  StartStep step = StartStep::kSetup;
+  int error = 0;
+  char what[240] = {};  // what was tried; may be empty
+};
+
+}  // namespace tidepool::agent

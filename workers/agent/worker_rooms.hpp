@@ -1,0 +1,93 @@
+// What a worker has of its node while it lives: CPUs to itself, the user of its job, and its confinement. A room is
+// given back when every process of the worker is proven dead, however it has tried to stay; until then its slots are
+// not free.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/worker_protocol.hpp"
+#include "workers/agent/isolation/confinement.hpp"
+#include "workers/agent/node_slots.hpp"
+#include "workers/agent/system/child_process.hpp"
+#include "workers/agent/system/cpu_pool.hpp"
+#include "workers/agent/worker_launch.hpp"
+#include "workers/agent/worker_ledger.hpp"
+
+namespace tidepool::agent {
+
+class WorkerRooms {
+ public:
+  // Of how many processes a GPU holds memory; none: it is not known. Called in a thread of its own.
+  using GpuProcesses = std::function<std::optional<int>(const std::string& uuid)>;
+  // `work`: the folder in which each worker's own lies.
+  struct Parts {
+    Confinement confinement;
+    std::filesystem::path work;
+    GpuProcesses gpu_processes;
+  };
+  WorkerRooms(boost::asio::io_context& io, Parts parts);
+
+  [[nodiscard]] const Confinement& confinement() const { return confinement_; }
+  // Where the program finds what is its own, as it sees it.
+  void name_places(LaunchPlace& place) const;
+
+  struct Need {
+    const api::StartWorker& order;
+    const NodeSlots& node;
+    std::string cluster;
+    std::filesystem::path states;
+    int log = -1;
+  };
+  // Gives it CPUs and confinement. Returns the job's user; 0: the agent's.
+  [[nodiscard]] Result<uid_t> open(const Need& need, ChildSpec& spec);
+  void adopt(const ProcessRecord& record);
+  // Those that it has.
+  [[nodiscard]] std::vector<std::string> gpus_of_worker(WorkerId worker) const;
+  // As whom it runs.
+  [[nodiscard]] uid_t user_of(WorkerId worker) const;
+
+  // Its first process has ended. Ends what is left of it, and calls `done` when nothing is, in its GPUs' memory
+  // neither: with a word on why it ended, if the kernel had to end it for its memory.
+  void close(WorkerId worker, std::function<void(const std::string& why)> done);
+  void release(WorkerId worker);
+  // No worker of the job is left here: its /tmp and its memory files go, in a thread of its own.
+  void job_left(JobId job);
+
+ private:
+  struct Closing {
+    explicit Closing(boost::asio::io_context& io) : timer(io), since(std::chrono::steady_clock::now()) {}
+    boost::asio::steady_timer timer;
+    std::chrono::steady_clock::time_point since;
+    bool told = false;
+    std::optional<std::string> why;  // all its processes are dead
+    std::function<void(const std::string&)> done;
+  };
+  void look(WorkerId worker, const std::shared_ptr<Closing>& closing);
+  [[nodiscard]] std::filesystem::path job_file_of(WorkerId worker) const { return work_ / worker.text() / "job.json"; }
+  void look_again(WorkerId worker, const std::shared_ptr<Closing>& closing, const std::string& what);
+  void look_at_gpus(WorkerId worker, const std::shared_ptr<Closing>& closing);
+  [[nodiscard]] std::optional<std::string> proof_of_end(WorkerId worker);
+
+  boost::asio::io_context& io_;
+  Confinement confinement_;
+  std::filesystem::path work_;
+  CpuPool cpus_{usable_cpus()};
+  GpuProcesses gpu_processes_;
+  std::map<WorkerId, uid_t> users_;  // of the confined
+  std::map<WorkerId, std::vector<std::string>> gpus_;
+  boost::asio::thread_pool sweeper_{1};
+};
+
+}  // namespace tidepool::agent

@@ -1,0 +1,239 @@
+#include "workers/runtime/comm/guarded_context.hpp"
+
+#include <gloo/common/error.h>
+#include <gloo/transport/tcp/pair.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+namespace tidepool::runtime {
+namespace {
+
+namespace tcp = gloo::transport::tcp;
+
+using Warn = GuardedContext::Warn;
+
+constexpr std::size_t kArrivalsMax = 16;  // that have not shown their key yet; beyond it the oldest is closed
+constexpr int kListenTries = 4;
+
+std::string fresh_key() {
+  std::string key(api::kEntryKeyBytes, '\0');
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
+    throw gloo::IoException("the kernel gives no random bytes");
+  }
+  return key;
+}
+
+bool equal_in_constant_time(const std::string& a, const std::string& b) {
+  unsigned char differs = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    differs |= static_cast<unsigned char>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
+  }
+  return differs == 0;
+}
+
+// What Debian's library was built with: with another layout our members would lie upon Gloo's.
+#if defined(__x86_64__)
+static_assert(sizeof(tcp::Pair) == 896);
+#endif
+
+class GuardedPair;
+
+// A connection to our listening socket that has not shown its key yet. Lives on the device's thread.
+class Arrival final : public tcp::Handler {
+ public:
+  Arrival(GuardedPair& pair, int fd) : pair_(pair), fd_(fd), from_(tcp::Address::fromPeerName(fd).str()) {}
+  void handleEvents(int events) override;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] const std::string& from() const { return from_; }
+  // Whether it goes on, with what it has shown so far.
+  [[nodiscard]] bool read();
+  [[nodiscard]] bool complete() const { return shown_.size() == api::kEntryKeyBytes; }
+  [[nodiscard]] const std::string& shown() const { return shown_; }
+
+ private:
+  GuardedPair& pair_;
+  const int fd_;
+  const std::string from_;
+  std::string shown_;
+};
+
+// A base of its own, so that it stands before Gloo's constructor listens.
+struct Guard {
+  Warn warn;
+  std::string key_here = fresh_key();  // that the peer shows to us
+  std::string key_there;               // that we show to it
+  bool key_shown = false;
+  std::vector<std::unique_ptr<Arrival>> arrivals;
+};
+
+class GuardedPair final : private Guard, public tcp::Pair {
+ public:
+  GuardedPair(tcp::Context* context, tcp::Device* device, int peer, Guard guard)
+      : Guard(std::move(guard)), tcp::Pair(context, device, peer, context->getTimeout()) {}
+  GuardedPair(const GuardedPair&) = delete;
+  GuardedPair& operator=(const GuardedPair&) = delete;
+  ~GuardedPair() override;
+
+  // False: a connection came before the guard stood, while Gloo's constructor ran.
+  [[nodiscard]] bool is_guarded() {
+    const std::lock_guard lock(m_);
+    return state_ == LISTENING;
+  }
+  [[nodiscard]] const std::string& listening_key() const { return key_here; }
+  void show_to_peer(std::string key) {
+    const std::lock_guard lock(m_);
+    key_there = std::move(key);
+  }
+
+  void handleEvents(int events) override;
+  void look_at(Arrival& arrival);
+
+ private:
+  void take_arrivals();
+  void let_in(int connection);
+  void show_key();
+  void send_away_arrivals();
+  void drop(const Arrival& arrival);
+};
+
+void Arrival::handleEvents(int) {
+  pair_.look_at(*this);
+}
+
+bool Arrival::read() {
+  std::array<char, api::kEntryKeyBytes> bytes{};
+  // NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): MSG_DONTWAIT
+  const ssize_t got = ::recv(fd_, bytes.data(), api::kEntryKeyBytes - shown_.size(), MSG_DONTWAIT);
+  if (got > 0) shown_.append(bytes.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+GuardedPair::~GuardedPair() {
+  std::vector<std::unique_ptr<Arrival>> left;
+  {
+    const std::lock_guard lock(m_);
+    if (state_ != CLOSED) tcp::Pair::changeState(CLOSED);  // lets no further one arrive
+    left.swap(arrivals);
+  }
+  // This waits until the device's thread is in none of them.
+  for (const auto& arrival : left) {
+    device_->unregisterDescriptor(arrival->fd(), arrival.get());
+    ::close(arrival->fd());
+  }
+}
+
+// On the device's thread, as Gloo calls it.
+void GuardedPair::handleEvents(int events) {
+  {
+    // As Gloo does: one who holds the lock may wait for this thread.
+    const std::unique_lock lock(m_, std::try_to_lock);
+    if (!lock) return;
+    if (state_ == LISTENING) return take_arrivals();
+    if (state_ == CONNECTING && !key_shown) show_key();
+  }
+  tcp::Pair::handleEvents(events);
+}
+
+void GuardedPair::take_arrivals() {
+  const int connection = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (connection < 0) return;  // gone again, or no descriptor is free: the next one is another event
+  if (arrivals.size() >= kArrivalsMax) ::shutdown(arrivals.front()->fd(), SHUT_RDWR);
+  arrivals.push_back(std::make_unique<Arrival>(*this, connection));
+  device_->registerDescriptor(connection, EPOLLIN, arrivals.back().get());
+}
+
+void GuardedPair::look_at(Arrival& arrival) {
+  const std::unique_lock lock(m_, std::try_to_lock);
+  if (!lock) return;
+  const bool goes_on = arrival.read();
+  if (goes_on && !arrival.complete()) return;
+  if (goes_on && state_ == LISTENING && equal_in_constant_time(arrival.shown(), key_here)) {
+    const int connection = ::dup(arrival.fd());
+    drop(arrival);
+    return let_in(connection);
+  }
+  // One that comes late, after the peer, is closed without a word.
+  if (state_ == LISTENING) {
+    warn("a connection from " + arrival.from() + " is closed: it did not show the key of rank " +
+         std::to_string(rank_) + ", for which this worker waits, so it is no member of the generation");
+  }
+  drop(arrival);
+}
+
+// As Gloo does with the first connection that comes.
+void GuardedPair::let_in(int connection) {
+  device_->unregisterDescriptor(fd_, this);
+  ::close(fd_);
+  fd_ = connection;
+  if (fd_ < 0) return signalException("no descriptor is free for the connection of a member");
+  handleConnected();
+  send_away_arrivals();
+}
+
+// The end of its stream brings each to drop itself: only a handler's own event may delete it.
+void GuardedPair::send_away_arrivals() {
+  for (const auto& each : arrivals) ::shutdown(each->fd(), SHUT_RDWR);
+}
+
+// Ahead of all that Gloo writes: a new connection takes these few bytes at once. One that failed takes none, and Gloo
+// finds that out itself.
+void GuardedPair::show_key() {
+  const auto size = static_cast<ssize_t>(key_there.size());
+  key_shown = ::send(fd_, key_there.data(), key_there.size(), MSG_NOSIGNAL | MSG_DONTWAIT) == size;
+  send_away_arrivals();
+}
+
+void GuardedPair::drop(const Arrival& arrival) {
+  const auto found =
+      std::find_if(arrivals.begin(), arrivals.end(), [&](const auto& each) { return each.get() == &arrival; });
+  if (found == arrivals.end()) return;  // the pair is ending and closes it
+  device_->unregisterDescriptor(arrival.fd(), found->get());
+  ::close(arrival.fd());
+  arrivals.erase(found);
+}
+
+GuardedPair& guarded(gloo::transport::Pair& pair) {
+  return static_cast<GuardedPair&>(pair);
+}
+
+}  // namespace
+
+GuardedContext::GuardedContext(std::shared_ptr<tcp::Device> device, int rank_here, int size_here, Warn warn)
+    : tcp::Context(std::move(device), rank_here, size_here), warn_(std::move(warn)) {}
+
+std::unique_ptr<gloo::transport::Pair>& GuardedContext::createPair(int peer) {
+  auto& place = pairs_.at(static_cast<std::size_t>(peer));
+  for (int tried = 0; tried < kListenTries; ++tried) {
+    auto pair = std::make_unique<GuardedPair>(this, device_.get(), peer, Guard{.warn = warn_});
+    if (!pair->is_guarded()) continue;
+    place = std::move(pair);
+    return place;
+  }
+  throw gloo::IoException("unknown connections come to each port as soon as it listens");
+}
+
+GuardedContext::Entry GuardedContext::entry_for(int peer) const {
+  auto& pair = guarded(*pairs_.at(static_cast<std::size_t>(peer)));
+  const auto bytes = pair.address().bytes();
+  const tcp::Address address(bytes);
+  const auto& socket = address.getSockaddr();
+  const auto port = socket.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(socket).sin6_port
+                                                 : reinterpret_cast<const sockaddr_in&>(socket).sin_port;
+  return {.port = ntohs(port), .key = pair.listening_key()};
+}
+
+void GuardedContext::set_key_of(int peer, std::string key) {
+  guarded(*pairs_.at(static_cast<std::size_t>(peer))).show_to_peer(std::move(key));
+}
+
+}  // namespace tidepool::runtime
