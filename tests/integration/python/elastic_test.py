@@ -31,6 +31,16 @@ def library_settings():
     return [f"{name}={os.environ['TEST_' + name]}" for name in names if os.environ.get("TEST_" + name)]
 
 
+def lines_of(folder, event):
+    """What the workers of training_program.py wrote there."""
+    found = []
+    for path in folder.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            if line.endswith("}"):
+                found.append({**json.loads(line), "worker": path.stem})
+    return [line for line in found if line["event"] == event]
+
+
 class ElasticTest(unittest.TestCase):
     maxDiff = None
 
@@ -54,12 +64,7 @@ class ElasticTest(unittest.TestCase):
             "batch": batch, "scaling": {"policy": "fixed"}})
 
     def lines(self, event="step"):
-        found = []
-        for path in self.lines_folder.glob("*.jsonl"):
-            for line in path.read_text().splitlines():
-                if line.endswith("}"):
-                    found.append({**json.loads(line), "worker": path.stem})
-        return [line for line in found if line["event"] == event]
+        return lines_of(self.lines_folder, event)
 
     def wait_for(self, what, condition, seconds=120):
         answer = eventually(condition, seconds)

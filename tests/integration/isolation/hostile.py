@@ -1,0 +1,153 @@
+"""What a hostile job tries: `hostile.py PROBE KEY=VALUE...`. Prints one line: `PROBE succeeded` or `PROBE denied`,
+and why. Values are what an attacker could know: pids, paths and ids on the host.
+"""
+
+import ctypes
+import glob
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+import time
+
+C = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, PTRACE_DETACH = 0x20000, 0x10000000, 2, 0x4206, 17
+
+
+def must(answer):
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read(4096)
+
+
+def token(known):
+    return read(known["token"]).startswith(b"tp_") or len(read(known["token"])) > 10
+
+
+def agent_state(known):
+    return len(read(known["agent"] + "/ledger.jsonl")) > 0
+
+
+def environment(known):
+    for path in glob.glob("/proc/[0-9]*/environ"):  # none of its own has the canary
+        try:
+            if known["canary"].encode() in read(path):
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def memory(known):
+    with open(f"/proc/{known['pid']}/maps") as maps:
+        place = next(line for line in maps if "[stack]" in line).split("-")[0]
+    with open(f"/proc/{known['pid']}/mem", "rb", buffering=0) as mem:
+        mem.seek(int(place, 16))
+        return len(mem.read(64)) == 64
+
+
+def ptrace(known):
+    C.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    must(C.ptrace(PTRACE_SEIZE, int(known["pid"]), None, None))
+    return True
+
+
+def signal_it(known):
+    os.kill(int(known["pid"]), 0)
+    return True
+
+
+def files(known):
+    for path in (known["file"], known["state"], known["log"]):
+        try:
+            if known["canary"].encode() in read(path):
+                return True
+        except OSError:
+            pass
+    # Root of a user namespace of its own may unmount what it has mounted, and nothing else.
+    must(C.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+    for at in ("/tmp", "/proc", "/dev/shm", known["agent"]):
+        C.umount2(at.encode(), MNT_DETACH)
+    return known["canary"].encode() in read(known["file"])
+
+
+def pose(known):
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(os.environ["TIDEPOOL_AGENT_SOCKET"])
+    link.sendall(json.dumps({"type": "hello", "protocol": 1, "worker": known["worker"], "pid": 1}).encode() + b"\n")
+    link.settimeout(5)
+    try:
+        return link.recv(1) != b""
+    except socket.timeout:
+        return True  # it is listened to
+
+
+def devices(known):
+    if os.path.exists(known["device"]):
+        return True
+    os.mknod("/tmp/device", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+    return len(read("/tmp/device")) > 0
+
+
+def privileges(known):
+    told = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+    held = [name for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb") if int(told[name], 16) != 0]
+    groups = [group for group in os.getgroups() if group != os.getgid()]
+    return os.getuid() == 0 or os.getgid() == 0 or bool(held) or bool(groups) or told["NoNewPrivs"].strip() != "1"
+
+
+def fork_bomb(known):
+    children = []
+    try:
+        for _ in range(int(known["processes"])):
+            child = os.fork()
+            if child == 0:
+                time.sleep(600)
+                os._exit(0)
+            children.append(child)
+        return True
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+
+
+def memory_bomb(known):
+    held = [bytearray(os.urandom(1 << 20) * 16) for _ in range(int(known["mebibytes"]) // 16)]
+    return len(held) > 0
+
+
+def cpus(known):
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    return len(os.sched_getaffinity(0)) > 1
+
+
+def outlive(known):
+    """The test looks for the process that this leaves behind; without `marked` it has no mark of the worker."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            os.execve("/bin/sleep", ["sleep", known["seconds"]], dict(os.environ) if "marked" in known else {})
+        os._exit(0)
+    time.sleep(1)
+    return True
+
+
+PROBES = {probe.__name__: probe for probe in (
+    token, agent_state, environment, memory, ptrace, signal_it, files, pose, devices, privileges, fork_bomb,
+    memory_bomb, cpus, outlive)}
+
+name, known = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
+try:
+    outcome, why = PROBES[name](known), ""
+except Exception as error:
+    outcome, why = False, repr(error)
+print(name, "succeeded" if outcome else "denied", why, flush=True)
+time.sleep(3600)

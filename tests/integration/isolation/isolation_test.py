@@ -1,0 +1,304 @@
+"""Hostile jobs, run through a real daemon and agent. With root, what the node says it keeps is denied to each of them.
+Without isolation all of it succeeds, which shows that the probes are real, and the node says so.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
+sys.path.insert(0, str(SOURCE))
+
+from tests.support.cluster import Cluster, eventually  # noqa: E402
+
+HOSTILE = pathlib.Path(__file__).resolve().parent / "hostile.py"
+PYTHON = "/usr/bin/python3"
+# Not /tmp, of which jobs have their own: what is closed to them there is closed by more than its absence.
+tempfile.tempdir = "/var/lib"
+# Of this run alone, as are the users: others may test here at the same time.
+CANARY = f"canary-{os.getpid()}-6b1f0d"
+FIRST_USER = 1_000_000 + os.getpid() % 100_000 * 100
+PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids"]
+# Probe -> what of `isolation` denies it.
+DENIED_BY = {
+    "token": "uid", "agent_state": "uid", "environment": "processes", "memory": "processes", "ptrace": "processes",
+    "signal_it": "processes", "files": "mounts", "pose": "uid", "devices": "devices", "privileges": "uid",
+    "fork_bomb": "pids", "memory_bomb": "memory", "cpus": "cpus", "outlive": "processes"}
+# Keeps a state, and says what it finds of an earlier worker's.
+VICTIM = """
+import os, time
+state = os.environ["TIDEPOOL_CHECKPOINT_DIR"] + "/state"
+print("found", open(state).read() if os.path.exists(state) else "nothing", flush=True)
+os.makedirs(os.path.dirname(state), exist_ok=True)
+for path, mode in ((state, 0o600), ("/tmp/" + os.environ["CANARY"], 0o644)):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, mode), "w") as file:
+        file.write(os.environ["CANARY"])
+print("user", os.getuid(), flush=True)
+time.sleep(3600)
+"""
+
+
+def reachable_for_all(path):
+    return all(folder.stat().st_mode & 0o001 for folder in [path, *path.parents])
+
+
+def why_not():
+    if os.geteuid() != 0:
+        return "users of jobs need root"
+    if not reachable_for_all(BIN):
+        return f"{BIN} cannot be reached by other users, so their programs cannot be started"
+    done = subprocess.run(["unshare", "--mount", "--pid", "--ipc", "--fork", "true"], capture_output=True)
+    return None if done.returncode == 0 else "namespaces cannot be made here"
+
+
+MISSING = why_not()
+
+
+class Pool(Cluster):
+    """A daemon and one agent beside it, with the bounds that the bombs must meet."""
+
+    def __init__(self, isolation, memory):
+        super().__init__(str(BIN), slots=0)
+        self.isolation, self.memory, self.agent = isolation, memory, None
+        self.state = self.folder / "node"
+        # Jobs see neither the host's /tmp nor, perhaps, this checkout.
+        self.public = pathlib.Path(tempfile.mkdtemp(prefix="tidepool-test-"))
+        self.public.chmod(0o755)
+        self.hostile = shutil.copy(HOSTILE, self.public)
+        os.chmod(self.hostile, 0o644)
+        try:
+            self.start_agent()
+        except Exception:
+            self.close()
+            raise
+
+    def start_agent(self):
+        with open(self.folder / "agent.log", "a") as log:
+            self.agent = subprocess.Popen(
+                [str(BIN / "agentd"), "--daemon-socket", str(self.folder / "state/agent.sock"), "--token-file",
+                 str(self.folder / "state/agent.token"), "--state-dir", str(self.state), "--node", "here", "--slots",
+                 "4", "--stop-workers", "--isolation", self.isolation, "--memory-per-slot", self.memory,
+                 "--processes-per-worker", "100", "--job-uids", f"{FIRST_USER}-{FIRST_USER + 99}"],
+                stdout=log, stderr=log)
+
+    def node(self):
+        nodes = self.call("GET", "/v1/nodes")["items"]
+        return nodes[0] if nodes and nodes[0]["state"] == "up" else None
+
+    def run(self, name, *words, env=None, **resources):
+        return self.submit({
+            "name": name, "run": {"command": [PYTHON, *words], "env": env or {}},
+            "resources": resources, "elastic": {"min": 1, "max": 1}, "batch": {"global": 1},
+            "scaling": {"policy": "fixed"}})
+
+    def worker_of(self, job):
+        started = [event for event in self.events("worker.started") if event["job"] == job]
+        return started[-1]["data"]["worker"] if started else None
+
+    def output(self, job):
+        worker = self.worker_of(job)
+        path = self.state / f"logs/{worker}.log"
+        return path.read_text(errors="replace") if worker and path.exists() else ""
+
+    def said(self, job, pattern):
+        return eventually(lambda: re.search(pattern, self.output(job)), 90)
+
+    def busy(self):
+        return [slot for slot in self.node()["slots"] if slot["busy"]]
+
+    def cancel(self, job):
+        self.call("DELETE", f"/v1/jobs/{job}")
+
+    def logs(self):
+        texts = [super().logs(), (self.folder / "agent.log").read_text()[-4000:]]
+        for path in sorted(self.state.glob("logs/*")):
+            texts.append(f"--- {path.name}\n{path.read_text(errors='replace')[-2000:]}")
+        return "\n".join(texts)
+
+    def close(self):
+        agent = getattr(self, "agent", None)
+        if agent is not None and agent.poll() is None:
+            agent.terminate()
+            try:
+                agent.wait(60)
+            except subprocess.TimeoutExpired:
+                agent.kill()
+                agent.wait()
+        shutil.rmtree(getattr(self, "public", ""), ignore_errors=True)
+        super().close()
+
+
+def processes_named(*words):
+    """Pids on the host with exactly this command line."""
+    wanted = b"\0".join(word.encode() for word in words) + b"\0"
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+class IsolationTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        if MISSING:
+            self.skipTest(MISSING)
+
+    def open(self, isolation, memory="256MiB"):
+        pool = Pool(isolation, memory)
+        self.addCleanup(pool.close)
+        self.assertTrue(eventually(pool.node), pool.logs())
+        return pool
+
+    def victim(self, pool):
+        job = pool.run("victim", "-c", VICTIM, CANARY, env={"CANARY": CANARY})
+        self.assertTrue(pool.said(job, "user"), pool.logs())
+        pid = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.is_victim(pid))
+        return job, pid
+
+    @staticmethod
+    def is_victim(pid):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            return words[0] == PYTHON.encode() and CANARY.encode() in words
+        except OSError:
+            return False
+
+    def known_to(self, pool, victim, pid, device):
+        worker = pool.worker_of(victim)
+        known = {
+            "token": pool.folder / "state/admin.token", "agent": pool.state, "canary": CANARY, "pid": pid,
+            "file": f"/tmp/{CANARY}", "state": pool.state / f"jobs/{victim}/checkpoints/state",
+            "log": pool.state / f"logs/{worker}.log", "worker": worker, "device": device, "processes": 300,
+            "mebibytes": 640, "seconds": 86400 + os.getpid()}
+        return [f"{key}={value}" for key, value in known.items()]
+
+    def probe(self, pool, name, known):
+        """Whether the hostile job reached what it wanted."""
+        job = pool.run(name.replace("_", "-"), pool.hostile, name, *known, **({"cpus": 1} if name == "cpus" else {}))
+        answered = eventually(lambda: re.search(f"^{name} (succeeded|denied)", pool.output(job), re.M)
+                              or pool.job(job)["state"] == "failed" or self.lost_by_memory(pool, job), 90)
+        self.assertTrue(answered, f"{name} came to no end\n{pool.logs()}")
+        succeeded = re.search(f"^{name} succeeded", pool.output(job), re.M) is not None
+        if name == "memory_bomb" and not succeeded:
+            self.assertTrue(self.lost_by_memory(pool, job), pool.logs())
+        pool.cancel(job)
+        self.assertTrue(eventually(lambda: len(pool.busy()) == 1), pool.logs())  # the victim's
+        if name == "outlive":
+            left = processes_named("sleep", str(86400 + os.getpid()))
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+            return bool(left)
+        return succeeded
+
+    @staticmethod
+    def lost_by_memory(pool, job):
+        return any(event["job"] == job and "bound of its memory" in str(event["data"])
+                   for event in pool.events("worker.lost"))
+
+    def outcomes(self, pool):
+        device = pathlib.Path(f"/dev/tidepool-probe-{os.getpid()}")  # such as a GPU of another job
+        os.mknod(device, 0o666 | 0o020000, os.makedev(1, 5))
+        self.addCleanup(device.unlink)
+        self.addCleanup(lambda: pathlib.Path(f"/tmp/{CANARY}").unlink(missing_ok=True))
+        victim, pid = self.victim(pool)
+        known = self.known_to(pool, victim, pid, device)
+        outcomes = {name: self.probe(pool, name, known) for name in DENIED_BY}
+        self.assertTrue(self.is_victim(pid), "the victim lives on")
+        return outcomes
+
+    def test_what_the_node_keeps_is_denied_to_hostile_jobs(self):
+        pool = self.open("required")
+        told = pool.node()["isolation"]
+        self.assertEqual(sorted(told["kept"] + told["missing"]), sorted(PARTS))
+        self.assertLessEqual({"uid", "mounts", "processes", "devices"}, set(told["kept"]))
+        print("isolation:", ",".join(told["kept"]), "missing:", ",".join(told["missing"]) or "-")
+        succeeded = {name for name, reached in self.outcomes(pool).items() if reached}
+        self.assertEqual(succeeded, {name for name, part in DENIED_BY.items() if part in told["missing"]}, pool.logs())
+
+    def test_without_isolation_every_probe_succeeds_and_the_node_says_so(self):
+        pool = self.open("none")
+        told = pool.node()["isolation"]
+        self.assertEqual((told["kept"], sorted(told["missing"])), ([], sorted(PARTS)))
+        outcomes = self.outcomes(pool)
+        several_cpus = os.cpu_count() > 1  # else there is none to take
+        self.assertEqual({name for name, reached in outcomes.items() if not reached},
+                         set() if several_cpus else {"cpus"}, pool.logs())
+
+    def test_without_isolation_a_slot_is_free_when_what_kept_its_environment_is_dead(self):
+        pool = self.open("none")
+        sleep = ("sleep", str(2 * 86400 + os.getpid()))
+        job = pool.run("outlive", pool.hostile, "outlive", "seconds=" + sleep[1], "marked=yes")
+        self.assertTrue(pool.said(job, "outlive succeeded"), pool.logs())
+        self.assertTrue(processes_named(*sleep))
+        pool.cancel(job)
+        self.assertTrue(eventually(lambda: not pool.busy()), pool.logs())
+        self.assertEqual(processes_named(*sleep), [])
+
+    def test_a_job_reads_its_own_states_again_after_agent_and_worker_are_gone(self):
+        pool = self.open("required")
+        job, pid = self.victim(pool)
+        user = FIRST_USER + int(job.removeprefix("job-")) % 100
+        self.assertEqual(pool.output(job), f"found nothing\nuser {user}\n")
+        self.assertEqual(pathlib.Path(f"/proc/{pid}").stat().st_uid, user)
+        pool.agent.kill()
+        pool.agent.wait()
+        pool.start_agent()
+        self.assertTrue(eventually(lambda: "adopted" in (pool.folder / "agent.log").read_text()), pool.logs())
+        self.assertTrue(self.is_victim(pid))
+        os.kill(pid, signal.SIGKILL)
+        lost = eventually(lambda: pool.events("worker.lost"))
+        self.assertEqual(lost[0]["data"]["signal"], 9, pool.logs())
+        self.assertTrue(pool.said(job, f"found {CANARY}\nuser {user}\n"), pool.logs())
+
+    def test_a_trainer_is_resized_and_outlives_its_agent_in_isolation(self):
+        pool = self.open("required", memory="2GiB")  # room for what a sanitizer keeps of freed memory
+        text = pool.public / "text.txt"
+        text.write_text("the tide comes in and the tide goes out\n" * 400)
+        text.chmod(0o644)
+        job = pool.submit({
+            "name": "confined", "resources": {"gpus_per_worker": 1},
+            "run": {"trainer": "charlm", "args": {"data": [str(text)], "steps": 3000, "hidden": 32}},
+            "elastic": {"min": 1, "max": 3, "preferred": 2, "cooldown": "0s"},
+            "batch": {"global": 96, "per_worker_max": 96}, "scaling": {"policy": "fixed"}})
+        at = lambda size: pool.job(job)["size"] == size and pool.job(job)["state"] == "running"  # noqa: E731
+        self.assertTrue(eventually(lambda: at(2), 90), pool.logs())
+        pool.agent.kill()
+        pool.agent.wait()
+        pool.start_agent()
+        self.assertTrue(eventually(lambda: (pool.folder / "agent.log").read_text().count("adopted") == 2), pool.logs())
+        pool.resize(job, 3)
+        self.assertTrue(eventually(lambda: at(3), 90), pool.logs())
+        self.assertTrue(eventually(lambda: pool.job(job)["state"] in ("succeeded", "failed"), 240), pool.logs())
+        self.assertEqual(pool.job(job)["state"], "succeeded", pool.logs())
+        self.assertFalse(pool.events("worker.lost"), pool.logs())
+
+    def test_a_program_that_its_user_cannot_reach_is_a_mistake_of_the_job(self):
+        pool = self.open("required")
+        closed = pool.folder / "closed.sh"
+        closed.write_text("#!/bin/sh\n")
+        closed.chmod(0o755)
+        job = pool.submit({"name": "closed", "run": {"command": [str(closed)]}, "elastic": {"min": 1, "max": 1},
+                           "batch": {"global": 1}, "scaling": {"policy": "fixed"}})
+        self.assertTrue(eventually(lambda: pool.job(job)["state"] == "failed", 60), pool.logs())
+        told = str(pool.events("worker.lost") + pool.events("job.failed"))
+        self.assertIn("for the job's own user, in its view", told)
+
+
+if __name__ == "__main__":
+    result = unittest.main(verbosity=2, exit=False).result
+    if MISSING:
+        print("skipped:", MISSING)
+        sys.exit(77)
+    sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)
