@@ -190,7 +190,7 @@ TEST_CASE("a market that is kept plans as a new one where workers of several slo
 
 TEST_CASE("a market that is kept plans as a new one while jobs that end tell of those that go on") {
   int told = 0;
-  for_each_seed("kept kin", 12, [&](std::uint64_t seed, Rng&) {
+  for_each_seed("kept kin", 40, [&](std::uint64_t seed, Rng&) {
     // Without jobs for which all are planned anew at each event.
     SimulatedWorld world(3 * seed + 1, false, parts_of("tidal"));
     for (int i = 0; i < 250; ++i) {
@@ -213,7 +213,8 @@ TEST_CASE("a market that is kept plans as a new one while jobs that end tell of 
       go_on(world);
     }
   });
-  CHECK(told > 0);
+  // In one world of seven.
+  if (all_seeds_run()) CHECK(told > 0);
 }
 
 TEST_CASE("a decision makes all the room that it wants, however long a cluster has lived") {
