@@ -35,6 +35,12 @@ class Stranger {
   void say(const std::string& bytes) const {
     REQUIRE(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
   }
+  // Closes with a reset, without a word.
+  void hang_up() && {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
+    ::close(std::exchange(fd_, -1));
+  }
   // Whether the other side closes within the time.
   [[nodiscard]] bool is_closed_within(int milliseconds) const {
     pollfd wait{.fd = fd_, .events = POLLIN, .revents = 0};
@@ -107,6 +113,29 @@ TEST_CASE("strangers that say nothing do not take a member's place, however many
   connect_all(ranks);
   check_sum(ranks);
   for (const Stranger& stranger : strangers) CHECK(stranger.is_closed_within(10'000));
+}
+
+TEST_CASE("connections that are reset before they are taken hurt no member") {
+  const auto ranks = open_all(2);
+  for (int each = 0; each < 500; ++each) {
+    Stranger(port_for(*ranks[0], 1)).hang_up();
+    Stranger(port_for(*ranks[1], 0)).hang_up();
+  }
+  connect_all(ranks);
+  check_sum(ranks);
+}
+
+TEST_CASE("a member that is gone as soon as it came ends the mesh, and no process") {
+  int failed = 0;
+  for (int round = 0; round < 50; ++round) {
+    auto ranks = open_all(2);
+    Stranger peer(port_for(*ranks[0], 1));
+    peer.say(ranks[0]->address().entries[1].key);
+    std::move(peer).hang_up();
+    // Which of two ranks waits for the other follows from their ports.
+    failed += ranks[0]->connect({ranks[0]->address(), ranks[1]->address()}).ok() ? 0 : 1;
+  }
+  CHECK(failed > 0);
 }
 
 TEST_CASE("the key of one port opens no other") {

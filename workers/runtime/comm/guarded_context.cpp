@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -50,7 +51,7 @@ class GuardedPair;
 // A connection to our listening socket that has not shown its key yet. Lives on the device's thread.
 class Arrival final : public tcp::Handler {
  public:
-  Arrival(GuardedPair& pair, int fd) : pair_(pair), fd_(fd), from_(tcp::Address::fromPeerName(fd).str()) {}
+  Arrival(GuardedPair& pair, int fd, std::string from) : pair_(pair), fd_(fd), from_(std::move(from)) {}
   void handleEvents(int events) override;
 
   [[nodiscard]] int fd() const { return fd_; }
@@ -99,6 +100,7 @@ class GuardedPair final : private Guard, public tcp::Pair {
   void look_at(Arrival& arrival);
 
  private:
+  void handle_as_gloo(int events);
   void take_arrivals();
   void let_in(int connection);
   void show_key();
@@ -141,14 +143,28 @@ void GuardedPair::handleEvents(int events) {
     if (state_ == LISTENING) return take_arrivals();
     if (state_ == CONNECTING && !key_shown) show_key();
   }
-  tcp::Pair::handleEvents(events);
+  handle_as_gloo(events);
+}
+
+// Gloo asks a new connection for its peer's name and throws where that is gone already; nothing catches that on its
+// thread.
+void GuardedPair::handle_as_gloo(int events) {
+  try {
+    tcp::Pair::handleEvents(events);
+  } catch (const std::exception& failure) {
+    const std::unique_lock lock(m_, std::try_to_lock);
+    if (lock && state_ != CLOSED) signalException(failure.what());  // else the event comes again
+  }
 }
 
 void GuardedPair::take_arrivals() {
-  const int connection = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  sockaddr_storage from{};
+  socklen_t size = sizeof from;
+  // The address is asked for here: of a connection that is closed by now nothing else tells it.
+  const int connection = ::accept4(fd_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (connection < 0) return;  // gone again, or no descriptor is free: the next one is another event
   if (arrivals.size() >= kArrivalsMax) ::shutdown(arrivals.front()->fd(), SHUT_RDWR);
-  arrivals.push_back(std::make_unique<Arrival>(*this, connection));
+  arrivals.push_back(std::make_unique<Arrival>(*this, connection, tcp::Address(from).str()));
   device_->registerDescriptor(connection, EPOLLIN, arrivals.back().get());
 }
 
@@ -176,7 +192,12 @@ void GuardedPair::let_in(int connection) {
   ::close(fd_);
   fd_ = connection;
   if (fd_ < 0) return signalException("no descriptor is free for the connection of a member");
-  handleConnected();
+  try {
+    handleConnected();
+  } catch (const std::exception& failure) {
+    device_->registerDescriptor(fd_, EPOLLIN, this);  // as Gloo expects of what it closes
+    signalException(failure.what());
+  }
   send_away_arrivals();
 }
 
