@@ -14,11 +14,7 @@
 #include "workers/runtime/log.hpp"
 
 namespace tidepool::runtime {
-namespace {
-
-constexpr std::size_t kAuditsRepeated = 8;
-
-}  // namespace
+namespace {}  // namespace
 
 AgentLink::AgentLink(AgentLinkOptions options, Membership& membership, const PulseBoard& pulse)
     : options_(std::move(options)),

@@ -22,6 +22,9 @@
 
 namespace tidepool::runtime {
 
+// Of the newest epochs: more than a short epoch leaves behind while a node is found to be lost.
+inline constexpr std::size_t kAuditsRepeated = 64;
+
 struct AgentLinkOptions {
   std::string socket_path;
   WorkerId worker;

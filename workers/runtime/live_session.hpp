@@ -4,6 +4,7 @@
 // One thread calls it. Other threads reach it only through the Membership board and the link.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -134,6 +135,7 @@ class LiveSession final : public Session {
   void report_switch(TimePoint now);
   void report_shares(double step_ms);
   void report_audit(const EpochAudit& audit);
+  void report_unreported_audits();
   void tell_end();
   void finish_alone();
   void change_shares(TimePoint now);
@@ -190,6 +192,7 @@ class LiveSession final : public Session {
   StepTotals totals_;
 
   StepReports reports_;
+  std::deque<api::EpochAuditedMessage> unreported_audits_;  // the newest that another rank was to report
   std::optional<SwitchInProgress> switch_;
   std::optional<TimePoint> last_commit_;
   double normal_step_ms_ = 0;  // moving average of the time between two commits within one generation

@@ -2,6 +2,7 @@
 #include "workers/runtime/live_session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidepool::runtime {
 
@@ -54,7 +55,15 @@ api::EpochAuditedMessage message_of(const EpochAudit& audit) {
 }  // namespace
 
 void LiveSession::report_audit(const EpochAudit& audit) {
-  report(message_of(audit));
+  if (rank() == 0) return report(message_of(audit));
+  unreported_audits_.push_back(message_of(audit));
+  if (unreported_audits_.size() > kAuditsRepeated) unreported_audits_.pop_front();
+}
+
+// The rank 0 of before may have been cut off from the daemon for a while: the daemon takes the first report of each.
+void LiveSession::report_unreported_audits() {
+  if (rank() != 0) return;
+  for (const auto& audit : std::exchange(unreported_audits_, {})) report(audit);
 }
 
 // Sent by every rank, because rank 0 may die before its report is out: the daemon takes the first of several.

@@ -165,7 +165,11 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   in_flight_ = 0;
   first_commit_here_ = true;
   if (link_) link_->set_generation(generation_.number);
-  if (outcome->restored) restored();
+  if (outcome->restored) {
+    unreported_audits_.clear();  // their epochs may be gone through again
+    restored();
+  }
+  report_unreported_audits();
   reports_.restart(Clock::now());
   return true;
 }
