@@ -160,10 +160,16 @@ void close(StateChange& change, const PoolNode& planned, Instant deadline, const
   change.capacity_changed();
 }
 
+// The pool was not to shrink where its provider ends the node: what was on it may need another.
+void settle(StateChange& change, const PoolNode& node) {
+  if (nears_its_end(node, change.at())) return note_outside_change(change);
+  pool_of(change, node).settled_at = change.state().pools.changes;
+}
+
 void apply(StateChange& change, const EmptyNodeIntent& intent, const Reason& reason) {
   PoolNode& node = *find(change, intent.request);
   become(change, node, PoolNodeState::kDraining);
-  pool_of(change, node).settled_at = change.state().pools.changes;
+  settle(change, node);
   close(change, node, change.at() + intent.within, "its pool gives it back");
   emit(change, "pool.node_emptying", node, {{"seconds", intent.within.to_seconds()}, {"reason", reason_data(reason)}});
 }
@@ -176,7 +182,7 @@ void apply(StateChange& change, const ReleaseNodeIntent& intent, const Reason& r
     pool_of(change, node).backoff.fail(change.at(), "no agent has joined from " + node.name);
     note_outside_change(change);
   } else {
-    pool_of(change, node).settled_at = change.state().pools.changes;
+    settle(change, node);
   }
   close(change, node, change.at() + kLastMoments, "its provider is told to end it");
   emit(change, "pool.node_released", node, {{"reason", reason_data(reason)}});

@@ -21,12 +21,6 @@ constexpr double kSellBelow = 0.9;
 constexpr Duration kDrainMost = Duration::seconds(600);
 constexpr Duration kEndMargin = Duration::seconds(5);
 
-// How long before its end a node is emptied, and for how long its workers have time.
-Duration notice_of(const PoolNode& node) {
-  const Duration lifetime = *node.ends_at - node.asked_at;
-  return std::min(kDrainMost, Duration::micros(std::max<std::int64_t>(0, lifetime.count_us() / 4)));
-}
-
 Money scaled(Money money, double by) {
   return Money::micros(static_cast<std::int64_t>(static_cast<double>(money.count_micros()) * by));
 }
@@ -207,7 +201,7 @@ class NodePlanner {
 
   void let_joined_go(const PoolNode& mine, const NodePool& pool) {
     if (mine.away_since) return give_up_if_away(mine, pool);
-    if (mine.ends_at && now_ >= *mine.ends_at - notice_of(mine)) {
+    if (nears_its_end(mine, now_)) {
       const Duration left = std::max(Duration(), *mine.ends_at - now_);
       return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
     }
@@ -348,7 +342,7 @@ std::optional<Instant> next_provision_due(const ClusterState& state, std::option
     if (mine.state == PoolNodeState::kJoined) consider(mine.since + spec.idle);
     if (mine.idle_since) consider(*mine.idle_since + spec.idle);
     if (mine.away_since) consider(*mine.away_since + join_patience(spec));
-    if (mine.ends_at && mine.state == PoolNodeState::kJoined) consider(*mine.ends_at - notice_of(mine));
+    if (mine.ends_at && mine.state == PoolNodeState::kJoined) consider(*mine.ends_at - lifetime_notice(mine));
   }
   return first;
 }

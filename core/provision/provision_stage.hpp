@@ -5,7 +5,8 @@
 // until they are gone. A node is asked for if a gang that waits fits with it (and with what else is asked for) and not
 // without, or if what it brings to a job that runs is worth more than its price; each node that is on its way counts
 // as there. A node is given back when it has held nothing for long enough, and emptied first if it holds something.
-// After a pool has given a node back it asks for another only when something has happened outside of the engine.
+// After a pool has given a node back it asks for another only when something has happened outside of the engine; that
+// a provider ends a node is such a thing.
 #pragma once
 
 #include <optional>

@@ -108,6 +108,11 @@ struct NodePools {
   [[nodiscard]] int staying(const std::string& pool) const;
 };
 
+// How long before its provider ends it a node is emptied, and for how long its workers have time. Requires: ends_at.
+[[nodiscard]] Duration lifetime_notice(const PoolNode& node);
+// Its provider ends it, and the time to empty it has come.
+[[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
+
 // When a node that has not joined is given up.
 [[nodiscard]] Duration join_patience(const PoolSpec& spec);
 

@@ -81,14 +81,19 @@ class SlurmTest(unittest.TestCase):
 
     def test_a_pilot_is_drained_before_its_walltime_and_its_job_goes_on_elsewhere(self):
         slurm, cluster = self.start(walltime="1")  # Slurm counts in minutes
-        job_id = cluster.submit(job("patient", workers=2, steps=100_000_000))
+        # A folder that all pilots see, as on a site: what is saved on one is there for the next.
+        job_id = cluster.submit({**job("patient", workers=2, steps=100_000_000),
+                                 "checkpoint": {"dir": str(cluster.folder / "states")}})
         self.wait_state(cluster, job_id, "running")
         self.wait(cluster, lambda: cluster.events("pool.node_emptying"), "it is not emptied")
         why = cluster.events("pool.node_emptying")[0]["data"]["reason"]["text"]
         self.assertIn("its provider ends it in", why)
         self.wait(cluster, lambda: len(cluster.events("pool.node_joined")) >= 2, "no other takes its place")
         self.wait_state(cluster, job_id, "running")
-        # Nothing was lost: the state was saved, or handed on, before the end.
+        # Nothing was lost: the state was handed on, or saved and read again, before the end.
+        for parked in cluster.events("job.parked"):
+            self.wait(cluster, lambda step=parked["data"]["step"]: cluster.job(job_id)["progress"]["step"] > step,
+                      "it begins again")
         self.assertEqual(cluster.events("worker.lost"), [])
         cluster.call("DELETE", f"/v1/jobs/{job_id}")
         self.wait(cluster, lambda: not slurm.jobs(), "pilots are left in the queue")

@@ -216,6 +216,13 @@ TEST_CASE("a node whose lifetime ends is emptied before that, given back, and re
   REQUIRE_FALSE(said.empty());
   CHECK(said.front().starts_with("gpu-1: emptied: its provider ends it in "));
   CHECK(story.asked(1).state == core::PoolNodeState::kDraining);
+  story.pass(Duration::seconds(235));  // nothing else has room
+  (void)story.plan();
+  REQUIRE(story.job(job).state() == core::JobState::kSuspending);
+  story.learn(core::WorkerExited{story.job(job).membership.workers.front(), {}});
+  (void)story.plan();
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+  CHECK(story.asked(2).state == core::PoolNodeState::kAsked);
 }
 
 TEST_CASE("a job that runs gets a node where it would use it, and loses it where it does not") {
