@@ -82,7 +82,9 @@ std::string decision_sentence(const json& data) {
 std::string resizing_sentence(const json& data) {
   const std::string why = text_at(data, "/reason/text");
   if (number_at(data, "/from") == number_at(data, "/to")) return why.empty() ? "replacing a worker" : why;
-  return with_detail("resizing " + whole_at(data, "/from") + " -> " + whole_at(data, "/to"), why);
+  const std::string sizes = whole_at(data, "/from") + " -> " + whole_at(data, "/to");
+  if (why.find(" " + sizes) != std::string::npos) return why;  // it tells them: "growing 2 -> 3: ..."
+  return with_detail("resizing " + sizes, why);
 }
 
 std::string progressed_sentence(const json& data) {

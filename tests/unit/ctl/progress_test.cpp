@@ -50,6 +50,8 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.submitted", {{"min", 1}, {"max", 4}, {"preferred", 2}}) == "submitted: 1 to 4 workers, 2 preferred");
   CHECK(say("job.started", {{"size", 1}}) == "training with 1 worker");
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "because"}}}}) == "resizing 2 -> 3: because");
+  CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "growing 2 -> 3: worth a try"}}}}) ==
+        "growing 2 -> 3: worth a try");
   CHECK(say("job.resize_requested", {{"size", 0}}) == "a user leaves the size to the engine");
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
