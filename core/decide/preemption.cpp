@@ -1,6 +1,7 @@
 #include "core/decide/preemption.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
@@ -17,8 +18,22 @@ void Preemption::close(const std::vector<std::string>& slot_types) {
   if (reservations_) reservations_->close(slot_types);
 }
 
+void Preemption::add(const TargetedJob& victim) {
+  victims_.push_back(victim);
+  forget_sums();
+}
+
+void Preemption::forget_sums() {
+  victim_slots_.reset();
+  ending_victims_.reset();
+}
+
 bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
   if (victims_.empty()) return false;
+  if (is_hopeless(claim)) {
+    for (const TargetedJob& each : ending_victims()) (void)may_be_preempted(*each.job, claimant);  // it needed them
+    return false;
+  }
   const SlotReservations before = reservations();
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
@@ -35,27 +50,53 @@ bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
   return false;
 }
 
+bool Preemption::is_hopeless(const SlotClaim& claim) {
+  if (!claim.types || claim.slots_each > 1) return false;
+  if (!victim_slots_) {
+    victim_slots_.emplace();
+    for (const TargetedJob& victim : victims_) {
+      for (const WorkerId id : victim.job->membership.workers) {
+        const Worker& worker = *draft_.state().find_worker(id);
+        (*victim_slots_)[draft_.state().find_node(worker.node)->slot_type] += static_cast<int>(worker.slots.size());
+      }
+    }
+  }
+  return std::none_of(claim.types->begin(), claim.types->end(), [&](const std::string& type) {
+    const auto held = victim_slots_->find(type);
+    const int most = held == victim_slots_->end() ? 0 : held->second;
+    return reservations().workers_on(type, claim) + most >= claim.workers;
+  });
+}
+
+const std::vector<TargetedJob>& Preemption::ending_victims() {
+  if (!ending_victims_) {
+    ending_victims_.emplace();
+    std::copy_if(victims_.begin(), victims_.end(), std::back_inserter(*ending_victims_),
+                 [&](const TargetedJob& each) { return ends_soon(*each.job, draft_.now()); });
+  }
+  return *ending_victims_;
+}
+
 // By those that hold slots of the job's types, if they are enough; else by workers that move elsewhere.
 TypeRoom Preemption::make_typed_room(const Job& claimant) {
   TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
   if (room.coming) return room;
-  IdSet<WorkerId> leaving = draft_.leaving_workers();
+  const IdSet<WorkerId> leaving = draft_.leaving_workers();
+  OpenSlots open(draft_, claimant, leaving);
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!holds_type(*victim->job, claimant.spec.slot_types) || !may_be_preempted(*victim->job, claimant)) continue;
     chosen.push_back(*victim);
-    leaving.insert(victim->job->membership.workers.begin(), victim->job->membership.workers.end());
-    if (!room_of_type(draft_, claimant, leaving).coming) continue;
-    const auto with = [&](const std::vector<TargetedJob>& victims) {
-      IdSet<WorkerId> leaving_workers = draft_.leaving_workers();
-      for (const TargetedJob& each : victims)
-        leaving_workers.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
-      return room_of_type(draft_, claimant, leaving_workers);
-    };
-    drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).coming; });
-    const TypeRoom with_them = with(chosen);
+    open.release(*victim->job);
+    if (!open.fits()) continue;
+    drop_unneeded(chosen, open);
+    IdSet<WorkerId> with_them = leaving;
+    for (const TargetedJob& each : chosen) {
+      with_them.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
+    }
+    room = room_of_type(draft_, claimant, with_them);
     for (const TargetedJob& each : chosen) preempt_for(each, claimant);
-    return with_them;
+    return room;
   }
   if (room.movers.empty()) return room;
   make_room_elsewhere(claimant, move_away(draft_, claimant, room));
@@ -99,6 +140,19 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& e
   }
 }
 
+// The same where all of them have been released.
+void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open) {
+  std::vector<TargetedJob> needed;
+  for (std::size_t at = chosen.size(); at-- > 0;) {
+    const bool is_newest = at + 1 == chosen.size();
+    open.take_back(*chosen[at].job);
+    if (!is_newest && open.fits()) continue;
+    open.release(*chosen[at].job);
+    needed.push_back(chosen[at]);
+  }
+  chosen.assign(needed.rbegin(), needed.rend());
+}
+
 // The same for a claim, for which `before` had no room. A claim of single slots needs every victim, and none is tried
 // without, unless one holds no more than what is left over.
 void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim,
@@ -133,6 +187,7 @@ void Preemption::preempt_for(const TargetedJob& victim, const Job& claimant) {
   const reason::Preempted reason{.for_job = claimant.id};
   preempt(draft_, *victim.job, reason, victim.target);
   std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
+  forget_sums();
 }
 
 void Preemption::keep_the_others() {

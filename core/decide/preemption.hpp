@@ -7,6 +7,7 @@
 // workers of others move elsewhere (type_moves.hpp).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/decide/decision_draft.hpp"
+#include "core/decide/open_slots.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/type_moves.hpp"
 
@@ -31,7 +33,7 @@ class Preemption {
   Preemption(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft), releasing_(releasing) {}
 
   // In the plan's order. Requires: it runs, can change now, and its target is 0.
-  void add(const TargetedJob& victim) { victims_.push_back(victim); }
+  void add(const TargetedJob& victim);
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, const SlotClaim& claim);
@@ -48,9 +50,14 @@ class Preemption {
   void close(const std::vector<std::string>& slot_types);
 
  private:
+  // Not even all victims hold enough single slots of one of its types, so none of them is tried.
+  [[nodiscard]] bool is_hopeless(const SlotClaim& claim);
+  [[nodiscard]] const std::vector<TargetedJob>& ending_victims();
+  void forget_sums();
   template <class Enough>
   static void drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough);
   void drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim, const SlotReservations& before);
+  static void drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open);
   void make_room_elsewhere(const Job& claimant, int lacking);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const;
@@ -65,6 +72,9 @@ class Preemption {
   IdTable<JobId, IdSet<JobId>> ending_;           // that end soon, each with the jobs that needed its slots
   std::optional<SlotReservations> reservations_;  // looked up when first a job does not fit
   bool keeps_for_movers_ = false;
+  // Of victims_, where they were asked for since these changed: slots by type, and those that end soon.
+  std::optional<std::map<std::string, int>> victim_slots_;
+  std::optional<std::vector<TargetedJob>> ending_victims_;
 };
 
 }  // namespace tidepool::core

@@ -54,7 +54,6 @@ int SlotReservations::left_over(const SlotClaim& claim) const {
   return static_cast<int>(draft_.free_slots().free()) + all_coming_ - reserved_ - claim.slots();
 }
 
-// How many workers like those of the claim there is room for on slots of this type.
 int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim) const {
   const auto of_type = [&](const std::map<std::string, int>& slots) {
     const auto found = slots.find(type);

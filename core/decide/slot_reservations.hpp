@@ -37,6 +37,8 @@ class SlotReservations {
   // Single slots beyond those that the claim needs; below 0 if there are too few.
   [[nodiscard]] int left_over(const SlotClaim& claim) const;
   [[nodiscard]] bool fits(const SlotClaim& claim) const;
+  // How many workers like those of the claim there is room for on slots of this type.
+  [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
   // Where the newest claim of types was given room.
@@ -44,7 +46,6 @@ class SlotReservations {
 
  private:
   [[nodiscard]] int room_on(NodeId node) const;
-  [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;
 
   DecisionDraft& draft_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/id_set.hpp"
+#include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/place/placement.hpp"
@@ -52,28 +53,10 @@ Instant waiting_since(const Job& job) {
   return job.recovery.suspended ? std::max(since, job.recovery.suspended->at) : since;
 }
 
-bool may_hold(const Node& node, const Job& job) {
-  return node.state == NodeState::kUp && !node.is_closed() && is_of_type(node, job.spec.slot_types) &&
-         node.owners.size() >= static_cast<std::size_t>(job.spec.gpus_per_worker);
-}
-
 // A live job has its state in its workers: a single one can hand it on only to a second one beside it.
 bool can_hand_on(const Job& job) {
   return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
          (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
-}
-
-// Its workers could be on slots that the waiting job does not ask for: all of them on one type, unless it mixes types.
-bool fits_elsewhere(const ClusterState& state, const Job& job, const Job& waiting) {
-  if (!can_hand_on(job)) return false;
-  std::map<std::string, int> workers;
-  for (const auto& [id, node] : state.nodes) {
-    if (!may_hold(node, job) || is_of_type(node, waiting.spec.slot_types)) continue;
-    if (job.spec.mixed_types) return true;
-    workers[node.slot_type] += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
-  }
-  return std::any_of(workers.begin(), workers.end(),
-                     [&](const auto& entry) { return entry.second >= size_to_be(job); });
 }
 
 bool cools_down(const DecisionDraft& draft, const Job& job) {
@@ -129,7 +112,7 @@ class RoomSearch {
       const Worker& worker = *draft_.state().find_worker(id);
       const int slots = static_cast<int>(worker.slots.size());
       held_by_[worker.job] += slots;
-      if (leaves(worker)) {
+      if (comes_free(draft_.state(), worker, leaving_)) {
         place.open += slots;
       } else if (may_move(worker)) {
         place.movers.push_back({cost_of_moving(*draft_.state().find_job(worker.job)), id, slots});
@@ -141,13 +124,6 @@ class RoomSearch {
     places_.emplace_back(node.id, std::move(place));
   }
 
-  [[nodiscard]] bool leaves(const Worker& worker) const {
-    const Job& job = *draft_.state().find_job(worker.job);
-    if (worker.node_lost) return false;
-    return worker.phase == WorkerPhase::kLeaving || worker.kill_at || leaving_.contains(worker.id) ||
-           (job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id));
-  }
-
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
   // that a decision says the same before and after it was accepted.
   [[nodiscard]] bool may_move(const Worker& worker) {
@@ -155,8 +131,32 @@ class RoomSearch {
     const bool is_new = worker.started_at >= draft_.now();
     if (!is_active(job.state()) || draft_.ends(job.id) || worker.node_lost || is_new) return false;
     const auto [fits, is_first] = elsewhere_.try_emplace(job.id, false);
-    if (is_first) fits->second = fits_elsewhere(draft_.state(), job, waiting_);
+    if (is_first) fits->second = can_hand_on(job) && fits_elsewhere(job);
     return fits->second;
+  }
+
+  // Its workers could be on slots that the waiting job does not ask for: all of them on one type, unless it mixes
+  // types.
+  [[nodiscard]] bool fits_elsewhere(const Job& job) {
+    const int needed = job.spec.mixed_types ? 1 : size_to_be(job);
+    const auto& asked = job.spec.slot_types;
+    const std::map<std::string, int>& workers = workers_elsewhere(job.spec.gpus_per_worker);
+    return std::any_of(workers.begin(), workers.end(), [&](const auto& entry) {
+      const bool is_asked = asked.empty() || std::find(asked.begin(), asked.end(), entry.first) != asked.end();
+      return entry.second >= needed && is_asked;
+    });
+  }
+
+  // Workers of so many slots that an empty cluster holds on each type that the waiting job does not ask for.
+  const std::map<std::string, int>& workers_elsewhere(int slots_each) {
+    const auto [workers, is_first] = workers_elsewhere_.try_emplace(slots_each);
+    if (!is_first) return workers->second;
+    for (const auto& [id, node] : draft_.state().nodes) {
+      const bool is_open = node.state == NodeState::kUp && !node.is_closed();
+      if (!is_open || is_of_type(node, waiting_.spec.slot_types)) continue;
+      workers->second[node.slot_type] += static_cast<int>(node.owners.size()) / slots_each;
+    }
+    return workers->second;
   }
 
   // A job that is on one type at a time moves as a whole.
@@ -208,6 +208,7 @@ class RoomSearch {
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   std::map<JobId, int> held_by_;
   std::map<JobId, bool> elsewhere_;  // whether the job fits elsewhere
+  std::map<int, std::map<std::string, int>> workers_elsewhere_;
 };
 
 // Boots the successor of one worker elsewhere, or of all workers of a job that is on one type at a time. False if there

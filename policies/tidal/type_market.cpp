@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 #include "base/check.hpp"
 #include "policies/models/linear_program.hpp"
@@ -150,29 +152,57 @@ class TypeMarket {
     }
   }
 
-  // To the job that gains most by it, per slot more that it takes.
+  // A larger or better choice of a job, beside the one that it has.
+  struct Step {
+    double slope = 0;  // gain per slot more
+    std::size_t job = 0;
+    int place = 0;  // among the job's choices
+    TypedChoice choice;
+    int from = 0;  // how many steps the job had taken
+    // As of a heap: the steepest comes first, then the first job and its first choice.
+    bool operator<(const Step& other) const {
+      return std::tie(slope, other.job, other.place) < std::tie(other.slope, job, place);
+    }
+  };
+
+  void offer(std::size_t job, int from, std::priority_queue<Step>& steps) const {
+    const TypedChoice& now = sale_.choices[job];
+    int place = 0;
+    each_choice(job, [&](const TypedChoice& choice) {
+      ++place;
+      const double gain = choice.choice.worth - now.choice.worth;
+      if (gain <= 0) return;
+      const double slope = gain / std::max(1, choice.choice.size - now.choice.size);
+      steps.push({.slope = slope, .job = job, .place = place, .choice = choice, .from = from});
+    });
+  }
+
+  // To the job that gains most by it, per slot more that it takes. A step for which there is no room waits until slots
+  // of its type come free, so each step is looked at anew only then: n log n for n choices where no job leaves a type.
   void spend_rest() {
-    while (budget_.spend(static_cast<std::int64_t>(bids_.size()))) {
-      double steepest = 0;
-      std::pair<std::size_t, TypedChoice> step;
-      for (std::size_t job = 0; job < bids_.size(); ++job) {
-        const TypedChoice& now = sale_.choices[job];
-        each_choice(job, [&](const TypedChoice& choice) {
-          const int own = choice.type == now.type ? now.choice.size : 0;
-          const double gain = choice.choice.worth - now.choice.worth;
-          if (gain <= 0 || choice.choice.size - own > free_of(choice)) return;
-          const double slope = gain / std::max(1, choice.choice.size - now.choice.size);
-          if (slope > steepest) {
-            steepest = slope;
-            step = {job, choice};
-          }
-        });
+    std::priority_queue<Step> steps;
+    std::vector<std::vector<Step>> without_room(sale_.free.size());
+    std::vector<int> taken(bids_.size(), 0);  // steps per job
+    for (std::size_t job = 0; job < bids_.size(); ++job) offer(job, 0, steps);
+    while (!steps.empty() && budget_.spend()) {
+      const Step step = steps.top();
+      steps.pop();
+      if (step.from != taken[step.job]) continue;
+      TypedChoice& now = sale_.choices[step.job];
+      const int own = step.choice.type == now.type ? now.choice.size : 0;
+      if (step.choice.choice.size - own > free_of(step.choice)) {
+        without_room[static_cast<std::size_t>(step.choice.type)].push_back(step);
+        continue;
       }
-      if (steepest <= 0) return;
-      TypedChoice& now = sale_.choices[step.first];
+      const auto left = static_cast<std::size_t>(now.type);
+      const int free_before = sale_.free[left];
       free_of(now) += now.choice.size;
-      now = step.second;
+      now = step.choice;
       free_of(now) -= now.choice.size;
+      if (sale_.free[left] > free_before) {
+        for (const Step& waiting : std::exchange(without_room[left], {})) steps.push(waiting);
+      }
+      offer(step.job, ++taken[step.job], steps);
     }
   }
 

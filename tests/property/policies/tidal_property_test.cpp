@@ -167,6 +167,18 @@ double best_worth(const std::vector<TypedBid>& bids, std::vector<int>& free, std
   return best;
 }
 
+// Some choice for which there is room is worth more to the job than what it was sold.
+bool gains_by_what_is_left(const TypedBid& bid, const TypeSale& sale, std::size_t job) {
+  const TypedChoice& sold = sale.choices[job];
+  for (std::size_t type = 0; type < bid.size(); ++type) {
+    const int own = sold.type == static_cast<int>(type) ? sold.choice.size : 0;
+    for (const Choice& choice : bid[type]) {
+      if (choice.worth > sold.choice.worth && choice.size - own <= sale.free[type]) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("the bound of the market of types is never below the best choice, nor the best below what was sold") {
@@ -191,6 +203,7 @@ TEST_CASE("the bound of the market of types is never below the best choice, nor 
     CHECK(sale.bound >= best - 1e-9);
     CHECK(sale.worth <= best + 1e-9);
     for (std::size_t type = 0; type < slots.size(); ++type) CHECK(sale.free[type] >= 0);
+    for (std::size_t job = 0; job < bids.size(); ++job) CHECK_FALSE(gains_by_what_is_left(bids[job], sale, job));
     sold += sale.worth;
     possible += best;
   });

@@ -1,0 +1,42 @@
+// How many workers of a job that waits for a type of slot fit on slots that are free or come free. Kept while further
+// workers are thought to leave, so that trying many victims costs one look at the nodes and then one step a worker.
+#pragma once
+
+#include <string>
+
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "core/decide/decision_draft.hpp"
+
+namespace tidepool::core {
+
+// The node is up, takes workers and has slots of the job's types, enough for one of its workers.
+[[nodiscard]] bool may_hold(const Node& node, const Job& job);
+
+// The worker's slots come free: it is on its way out, or among those that leave now.
+[[nodiscard]] bool comes_free(const ClusterState& state, const Worker& worker, const IdSet<WorkerId>& leaving);
+
+class OpenSlots {
+ public:
+  // `leaving`: workers whose slots count as free; it outlives this.
+  OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
+
+  // All workers of the job leave as well, or stay after all. Requires: calls for a job alternate, the first releases.
+  void release(const Job& job) { shift(job, 1); }
+  void take_back(const Job& job) { shift(job, -1); }
+
+  // The waiting job fits at its smallest size.
+  [[nodiscard]] bool fits() const { return workers_ >= needed_; }
+
+ private:
+  void shift(const Job& job, int sign);
+
+  const ClusterState& state_;
+  const IdSet<WorkerId>& leaving_;
+  int each_;                   // slots of a worker
+  int needed_;                 // workers
+  int workers_ = 0;            // that fit
+  IdTable<NodeId, int> open_;  // slots, of nodes that may hold one
+};
+
+}  // namespace tidepool::core
