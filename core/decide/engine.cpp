@@ -237,7 +237,9 @@ struct Engine::Impl {
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
     }
     // Of nodes only where no job changes: what they free or take is known then, and the next decision sees it.
-    if (draft.changes_nothing()) draft.set_nodes(plan_nodes(state, now));
+    if (draft.changes_nothing()) {
+      draft.set_nodes(parts.provision ? parts.provision->plan(state, now) : plan_nodes(state, now));
+    }
     Decision decision = std::move(draft).finish();
     if (scope.times != nullptr) scope.times->end();
     return decision;
@@ -339,7 +341,9 @@ std::optional<Instant> Engine::next_due() const {
     if (due) first = first ? std::min(*first, *due) : due;
   };
   consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
-  consider(next_provision_due(impl_->state, impl_->decided_at));
+  const ProvisionRule* rule = impl_->parts.provision.get();
+  consider(rule != nullptr ? rule->next_due(impl_->state, impl_->decided_at)
+                           : next_provision_due(impl_->state, impl_->decided_at));
   const ClusterPlan& plan = impl_->state.plan;
   if (impl_->planner && !impl_->work[JobSet::kCounted].empty() && !plan.policy.empty()) {
     const Instant again = next_plan_at(plan, impl_->parts.config.plan_every);

@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "core/decide/policy.hpp"
 #include "core/facts/straggler_detector.hpp"
+#include "core/provision/provision_rule.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -33,6 +34,8 @@ struct EngineParts {
   // Plans by what the active policy file has answered (policy_deployment.hpp). Null = policy files are not followed
   // here.
   std::shared_ptr<const Policy> file_policy = nullptr;
+  // Which nodes of pools come and go. Null = the built-in rule (provision_stage.hpp), as in every daemon.
+  std::shared_ptr<const ProvisionRule> provision = nullptr;
 
   // A policy file decides, and not the policy called "default".
   [[nodiscard]] bool file_decides(const ClusterState& state) const;

@@ -70,6 +70,10 @@ void NodeRoom::add(const PoolSpec& pool, int nodes) {
   }
 }
 
+void NodeRoom::leave_out(NodeId node) {
+  std::erase_if(places_, [&](const Place& place) { return place.node == node; });
+}
+
 int NodeRoom::coming() const {
   int slots = 0;
   for (const Place& place : places_) slots += place.node ? 0 : place.free;

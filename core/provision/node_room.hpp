@@ -20,6 +20,8 @@ class NodeRoom {
   void take(const Job& job, int workers);
   // The same, with so many nodes of the pool more.
   void add(const PoolSpec& pool, int nodes);
+  // The same without the node.
+  void leave_out(NodeId node);
 
   // Slots on nodes that are on their way.
   [[nodiscard]] int coming() const;

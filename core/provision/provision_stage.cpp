@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
-#include "core/provision/node_room.hpp"
-#include "core/provision/slot_worth.hpp"
+#include "core/provision/node_orders.hpp"
+#include "core/provision/size_steps.hpp"
+#include "core/state/job_work.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 // the price moves nothing.
 constexpr double kBuyAbove = 1.1;
 constexpr double kSellBelow = 0.9;
+constexpr int kFreeParts = 4;  // with one of so many parts of a node's slots free no node is bought for growth
 constexpr Duration kDrainMost = Duration::seconds(600);
 constexpr Duration kEndMargin = Duration::seconds(5);
 
@@ -25,182 +27,57 @@ Money scaled(Money money, double by) {
   return Money::micros(static_cast<std::int64_t>(static_cast<double>(money.count_micros()) * by));
 }
 
-reason::OfNode node_of(const PoolSpec& spec) {
-  return {.slots = spec.slots_per_node, .price = spec.price_per_slot_hour, .lead = spec.lead_time};
-}
-
-bool waits_for_slots(const Job& job) {
-  return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend &&
-         !job.recovery.misconfigured;
-}
-
-bool runs_at_rest(const Job& job) {
-  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
-         !job.progress.finished && !job.requests.cancel && !job.requests.suspend && job.requests.pinned_size == 0;
-}
-
 class NodePlanner {
  public:
-  NodePlanner(const ClusterState& state, Instant now)
-      : state_(state), now_(now), room_(state), next_request_(state.pools.next_request) {
-    for (const auto& [name, pool] : state.pools.pools) by_price_.push_back(&pool);
-    std::sort(by_price_.begin(), by_price_.end(), [](const NodePool* one, const NodePool* other) {
-      return std::tie(one->spec.price_per_slot_hour, one->spec.name) <
-             std::tie(other->spec.price_per_slot_hour, other->spec.name);
-    });
-  }
+  NodePlanner(const ClusterState& state, Instant now) : state_(state), now_(now), orders_(state, now) {}
 
   std::vector<PlannedNode> run() && {
-    for (const NodePool* pool : by_price_) fill_up(*pool);
+    for (const NodePool* pool : orders_.by_price()) orders_.fill_up(*pool);
     const bool gangs_wait = serve_gangs();
     for (const auto& [request, node] : state_.pools.nodes) let_go(node);
-    if (planned_.empty() && !gangs_wait) buy_for_growth();
-    if (planned_.empty() && !gangs_wait) sell();
-    return std::move(planned_);
+    if (!orders_.any() && !gangs_wait) buy_for_growth();
+    if (!orders_.any() && !gangs_wait && slots_to_give_ == 0) sell();
+    return std::move(orders_).take();
   }
 
  private:
-  void plan(NodeIntent intent, const Reason& reason) { planned_.push_back({std::move(intent), reason}); }
-
-  [[nodiscard]] int count(const PoolSpec& spec) const {
-    const auto more = created_.find(spec.name);
-    return state_.pools.count(spec.name) + (more == created_.end() ? 0 : more->second);
-  }
-
-  // Nodes that the pool may have beyond those it has, as of now.
-  [[nodiscard]] int room_of(const NodePool& pool) const {
-    if (pool.retired || pool.backoff.holds(now_)) return 0;
-    return std::max(0, pool.spec.max - count(pool.spec));
-  }
-
   // Nothing has happened since the pool has given a node back; one whose attempts fail tries again all the same.
   [[nodiscard]] bool is_settled(const NodePool& pool) const {
     return pool.settled_at == state_.pools.changes && pool.backoff.failures == 0;
   }
 
-  // So many more nodes of spot pools would be too large a share of all.
-  [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const {
-    if (!pool.spec.spot || state_.pools.spot_share >= 1) return nodes;
-    int spot = 0;
-    int all = 0;
-    for (const NodePool* any : by_price_) {
-      all += count(any->spec);
-      if (any->spec.spot) spot += count(any->spec);
-    }
-    while (nodes > 0 && spot + nodes > state_.pools.spot_share * (all + nodes)) --nodes;
-    return nodes;
-  }
-
-  std::string free_name(const std::string& pool) {
-    for (int number = 1;; ++number) {
-      const std::string name = pool + "-" + std::to_string(number);
-      if (names_.contains(name) || state_.pools.find_name(name) != nullptr || is_up(name)) continue;
-      names_.insert(name);
-      return name;
-    }
-  }
-  [[nodiscard]] bool is_up(const std::string& name) const {
-    return std::any_of(state_.nodes.begin(), state_.nodes.end(),
-                       [&](const auto& any) { return any.second.name == name && any.second.state == NodeState::kUp; });
-  }
-
-  void create(const PoolSpec& spec, const Reason& reason) {
-    plan(CreateNodeIntent{.pool = spec.name, .request = next_request_++, .name = free_name(spec.name)}, reason);
-    ++created_[spec.name];
-    room_.add(spec, 1);
-  }
-
-  void fill_up(const NodePool& pool) {
-    for (int nodes = state_.pools.staying(pool.spec.name); nodes < pool.spec.min; ++nodes) {
-      if (room_of(pool) == 0) return;
-      reason::NodeForMinimum why{node_of(pool.spec)};
-      why.nodes = nodes;
-      why.min = pool.spec.min;
-      create(pool.spec, why);
-    }
-  }
-
   // Whether some gang waits for a node that is on its way, or will be.
   bool serve_gangs() {
-    std::vector<const Job*> waiting;
-    for (const auto& [id, job] : state_.jobs) {
-      if (waits_for_slots(*job)) waiting.push_back(job.get());
-    }
-    std::sort(waiting.begin(), waiting.end(), [](const Job* one, const Job* other) {
-      return std::tuple(-one->spec.priority, one->id) < std::tuple(-other->spec.priority, other->id);
-    });
     bool any = false;
-    for (const Job* job : waiting) any = serve(*job) || any;
+    for (const Job* job : waiting_jobs(state_)) {
+      const int lacking = std::max(0, gang_of(*job) - orders_.room().workers_of(*job)) * job->spec.gpus_per_worker;
+      bool gives_way = false;
+      const auto may_buy = [&](const NodePool& pool) {
+        gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
+        return !is_settled(pool) && !gives_way;
+      };
+      any = orders_.serve(*job, may_buy) || any;
+      if (gives_way) slots_to_give_ += lacking;
+    }
     return any;
   }
 
-  bool serve(const Job& job) {
-    const int gang = gang_of(job);
-    const int have = room_.workers_of(job);
-    if (have < gang) {
-      const std::vector<const PoolSpec*> nodes = nodes_for(job, gang - have);
-      if (nodes.empty()) return false;
-      for (const PoolSpec* spec : nodes) {
-        reason::NodeForGang why{node_of(*spec)};
-        why.job = job.id;
-        why.needed = gang * job.spec.gpus_per_worker;
-        why.room = have * job.spec.gpus_per_worker;
-        why.nodes = static_cast<int>(nodes.size());
-        create(*spec, why);
-      }
-    }
-    const int coming = room_.coming();
-    room_.take(job, gang);
-    const bool needs_coming = room_.coming() < coming;
-    if (needs_coming) room_.hold_taken();
-    return needs_coming;
-  }
-
-  // The cheapest nodes that give room for so many workers more; none if there are not enough.
-  [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const Job& job, int workers) const {
-    std::vector<const PoolSpec*> nodes;
-    for (const NodePool* pool : by_price_) {
-      if (workers <= 0) break;
-      if (!suits(job, pool->spec) || is_settled(*pool)) continue;
-      const int each = pool->spec.slots_per_node / job.spec.gpus_per_worker;
-      const int wanted = std::min((workers + each - 1) / each, room_of(*pool));
-      const int more = within_spot_share(*pool, wanted);
-      nodes.insert(nodes.end(), static_cast<std::size_t>(more), &pool->spec);
-      workers -= more * each;
-    }
-    if (workers > 0) nodes.clear();
-    return nodes;
+  // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
+  // them do so, the gang gets nodes once it has waited for as long as one takes to come.
+  [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) const {
+    const bool any_slots_do = job.spec.gpus_per_worker == 1 && (gang_of(job) == 1 || !job.spec.pack_node);
+    if (!any_slots_do || now_ - job.submitted_at >= spec.lead_time) return false;
+    const std::vector<SizeStep> steps = steps_down(state_, spec.slot_type);
+    const auto before = lost_with(steps, slots_to_give_);
+    const auto with_it = lost_with(steps, slots_to_give_ + lacking);
+    if (!before || !with_it) return false;
+    return scaled(spec.worth_per_slot_hour, (*with_it - *before) / lacking) <=
+           scaled(spec.price_per_slot_hour, kBuyAbove);
   }
 
   void let_go(const PoolNode& mine) {
+    if (orders_.give_up(mine)) return;
     const NodePool& pool = *state_.pools.find(mine.pool);
-    switch (mine.state) {
-      case PoolNodeState::kAsked:
-      case PoolNodeState::kCreated: return give_up_unless_joined(mine, pool);
-      case PoolNodeState::kDraining:
-        if (mine.idle_since)
-          return plan(ReleaseNodeIntent{.request = mine.request, .name = mine.name}, reason::NodeEmptied{});
-        return give_up_if_away(mine, pool);
-      case PoolNodeState::kJoined: return let_joined_go(mine, pool);
-      case PoolNodeState::kReleasing: return;
-    }
-  }
-
-  void give_up_unless_joined(const PoolNode& mine, const NodePool& pool) {
-    const Duration waited = now_ - mine.asked_at;
-    if (waited < join_patience(pool.spec)) return;
-    plan(ReleaseNodeIntent{.request = mine.request, .name = mine.name, .failed = true},
-         reason::NodeNeverJoined{.waited = waited});
-  }
-
-  void give_up_if_away(const PoolNode& mine, const NodePool& pool) {
-    if (!mine.away_since || now_ - *mine.away_since < join_patience(pool.spec)) return;
-    plan(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
-         reason::NodeAway{.away = now_ - *mine.away_since});
-  }
-
-  void let_joined_go(const PoolNode& mine, const NodePool& pool) {
-    if (mine.away_since) return give_up_if_away(mine, pool);
     if (nears_its_end(mine, now_)) {
       const Duration left = std::max(Duration(), *mine.ends_at - now_);
       return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
@@ -210,58 +87,65 @@ class NodePlanner {
       return empty(mine, kDrainMost, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
     const bool is_idle = mine.idle_since && now_ - *mine.idle_since >= pool.spec.idle;
-    if (!is_idle || staying <= pool.spec.min || room_.held().contains(mine.node)) return;
+    if (!is_idle || staying <= pool.spec.min || orders_.room().held().contains(mine.node)) return;
     ++leaving_[mine.pool];
-    plan(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
-         reason::NodeIdle{.idle = now_ - *mine.idle_since,
-                          .slots = pool.spec.slots_per_node,
-                          .price = pool.spec.price_per_slot_hour,
-                          .left = staying - 1});
+    orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
+                  reason::NodeIdle{.idle = now_ - *mine.idle_since,
+                                   .slots = pool.spec.slots_per_node,
+                                   .price = pool.spec.price_per_slot_hour,
+                                   .left = staying - 1});
   }
 
   void empty(const PoolNode& mine, Duration within, const Reason& reason) {
     ++leaving_[mine.pool];
-    plan(EmptyNodeIntent{.request = mine.request, .name = mine.name, .within = within}, reason);
+    orders_.order(EmptyNodeIntent{.request = mine.request, .name = mine.name, .within = within}, reason);
   }
 
-  // One node at a time, for the job to which it is worth most; none while slots are free or on their way.
+  // One node at a time, for the jobs to which it is worth most; none while one is on its way, or slots are free that
+  // the policy does not use.
   void buy_for_growth() {
-    if (room_.free() > 0 || room_.coming() > 0 || any_leaves()) return;
-    for (const NodePool* pool : by_price_) {
-      if (is_settled(*pool) || within_spot_share(*pool, std::min(1, room_of(*pool))) == 0) continue;
-      std::optional<reason::NodeForGrowth> best;
-      for (const auto& [id, job] : state_.jobs) {
-        const auto found = growth_of(*job, pool->spec);
-        if (found && (!best || found->use > best->use)) best = found;
-      }
-      if (best) return create(pool->spec, *best);
+    if (orders_.room().coming() > 0 || any_leaves()) return;
+    for (const NodePool* pool : orders_.by_price()) {
+      const bool is_used = orders_.room().free() * kFreeParts < pool->spec.slots_per_node;
+      if (!is_used || is_settled(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
+      if (const auto why = growth_by(pool->spec)) return orders_.create(pool->spec, *why);
     }
   }
 
-  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_of(const Job& job, const PoolSpec& spec) const {
-    if (!runs_at_rest(job) || !suits(job, spec) || job.spec.scaling.price_cap) return std::nullopt;
-    const int size = job.size();
-    const int most = size + spec.slots_per_node / job.spec.gpus_per_worker;
-    // Policies try a size that was never measured only one doubling away.
-    const int tried = job.measurements.sizes.empty() ? size : job.measurements.sizes.rbegin()->first;
-    int to = size;
-    for (const int allowed : job.spec.elastic.sizes) {
-      if (allowed > to && allowed <= most && allowed <= std::max(2 * tried, job.spec.elastic.preferred)) to = allowed;
-    }
-    if (to == size || !job.measurements.sizes.contains(size)) return std::nullopt;
-    // The slots that it would leave unused cost money, too.
-    const double filled =
-        static_cast<double>((to - size) * job.spec.gpus_per_worker) / static_cast<double>(spec.slots_per_node);
-    const double use = use_of_more(job, size, to) * std::min(1.0, filled);
+  // The best that jobs could make of the node together, beside what is free; slots that none would take cost money,
+  // too.
+  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolSpec& spec) const {
+    const std::vector<SizeStep> steps = steps_up(state_, {spec, now_, now_ + spec.lead_time});
+    const int free = orders_.room().free();
+    double use = 0;
+    for (const SizeStep& step : best_within(steps, free + spec.slots_per_node)) use += step.use * step.slots();
+    for (const SizeStep& step : best_within(steps, free)) use -= step.use * step.slots();
+    use /= spec.slots_per_node;
     const Money worth = scaled(spec.worth_per_slot_hour, use);
     if (worth <= scaled(spec.price_per_slot_hour, kBuyAbove)) return std::nullopt;
-    reason::NodeForGrowth why;
-    static_cast<reason::OfNode&>(why) = node_of(spec);
-    why.job = job.id;
-    why.from = size;
-    why.to = to;
-    why.use = use;
-    why.worth = worth;
+    return told_of(steps, spec, {.use = use, .worth = worth});
+  }
+
+  struct Growth {
+    double use;
+    Money worth;
+  };
+  // Names the job that would take most of it.
+  [[nodiscard]] std::optional<reason::NodeForGrowth> told_of(const std::vector<SizeStep>& steps, const PoolSpec& spec,
+                                                             const Growth& growth) const {
+    std::map<JobId, SizeStep> grown;
+    for (const SizeStep& step : best_within(steps, orders_.room().free() + spec.slots_per_node)) {
+      grown.try_emplace(step.job->id, step).first->second.to = step.to;
+    }
+    const auto most = std::max_element(grown.begin(), grown.end(), [](const auto& one, const auto& other) {
+      return one.second.slots() < other.second.slots();
+    });
+    reason::NodeForGrowth why{node_of(spec)};
+    why.job = most->first;
+    why.from = most->second.from;
+    why.to = most->second.to;
+    why.use = growth.use;
+    why.worth = growth.worth;
     return why;
   }
 
@@ -271,53 +155,95 @@ class NodePlanner {
     });
   }
 
-  // One node at a time, of the dearest pool first.
+  // One node at a time, of the dearest pool first, and of a pool the one that holds least.
   void sell() {
     if (any_leaves()) return;
-    for (auto pool = by_price_.rbegin(); pool != by_price_.rend(); ++pool) {
+    for (auto pool = orders_.by_price().rbegin(); pool != orders_.by_price().rend(); ++pool) {
       const PoolSpec& spec = (*pool)->spec;
       if (state_.pools.staying(spec.name) <= spec.min) continue;
-      for (const auto& [request, mine] : state_.pools.nodes) {
-        const bool is_at_rest = mine.pool == spec.name && mine.state == PoolNodeState::kJoined && !mine.away_since &&
-                                !mine.idle_since && now_ - std::max(mine.since, state_.pools.changed_at) >= spec.idle;
-        const auto worth = is_at_rest ? worth_of(mine, spec) : std::nullopt;
+      for (const PoolNode* mine : at_rest_in(spec)) {
+        const auto worth = worth_of(*mine, spec);
         if (!worth || *worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
         return empty(
-            mine, kDrainMost,
+            *mine, kDrainMost,
             reason::NodeNotWorth{.worth = *worth, .price = spec.price_per_slot_hour, .slots = spec.slots_per_node});
       }
     }
   }
 
-  // What a slot of the node brings to the jobs there, beside having none of its slots; none: some job there cannot do
-  // without, or changes.
+  [[nodiscard]] std::vector<const PoolNode*> at_rest_in(const PoolSpec& spec) const {
+    std::vector<const PoolNode*> nodes;
+    for (const auto& [request, mine] : state_.pools.nodes) {
+      const bool is_at_rest = mine.pool == spec.name && mine.state == PoolNodeState::kJoined && !mine.away_since &&
+                              !mine.idle_since && now_ - std::max(mine.since, state_.pools.changed_at) >= spec.idle;
+      if (is_at_rest) nodes.push_back(&mine);
+    }
+    std::sort(nodes.begin(), nodes.end(), [&](const PoolNode* one, const PoolNode* other) {
+      return std::tuple(held(*one), one->request) < std::tuple(held(*other), other->request);
+    });
+    return nodes;
+  }
+
+  // Slots.
+  [[nodiscard]] std::ptrdiff_t held(const PoolNode& mine) const {
+    const auto& owners = state_.find_node(mine.node)->owners;
+    return std::count_if(owners.begin(), owners.end(), [](WorkerId owner) { return bool(owner); });
+  }
+
+  // What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
+  // of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
   [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec) const {
     std::map<JobId, int> workers;
     std::set<WorkerId> seen;
     for (const WorkerId owner : state_.find_node(mine.node)->owners) {
       if (owner && seen.insert(owner).second) ++workers[state_.find_worker(owner)->job];
     }
-    double use = 0;
+    NodeRoom elsewhere(state_);
+    elsewhere.leave_out(mine.node);
+    int lacking = 0;
+    bool any_stays = false;
     for (const auto& [id, here] : workers) {
       const Job& job = *state_.find_job(id);
-      const int rest = job.size() - here;
-      const auto& sizes = job.spec.elastic.sizes;
-      if (!runs_at_rest(job) || !std::binary_search(sizes.begin(), sizes.end(), rest)) return std::nullopt;
-      if (!job.measurements.sizes.contains(job.size())) return std::nullopt;
-      use += use_of_more(job, rest, job.size()) * here * job.spec.gpus_per_worker;
+      if (!may_move(job)) return std::nullopt;
+      const int fit = std::min(here, elsewhere.workers_of(job));
+      elsewhere.take(job, fit);
+      const int slots = (here - fit) * job.spec.gpus_per_worker;
+      if (slots > 0 && job.spec.gpus_per_worker > 1) return std::nullopt;
+      lacking += slots;
+      const auto end = expected_end(job);
+      any_stays = any_stays || !end || *end - now_ > kDrainMost;
     }
-    return scaled(spec.worth_per_slot_hour, use / spec.slots_per_node);
+    if (!any_stays) return std::nullopt;
+    const auto lost = lost_without(spec, state_.find_node(mine.node)->slot_type, lacking);
+    if (!lost) return std::nullopt;
+    return scaled(spec.worth_per_slot_hour, *lost / spec.slots_per_node);
+  }
+
+  // In slots fully used; none: jobs cannot give up those that lack for its workers.
+  [[nodiscard]] std::optional<double> lost_without(const PoolSpec& spec, const std::string& slot_type,
+                                                   int lacking) const {
+    std::vector<SizeStep> steps = steps_down(state_, slot_type);
+    if (!lost_with(steps, lacking)) return std::nullopt;
+    int unused = orders_.room().free();
+    for (const SizeStep& step : best_within(steps_up(state_, {spec, now_, now_}), unused)) {
+      unused -= step.slots();
+      steps.push_back(step);
+    }
+    std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
+      return std::tuple(one.use, one.job->id, -one.to) < std::tuple(other.use, other.job->id, -other.to);
+    });
+    return lost_with(steps, std::max(0, spec.slots_per_node - unused));
+  }
+
+  [[nodiscard]] static bool may_move(const Job& job) {
+    return runs_at_rest(job) && job.spec.preemptible && !(job.spec.pack_node && job.size() > 1);
   }
 
   const ClusterState& state_;
   Instant now_;
-  NodeRoom room_;
-  NodeRequest next_request_;
-  std::vector<const NodePool*> by_price_;  // the cheapest first
-  std::vector<PlannedNode> planned_;
-  std::map<std::string, int> created_;  // by this decision, by pool
-  std::map<std::string, int> leaving_;  // likewise
-  std::set<std::string> names_;         // given to them
+  NodeOrders orders_;
+  std::map<std::string, int> leaving_;  // by this decision, by pool
+  int slots_to_give_ = 0;               // that jobs are to give to gangs that wait
 };
 
 }  // namespace
@@ -335,13 +261,16 @@ std::optional<Instant> next_provision_due(const ClusterState& state, std::option
     if (pool.backoff.failures > 0) consider(pool.backoff.until);
     consider(state.pools.changed_at + pool.spec.idle);
   }
+  if (!state.pools.pools.empty()) {
+    for (const Job* job : waiting_jobs(state)) {
+      for (const auto& [name, pool] : state.pools.pools) consider(job->submitted_at + pool.spec.lead_time);
+    }
+  }
   for (const auto& [request, mine] : state.pools.nodes) {
     const PoolSpec& spec = state.pools.find(mine.pool)->spec;
-    const bool on_its_way = mine.state == PoolNodeState::kAsked || mine.state == PoolNodeState::kCreated;
-    if (on_its_way) consider(mine.asked_at + join_patience(spec));
+    if (const auto due = give_up_due(state, mine)) consider(*due);
     if (mine.state == PoolNodeState::kJoined) consider(mine.since + spec.idle);
     if (mine.idle_since) consider(*mine.idle_since + spec.idle);
-    if (mine.away_since) consider(*mine.away_since + join_patience(spec));
     if (mine.ends_at && mine.state == PoolNodeState::kJoined) consider(*mine.ends_at - lifetime_notice(mine));
   }
   return first;

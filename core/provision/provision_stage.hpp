@@ -4,7 +4,9 @@
 // Rules. A pool never has more nodes than it may, counting those that are on their way out, because they cost money
 // until they are gone. A node is asked for if a gang that waits fits with it (and with what else is asked for) and not
 // without, or if what it brings to a job that runs is worth more than its price; each node that is on its way counts
-// as there. A node is given back when it has held nothing for long enough, and emptied first if it holds something.
+// as there. A gang for which jobs that run make room, and lose less by it than a node costs, gets none unless it has
+// waited for as long as one takes to come. A node is given back when it has held nothing for long enough, and emptied
+// first if it holds something: where its workers have room elsewhere, or jobs lose less without it than it costs.
 // After a pool has given a node back it asks for another only when something has happened outside of the engine; that
 // a provider ends a node is such a thing.
 #pragma once

@@ -35,8 +35,8 @@ std::string text_of(const NodeIdle& why) {
          decimal(why.price.to_units() * why.slots) + " an hour; the pool keeps " + counted(why.left, "node");
 }
 std::string text_of(const NodeNotWorth& why) {
-  return "emptied: each of its slots brings the jobs there less than the " + decimal(why.price.to_units()) +
-         " an hour that it costs";
+  return "emptied: without it jobs lose less than the " + decimal(why.price.to_units()) +
+         " an hour that each of its slots costs";
 }
 std::string text_of(const NodeEmptied&) {
   return "given back: all its workers have left it";

@@ -244,8 +244,50 @@ TEST_CASE("a job that runs gets a node where it would use it, and loses it where
   story.pass(Duration::seconds(60));
   CHECK(story.plan() ==
         std::vector<std::string>{
-            "gpu-1: emptied: each of its slots brings the jobs there less than the 1 an hour that it costs"});
+            "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs"});
   CHECK(story.plan().empty());
+}
+
+TEST_CASE("a gang gets no node while a job that runs can give slots for less than one costs, unless it waits on") {
+  core::PoolSpec cheap = gpu_pool();
+  cheap.worth_per_slot_hour = cheap.price_per_slot_hour;
+  for (const bool may_give : {true, false}) {
+    PoolStory story({});
+    story.node(2);
+    const JobId job = story.running({.min = may_give ? 1 : 2, .max = 2, .cooldown = {}}, 2);
+    story.wish(job, 2);
+    story.steps(job, 20);
+    story.decide();
+    story.learn(core::PoolsConfigured{1, {cheap}});
+    story.submit({.min = 1, .max = 1});
+    CHECK(story.plan().size() == (may_give ? 0 : 1));
+    if (!may_give) continue;
+    REQUIRE(story.engine().next_due());
+    CHECK(*story.engine().next_due() <= story.now() + Duration::seconds(30));
+    story.pass(Duration::seconds(30));
+    CHECK(story.plan().size() == 1);
+  }
+}
+
+TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that holds least is") {
+  PoolStory story({gpu_pool(2)});
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 3; ++i) jobs.push_back(story.submit({.min = 1, .max = 1}));
+  REQUIRE(story.plan().size() == 2);
+  story.joins(1);
+  story.joins(2);
+  for (const JobId job : jobs) story.settle(job);
+  story.pass(Duration::seconds(60));
+  CHECK(story.plan().empty());  // three workers need both nodes
+  const JobId first = jobs.front();
+  story.learn(core::JobCancelRequested{first});
+  (void)story.plan();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(first).membership.workers)) story.exit(worker);
+  (void)story.plan();
+  story.pass(Duration::seconds(60));
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.front() == "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs");
 }
 
 TEST_CASE("spot nodes stay within their share, and a job's price cap and slot types choose the pool") {

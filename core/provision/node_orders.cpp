@@ -1,0 +1,179 @@
+#include "core/provision/node_orders.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace tidepool::core {
+namespace {
+
+bool waits_for_slots(const Job& job) {
+  return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend &&
+         !job.recovery.misconfigured;
+}
+
+bool is_on_its_way(const PoolNode& mine) {
+  return mine.state == PoolNodeState::kAsked || mine.state == PoolNodeState::kCreated;
+}
+
+}  // namespace
+
+NodeOrders::NodeOrders(const ClusterState& state, Instant now)
+    : state_(state), now_(now), room_(state), next_request_(state.pools.next_request) {
+  for (const auto& [name, pool] : state.pools.pools) by_price_.push_back(&pool);
+  std::sort(by_price_.begin(), by_price_.end(), [](const NodePool* one, const NodePool* other) {
+    return std::tie(one->spec.price_per_slot_hour, one->spec.name) <
+           std::tie(other->spec.price_per_slot_hour, other->spec.name);
+  });
+}
+
+void NodeOrders::create(const PoolSpec& spec, const Reason& reason) {
+  order(CreateNodeIntent{.pool = spec.name, .request = next_request_++, .name = free_name(spec.name)}, reason);
+  ++created_[spec.name];
+  room_.add(spec, 1);
+}
+
+void NodeOrders::fill_up(const NodePool& pool) {
+  for (int nodes = state_.pools.staying(pool.spec.name); nodes < pool.spec.min; ++nodes) {
+    if (room_of(pool) == 0) return;
+    reason::NodeForMinimum why{node_of(pool.spec)};
+    why.nodes = nodes;
+    why.min = pool.spec.min;
+    create(pool.spec, why);
+  }
+}
+
+bool NodeOrders::serve(const Job& job, const MayBuy& may_buy) {
+  const int gang = gang_of(job);
+  const int have = room_.workers_of(job);
+  if (have < gang) {
+    const std::vector<const PoolSpec*> nodes = nodes_for(job, gang - have, may_buy);
+    if (nodes.empty()) return false;
+    for (const PoolSpec* spec : nodes) {
+      reason::NodeForGang why{node_of(*spec)};
+      why.job = job.id;
+      why.needed = gang * job.spec.gpus_per_worker;
+      why.room = have * job.spec.gpus_per_worker;
+      why.nodes = static_cast<int>(nodes.size());
+      create(*spec, why);
+    }
+  }
+  const int coming = room_.coming();
+  room_.take(job, gang);
+  const bool needs_coming = room_.coming() < coming;
+  if (needs_coming) room_.hold_taken();
+  return needs_coming;
+}
+
+bool NodeOrders::give_up(const PoolNode& mine) {
+  switch (mine.state) {
+    case PoolNodeState::kAsked:
+    case PoolNodeState::kCreated: give_up_unless_joined(mine); return true;
+    case PoolNodeState::kDraining:
+      if (mine.idle_since) {
+        order(ReleaseNodeIntent{.request = mine.request, .name = mine.name}, reason::NodeEmptied{});
+      } else {
+        give_up_if_away(mine);
+      }
+      return true;
+    case PoolNodeState::kJoined:
+      if (mine.away_since) give_up_if_away(mine);
+      return mine.away_since.has_value();
+    case PoolNodeState::kReleasing: return true;
+  }
+  return true;
+}
+
+void NodeOrders::give_up_unless_joined(const PoolNode& mine) {
+  const Duration waited = now_ - mine.asked_at;
+  if (waited < join_patience(state_.pools.find(mine.pool)->spec)) return;
+  order(ReleaseNodeIntent{.request = mine.request, .name = mine.name, .failed = true},
+        reason::NodeNeverJoined{.waited = waited});
+}
+
+void NodeOrders::give_up_if_away(const PoolNode& mine) {
+  if (!mine.away_since || now_ - *mine.away_since < join_patience(state_.pools.find(mine.pool)->spec)) return;
+  order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
+        reason::NodeAway{.away = now_ - *mine.away_since});
+}
+
+int NodeOrders::within_bounds(const NodePool& pool, int nodes) const {
+  return within_spot_share(pool, std::min(nodes, room_of(pool)));
+}
+
+int NodeOrders::count(const PoolSpec& spec) const {
+  const auto more = created_.find(spec.name);
+  return state_.pools.count(spec.name) + (more == created_.end() ? 0 : more->second);
+}
+
+// Nodes that the pool may have beyond those it has, as of now.
+int NodeOrders::room_of(const NodePool& pool) const {
+  if (pool.retired || pool.backoff.holds(now_)) return 0;
+  return std::max(0, pool.spec.max - count(pool.spec));
+}
+
+// So many more nodes of spot pools would be too large a share of all.
+int NodeOrders::within_spot_share(const NodePool& pool, int nodes) const {
+  if (!pool.spec.spot || state_.pools.spot_share >= 1) return nodes;
+  int spot = 0;
+  int all = 0;
+  for (const NodePool* any : by_price_) {
+    all += count(any->spec);
+    if (any->spec.spot) spot += count(any->spec);
+  }
+  while (nodes > 0 && spot + nodes > state_.pools.spot_share * (all + nodes)) --nodes;
+  return nodes;
+}
+
+std::string NodeOrders::free_name(const std::string& pool) {
+  for (int number = 1;; ++number) {
+    const std::string name = pool + "-" + std::to_string(number);
+    if (names_.contains(name) || state_.pools.find_name(name) != nullptr || is_up(name)) continue;
+    names_.insert(name);
+    return name;
+  }
+}
+
+bool NodeOrders::is_up(const std::string& name) const {
+  return std::any_of(state_.nodes.begin(), state_.nodes.end(),
+                     [&](const auto& any) { return any.second.name == name && any.second.state == NodeState::kUp; });
+}
+
+// The cheapest nodes that give room for so many workers more; none if there are not enough.
+std::vector<const PoolSpec*> NodeOrders::nodes_for(const Job& job, int workers, const MayBuy& may_buy) const {
+  std::vector<const PoolSpec*> nodes;
+  for (const NodePool* pool : by_price_) {
+    if (workers <= 0) break;
+    if (!suits(job, pool->spec) || !may_buy(*pool)) continue;
+    const int each = pool->spec.slots_per_node / job.spec.gpus_per_worker;
+    const int more = within_bounds(*pool, (workers + each - 1) / each);
+    nodes.insert(nodes.end(), static_cast<std::size_t>(more), &pool->spec);
+    workers -= more * each;
+  }
+  if (workers > 0) nodes.clear();
+  return nodes;
+}
+
+std::vector<const Job*> waiting_jobs(const ClusterState& state) {
+  std::vector<const Job*> waiting;
+  for (const auto& [id, job] : state.jobs) {
+    if (waits_for_slots(*job)) waiting.push_back(job.get());
+  }
+  std::sort(waiting.begin(), waiting.end(), [](const Job* one, const Job* other) {
+    return std::tuple(-one->spec.priority, one->id) < std::tuple(-other->spec.priority, other->id);
+  });
+  return waiting;
+}
+
+reason::OfNode node_of(const PoolSpec& spec) {
+  return {.slots = spec.slots_per_node, .price = spec.price_per_slot_hour, .lead = spec.lead_time};
+}
+
+std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine) {
+  const PoolSpec& spec = state.pools.find(mine.pool)->spec;
+  if (is_on_its_way(mine)) return mine.asked_at + join_patience(spec);
+  if (mine.away_since) return *mine.away_since + join_patience(spec);
+  return std::nullopt;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,69 @@
+// What one decision orders of nodes, and what holds for it whatever the rule: a pool has no more nodes than it may and
+// waits after attempts that failed, spot nodes stay within their share, a gang gets all nodes that it lacks or none,
+// and a node that does not come, is away for long or has been emptied is given back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/provision/node_room.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/plan.hpp"
+
+namespace tidepool::core {
+
+class NodeOrders {
+ public:
+  using MayBuy = std::function<bool(const NodePool&)>;
+  NodeOrders(const ClusterState& state, Instant now);
+
+  // The cheapest pool first.
+  [[nodiscard]] const std::vector<const NodePool*>& by_price() const { return by_price_; }
+  [[nodiscard]] const NodeRoom& room() const { return room_; }
+  [[nodiscard]] bool any() const { return !planned_.empty(); }
+  [[nodiscard]] std::vector<PlannedNode> take() && { return std::move(planned_); }
+
+  void order(NodeIntent intent, const Reason& reason) { planned_.push_back({std::move(intent), reason}); }
+  void create(const PoolSpec& spec, const Reason& reason);
+  // So many nodes that the pool has at least.
+  void fill_up(const NodePool& pool);
+  // Nodes for the gang where it does not fit, of pools of which it may have any. True: it waits for a node that is on
+  // its way, or will be.
+  bool serve(const Job& job, const MayBuy& may_buy);
+  // True: the node has never joined, is away or has been emptied, and was dealt with, or is to be left alone for now.
+  bool give_up(const PoolNode& mine);
+
+  // Of so many nodes more, those that the pool may have as of now.
+  [[nodiscard]] int within_bounds(const NodePool& pool, int nodes) const;
+
+ private:
+  [[nodiscard]] int count(const PoolSpec& spec) const;
+  [[nodiscard]] int room_of(const NodePool& pool) const;
+  [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
+  [[nodiscard]] std::string free_name(const std::string& pool);
+  [[nodiscard]] bool is_up(const std::string& name) const;
+  [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const Job& job, int workers, const MayBuy& may_buy) const;
+  void give_up_unless_joined(const PoolNode& mine);
+  void give_up_if_away(const PoolNode& mine);
+
+  const ClusterState& state_;
+  Instant now_;
+  NodeRoom room_;
+  NodeRequest next_request_;
+  std::vector<const NodePool*> by_price_;
+  std::vector<PlannedNode> planned_;
+  std::map<std::string, int> created_;  // by this decision, by pool
+  std::set<std::string> names_;         // given to them
+};
+
+// Jobs that wait for slots, in the order in which they are served: by priority, then by age.
+[[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
+// What the reasons of a node tell of its kind.
+[[nodiscard]] reason::OfNode node_of(const PoolSpec& spec);
+// When give_up() may have something to do with the node; none: not by time alone.
+[[nodiscard]] std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine);
+
+}  // namespace tidepool::core

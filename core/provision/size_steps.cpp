@@ -1,0 +1,122 @@
+#include "core/provision/size_steps.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "core/provision/node_room.hpp"
+#include "core/provision/slot_worth.hpp"
+#include "core/state/job_work.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// The part of the time for which the slots cost money, until they are given back after the job's end, in which the job
+// has them.
+double part_with(const Job& job, const SlotsMore& more) {
+  const auto end = expected_end(job);
+  if (!end || more.there <= more.now) return 1;
+  const double left = std::max(0.0, (*end - more.now).to_seconds());
+  const double lead = (more.there - more.now).to_seconds();
+  return std::max(0.0, left - lead) / (left + more.spec.idle.to_seconds());
+}
+
+// Of the step that the job has made to its size, if it can have fewer; none further up brings more.
+double use_so_far(const Job& job) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto own = std::lower_bound(sizes.begin(), sizes.end(), job.size());
+  return own == sizes.begin() ? 1 : use_of_more(job, *std::prev(own), job.size());
+}
+
+// The largest size that the policy is taken to come to soon: by doublings from what was measured, and by one where its
+// size is not measured yet.
+int most_for(const Job& job) {
+  const auto& measured = job.measurements.sizes;
+  const int most = measured.contains(job.size()) ? 4 * measured.rbegin()->first : 2 * job.size();
+  return std::max(most, job.spec.elastic.preferred);
+}
+
+bool is_on_type(const ClusterState& state, const Job& job, const std::string& slot_type) {
+  return slot_type.empty() ||
+         std::all_of(job.membership.workers.begin(), job.membership.workers.end(),
+                     [&](WorkerId id) { return state.find_node(state.find_worker(id)->node)->slot_type == slot_type; });
+}
+
+}  // namespace
+
+int SizeStep::slots() const {
+  return (to - from) * job->spec.gpus_per_worker;
+}
+
+bool runs_at_rest(const Job& job) {
+  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
+         !job.progress.finished && !job.requests.cancel && !job.requests.suspend && job.requests.pinned_size == 0;
+}
+
+std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more) {
+  std::vector<SizeStep> steps;
+  for (const auto& [id, job] : state.jobs) {
+    if (!runs_at_rest(*job) || !suits(*job, more.spec) || job->spec.scaling.price_cap) continue;
+    const double part = part_with(*job, more);
+    const int most = most_for(*job);
+    int from = job->size();
+    double use = use_so_far(*job);
+    for (const int to : job->spec.elastic.sizes) {
+      if (to <= from) continue;
+      if (to > most) break;
+      use = std::min(use, use_of_more(*job, from, to));
+      steps.push_back({.job = job.get(), .from = from, .to = to, .use = use * part});
+      from = to;
+    }
+  }
+  std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
+    return std::tuple(-one.use, one.job->id, one.from) < std::tuple(-other.use, other.job->id, other.from);
+  });
+  return steps;
+}
+
+std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots) {
+  std::vector<SizeStep> best;
+  std::map<JobId, int> reached;
+  for (const SizeStep& step : steps) {
+    const int at = reached.try_emplace(step.job->id, step.job->size()).first->second;
+    if (step.from != at || step.slots() > slots) continue;
+    reached[step.job->id] = step.to;
+    slots -= step.slots();
+    best.push_back(step);
+  }
+  return best;
+}
+
+std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type) {
+  std::vector<SizeStep> steps;
+  for (const auto& [id, job] : state.jobs) {
+    if (!runs_at_rest(*job) || !is_on_type(state, *job, slot_type)) continue;
+    const auto& sizes = job->spec.elastic.sizes;
+    int to = job->size();
+    double use = 0;
+    for (auto from = sizes.rbegin(); from != sizes.rend(); ++from) {
+      if (*from >= to) continue;
+      use = std::max(use, use_of_more(*job, *from, to));
+      steps.push_back({.job = job.get(), .from = *from, .to = to, .use = use});
+      to = *from;
+    }
+  }
+  std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
+    return std::tuple(one.use, one.job->id, -one.to) < std::tuple(other.use, other.job->id, -other.to);
+  });
+  return steps;
+}
+
+std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots) {
+  double use = 0;
+  for (auto step = steps.begin(); slots > 0; ++step) {
+    if (step == steps.end()) return std::nullopt;
+    use += step->use * std::min(slots, step->slots());
+    slots -= step->slots();
+  }
+  return use;
+}
+
+}  // namespace tidepool::core

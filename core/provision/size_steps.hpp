@@ -1,0 +1,43 @@
+// Steps between allowed sizes of jobs, each with what its slots bring: what slots more are worth to the jobs that run,
+// and what is lost where there are fewer, wherever they are taken.
+//
+// A step further up is never taken to bring more than one below it, so that the best steps of all jobs together, or the
+// least, are steps that jobs can make.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+struct SizeStep {
+  const Job* job = nullptr;
+  int from = 0;  // workers
+  int to = 0;
+  double use = 0;  // of each of its slots, beside one of the job's smallest size (slot_worth.hpp)
+
+  [[nodiscard]] int slots() const;
+};
+
+// It runs, nothing of it changes, and its size is the policy's to choose.
+[[nodiscard]] bool runs_at_rest(const Job& job);
+
+// Steps up of jobs to which slots of the pool's nodes more could be of use, the best first. What a job gains is counted
+// from `there`, when they would be there, until the job is expected to end.
+struct SlotsMore {
+  const PoolSpec& spec;
+  Instant now;
+  Instant there;
+};
+[[nodiscard]] std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more);
+// The best of these that so many slots have room for, of each job those that follow on each other.
+[[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots);
+// Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.
+[[nodiscard]] std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type);
+// The least use, in slots, that these lose with so many slots; none: they cannot give up as many.
+[[nodiscard]] std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots);
+
+}  // namespace tidepool::core
