@@ -2,11 +2,6 @@
 
 namespace tidepool::sim {
 
-NodeKind DaemonParts::kind_of(int node) const {
-  if (!kinds.empty()) return kinds[static_cast<std::size_t>(node)];
-  return {.slots = slots_per_node, .slot_type = slot_type};
-}
-
 std::shared_ptr<const core::Job> Daemon::job(JobId job) const {
   const auto found = state().jobs.find(job);
   return found == state().jobs.end() ? ended(job) : found->second;

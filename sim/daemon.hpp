@@ -9,28 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "core/decide/engine.hpp"
-#include "sim/cluster_model.hpp"
 #include "sim/messages.hpp"
 
 namespace tidepool::sim {
 
-// What its agents offer, and how its engine is made.
+// How its engine is made, and who is told of what it does.
 struct DaemonParts {
-  std::function<core::Engine::Parts()> parts;  // makes the engine's parts, again at each recovery
-  std::vector<NodeKind> kinds;                 // by node; empty = all are like the next three
-  int slots_per_node = 1;
-  std::string slot_type = "gpu";
-  Money price_per_slot_hour;
+  std::function<core::Engine::Parts()> parts;              // makes the engine's parts, again at each recovery
   std::function<void(const core::Decision&)> on_decision;  // each decision that was carried out
-
-  [[nodiscard]] NodeKind kind_of(int node) const;
+  std::function<void(const core::Event&)> on_event;        // each event, once it is durable; none = not told
 };
 
-// Nodes are indices in the world, names and ids in the daemon: node 0 is "node-1".
+// Nodes are indices in the world, names and ids in the daemon: node 0 is "node-1". Nodes of pools have names of pools.
 [[nodiscard]] std::string node_name(int node);
 
 // The answer to an agent that is let in. Its heartbeats would only cost time: that a node is silent is an event of the

@@ -12,9 +12,6 @@
 namespace tidepool::sim {
 namespace {
 
-constexpr double kNoisyStddev = 0.3;            // noise of a step's compute time on a noisy machine
-constexpr std::int64_t kStuckAfterMs = 10'000;  // until an agent says so
-
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
 }
@@ -49,17 +46,37 @@ class Fleet::Hands final : public Machine {
 };
 
 Fleet::Fleet(Setup setup) : setup_(std::move(setup)), rng_(setup_.seed) {
-  for (int node = 0; node < setup_.cluster.nodes; ++node) {
-    const auto seed = Digest().mix(setup_.seed).mix(static_cast<std::uint64_t>(node)).value();
-    nodes_.push_back({.agent = NodeAgent(seed), .pace = usual_pace(node)});
+  const ClusterShape& cluster = setup_.cluster;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    add_machine(node_name(node), setup_.kinds.empty()
+                                     ? NodeKind{.slots = cluster.slots_per_node, .slot_type = cluster.slot_type}
+                                     : setup_.kinds[static_cast<std::size_t>(node)]);
   }
 }
 
 void Fleet::boot(Instant now) {
-  for (int node = 0; node < setup_.cluster.nodes; ++node) {
-    Hands hands(*this, node, now);
-    at(node).agent.boot(hands, now);
-  }
+  for (int node = 0; node < nodes(); ++node) switch_on(node, now);
+}
+
+int Fleet::add(const std::string& name, const NodeKind& kind, Instant now) {
+  add_machine(name, kind);
+  switch_on(nodes() - 1, now);
+  return nodes() - 1;
+}
+
+void Fleet::add_machine(const std::string& name, const NodeKind& kind) {
+  const auto seed = Digest().mix(setup_.seed).mix(static_cast<std::uint64_t>(nodes())).value();
+  nodes_.push_back({.name = name, .kind = kind, .agent = NodeAgent(seed), .pace = usual_pace(kind)});
+}
+
+void Fleet::switch_on(int node, Instant now) {
+  Hands hands(*this, node, now);
+  at(node).agent.boot(hands, now);
+}
+
+void Fleet::on(const NodeWakes& event, Instant now) {
+  Hands hands(*this, event.node, now);
+  at(event.node).agent.wake(hands, now);
 }
 
 void Fleet::feed(int node, agent::Fact fact, Instant now) {
@@ -90,14 +107,12 @@ void Fleet::link_closed(int node, Instant now) {
 }
 
 void Fleet::greet(int node, std::vector<WorkerId> running) {
-  const ClusterShape& cluster = setup_.cluster;
-  const bool is_usual = setup_.kinds.empty();
-  const NodeKind kind = is_usual ? NodeKind{.slots = cluster.slots_per_node, .slot_type = cluster.slot_type}
-                                 : setup_.kinds[static_cast<std::size_t>(node)];
-  setup_.to_daemon(node, FromNode{node, api::AgentHello{.node = node_name(node),
+  const NodeKind& kind = at(node).kind;
+  const std::string price = to_text(setup_.cluster.price_per_slot_hour);
+  setup_.to_daemon(node, FromNode{node, api::AgentHello{.node = at(node).name,
                                                         .slots = kind.slots,
                                                         .slot_type = kind.slot_type,
-                                                        .price_per_slot_hour = to_text(cluster.price_per_slot_hour),
+                                                        .price_per_slot_hour = price,
                                                         .running = std::move(running)}});
 }
 
@@ -145,7 +160,7 @@ void Fleet::occupy(int node, const api::StartWorker& start) {
   for (const auto& [other, process] : at(node).processes) {
     for (const int slot : start.slots) {
       if (std::find(process.slots.begin(), process.slots.end(), slot) == process.slots.end()) continue;
-      violations_.push_back("slot " + std::to_string(slot) + " of node-" + std::to_string(node + 1) + " was given to " +
+      violations_.push_back("slot " + std::to_string(slot) + " of " + at(node).name + " was given to " +
                             start.worker.text() + " while " + other.text() + " sits on it");
     }
   }
@@ -163,12 +178,6 @@ void Fleet::release(WorkerId worker, Instant now) {
 
 void Fleet::note_held(const Process& process, int sign, Instant now) const {
   if (setup_.held) setup_.held(now, process.job, sign * static_cast<int>(process.slots.size()));
-}
-
-// A worker on slower slots takes as much longer as a slow worker.
-RankPace Fleet::usual_pace(int node) const {
-  if (setup_.kinds.empty()) return {};
-  return {.slowdown = 1 / setup_.kinds[static_cast<std::size_t>(node)].speed};
 }
 
 void Fleet::signal(WorkerId worker, int number, Instant now) {
@@ -196,130 +205,6 @@ void Fleet::on(const ProcessEnds& event, Instant now) {
        agent::WorkerEnded{
            .worker = event.worker, .exit_code = event.signal != 0 ? -1 : event.exit_code, .signal = event.signal},
        now);
-}
-
-// --- machines -----------------------------------------------------------------------------------
-
-void Fleet::on(const NodeWakes& event, Instant now) {
-  Hands hands(*this, event.node, now);
-  at(event.node).agent.wake(hands, now);
-}
-
-void Fleet::on(const NodeReturns& event, Instant now) {
-  Node& node = at(event.node);
-  node.reachable = true;
-  if (!node.agent.runs()) {
-    Hands hands(*this, event.node, now);
-    node.agent.boot(hands, now);
-  }
-  if (node.notice) feed(event.node, *node.notice, now);
-  std::set<JobId> jobs;
-  for (const auto& [id, process] : node.processes) jobs.insert(process.job);
-  for (const JobId job : jobs) {
-    TrainingRun& run = runs_.at(job);
-    if (run.next) {
-      move_on(run, now);
-    } else if (!run.stepping && !run.finished && run.generation > 0 && all_present(run.members) && all_run(run)) {
-      resume(run, now);
-    }
-  }
-}
-
-void Fleet::on(const NodeReclaimed& event, Instant now) {
-  at(event.node).notice->at.reset();
-  if (!at(event.node).reachable) return;  // it broke before
-  cut_off(event.node, true, now);
-  setup_.later(now + event.lasts, NodeReturns{event.node});
-}
-
-void Fleet::on(const NodeRecovers& event, Instant) {
-  at(event.node).pace = usual_pace(event.node);
-}
-
-void Fleet::break_something(const Fault& fault, Instant now) {
-  if (fault.kind == FaultKind::kNodeCrash || fault.kind == FaultKind::kNodeCutOff) {
-    const int node = static_cast<int>(fault.which % nodes_.size());
-    if (!at(node).reachable) return;
-    cut_off(node, fault.kind == FaultKind::kNodeCrash, now);
-    setup_.later(now + fault.lasts, NodeReturns{node});
-    return;
-  }
-  if (fault.kind == FaultKind::kNodeSlow || fault.kind == FaultKind::kNodeNoisy) {
-    const int node = static_cast<int>(fault.which % nodes_.size());
-    at(node).pace =
-        fault.kind == FaultKind::kNodeSlow ? RankPace{.slowdown = fault.slowdown} : RankPace{.noise = kNoisyStddev};
-    at(node).pace.slowdown *= usual_pace(node).slowdown;
-    setup_.later(now + fault.lasts, NodeRecovers{node});
-    return;
-  }
-  if (fault.kind == FaultKind::kNodeReclaim) return give_notice(fault, now);
-  std::vector<WorkerId> alive;
-  for (const Node& node : nodes_) {
-    for (const auto& [id, process] : node.processes) alive.push_back(id);
-  }
-  if (alive.empty()) return;
-  strike(fault, alive[fault.which % alive.size()], now);
-}
-
-void Fleet::give_notice(const Fault& fault, Instant now) {
-  const int node = static_cast<int>(fault.which % nodes_.size());
-  if (!at(node).reachable || (at(node).notice && at(node).notice->at)) return;
-  at(node).notice = agent::ReclaimLooked{now + fault.notice};
-  feed(node, *at(node).notice, now);
-  setup_.later(now + fault.notice, NodeReclaimed{node, fault.lasts});
-}
-
-void Fleet::strike(const Fault& fault, WorkerId victim, Instant now) {
-  Process& process = *find(victim);
-  TrainingRun& run = runs_.at(process.job);
-  switch (fault.kind) {
-    case FaultKind::kWorkerDeath: kill(victim, now); break;
-    case FaultKind::kWorkerSlow: process.slowdown = fault.slowdown; break;
-    case FaultKind::kWorkerIgnores: process.ignores_notice = true; break;
-    case FaultKind::kWorkerStuck:
-      if (process.is_seat) break;  // not noticed: a program without a pulse looks as it always does
-      process.stuck = true;
-      if (contains(run.members, victim) || (run.next && contains(run.next->members, victim))) halt(run, now);
-      // Pulses would only repeat this one; how long the computation may last is the agent's to watch.
-      feed(where_.at(victim), agent::WorkerPulsed{victim, {run.step, api::PulsePhase::kComputing, kStuckAfterMs}}, now);
-      break;
-    case FaultKind::kTwoDeaths: {
-      const std::vector<WorkerId> members = run.members;
-      kill(victim, now);
-      for (const WorkerId other : members) {
-        if (other == victim || find(other) == nullptr) continue;
-        kill(other, now);
-        break;
-      }
-      break;
-    }
-    case FaultKind::kNodeCrash:
-    case FaultKind::kNodeCutOff:
-    case FaultKind::kNodeReclaim:
-    case FaultKind::kNodeSlow:
-    case FaultKind::kNodeNoisy: break;
-  }
-}
-
-void Fleet::cut_off(int index, bool crashed, Instant now) {
-  Node& node = at(index);
-  std::set<JobId> jobs;
-  for (const auto& [id, process] : node.processes) {
-    TrainingRun& run = runs_.at(process.job);
-    const bool matters = contains(run.members, id) || (run.next && contains(run.next->members, id));
-    if (matters) jobs.insert(process.job);
-  }
-  for (const JobId job : jobs) halt(runs_.at(job), now);
-  node.reachable = false;
-  if (!crashed) return;
-  node.agent.crash();
-  std::vector<WorkerId> lost;
-  for (auto& [id, process] : node.processes) {
-    if (!process.is_seat) lost.push_back(id);
-    process.runs = 0;
-    process.stopping = false;
-  }
-  for (const WorkerId id : lost) release(id, now);
 }
 
 // --- what is known ------------------------------------------------------------------------------

@@ -94,10 +94,19 @@ class Fleet {
 
   // All machines are switched on.
   void boot(Instant now);
+  // Another machine is switched on. Returns its index.
+  int add(const std::string& name, const NodeKind& kind, Instant now);
+  // It is gone with all that is on it and does not come back.
+  void remove(int node, Instant now);
+  // Its agent hears that the machine is taken away then.
+  void give_notice(int node, Instant ends, Instant now);
   void receive(int node, api::DaemonToAgent message, Instant now);
   void happen(const FleetEvent& event, Instant now);
   void break_something(const Fault& fault, Instant now);
 
+  // Machines that there are or were.
+  [[nodiscard]] int nodes() const { return static_cast<int>(nodes_.size()); }
+  [[nodiscard]] const std::string& name(int node) const { return at(node).name; }
   [[nodiscard]] bool reachable(int node) const { return at(node).reachable; }
   void link_opened(int node, Instant now);
   void link_closed(int node, Instant now);
@@ -126,8 +135,11 @@ class Fleet {
     bool stopping = false;      // that program has been asked to end
   };
   struct Node {
+    std::string name;
+    NodeKind kind;
     NodeAgent agent;
     bool reachable = true;
+    bool gone = false;
     std::optional<agent::ReclaimLooked> notice;  // as its agent sees it; none = none was ever given
     RankPace pace;                               // of healthy processes
     std::map<WorkerId, Process> processes;
@@ -158,13 +170,17 @@ class Fleet {
   void program_ends(WorkerId worker, int exit_code, int signal, Instant now);
   [[nodiscard]] bool all_run(const TrainingRun& run) const;
 
+  [[nodiscard]] static RankPace usual_pace(const NodeKind& kind);
+  void add_machine(const std::string& name, const NodeKind& kind);
+  void switch_on(int node, Instant now);
+  void break_node(int node, const Fault& fault, Instant now);
   void occupy(int node, const api::StartWorker& start);
   void release(WorkerId worker, Instant now);
   void note_held(const Process& process, int sign, Instant now) const;
   [[nodiscard]] TrainingRun& run_of(const api::StartWorker& start);
-  [[nodiscard]] RankPace usual_pace(int node) const;
   void cut_off(int node, bool crashed, Instant now);
-  void give_notice(const Fault& fault, Instant now);
+  [[nodiscard]] std::vector<int> present() const;
+  void reclaim(int node, const Fault& fault, Instant now);
   void kill(WorkerId worker, Instant now);
   void strike(const Fault& fault, WorkerId victim, Instant now);
 

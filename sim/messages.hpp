@@ -10,6 +10,7 @@
 #include "base/ids.hpp"
 #include "core/state/fact.hpp"
 #include "core/state/job_spec.hpp"
+#include "schedulerd/leader/turn_items.hpp"
 
 namespace tidepool::sim {
 
@@ -25,6 +26,7 @@ struct FromNode {
 // The daemon's own finding: an agent has been silent for longer than its patience.
 struct AgentSilent {
   int node = 0;
+  std::string name;
 };
 // The machine is to get no more work, as a user says; or that is over.
 struct CordonNode {
@@ -34,7 +36,8 @@ struct CordonNode {
 // What a user asks of a job that the daemon has acknowledged.
 using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequested, core::JobResumeRequested,
                               core::JobCancelRequested>;
-using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, UserWish>;
+// What the daemon's configuration says of pools, and what their providers answer, is `leader::PoolReport`.
+using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, UserWish, leader::PoolReport>;
 
 struct ToNode {
   int node = 0;

@@ -101,6 +101,22 @@ nlohmann::ordered_json known(const std::optional<double>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
+Scoreboard::PoolBill bill_of(const std::vector<NodeLife>& nodes) {
+  Scoreboard::PoolBill bill{.nodes = static_cast<std::int64_t>(nodes.size())};
+  for (const NodeLife& node : nodes) {
+    bill.never_joined += node.joined ? 0 : 1;
+    bill.node_hours += node.hours();
+    bill.cost += node.cost();
+  }
+  return bill;
+}
+
+double slot_seconds_of(const std::vector<NodeLife>& nodes) {
+  double sum = 0;
+  for (const NodeLife& node : nodes) sum += node.hours() * 3'600 * node.slots;
+  return sum;
+}
+
 // What every board has.
 nlohmann::ordered_json json_of_all(const Scoreboard& board) {
   return {{"policy", board.policy},
@@ -180,7 +196,12 @@ Scoreboard score(const ScoreInput& input) {
   board.avg_queue_s = mean(queue);
   board.makespan_s = last - first;
   board.gpu_hours = slot_seconds / 3'600;
-  if (board.makespan_s > 0) board.utilization = slot_seconds / (input.cluster.slots() * board.makespan_s);
+  double slot_seconds_there = input.cluster.slots() * board.makespan_s;
+  if (result.nodes) {
+    board.bill = bill_of(*result.nodes);
+    slot_seconds_there = input.fixed_slots * board.makespan_s + slot_seconds_of(*result.nodes);
+  }
+  if (slot_seconds_there > 0) board.utilization = slot_seconds / slot_seconds_there;
   std::int64_t unfair = 0;
   for (const double ftf : finish_time_fairness(input)) {
     board.ftf_worst = std::max(board.ftf_worst, ftf);
@@ -213,6 +234,12 @@ nlohmann::ordered_json to_json(const Scoreboard& board) {
     if (board.deadlines_bound > 0) json["deadlines_bound"] = board.deadlines_bound;
   }
   if (board.faults > 0) json["faults"] = board.faults;
+  if (board.bill) {
+    json["nodes"] = board.bill->nodes;
+    json["nodes_never_joined"] = board.bill->never_joined;
+    json["node_hours"] = board.bill->node_hours;
+    json["cost"] = board.bill->cost;
+  }
   return json;
 }
 std::string per_job_csv(const std::vector<JobRow>& rows) {

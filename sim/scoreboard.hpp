@@ -31,7 +31,7 @@ struct Scoreboard {
   double makespan_s = 0;   // first submission to last end
   double avg_queue_s = 0;  // over started jobs: submission to first step
   double gpu_hours = 0;    // slots held, by all jobs
-  double utilization = 0;  // slot time held / (slots x makespan)
+  double utilization = 0;  // slot time held / (slots x makespan); of nodes of pools their time counts
   std::int64_t resizes = 0;
   std::int64_t preemptions = 0;
   // Finish-time fairness (Mahajan et al., "Themis", NSDI 2020): time in the system over the time the job would have
@@ -50,6 +50,14 @@ struct Scoreboard {
   std::optional<double> gap_p50;
   std::optional<double> gap_p99;
   std::int64_t faults = 0;  // of nodes and workers, that struck
+  // Of nodes of pools, from being asked for until they are gone; none = the cluster is fixed.
+  struct PoolBill {
+    std::int64_t nodes = 0;
+    std::int64_t never_joined = 0;  // of these
+    double node_hours = 0;
+    double cost = 0;  // in units of money
+  };
+  std::optional<PoolBill> bill;
   std::int64_t decisions = 0;
   double decision_us_p50 = 0;
   double decision_us_p99 = 0;
@@ -59,8 +67,9 @@ struct Scoreboard {
 
 struct ScoreInput {
   const SimResult& result;
-  const ClusterShape& cluster;
-  std::string workload;  // its name
+  const ClusterShape& cluster;  // at its largest
+  int fixed_slots = 0;          // of these on nodes that are of no pool; only with pools
+  std::string workload;         // its name
   std::string policy;
   // How long the row's job would take alone on so many slots (a fraction when below 1).
   std::function<double(std::size_t row, double slots)> alone_seconds;

@@ -69,12 +69,22 @@ bool SimulatedDaemon::take_turn(std::vector<leader::TurnItem> items, const std::
   if (setup_.bug == PlantedBug::kAcknowledgesBeforeCommit) tell(*result, keys, out);
   if (!write(result->rows)) return false;
   tell(*result, keys, out);
-  for (const auto& row : result->rows) {
-    const auto* decided = std::get_if<leader::DecisionRow>(&row);
-    if (decided != nullptr && setup_.ground.on_decision) setup_.ground.on_decision(decided->decision);
-  }
+  for (const auto& row : result->rows) show(row);
   if (setup_.bug == PlantedBug::kLaunchesAtOnce) launch_at_once(result->rows, out);
   return true;
+}
+
+void SimulatedDaemon::show(const leader::TurnRow& row) const {
+  const auto show_events = [&](const std::vector<core::Event>& events) {
+    for (const core::Event& event : events) {
+      if (setup_.ground.on_event) setup_.ground.on_event(event);
+    }
+  };
+  if (const auto* learnt = std::get_if<leader::FactRow>(&row)) show_events(learnt->events);
+  if (const auto* decided = std::get_if<leader::DecisionRow>(&row)) {
+    if (setup_.ground.on_decision) setup_.ground.on_decision(decided->decision);
+    show_events(decided->events);
+  }
 }
 
 // Answers and orders leave once, whenever that is.

@@ -67,6 +67,7 @@ class SimulatedDaemon final : public Daemon {
   bool take_turn(std::vector<leader::TurnItem> items, const std::vector<std::string>& keys, Instant now,
                  std::vector<Outgoing>& out);
   void tell(leader::TurnResult& result, const std::vector<std::string>& keys, std::vector<Outgoing>& out);
+  void show(const leader::TurnRow& row) const;
   void note(const leader::TurnResult& result);
   // False if the daemon died in it.
   bool write(const std::vector<leader::TurnRow>& rows);

@@ -31,7 +31,8 @@ Simulator::Simulator(SimSetup setup)
     : setup_(std::move(setup)),
       daemon_(make_daemon()),
       fleet_(fleet_setup()),
-      links_(static_cast<std::size_t>(setup_.cluster.nodes) + 1) {
+      provider_(make_provider()),
+      links_(static_cast<std::size_t>(setup_.cluster.nodes)) {
   Rng fault_rng = Rng(setup_.seed).fork();
   faults_ = draw_faults(setup_.faults, fault_rng);
   faults_.insert(faults_.end(), setup_.more_faults.begin(), setup_.more_faults.end());
@@ -45,16 +46,13 @@ Simulator::Simulator(SimSetup setup)
   for (std::size_t i = 0; i < faults_.size(); ++i) heap_.push(Instant() + faults_[i].at, FaultStrikes{i});
   for (std::size_t i = 0; i < setup_.acts.size(); ++i) heap_.push(Instant() + setup_.acts[i].at, UserActs{i});
   fleet_.boot(now_);
-  links_.back().up = true;
+  clients_.up = true;
 }
 
 std::unique_ptr<Daemon> Simulator::make_daemon() {
   DaemonParts ground{.parts = setup_.parts,
-                     .kinds = setup_.kinds,
-                     .slots_per_node = setup_.cluster.slots_per_node,
-                     .slot_type = setup_.cluster.slot_type,
-                     .price_per_slot_hour = setup_.cluster.price_per_slot_hour,
-                     .on_decision = [this](const core::Decision& decision) { note_decision(decision); }};
+                     .on_decision = [this](const core::Decision& decision) { note_decision(decision); },
+                     .on_event = setup_.on_event};
   if (setup_.daemon) return setup_.daemon(ground);
   return std::make_unique<SimulatedDaemon>(SimulatedDaemon::Setup{.ground = std::move(ground),
                                                                   .journaled = static_cast<bool>(setup_.crash_plan),
@@ -83,6 +81,7 @@ Fleet::Setup Simulator::fleet_setup() {
 }
 
 SimResult Simulator::run() {
+  begin_pools();
   while (!heap_.empty() && violations_.size() < kViolationsKept) {
     const Instant at = heap_.next_at();
     if (at > Instant() + setup_.limit) {
@@ -101,7 +100,7 @@ void Simulator::handle(Event event) {
 }
 
 Simulator::Link& Simulator::link(int node) {
-  return node < 0 ? links_.back() : links_[static_cast<std::size_t>(node)];
+  return node < 0 ? clients_ : links_[static_cast<std::size_t>(node)];
 }
 
 // --- events -------------------------------------------------------------------------------------
@@ -145,11 +144,13 @@ void Simulator::on(const FaultStrikes& event) {
 }
 
 void Simulator::follow_reachability() {
-  for (int node = 0; node < setup_.cluster.nodes; ++node) {
-    if (!link(node).up || fleet_.reachable(node)) continue;
-    disconnect(node);
-    if (daemon_->alive()) heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
-  }
+  for (int node = 0; node < fleet_.nodes(); ++node) lose_link_unless_reachable(node);
+}
+
+void Simulator::lose_link_unless_reachable(int node) {
+  if (!link(node).up || fleet_.reachable(node)) return;
+  disconnect(node);
+  if (daemon_->alive()) heap_.push(now_ + setup_.patience, PatienceEnds{node, link(node).number});
 }
 
 void Simulator::on(const UserActs& event) {
@@ -175,9 +176,11 @@ void Simulator::on(const DaemonStarts&) {
     return;
   }
   audit_recovery();
-  ++links_.back().number;
-  links_.back().up = true;
-  for (int node = 0; node < setup_.cluster.nodes; ++node) {
+  ++clients_.number;
+  clients_.up = true;
+  begin_pools();
+  if (!daemon_->alive()) return;
+  for (int node = 0; node < fleet_.nodes(); ++node) {
     if (fleet_.reachable(node)) {
       connect_if_wanted(node);
     } else {
@@ -197,7 +200,8 @@ void Simulator::on(const DaemonWakes&) {
 }
 
 void Simulator::on(const PatienceEnds& event) {
-  if (daemon_->alive() && event.link == link(event.node).number) feed({AgentSilent{event.node}});
+  if (!daemon_->alive() || event.link != link(event.node).number || is_superseded(event.node)) return;
+  feed({AgentSilent{event.node, fleet_.name(event.node)}});
 }
 
 // --- the daemon's links -------------------------------------------------------------------------
@@ -205,14 +209,16 @@ void Simulator::on(const PatienceEnds& event) {
 void Simulator::feed(const std::vector<Incoming>& batch) {
   dispatch(daemon_->receive(batch, now_));
   if (daemon_->alive()) {
+    if (provider_) provider_->look(daemon_->state(), now_);
     schedule_wake();
     return;
   }
   ++crashes_;
   wake_at_.reset();
-  for (int node = 0; node < setup_.cluster.nodes; ++node) disconnect(node);
-  ++links_.back().number;
-  links_.back().up = false;
+  if (provider_) provider_->end_life();
+  for (int node = 0; node < fleet_.nodes(); ++node) disconnect(node);
+  ++clients_.number;
+  clients_.up = false;
   heap_.push(now_ + setup_.daemon_restart, DaemonStarts{});
 }
 
@@ -319,6 +325,7 @@ bool Simulator::all_done() const {
   if (!daemon_->alive() || arrived_.size() != setup_.workload.jobs.size()) return false;
   const auto& state = daemon_->state();
   if (!state.workers.empty() || acknowledged_.size() != arrived_.size() || !fleet_.quiet()) return false;
+  if (provider_ && !provider_->at_rest(state)) return false;
   return std::all_of(state.jobs.begin(), state.jobs.end(),
                      [](const auto& entry) { return core::is_final(entry.second->state()); });
 }
@@ -328,6 +335,7 @@ SimResult Simulator::result() {
   result.complete = all_done();
   result.cut_off = cut_off_;
   result.end = now_ - Instant();
+  if (provider_) result.nodes = provider_->lives(now_);
   result.decisions = static_cast<std::int64_t>(decided_.size());
   Daemon::Books books = daemon_->books();
   result.decide_ns = std::move(books.decide_ns);

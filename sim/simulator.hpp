@@ -19,6 +19,7 @@
 #include "sim/event_heap.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/fleet.hpp"
+#include "sim/pool_provider.hpp"
 #include "sim/simulated_daemon.hpp"
 #include "sim/workload.hpp"
 
@@ -37,6 +38,7 @@ struct UserAct {
 struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
+  PoolSetup pools;              // beside those nodes
   std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
   std::function<core::Engine::Parts()> parts;
   std::uint64_t seed = 1;
@@ -53,7 +55,8 @@ struct SimSetup {
   Duration daemon_restart = Duration::seconds(2);   // from its death to its next life
   Duration limit = Duration::seconds(90 * 86'400);  // the run ends here whatever is left
   std::size_t records_per_snapshot = 64;
-  bool keep_decisions = false;  // as JSON lines
+  bool keep_decisions = false;                       // as JSON lines
+  std::function<void(const core::Event&)> on_event;  // each event, once it is durable; none = not told
   std::function<std::int64_t()> stopwatch_ns;
   // Makes another daemon than the model; the crash plan and the planted bug are the model's alone.
   std::function<std::unique_ptr<Daemon>(const DaemonParts&)> daemon;
@@ -95,12 +98,13 @@ struct SimResult {
   std::uint64_t journal_writes = 0;
   std::int64_t crashes = 0;  // of the daemon
   std::int64_t faults = 0;   // of nodes and workers, that struck while the run went on
-  bool complete = false;     // every job ended, every slot came back, every process is gone
+  bool complete = false;     // every job ended, every slot came back, every process is gone, and so are idle nodes
   bool cut_off = false;      // its limit of simulated time came first
   Duration end;
   // What must never happen and did, in words; empty in a sound run.
   std::vector<std::string> violations;
-  std::vector<std::string> refused;  // facts that the engine refused; for diagnosis
+  std::vector<std::string> refused;            // facts that the engine refused; for diagnosis
+  std::optional<std::vector<NodeLife>> nodes;  // of pools, as they were asked for; none = there are no pools
   core::ClusterState state;
   std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // that clients know of, ended ones too
 };
@@ -138,7 +142,7 @@ class Simulator {
     std::uint64_t link;
   };
   using Event = std::variant<Arrives, ToDaemon, ToWorld, FleetEvent, FaultStrikes, UserActs, DaemonStarts, DaemonWakes,
-                             PatienceEnds>;
+                             PatienceEnds, PoolEvent>;
 
   // One end to end connection. A message of another number than the present one was lost with its link.
   struct Link {
@@ -160,6 +164,7 @@ class Simulator {
   void on(const DaemonStarts& event);
   void on(const DaemonWakes& event);
   void on(const PatienceEnds& event);
+  void on(const PoolEvent& event);
 
   void submit(std::size_t job);
   void feed(const std::vector<Incoming>& batch);
@@ -168,6 +173,12 @@ class Simulator {
   void connect_if_wanted(int node);
   void disconnect(int node);
   void follow_reachability();
+  void lose_link_unless_reachable(int node);
+  // Nodes of pools (simulator_pools.cpp).
+  [[nodiscard]] std::optional<PoolProvider> make_provider();
+  void begin_pools();
+  int switch_on(const std::string& name, const NodeKind& kind);
+  [[nodiscard]] bool is_superseded(int node) const;
   void schedule_wake();
   void send_up(int node, Incoming message);
   [[nodiscard]] Instant arrival(int node, Instant& last) const;
@@ -185,8 +196,11 @@ class Simulator {
   Instant now_;
   std::unique_ptr<Daemon> daemon_;
   Fleet fleet_;
+  std::optional<PoolProvider> provider_;
   std::vector<Fault> faults_;
-  std::vector<Link> links_;  // one per node; the last one is the clients'
+  std::vector<Link> links_;  // one per node
+  Link clients_;
+  std::map<std::string, int> newest_of_name_;  // of nodes of pools, whose names are given again
   std::map<std::string, std::size_t> job_of_name_;
   std::set<std::size_t> arrived_;
   std::map<std::string, JobId> acknowledged_;  // by name; what clients have been promised

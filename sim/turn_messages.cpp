@@ -75,18 +75,18 @@ std::optional<int> NodeIds::node_of(NodeId id) const {
 }
 
 TurnItem item_of(const Incoming& incoming, const NodeIds& ids) {
-  return std::visit(Overloaded{
-                        [](const Submit& submit) { return command_of(leader::SubmitJob{submit.spec}, submit.key); },
-                        [&](const FromNode& from) { return item_of_message(from, ids.of(from.node)); },
-                        [](const AgentSilent& silent) -> TurnItem {
-                          return leader::AgentLostItem{node_name(silent.node), "no sign of life"};
-                        },
-                        [&](const CordonNode& cordon) {
-                          return command_of(leader::CordonNode{ids.of(cordon.node), cordon.cordoned});
-                        },
-                        [](const UserWish& wish) { return item_of_wish(wish); },
-                    },
-                    incoming);
+  return std::visit(
+      Overloaded{
+          [](const Submit& submit) { return command_of(leader::SubmitJob{submit.spec}, submit.key); },
+          [&](const FromNode& from) { return item_of_message(from, ids.of(from.node)); },
+          [](const AgentSilent& silent) -> TurnItem { return leader::AgentLostItem{silent.name, "no sign of life"}; },
+          [&](const CordonNode& cordon) {
+            return command_of(leader::CordonNode{ids.of(cordon.node), cordon.cordoned});
+          },
+          [](const UserWish& wish) { return item_of_wish(wish); },
+          [](const leader::PoolReport& report) -> TurnItem { return leader::PoolReportItem{report}; },
+      },
+      incoming);
 }
 
 void pass_on(leader::TurnOrder order, NodeIds& ids, std::vector<Outgoing>& out) {

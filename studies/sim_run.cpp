@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "sim/workload.hpp"
 #include "straggler/registry.hpp"
 #include "studies/baselines/registry.hpp"
+#include "studies/baselines/threshold_nodes.hpp"
 #include "studies/replay/elasticflow_run.hpp"
 #include "studies/replay/gavel_run.hpp"
 #include "studies/replay/pollux_run.hpp"
@@ -53,10 +55,17 @@ int largest(const std::vector<NodeKind>& kinds) {
   return slots;
 }
 
-std::map<std::string, int> largest_by_type(const TypedCluster& cluster) {
+std::map<std::string, int> largest_by_type(const TypedCluster& cluster, const PoolSetup& pools) {
   std::map<std::string, int> types;
+  for (const PoolModel& pool : pools.pools) {
+    if (pool.spec.slot_type.empty()) continue;
+    int& largest = types[pool.spec.slot_type];
+    largest = std::max(largest, pool.spec.slots_per_node);
+  }
   for (const TypedCluster::Part& part : cluster.parts) {
-    if (!part.type.empty()) types[part.type] = part.shape.slots_per_node;
+    if (part.type.empty()) continue;
+    int& largest = types[part.type];
+    largest = std::max(largest, part.shape.slots_per_node);
   }
   return types;
 }
@@ -69,7 +78,7 @@ Result<Workload> workload_of(const SimOptions& options, const TypedCluster& clus
     return workload_of(*trace, options.workload,
                        {.slots_per_node = largest(kinds),
                         .elastic_max = options.elastic_max,
-                        .types = largest_by_type(cluster),
+                        .types = largest_by_type(cluster, options.pools),
                         .sigma = options.sigma,
                         .kappa = options.kappa});
   }
@@ -81,12 +90,16 @@ Result<Workload> workload_of(const SimOptions& options, const TypedCluster& clus
                           "\" has no text; give a CSV file, or generated, or generated:SEED");
 }
 
+// Which nodes are worth their price follows from what jobs report; a trace's jobs of days else report once a day.
+constexpr Duration kReportWithPools = Duration::seconds(300);
+
 void apply_overrides(const SimOptions& options, Workload& workload) {
   for (SimJob& job : workload.jobs) {
     if (options.restart_penalty) job.truth.boot = *options.restart_penalty;
     if (options.switch_stall) job.truth.switch_stall = *options.switch_stall;
     if (options.undeclared_work) job.spec.work_samples.reset();
     if (options.cooldown) job.spec.elastic.cooldown = *options.cooldown;
+    if (!options.pools.pools.empty()) job.truth.report_every = std::min(job.truth.report_every, kReportWithPools);
   }
 }
 
@@ -103,10 +116,52 @@ Result<std::vector<NodeKind>> kinds_of(const TypedCluster& cluster, const SimOpt
   }
   for (const auto& [type, speed] : options.type_speeds) {
     const bool known =
-        std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) { return kind.slot_type == type; });
+        std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) { return kind.slot_type == type; }) ||
+        std::any_of(options.pools.pools.begin(), options.pools.pools.end(),
+                    [&](const PoolModel& pool) { return pool.spec.slot_type == type; });
     if (!known) return invalid_argument("the cluster " + options.cluster + " has no slot type \"" + type + "\"");
   }
   return kinds;
+}
+
+// Without pools, or with nodes beside them.
+Result<TypedCluster> fixed_cluster(const SimOptions& options) {
+  if (options.cluster.empty() && !options.pools.pools.empty()) return TypedCluster{};
+  return parse_typed_cluster(options.cluster);
+}
+
+// Pools whose nodes compute as fast as the caller says of their type.
+Result<PoolSetup> pools_of(const SimOptions& options) {
+  PoolSetup pools = options.pools;
+  std::set<std::string> names{"node"};
+  for (PoolModel& pool : pools.pools) {
+    if (!names.insert(pool.spec.name).second) {
+      return invalid_argument("two pools are called \"" + pool.spec.name +
+                              "\"; give each --pool a name of its own, other than node");
+    }
+    const auto speed = options.type_speeds.find(pool.spec.slot_type);
+    if (speed != options.type_speeds.end()) pool.speed = speed->second;
+  }
+  return pools;
+}
+
+// The cluster with as many nodes as its pools may have.
+std::vector<NodeKind> at_its_largest(std::vector<NodeKind> kinds, const PoolSetup& pools) {
+  for (const PoolModel& pool : pools.pools) {
+    kinds.insert(kinds.end(), static_cast<std::size_t>(pool.spec.max),
+                 {.slots = pool.spec.slots_per_node, .slot_type = pool.spec.slot_type, .speed = pool.speed});
+  }
+  return kinds;
+}
+
+std::string cluster_text(const SimOptions& options) {
+  std::string text = options.cluster;
+  for (const PoolModel& pool : options.pools.pools) {
+    const core::PoolSpec& spec = pool.spec;
+    text += (text.empty() ? "" : ",") + spec.name + ":" + std::to_string(spec.min) + ".." + std::to_string(spec.max) +
+            "x" + std::to_string(spec.slots_per_node);
+  }
+  return text;
 }
 
 // What of the cluster a job may use.
@@ -136,9 +191,19 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) 
     if (needs <= found->second.slots && job.spec.gpus_per_worker <= found->second.largest_node) continue;
     return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) + " slots" +
                             (types.empty() ? "" : " of the type " + types.front()) + ", the cluster has " +
-                            std::to_string(found->second.slots) + "; give a larger --cluster");
+                            std::to_string(found->second.slots) + "; give a larger --cluster or --pool");
   }
   return ok_status();
+}
+
+int slots_of(const std::vector<NodeKind>& kinds) {
+  int slots = 0;
+  for (const NodeKind& kind : kinds) slots += kind.slots;
+  return slots;
+}
+
+ClusterShape shape_of(const std::vector<NodeKind>& kinds) {
+  return {.nodes = 1, .slots_per_node = slots_of(kinds)};
 }
 
 // How long after the last arrival all jobs would have ended at the sizes that their users prefer, were no slot left
@@ -194,28 +259,35 @@ void tell_outcome(const SimOptions& options, SimReport& report) {
 }
 
 Result<SimReport> run_live(const SimOptions& options) {
-  const auto cluster = parse_typed_cluster(options.cluster);
+  const auto cluster = fixed_cluster(options);
   if (!cluster) return cluster.error();
   const auto kinds = kinds_of(*cluster, options);
   if (!kinds) return kinds.error();
+  const auto pools = pools_of(options);
+  if (!pools) return pools.error();
+  const auto provision = studies::provision_rule_of(options.provision);
+  if (!provision) return provision.error();
+  const std::vector<NodeKind> most = at_its_largest(*kinds, *pools);
   auto policies = studies::make_policies(options.policy);
   if (!policies) return policies.error();
-  auto workload = workload_of(options, *cluster, *kinds);
+  auto workload = workload_of(options, *cluster, most);
   if (!workload) return workload.error();
-  TP_TRY(check_fits(*workload, *kinds));
+  TP_TRY(check_fits(*workload, most));
   apply_overrides(options, *workload);
 
   const auto detectors = core::detectors_of(straggler::kDetectors);
   core::Engine::Parts parts{
       .policies = *policies,
       .stragglers = {.usual = detectors.at(std::string(straggler::kDefaultDetector)), .named = detectors},
-      .config = engine_for(*workload)};
+      .config = engine_for(*workload),
+      .provision = *provision};
   FaultMix faults = options.faults;
   const Duration last = workload->jobs.back().arrives;
-  const Duration rest = undisturbed_rest(*workload, *kinds);
+  const Duration rest = undisturbed_rest(*workload, most);
   if (faults.until == Duration()) faults.until = last + rest;  // without an end of them the run might have none
   SimSetup setup{.workload = *workload,
                  .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
+                 .pools = *pools,
                  .kinds = *kinds,
                  .parts = [parts] { return parts; },
                  .seed = options.seed,
@@ -232,12 +304,13 @@ Result<SimReport> run_live(const SimOptions& options) {
     return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
   }
   SimReport report = report_of({.result = result,
-                                .cluster = cluster->whole(),
+                                .cluster = pools->pools.empty() ? cluster->whole() : shape_of(most),
+                                .fixed_slots = slots_of(*kinds),
                                 .workload = workload->name,
                                 .policy = options.policy,
                                 .alone_seconds = alone_in(*workload),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
-  report.score.cluster = options.cluster;
+  report.score.cluster = cluster_text(options);
   report.notes = workload->notes;
   return report;
 }

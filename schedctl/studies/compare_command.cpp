@@ -26,7 +26,6 @@
 namespace tidepool::ctl {
 namespace {
 
-constexpr std::size_t kSeedsMax = 1'000;
 constexpr std::size_t kRunsMax = 100'000;
 
 struct CompareAsked {
@@ -40,35 +39,6 @@ struct CompareAsked {
   std::string html_file;
   std::string command;
 };
-
-std::uint64_t seed_of(std::string_view text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    fail(kExitUsage, "--seeds: \"" + std::string(text) + "\" is no whole number; write 1..5, or 1,2,7");
-  }
-  return seed;
-}
-
-// "1..5", "3", "1,2,7..9": ascending and each once, in the order given.
-std::vector<std::uint64_t> seeds_of(std::string_view text) {
-  std::vector<std::uint64_t> seeds;
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    const std::string_view part = text.substr(0, comma);
-    const std::size_t dots = part.find("..");
-    const std::uint64_t first = seed_of(part.substr(0, dots));
-    const std::uint64_t last = dots == std::string_view::npos ? first : seed_of(part.substr(dots + 2));
-    if (last < first || last - first >= kSeedsMax) fail(kExitUsage, "--seeds: write 1..5, at most 1,000 of them");
-    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
-    more = comma != std::string_view::npos;
-    if (more) text.remove_prefix(comma + 1);
-  }
-  if (std::set<std::uint64_t>(seeds.begin(), seeds.end()).size() != seeds.size() || seeds.size() > kSeedsMax) {
-    fail(kExitUsage, "--seeds: each seed once, at most 1,000 of them");
-  }
-  return seeds;
-}
 
 void require_unique(const char* option, const std::vector<std::string>& words) {
   if (words.empty() || std::set<std::string>(words.begin(), words.end()).size() != words.size()) {
@@ -240,32 +210,6 @@ int show(const CompareAsked& asked, const Settings& settings) {
   return failed ? kExitNegative : kExitOk;
 }
 
-// The command line as it was, to be repeated; words with other letters than plain ones in quotes.
-std::string command_line(const std::vector<std::string>& words) {
-  std::string line = "schedctl sim compare";
-  for (const std::string& word : words) {
-    const bool plain = word.find_first_not_of(
-                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                           "_-./,:=+@%") == std::string::npos;
-    line += plain && !word.empty() ? " " + word : " '" + word + "'";
-  }
-  return line;
-}
-
-// What was given to each option, in the order of the options.
-std::vector<std::string> words_of(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0 || option->get_name() == "--help") continue;
-    words.push_back(option->get_name());
-    if (option->get_expected_min() == 0) continue;  // a flag
-    std::string values;
-    for (const std::string& value : option->results()) values += (values.empty() ? "" : ",") + value;
-    words.push_back(values);
-  }
-  return words;
-}
-
 }  // namespace
 
 void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
@@ -286,7 +230,7 @@ void add_compare_command(CLI::App& sim_group, Chosen& chosen) {
   command->add_option("--per-job", asked->per_job_file, "write a row per job and run to this file");
   command->add_option("--html", asked->html_file, "write a report with plots to this file");
   command->callback([asked, command, &chosen] {
-    asked->command = command_line(words_of(*command));
+    asked->command = command_line("schedctl sim compare", *command);
     asked->sim.given = given_options(*command);
     chosen.offline = [asked](const Settings& settings) { return show(*asked, settings); };
   });

@@ -17,10 +17,14 @@
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/replayed_policy.hpp"
 #include "studies/baselines/registry.hpp"
+#include "studies/baselines/threshold_nodes.hpp"
+#include "studies/replay/pool_text.hpp"
 #include "studies/replay/trace_source.hpp"
 
 namespace tidepool::ctl {
 namespace {
+
+constexpr std::size_t kSeedsMax = 1'000;
 
 std::optional<Duration> duration_of(const char* option, const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -73,16 +77,29 @@ struct OptionRules {
 constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
 constexpr std::string_view kRounds = "elasticflow, gavel, pollux, rigid";
 constexpr std::array kOptionRules{
-    OptionRules{"--profiles", kReplays},         OptionRules{"--round", kRounds},
-    OptionRules{"--declared-work", kRounds},     OptionRules{"--undeclared-work", "live"},
-    OptionRules{"--no-kind-prior", "pollux"},    OptionRules{"--kin-by-pace", "pollux"},
-    OptionRules{"--interference", "pollux"},     OptionRules{"--restart-penalty", "live, pollux, rigid"},
-    OptionRules{"--switch-stall", "live"},       OptionRules{"--cooldown", "live"},
-    OptionRules{"--elastic-max", "live"},        OptionRules{"--curve", "live"},
-    OptionRules{"--type-speed", "live"},         OptionRules{"--node-crash-every", "live"},
-    OptionRules{"--node-cut-off-every", "live"}, OptionRules{"--node-outage", "live"},
-    OptionRules{"--spot-reclaim-every", "live"}, OptionRules{"--spot-notice", "live"},
-    OptionRules{"--worker-death-every", "live"}, OptionRules{"--worker-slow-every", "live"},
+    OptionRules{"--profiles", kReplays},
+    OptionRules{"--round", kRounds},
+    OptionRules{"--declared-work", kRounds},
+    OptionRules{"--undeclared-work", "live"},
+    OptionRules{"--no-kind-prior", "pollux"},
+    OptionRules{"--kin-by-pace", "pollux"},
+    OptionRules{"--interference", "pollux"},
+    OptionRules{"--restart-penalty", "live, pollux, rigid"},
+    OptionRules{"--switch-stall", "live"},
+    OptionRules{"--cooldown", "live"},
+    OptionRules{"--elastic-max", "live"},
+    OptionRules{"--curve", "live"},
+    OptionRules{"--type-speed", "live"},
+    OptionRules{"--node-crash-every", "live"},
+    OptionRules{"--node-cut-off-every", "live"},
+    OptionRules{"--node-outage", "live"},
+    OptionRules{"--spot-reclaim-every", "live"},
+    OptionRules{"--spot-notice", "live"},
+    OptionRules{"--worker-death-every", "live"},
+    OptionRules{"--worker-slow-every", "live"},
+    OptionRules{"--pool", "live"},
+    OptionRules{"--provision", "live"},
+    OptionRules{"--spot-share", "live"},
 };
 
 void require_rules(const SimAsked& asked) {
@@ -97,6 +114,24 @@ void require_rules(const SimAsked& asked) {
   if (asked.given.contains("--curve") && asked.options.elastic_max == 0) {
     fail(kExitUsage,
          "--curve says how jobs of a recorded trace speed up; give --elastic-max, without it they are rigid");
+  }
+}
+
+// Without --cluster there are the nodes of pools alone.
+void read_pools(const SimAsked& asked, sim::SimOptions& options) {
+  for (const std::string& text : asked.pools) {
+    auto pool = sim::parse_pool(text);
+    if (!pool) fail(kExitUsage, pool.error().message);
+    options.pools.pools.push_back(*std::move(pool));
+  }
+  const auto rule = studies::provision_rule_of(options.provision);
+  if (!rule) fail(kExitUsage, "--provision: " + rule.error().message);
+  if (!asked.pools.empty()) {
+    if (!asked.given.contains("--cluster")) options.cluster.clear();
+    return;
+  }
+  for (const char* option : {"--provision", "--spot-share"}) {
+    if (asked.given.contains(option)) fail(kExitUsage, std::string(option) + " is of nodes of pools; give a --pool");
   }
 }
 
@@ -144,6 +179,29 @@ void read_faults(const SimAsked& asked, sim::FaultMix& faults) {
   if (const auto notice = duration_of("--spot-notice", asked.spot_notice)) faults.reclaim_notice = *notice;
 }
 
+std::uint64_t listed_seed(std::string_view text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    fail(kExitUsage, "--seeds: \"" + std::string(text) + "\" is no whole number; write 1..5, or 1,2,7");
+  }
+  return seed;
+}
+
+// What was given to each option, in the order of the options.
+std::vector<std::string> words_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--help") continue;
+    words.push_back(option->get_name());
+    if (option->get_expected_min() == 0) continue;  // a flag
+    std::string values;
+    for (const std::string& value : option->results()) values += (values.empty() ? "" : ",") + value;
+    words.push_back(values);
+  }
+  return words;
+}
+
 void add_fault_options(CLI::App& command, SimAsked& asked) {
   command.add_option("--node-crash-every", asked.node_crash_every, "mean time between crashes of a node");
   command.add_option("--node-cut-off-every", asked.node_cut_off_every, "mean time between lost connections of a node");
@@ -185,6 +243,14 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
       ->check(CLI::Range(0, 4'096));
   command.add_option("--curve", asked.curve, "SIGMA,KAPPA of how they speed up; if not given 0.05,0.0005");
   command.add_option("--type-speed", asked.type_speeds, "how fast slots of a type compute: v100=1,p100=0.6");
+  command
+      .add_option("--pool", asked.pools, "nodes that come and go: slots=8,max=16,lead=3m (docs/fidelity.md); repeat")
+      ->allow_extra_args(false);
+  command.add_option("--provision", options.provision, "by which rule: built-in, or threshold:60s")
+      ->capture_default_str();
+  command.add_option("--spot-share", options.pools.spot_share, "of all nodes of pools, at most this share is spot")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   add_fault_options(command, asked);
 }
 
@@ -194,6 +260,36 @@ std::set<std::string> given_options(const CLI::App& command) {
     if (option->count() > 0) given.insert(option->get_name());
   }
   return given;
+}
+
+std::vector<std::uint64_t> seeds_of(std::string_view text) {
+  std::vector<std::uint64_t> seeds;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t dots = part.find("..");
+    const std::uint64_t first = listed_seed(part.substr(0, dots));
+    const std::uint64_t last = dots == std::string_view::npos ? first : listed_seed(part.substr(dots + 2));
+    if (last < first || last - first >= kSeedsMax) fail(kExitUsage, "--seeds: write 1..5, at most 1,000 of them");
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  if (std::set<std::uint64_t>(seeds.begin(), seeds.end()).size() != seeds.size() || seeds.size() > kSeedsMax) {
+    fail(kExitUsage, "--seeds: each seed once, at most 1,000 of them");
+  }
+  return seeds;
+}
+
+std::string command_line(const std::string& name, const CLI::App& command) {
+  std::string line = name;
+  for (const std::string& word : words_of(command)) {
+    const bool plain = word.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                           "_-./,:=+@%") == std::string::npos;
+    line += plain && !word.empty() ? " " + word : " '" + word + "'";
+  }
+  return line;
 }
 
 sim::SimOptions sim_options(SimAsked asked) {
@@ -209,6 +305,7 @@ sim::SimOptions sim_options(SimAsked asked) {
   read_faults(asked, options.faults);
   read_curve(asked.curve, options);
   read_type_speeds(asked.type_speeds, options);
+  read_pools(asked, options);
   read_profiles(asked.profiles, options);
   options.stopwatch_ns = [] {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -2,8 +2,10 @@
 // parsed, files read. Throws Failure with a sentence for whatever is wrong.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "studies/sim_run.hpp"
@@ -30,8 +32,9 @@ struct SimAsked {
   std::string spot_notice;
   std::string worker_death_every;
   std::string worker_slow_every;
-  std::string curve;            // "SIGMA,KAPPA"
-  std::string type_speeds;      // "v100=1,p100=0.6"
+  std::string curve;        // "SIGMA,KAPPA"
+  std::string type_speeds;  // "v100=1,p100=0.6"
+  std::vector<std::string> pools;
   std::set<std::string> given;  // options that were on the command line, such as --round
 };
 
@@ -40,6 +43,12 @@ void add_sim_options(CLI::App& command, SimAsked& asked);
 
 // What stood on the command line, once it has been parsed.
 [[nodiscard]] std::set<std::string> given_options(const CLI::App& command);
+
+// The command line as it was, to be repeated; words with other letters than plain ones in quotes.
+[[nodiscard]] std::string command_line(const std::string& name, const CLI::App& command);
+
+// "1..5", "3", "1,2,7..9": ascending and each once, in the order given.
+[[nodiscard]] std::vector<std::uint64_t> seeds_of(std::string_view text);
 
 // The options with profiles and durations; the workload stays a name. An option that has no part in a run under these
 // rules is an error.

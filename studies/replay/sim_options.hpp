@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "sim/fault_mix.hpp"
+#include "sim/pool_provider.hpp"
 #include "studies/replay/measured_application.hpp"
 
 namespace tidepool::sim {
@@ -38,7 +39,10 @@ struct SimOptions {
   std::optional<std::string> workload_csv;  // the text of the workload's file (workload.hpp says which columns)
   int generated_jobs = 100;                 // 1 .. 1,000,000; without a file
   Duration generated_interarrival = Duration::seconds(60);
-  std::string cluster = "16x4";
+  std::string cluster = "16x4";  // empty = there are only nodes of pools
+  // live: nodes that come and go beside those of the cluster, and by which rule (baselines/threshold_nodes.hpp).
+  PoolSetup pools;
+  std::string provision = "built-in";
   std::string policy = "tidal";
   // pollux: decides instead of a policy of the table; `policy` is then only its name. Outlives the run.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
