@@ -186,16 +186,21 @@ ordered_json report_data(const Comparison& comparison) {
 }
 
 std::string comparison_html(const Comparison& comparison) {
+  return report_page("Policies compared - Tidepool", report_data(comparison));
+}
+
+std::string report_page(const std::string& title, const ordered_json& data) {
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
       "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-      "<title>Policies compared - Tidepool</title>\n<style>\n";
+      "<title>" +
+      title + "</title>\n<style>\n";
   html += part_named("/report.css");
   html += "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">";
-  html += script_safe(report_data(comparison).dump());
+  html += script_safe(data.dump());
   html += "</script>\n<script>\n";
   html += part_named("/report.js");
   html += "</script>\n</body>\n</html>\n";

@@ -13,6 +13,7 @@
 #include "schedctl/job_file.hpp"
 #include "schedctl/studies/compare_command.hpp"
 #include "schedctl/studies/file_text.hpp"
+#include "schedctl/studies/frontier_command.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
 #include "schedctl/text_table.hpp"
 #include "studies/baselines/registry.hpp"
@@ -127,6 +128,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
     chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); };
   });
   add_compare_command(*group, chosen);
+  add_frontier_command(*group, chosen);
   group->add_subcommand("ls", "The rules, policies and workloads there are")->callback([&chosen] {
     chosen.offline = list_all;
   });

@@ -35,8 +35,22 @@ export interface ReportData {
   workloads: { name: string; jobs: number; end_s: number; remarks: string[]; policies: PolicyCurves[] }[]; // end: after the first submission
 }
 
-export function readData(): ReportData {
+// What schedctl sim frontier puts there (schedctl/studies/frontier.cpp).
+export interface FrontierPoint {
+  rule: string; setting: string; best: boolean;
+  avg_jct_s: number; p99_jct_s: number; avg_queue_s: number; node_hours: number; cost: number;
+}
+
+export interface FrontierData {
+  workload: string; policy: string; cluster: string; command: string;
+  jobs: number;
+  seeds: number[];
+  points: FrontierPoint[];
+  savings: { avg_jct_s: number; threshold_hours: number; built_in_hours: number; share: number }[];
+}
+
+export function readData(): ReportData | { frontier: FrontierData } {
   const text = document.getElementById("data")?.textContent;
   if (!text) throw new Error("the page holds no figures");
-  return JSON.parse(text) as ReportData;
+  return JSON.parse(text) as ReportData | { frontier: FrontierData };
 }

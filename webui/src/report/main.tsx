@@ -6,6 +6,7 @@ import "../styles/charts.css";
 import "./report.css";
 import { applyTheme, useDark } from "../theme";
 import { readData, type ReportData } from "./data";
+import { FrontierReport } from "./frontier";
 import { BusySlots, Distribution, hue, StackedSlots } from "./plots";
 import { short } from "./format";
 import { FigureTable } from "./table";
@@ -120,4 +121,5 @@ function Report({ data }: { data: ReportData }) {
 
 applyTheme();
 const root = document.getElementById("app");
-if (root) render(<Report data={readData()} />, root);
+const data = readData();
+if (root) render("frontier" in data ? <FrontierReport data={data.frontier} /> : <Report data={data} />, root);

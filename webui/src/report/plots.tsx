@@ -98,7 +98,7 @@ export function StackedSlots({ groups, endS, label }: { groups: { name: string; 
 }
 
 // Distances between marks of a time axis that read well: 1 s to 100 days.
-const kTimeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000];
+export const kTimeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000];
 
 function times(count: number, endS: number): number[] {
   return Array.from({ length: count }, (_, i) => ((i + 0.5) * endS) / count);
