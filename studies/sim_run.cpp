@@ -181,7 +181,7 @@ Room room_for(const std::vector<std::string>& types, const std::vector<NodeKind>
 }
 
 // A job that never fits would wait for ever and hold up those behind it.
-Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) {
+Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, const char* option) {
   std::map<std::vector<std::string>, Room> rooms;  // by what is asked for
   for (const SimJob& job : workload.jobs) {
     const std::vector<std::string>& types = job.spec.slot_types;
@@ -191,7 +191,7 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds) 
     if (needs <= found->second.slots && job.spec.gpus_per_worker <= found->second.largest_node) continue;
     return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) + " slots" +
                             (types.empty() ? "" : " of the type " + types.front()) + ", the cluster has " +
-                            std::to_string(found->second.slots) + "; give a larger --cluster or --pool");
+                            std::to_string(found->second.slots) + "; give a larger " + option);
   }
   return ok_status();
 }
@@ -272,7 +272,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   if (!policies) return policies.error();
   auto workload = workload_of(options, *cluster, most);
   if (!workload) return workload.error();
-  TP_TRY(check_fits(*workload, most));
+  TP_TRY(check_fits(*workload, most, pools->pools.empty() ? "--cluster" : "--pool"));
   apply_overrides(options, *workload);
 
   const auto detectors = core::detectors_of(straggler::kDetectors);
