@@ -112,6 +112,10 @@ void fields(auto& archive, codec::Like<ScalingSpec> auto& spec) {
   archive("price_cap", spec.price_cap);
 }
 
+void fields(auto& archive, codec::Like<PlacementSpec> auto& placement) {
+  archive("selector", placement.selector);
+}
+
 void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("name", spec.name);
   archive("tenant", spec.tenant);
@@ -124,6 +128,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("type_speeds", spec.type_speeds);
   archive("cpus", spec.cpus);
   archive("pack_node", spec.pack_node);
+  archive("placement", spec.placement);
   archive("run", spec.run);
   archive("checkpoint", spec.checkpoint);
   archive("resize", spec.resize);

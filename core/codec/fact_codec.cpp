@@ -41,6 +41,7 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("running", fact.running);
   archive("data_address", fact.data_address);
   archive("isolation", fact.isolation);
+  archive("labels", fact.labels);
 }
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
@@ -53,6 +54,10 @@ void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
 void fields(auto& archive, codec::Like<NodeCordonChanged> auto& fact) {
   archive("node", fact.node);
   archive("cordoned", fact.cordoned);
+}
+void fields(auto& archive, codec::Like<NodeLabelled> auto& fact) {
+  archive("node", fact.node);
+  archive("labels", fact.labels);
 }
 void fields(auto& archive, codec::Like<NodeDrainRequested> auto& fact) {
   archive("node", fact.node);
@@ -231,6 +236,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeLost&) { return "node_lost"; },
                         [](const NodeProbed&) { return "node_probed"; },
                         [](const NodeCordonChanged&) { return "node_cordon_changed"; },
+                        [](const NodeLabelled&) { return "node_labelled"; },
                         [](const NodeDrainRequested&) { return "node_drain_requested"; },
                         [](const NodeDrainCancelled&) { return "node_drain_cancelled"; },
                         [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
@@ -326,6 +332,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   // In facts of earlier versions agents told none.
   if (*name == name_of(NodeJoined{})) body.emplace("data_address", "");
   if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
+  if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());
   return decode_named(name->get<std::string>(), body);
 }
 

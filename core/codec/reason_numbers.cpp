@@ -210,7 +210,7 @@ const std::vector<std::string_view>& reason_names() {
 std::string word_of(const Reason& reason) {
   return visit_reason(
       []<class R>(const R& told) -> std::string {
-        if constexpr (std::is_same_v<R, reason::PolicyWord>) {
+        if constexpr (requires { told.word; }) {
           return told.word;
         } else if constexpr (requires { word_for(told.by); }) {
           return std::string(word_for(told.by));
@@ -268,12 +268,16 @@ Result<Reason> reason_from(std::string_view name, std::string_view word, const s
     if (each.word == word) measure = each.measure;
   }
   std::optional<Reason> found;
+  bool has_own_word = false;
   const bool known = any_kind([&]<class R>(R told) {
     if (R::kTraits.name != name) return false;
     Reader reader(measure, numbers);
     R::fields(told, reader);
-    if constexpr (std::is_same_v<R, reason::PolicyWord>) {
+    if constexpr (requires { told.word; }) {
       told.word = word;
+      has_own_word = true;
+    }
+    if constexpr (std::is_same_v<R, reason::PolicyWord>) {
       told.numbers = numbers;
       std::erase_if(told.numbers, [](const ReasonNumber& each) { return each.name == "from" || each.name == "to"; });
     }
@@ -282,7 +286,7 @@ Result<Reason> reason_from(std::string_view name, std::string_view word, const s
   });
   if (!known) return invalid_argument("there is no reason called " + std::string(name));
   const bool is_measure = word.empty() || measure != Measure::kOwn;
-  if (!is_measure && reason_as<reason::PolicyWord>(*found) == nullptr) {
+  if (!is_measure && !has_own_word) {
     return invalid_argument("no policy judges by " + std::string(word));
   }
   return *std::move(found);

@@ -59,6 +59,7 @@ Result<json> spec_of_today(const json& stored) {
   json types = given("/resources/gpu/type", json::array());
   const bool is_any = std::find(types.begin(), types.end(), "any") != types.end();
   spec["mixed_types"] = false;
+  spec["placement"] = codec::encode(PlacementSpec{});
   spec["type_speeds"] = json::object();
   spec["slot_types_as_given"] = is_any && types.size() > 1 ? std::move(types) : json::array();
   json& elastic = spec["elastic"];
@@ -68,10 +69,12 @@ Result<json> spec_of_today(const json& stored) {
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
   if (!in.is_object() || !in.contains("document")) {
-    if (sparse || !in.is_object() || in.contains("mixed_types")) return codec::decode_fields(in, where, spec, sparse);
-    json whole = in;  // of a version that knew no other gangs
-    whole["mixed_types"] = false;
+    const bool is_of_today = in.is_object() && in.contains("mixed_types") && in.contains("placement");
+    if (sparse || !in.is_object() || is_of_today) return codec::decode_fields(in, where, spec, sparse);
+    json whole = in;  // of a version that knew no other gangs, or no placement
+    whole.emplace("mixed_types", false);
     whole.emplace("type_speeds", json::object());
+    whole.emplace("placement", codec::encode(PlacementSpec{}));
     return codec::decode_fields(whole, where, spec, sparse);
   }
   const auto today = spec_of_today(in);

@@ -115,6 +115,8 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("health", node.health);
   archive("data_address", node.data_address);
   archive("isolation", node.isolation);
+  archive("labels_given", node.labels_given);
+  archive("labels_set", node.labels_set);
   archive("drain", node.drain);
 }
 
@@ -376,6 +378,8 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("drain", nullptr);
     element.emplace("data_address", "");
     element.emplace("isolation", nullptr);
+    element.emplace("labels_given", nlohmann::json::object());
+    element.emplace("labels_set", nlohmann::json::object());
     if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());

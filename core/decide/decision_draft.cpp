@@ -152,8 +152,9 @@ const std::set<std::string>& DecisionDraft::types_asked_for() {
 }
 
 int DecisionDraft::capacity(const Job& job) {
+  const JobSpec& spec = job.spec;
   const auto [found, is_new] =
-      capacity_.try_emplace({job.spec.gpus_per_worker, job.spec.slot_types, job.spec.mixed_types}, 0);
+      capacity_.try_emplace({spec.gpus_per_worker, spec.slot_types, spec.mixed_types, spec.placement}, 0);
   if (is_new) found->second = empty_cluster_capacity(state_, job);
   return found->second;
 }
@@ -190,6 +191,7 @@ std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(cons
     const Money left = *cap - price_per_hour(state_, job);
     request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
   }
+  request.job = &job;
   if (request.slot_types.empty()) request.slot_types = types_for_more(job);
   request.one_type = !job.spec.mixed_types;
   return free_slots().take(std::move(request), next_worker_);

@@ -70,7 +70,7 @@ class DecisionDraft {
   // Workers whose slots this decision sets free.
   [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leavers_; }
 
-  // Jobs that have not ended and ask for a type of slot. They outlive the draft.
+  // Jobs that have not ended and ask for particular nodes. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
   // The types that they ask for.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
@@ -118,7 +118,7 @@ class DecisionDraft {
   Decision decision_;
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
-  std::map<std::tuple<int, std::vector<std::string>, bool>, int> capacity_;
+  std::map<std::tuple<int, std::vector<std::string>, bool, PlacementSpec>, int> capacity_;  // by what decides it
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;

@@ -68,7 +68,8 @@ std::optional<int> size_without(const Job& job, const Leaving& leaving) {
 }
 
 GangRequest request_for(DecisionDraft& draft, const Job& job) {
-  GangRequest request{.workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
+  GangRequest request{
+      .job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.slot_types = draft.types_for_more(job);
   return request;
@@ -240,7 +241,7 @@ std::optional<Reason> kept_waiting_by_drain(DecisionDraft& draft, const Job& job
   NodeId first;
   for (const auto& [id, node] : draft.state().nodes) {
     const bool counts = node.drain && node.state == NodeState::kUp && !node.cordoned;
-    if (!counts || !is_of_type(node, job.spec.slot_types)) continue;
+    if (!counts || !may_run_on(job, node)) continue;
     workers += static_cast<int>(node.owners.size()) / slots;
     if (!first) first = id;
   }

@@ -30,9 +30,9 @@ namespace {
 // It may change which nodes a plan can count with.
 bool speaks_of_node(const Fact& fact) {
   return std::holds_alternative<NodeJoined>(fact) || std::holds_alternative<NodeLost>(fact) ||
-         std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeDrainRequested>(fact) ||
-         std::holds_alternative<NodeDrainCancelled>(fact) || std::holds_alternative<NodeReclaimNoticed>(fact) ||
-         std::holds_alternative<PoolListed>(fact);
+         std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeLabelled>(fact) ||
+         std::holds_alternative<NodeDrainRequested>(fact) || std::holds_alternative<NodeDrainCancelled>(fact) ||
+         std::holds_alternative<NodeReclaimNoticed>(fact) || std::holds_alternative<PoolListed>(fact);
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ struct Engine::Impl {
 
   // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
-    if (!work[JobSet::kSlowOffPlan].empty() || !work[JobSet::kPendingTyped].empty()) return false;
+    if (!work[JobSet::kSlowOffPlan].empty() || !work[JobSet::kPendingChoosy].empty()) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
   }
   // Whether it changes anything.
@@ -197,8 +197,8 @@ struct Engine::Impl {
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!work[JobSet::kClaiming].empty());
     draft.set_asking(work[JobSet::kAsking]);
-    // Workers that could move for a job that waits for a type of slot may be free to do so now.
-    scope.queue = scope.queue || !work[JobSet::kPendingTyped].empty();
+    // Workers that could move for a job that waits for particular nodes may be free to do so now.
+    scope.queue = scope.queue || !work[JobSet::kPendingChoosy].empty();
     IdSet<JobId>& jobs = scope.jobs;
     const IdSet<JobId> on_drained = jobs_on(state, scope.draining);
     draft.set_on_drained(on_drained);

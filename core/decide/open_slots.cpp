@@ -2,11 +2,12 @@
 
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 
 bool may_hold(const Node& node, const Job& job) {
-  return node.state == NodeState::kUp && !node.is_closed() && is_of_type(node, job.spec.slot_types) &&
+  return node.state == NodeState::kUp && !node.is_closed() && may_run_on(job, node) &&
          node.owners.size() >= static_cast<std::size_t>(job.spec.gpus_per_worker);
 }
 

@@ -1,5 +1,6 @@
-// How many workers of a job that waits for a type of slot fit on slots that are free or come free. Kept while further
-// workers are thought to leave, so that trying many victims costs one look at the nodes and then one step a worker.
+// How many workers of a job that may run only on some nodes fit there on slots that are free or come free. Kept while
+// further workers are thought to leave, so that trying many victims costs one look at the nodes and then one step a
+// worker.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace tidepool::core {
 
-// The node is up, takes workers and has slots of the job's types, enough for one of its workers.
+// The node is up, takes workers, the job may run there, and its slots are enough for one of the job's workers.
 [[nodiscard]] bool may_hold(const Node& node, const Job& job);
 
 // The worker's slots come free: it is on its way out, or among those that leave now.

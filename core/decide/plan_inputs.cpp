@@ -6,6 +6,7 @@
 #include "base/digest.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -57,6 +58,10 @@ std::uint64_t digest_of_wishes(const Job& job) {
   if (job.progress.length.steps) digest.mix("steps").mix(number(*job.progress.length.steps));
   if (job.progress.length.samples) digest.mix("samples").mix(number(*job.progress.length.samples));
   for (const std::string& type : spec.slot_types) digest.mix(type);
+  for (const auto& [key, values] : spec.placement.selector) {
+    digest.mix("label").mix(key);
+    for (const std::string& value : values) digest.mix(value);
+  }
   if (spec.mixed_types) digest.mix("mixed");
   for (const auto& [type, speed] : spec.type_speeds) digest.mix(std::bit_cast<std::uint64_t>(speed));
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
@@ -98,6 +103,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
     if (node.state != NodeState::kUp) continue;
     digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.is_closed() ? 1U : 0U});
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
+    for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);
   }
   return digest.value();
 }

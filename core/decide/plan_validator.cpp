@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/id_set.hpp"
-#include "core/place/placement.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -226,8 +226,8 @@ class PlanCheck {
     if (node == nullptr || node->state != NodeState::kUp || node->is_closed()) {
       return breaks("NodeIsUsable", placement.worker.text() + " on " + placement.node.text());
     }
-    if (!is_of_type(*node, job.spec.slot_types)) {
-      return breaks("SlotsAreOfTheTypeAskedFor", job.id.text() + " on " + node->id.text() + ", " + node->slot_type);
+    if (const NodeConstraint* broken = broken_constraint(job.spec, *node)) {
+      return breaks(broken->law, job.id.text() + " on " + node->id.text() + ", " + broken->told(*node));
     }
     if (placement.slots.size() != static_cast<std::size_t>(job.spec.gpus_per_worker)) {
       return breaks("GangIsWhole", placement.worker.text() + " has the wrong number of slots");

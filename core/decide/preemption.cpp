@@ -28,6 +28,10 @@ void Preemption::forget_sums() {
   ending_victims_.reset();
 }
 
+void Preemption::close_for(const Job& job) {
+  if (reservations_) reservations_->close_for(job);
+}
+
 bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
   if (victims_.empty()) return false;
   if (is_hopeless(claim)) {
@@ -77,15 +81,15 @@ const std::vector<TargetedJob>& Preemption::ending_victims() {
   return *ending_victims_;
 }
 
-// By those that hold slots of the job's types, if they are enough; else by workers that move elsewhere.
-TypeRoom Preemption::make_typed_room(const Job& claimant) {
+// By those that hold slots where the job may run, if they are enough; else by workers that move elsewhere.
+TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
   if (room.coming) return room;
   const IdSet<WorkerId> leaving = draft_.leaving_workers();
   OpenSlots open(draft_, claimant, leaving);
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (!holds_type(*victim->job, claimant.spec.slot_types) || !may_be_preempted(*victim->job, claimant)) continue;
+    if (!is_in_way(*victim->job, claimant) || !may_be_preempted(*victim->job, claimant)) continue;
     chosen.push_back(*victim);
     open.release(*victim->job);
     if (!open.fits()) continue;
@@ -122,9 +126,10 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
   for (const TargetedJob& victim : chosen) preempt_for(victim, claimant);
 }
 
-bool Preemption::holds_type(const Job& job, const std::vector<std::string>& types) const {
+// It holds slots on a node on which the claimant may run.
+bool Preemption::is_in_way(const Job& job, const Job& claimant) const {
   return std::any_of(job.membership.workers.begin(), job.membership.workers.end(), [&](WorkerId id) {
-    return is_of_type(*draft_.state().find_node(draft_.state().find_worker(id)->node), types);
+    return may_run_on(claimant, *draft_.state().find_node(draft_.state().find_worker(id)->node));
   });
 }
 

@@ -3,7 +3,7 @@
 // Safe rules. One is preempted only if another job needs its slots, and no more of them than that job needs: those last
 // in the plan's order are looked at first, and each that the others make up for is left alone. One that may not be
 // preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
-// for a higher priority. For a job that asks for a type of slot only those are preempted that hold such slots; else
+// for a higher priority. For a job that asks for particular nodes only those are preempted that hold slots there; else
 // workers of others move elsewhere (type_moves.hpp).
 #pragma once
 
@@ -37,8 +37,8 @@ class Preemption {
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, const SlotClaim& claim);
-  // The same for a job that asks for types of slots, which waits.
-  TypeRoom make_typed_room(const Job& claimant);
+  // The same for a job that asks for particular nodes and waits.
+  TypeRoom make_room_on_nodes(const Job& claimant);
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
 
@@ -48,6 +48,8 @@ class Preemption {
   [[nodiscard]] SlotReservations& reservations();
   // What comes free of these types is for another job.
   void close(const std::vector<std::string>& slot_types);
+  // Likewise on nodes on which the job may run.
+  void close_for(const Job& job);
 
  private:
   // Not even all victims hold enough single slots of one of its types, so none of them is tried.
@@ -60,7 +62,7 @@ class Preemption {
   static void drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open);
   void make_room_elsewhere(const Job& claimant, int lacking);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
-  [[nodiscard]] bool holds_type(const Job& job, const std::vector<std::string>& types) const;
+  [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);
   void preempt_for(const TargetedJob& victim, const Job& claimant);
   [[nodiscard]] bool is_missed(const Job& job) const;

@@ -13,6 +13,7 @@
 #include "core/decide/start_job.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
@@ -96,14 +97,14 @@ class Reconciler {
       return true;
     }
     const int cluster = capacity * job.spec.gpus_per_worker;
-    const reason::NeverFits never{.needed = needed_by(job), .cluster = cluster, .typed = !job.spec.slot_types.empty()};
+    const Reason never = never_fits(draft_.state(), job, cluster, !job.spec.slot_types.empty());
     draft_.find(job, Finding{never, {BlockedOn::kClusterSize}});
     return true;
   }
 
   bool is_behind(const Job& job) {
     if (!is_blocked()) return false;
-    const int free = draft_.free_slots().free_of(job.spec.slot_types);
+    const int free = draft_.free_slots().free_for(job);
     const reason::BehindOlderJob behind{.ahead = waiting_++, .needed = needed_by(job), .free = free};
     draft_.find(job, Finding{behind, {BlockedOn::kQueue}});
     return true;
@@ -131,7 +132,7 @@ class Reconciler {
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || job.spec.scaling.price_cap) return take(entry);
-    if (!job.spec.slot_types.empty()) return take_typed(entry);
+    if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
     const SlotClaim claim{.workers = entry.target->size - job.size(),
                           .slots_each = job.spec.gpus_per_worker,
@@ -187,31 +188,30 @@ class Reconciler {
     if (!start_job(draft_, *entry.job, *entry.target)) leave(entry, lacks_slots(*entry.job));
   }
 
-  void leave(const TargetedJob& entry, const reason::WaitingForSlots& lacks) {
+  void leave(const TargetedJob& entry, const Reason& lacks) {
     ++waiting_;
     const Target* told = rule_ == LineRule::kReserves ? entry.target : nullptr;
     left_.push_back({entry.job, {lacks, {BlockedOn::kSlots}}, told});
   }
 
   [[nodiscard]] reason::WaitingForSlots lacks_slots(const Job& job) {
-    const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_of(job.spec.slot_types)));
+    const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_for(job)));
     return {.needed = needed_by(job), .free = free};
   }
 
-  // If it finds no room, it waits for slots of its types, and other jobs move away for it; slots of other types go to
-  // those behind it.
-  void take_typed(const TargetedJob& entry) {
+  // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of
+  // other nodes go to those behind it.
+  void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
     if (start_job(draft_, job, *entry.target)) return;
-    reason::WaitingForSlots lacks = lacks_slots(job);
-    const TypeRoom room = preemption_.make_typed_room(job);
-    lacks.type = told_of_room(room, job, draft_.now());
-    leave(entry, lacks);
+    const reason::WaitingForSlots lacks = lacks_slots(job);
+    const TypeRoom room = preemption_.make_room_on_nodes(job);
+    leave(entry, told_of_room(draft_, room, job, lacks));
     const bool comes = room.coming || !room.movers.empty();
     if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
-    draft_.free_slots().close(job.spec.slot_types);
-    preemption_.close(job.spec.slot_types);
+    draft_.free_slots().close_for(job);
+    preemption_.close_for(job);
   }
 
   DecisionDraft& draft_;

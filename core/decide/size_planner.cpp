@@ -29,7 +29,8 @@ std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
 
 // A node the job is on already is preferred when it wants to be packed.
 GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers) {
-  GangRequest request{workers, job.spec.gpus_per_worker, job.spec.pack_node, {}, {}};
+  GangRequest request{
+      .job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
   for (const WorkerId id : job.membership.members) {
     if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
   }

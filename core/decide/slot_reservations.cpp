@@ -42,9 +42,19 @@ void SlotReservations::add(const Worker& worker) {
 }
 
 void SlotReservations::close(const std::vector<std::string>& slot_types) {
+  close_where([&](const Node& node) {
+    return std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
+  });
+}
+
+void SlotReservations::close_for(const Job& job) {
+  close_where([&](const Node& node) { return may_run_on(job, node); });
+}
+
+void SlotReservations::close_where(const std::function<bool(const Node&)>& is_closed) {
   for (auto& [id, slots] : coming_) {
     const Node& node = *draft_.state().find_node(id);
-    if (!is_of_type(node, slot_types)) continue;
+    if (!is_closed(node)) continue;
     coming_of_[node.slot_type] -= slots;
     all_coming_ -= std::exchange(slots, 0);
   }

@@ -1,6 +1,7 @@
 // Slots that are free, or will be without a further decision, less what is reserved for claims that wait for them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ class SlotReservations {
   void add(const Worker& worker);
   // What comes free there is for another job.
   void close(const std::vector<std::string>& slot_types);
+  // The same on nodes on which the job may run.
+  void close_for(const Job& job);
 
   // Single slots beyond those that the claim needs; below 0 if there are too few.
   [[nodiscard]] int left_over(const SlotClaim& claim) const;
@@ -45,6 +48,7 @@ class SlotReservations {
   [[nodiscard]] const std::string& type_reserved() const { return type_reserved_; }
 
  private:
+  void close_where(const std::function<bool(const Node&)>& is_closed);
   [[nodiscard]] int room_on(NodeId node) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;
 

@@ -17,7 +17,7 @@ namespace {
 // not start.
 int room_to_start(DecisionDraft& draft, const Job& job, const std::vector<std::string>& types) {
   const int each = job.spec.gpus_per_worker;
-  const GangRequest gang{.slots_per_worker = each, .slot_types = types, .one_type = !job.spec.mixed_types};
+  const GangRequest gang{.job = &job, .slots_per_worker = each, .slot_types = types, .one_type = !job.spec.mixed_types};
   const int room = std::min(draft.free_slots().room_for(gang), draft.usable() / each);
   return room < job.spec.elastic.sizes.front() ? 0 : room;
 }
@@ -28,9 +28,12 @@ bool start_on(DecisionDraft& draft, const Job& job, const Target& target, const 
   if (room == 0) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, target.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
-    GangRequest request{size, job.spec.gpus_per_worker,           job.spec.pack_node, {},
-                        {},   holder_of_state(draft.state(), job)};
-    request.slot_types = types;
+    GangRequest request{.job = &job,
+                        .workers = size,
+                        .slots_per_worker = job.spec.gpus_per_worker,
+                        .pack = job.spec.pack_node,
+                        .first_on = holder_of_state(draft.state(), job),
+                        .slot_types = types};
     auto gang = draft.place_within_cap(job, std::move(request));
     if (gang) {
       const Reason reason =

@@ -11,9 +11,11 @@
 #include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_labels.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
@@ -70,7 +72,7 @@ struct Mover {
   int slots = 0;
 };
 
-// A node whose slots are of the types that are asked for.
+// A node on which the waiting job may run.
 struct NodeRoom {
   int open = 0;               // slots that are free, or will be
   std::vector<Mover> movers;  // cheapest first
@@ -139,22 +141,19 @@ class RoomSearch {
   // types.
   [[nodiscard]] bool fits_elsewhere(const Job& job) {
     const int needed = job.spec.mixed_types ? 1 : size_to_be(job);
-    const auto& asked = job.spec.slot_types;
-    const std::map<std::string, int>& workers = workers_elsewhere(job.spec.gpus_per_worker);
-    return std::any_of(workers.begin(), workers.end(), [&](const auto& entry) {
-      const bool is_asked = asked.empty() || std::find(asked.begin(), asked.end(), entry.first) != asked.end();
-      return entry.second >= needed && is_asked;
-    });
+    const std::map<std::string, int>& workers = workers_elsewhere(job);
+    return std::any_of(workers.begin(), workers.end(), [&](const auto& entry) { return entry.second >= needed; });
   }
 
-  // Workers of so many slots that an empty cluster holds on each type that the waiting job does not ask for.
-  const std::map<std::string, int>& workers_elsewhere(int slots_each) {
-    const auto [workers, is_first] = workers_elsewhere_.try_emplace(slots_each);
+  // How many workers of the job an empty cluster holds on nodes that the waiting job does not ask for, by type.
+  const std::map<std::string, int>& workers_elsewhere(const Job& job) {
+    const Asked asked{job.spec.gpus_per_worker, job.spec.slot_types, job.spec.selector};
+    const auto [workers, is_first] = workers_elsewhere_.try_emplace(asked);
     if (!is_first) return workers->second;
     for (const auto& [id, node] : draft_.state().nodes) {
       const bool is_open = node.state == NodeState::kUp && !node.is_closed();
-      if (!is_open || is_of_type(node, waiting_.spec.slot_types)) continue;
-      workers->second[node.slot_type] += static_cast<int>(node.owners.size()) / slots_each;
+      if (!is_open || !may_run_on(job, node) || may_run_on(waiting_, node)) continue;
+      workers->second[node.slot_type] += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
     }
     return workers->second;
   }
@@ -207,8 +206,9 @@ class RoomSearch {
   int each_;
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   std::map<JobId, int> held_by_;
-  std::map<JobId, bool> elsewhere_;  // whether the job fits elsewhere
-  std::map<int, std::map<std::string, int>> workers_elsewhere_;
+  std::map<JobId, bool> elsewhere_;                                   // whether the job fits elsewhere
+  using Asked = std::tuple<int, std::vector<std::string>, Selector>;  // of nodes, with their slots
+  std::map<Asked, std::map<std::string, int>> workers_elsewhere_;
 };
 
 // Boots the successor of one worker elsewhere, or of all workers of a job that is on one type at a time. False if there
@@ -216,13 +216,16 @@ class RoomSearch {
 bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
   const bool whole = !job.spec.mixed_types;
   const int slots = job.spec.gpus_per_worker;
-  GangRequest request{
-      .workers = whole ? job.size() : 1, .slots_per_worker = slots, .pack = job.spec.pack_node, .avoid = worker.node};
+  GangRequest request{.job = &job,
+                      .workers = whole ? job.size() : 1,
+                      .slots_per_worker = slots,
+                      .pack = job.spec.pack_node,
+                      .avoid = worker.node};
   if (draft.usable() < slots * request.workers) return false;
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = true;
   request.slot_types = job.spec.slot_types;
-  request.other_than = waiting.spec.slot_types;
+  request.not_for = &waiting;
   request.one_type = whole;
   // A job with a cap on its price moves to no dearer slot.
   if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
@@ -273,15 +276,25 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   return lacking;
 }
 
-reason::TypeWait told_of_room(const TypeRoom& room, const Job& waiting, Instant now) {
-  return {.movers = static_cast<int>(room.movers.size()),
-          .cost_s = room.cost_s,
-          .holder = room.holder,
-          .looks = looks_for_type(waiting, now)};
+Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
+                    reason::WaitingForSlots lacks) {
+  const int movers = static_cast<int>(room.movers.size());
+  const int looks = looks_for_type(waiting, draft.now());
+  if (waiting.spec.placement.selector.empty()) {
+    lacks.type = reason::TypeWait{.movers = movers, .cost_s = room.cost_s, .holder = room.holder, .looks = looks};
+    return lacks;
+  }
+  reason::WaitingForNodes told{.needed = lacks.needed,
+                               .movers = movers,
+                               .cost_s = room.cost_s,
+                               .looks = looks,
+                               .word = text_of(waiting.spec.placement.selector)};
+  tell_nodes(nodes_asked_for(draft.state(), waiting), told);
+  return told;
 }
 
 std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
-  if (waiting.state() != JobState::kPending || waiting.spec.slot_types.empty()) return std::nullopt;
+  if (waiting.state() != JobState::kPending || !is_choosy(waiting.spec)) return std::nullopt;
   const int looks = looks_for_type(waiting, after);
   if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);

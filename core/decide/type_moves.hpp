@@ -1,5 +1,5 @@
-// Room for a job that waits for a type of slot (JobSpec::slot_types): workers of jobs that may be elsewhere, too, leave
-// slots of its types.
+// Room for a job that waits for particular nodes, such as those of a type of slot (state/node_constraints.hpp): workers
+// of jobs that may be elsewhere, too, leave slots there.
 //
 // Rules. Successors boot elsewhere first, and the job is never smaller than it was. A job is on slots of one type, so
 // all its workers move together; the one that leaves last has handed its state on, and a live job of a single worker
@@ -8,7 +8,7 @@
 // Only as many move as the smallest size of the waiting job lacks, those first whose moves cost least by what their
 // jobs' replacements have cost. They move once the job has waited for as long, in slot-seconds, as all these moves
 // cost: no job stands still for longer than another has waited, and none waits for much longer than that either.
-// What comes free in between is kept: no job behind this one takes slots of its types.
+// What comes free in between is kept: no job behind this one takes slots of its nodes.
 #pragma once
 
 #include <optional>
@@ -24,17 +24,18 @@ struct TypeRoom {
   bool coming = false;           // enough is free, or will be without a move
   std::vector<WorkerId> movers;  // would have to move else; none = moves alone are not enough
   double cost_s = 0;             // of all of them, slot-seconds
-  JobId holder;                  // holds most slots of these types
+  JobId holder;                  // holds most slots of these nodes
 };
-// `leaving`: workers whose slots count as free. Requires: the job waits and asks for types of slots.
+// `leaving`: workers whose slots count as free. Requires: the job waits and asks for particular nodes.
 [[nodiscard]] TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
 
 // Moves the workers that are due to move and can; returns how many slots elsewhere the other due ones lack for that.
 int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 
-// What else is to be said of a job that waits for slots of a type. It is told anew with each doubling of its waiting:
+// What is to be said of a job that waits for particular nodes. It is told anew with each doubling of its waiting:
 // what is in its way may have changed.
-[[nodiscard]] reason::TypeWait told_of_room(const TypeRoom& room, const Job& waiting, Instant now);
+[[nodiscard]] Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
+                                  reason::WaitingForSlots lacks);
 
 // When time alone may let workers move for the job: its waiting is looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_type(const Job& waiting, Instant after);

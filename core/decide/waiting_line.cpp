@@ -1,5 +1,7 @@
 #include "core/decide/waiting_line.hpp"
 
+#include "core/state/node_constraints.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -10,11 +12,11 @@ std::optional<Place> first_behind(const std::set<Place>& places, const std::opti
   return found == places.end() ? std::nullopt : std::optional(*found);
 }
 
-// Nothing but slots decides when it starts: it has no state on any node, takes any slot at any price and is not about
+// Nothing but slots decides when it starts: it has no state on any node, takes any node at any price and is not about
 // to end.
 bool needs_room_alone(const Job& job) {
   const bool has_run = job.started_at || job.last_start_at || !job.membership.workers.empty();
-  return !has_run && !job.spec.scaling.price_cap && job.spec.slot_types.empty() && !job.requests.cancel &&
+  return !has_run && !job.spec.scaling.price_cap && !is_choosy(job.spec) && !job.requests.cancel &&
          !job.recovery.misconfigured && job.recovery.restarts == 0;
 }
 

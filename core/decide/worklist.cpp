@@ -5,6 +5,7 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -17,7 +18,7 @@ struct Known {
   bool planned;  // the policy in charge plans
 
   [[nodiscard]] bool is_pending() const { return job.state() == JobState::kPending; }
-  [[nodiscard]] bool asks() const { return !job.spec.slot_types.empty() && !is_final(job.state()); }
+  [[nodiscard]] bool asks() const { return is_choosy(job.spec) && !is_final(job.state()); }
   [[nodiscard]] bool is_off() const { return planned && job.planned && needs_reconcile(job, job.planned->target); }
 };
 
@@ -30,7 +31,7 @@ constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kClaiming, [](const Known& known) { return claims_free_slots(known.job); }},
     {JobSet::kHeldBack, [](const Known& known) { return waits_for_capacity(known.job); }},
     {JobSet::kAsking, [](const Known& known) { return known.asks(); }},
-    {JobSet::kPendingTyped, [](const Known& known) { return known.asks() && known.is_pending(); }},
+    {JobSet::kPendingChoosy, [](const Known& known) { return known.asks() && known.is_pending(); }},
     {JobSet::kCounted,
      [](const Known& known) { return known.planned && (known.job.planned || counts(known.job, known.until)); }},
     {JobSet::kOffPlan, [](const Known& known) { return known.is_off(); }},

@@ -24,16 +24,16 @@ namespace tidepool::core {
 
 // Sets of jobs. Those of a plan are empty where the policy in charge is a rule.
 enum class JobSet {
-  kPending,       // they wait
-  kClaiming,      // of those, slots would help
-  kHeldBack,      // running jobs that free slots would let change
-  kAsking,        // have not ended and ask for a type of slot
-  kPendingTyped,  // of those, wait
-  kCounted,       // a plan may count with them, or the newest one does
-  kOffPlan,       // do not have what the plan gives them
-  kSlowOffPlan,   // of those, have a slow worker: reports of other jobs on its node may change its diagnosis
-  kReleasing,     // their slots, or some of them, are on their way to being free
-  kUnanswered,    // a policy file decides and must be asked about them
+  kPending,        // they wait
+  kClaiming,       // of those, slots would help
+  kHeldBack,       // running jobs that free slots would let change
+  kAsking,         // have not ended and ask for particular nodes
+  kPendingChoosy,  // of those, wait
+  kCounted,        // a plan may count with them, or the newest one does
+  kOffPlan,        // do not have what the plan gives them
+  kSlowOffPlan,    // of those, have a slow worker: reports of other jobs on its node may change its diagnosis
+  kReleasing,      // their slots, or some of them, are on their way to being free
+  kUnanswered,     // a policy file decides and must be asked about them
 };
 inline constexpr std::size_t kJobSets = 10;
 

@@ -11,6 +11,7 @@
 #include "core/explain/pool_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
 #include "core/facts/parking_facts.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/reason_read.hpp"
@@ -162,7 +163,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int needed = job.spec.elastic.sizes.front() * slots;
   const FreeSlots free(state);
   const int fits = free.room_for(job);
-  suggest_victims(state, needed - free.free_of(job.spec.slot_types), out);
+  suggest_victims(state, needed - free.free_for(job), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
@@ -207,7 +208,8 @@ void add_choice(const Job& job, Explanation& out) {
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(job, *never, out);
-  if (is_any_of<reason::WaitingForSlots, reason::BehindOlderJob, reason::TurnWait>(why)) suggest_room(state, job, out);
+  if (is_any_of<reason::WaitingForSlots, reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
+    suggest_room(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
@@ -272,6 +274,7 @@ class Refresh {
     why.steps = std::min(std::max(seen, *why.steps), why.of.value_or(seen));
   }
   void operator()(reason::WaitingForSlots& why) const { why.free = free(); }
+  void operator()(reason::WaitingForNodes& why) const { tell_nodes(nodes_asked_for(state_, job_), why); }
   void operator()(reason::BehindOlderJob& why) const { why.free = free(); }
   void operator()(reason::TurnWait& why) const { why.free = free(); }
   void operator()(reason::StragglerEased& why) const {
@@ -295,8 +298,7 @@ class Refresh {
     return true;
   }
   [[nodiscard]] int free() const {
-    const auto& types = job_.spec.slot_types;
-    return types.empty() ? state_.slots_free() : FreeSlots(state_).free_of(types);
+    return is_choosy(job_.spec) ? FreeSlots(state_).free_for(job_) : state_.slots_free();
   }
 
   const ClusterState& state_;

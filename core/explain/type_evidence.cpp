@@ -4,11 +4,14 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "core/state/node_labels.hpp"
 #include "core/state/type_records.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
 namespace {
+
+constexpr std::size_t kNodesNamed = 8;
 
 std::string listed(const std::vector<std::string>& names, const std::string& last) {
   std::string text;
@@ -18,11 +21,42 @@ std::string listed(const std::vector<std::string>& names, const std::string& las
   return text;
 }
 
+// Which nodes match, and of each key that no node has with such a value, which values there are.
+std::vector<std::string> evidence_of_labels(const ClusterState& state, const Job& job) {
+  const Selector& selector = job.spec.placement.selector;
+  if (selector.empty()) return {};
+  std::vector<std::string> matching;
+  for (const auto& [id, node] : state.nodes) {
+    if (matches(node, selector)) matching.push_back(node.name);
+  }
+  const std::size_t count = matching.size();
+  if (count > kNodesNamed) {
+    matching.resize(kNodesNamed - 1);
+    matching.push_back(counted(static_cast<int>(count - matching.size()), "other"));
+  }
+  std::vector<std::string> lines{"it takes nodes with " + text_of(selector) + ": " +
+                                 (count == 0 ? std::string("none has them all") : listed(matching, "and"))};
+  for (const auto& [key, values] : selector) {
+    std::set<std::string> known;
+    for (const auto& [id, node] : state.nodes) {
+      if (const std::string* label = label_of(node, key)) known.insert(*label);
+    }
+    const bool is_known =
+        std::any_of(values.begin(), values.end(), [&](const auto& each) { return known.contains(each); });
+    if (is_known) continue;
+    const auto near = known.empty() ? std::nullopt : nearest_word(values.front(), {known.begin(), known.end()});
+    lines.push_back(known.empty() ? "no node has a label " + key
+                                  : "no node has " + key + " " + listed(values, "or") +
+                                        (near && !near->empty() ? "; did you mean " + *near + "?" : ""));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job) {
   const auto& asked = job.spec.slot_types;
-  if (asked.empty()) return {};
+  if (asked.empty()) return evidence_of_labels(state, job);
   std::set<std::string> known;
   for (const auto& [id, node] : state.nodes) known.insert(node.slot_type);
   std::vector<std::string> others;
@@ -46,6 +80,7 @@ std::vector<std::string> evidence_of_types(const ClusterState& state, const Job&
     lines.push_back("no node has slots of type " + type +
                     (near && !near->empty() ? "; did you mean " + *near + "?" : ""));
   }
+  for (std::string& line : evidence_of_labels(state, job)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// What is to be said of the types of slot that a job asks for.
+// What is to be said of the nodes that a job asks for, by types of slot and labels.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace tidepool::core {
 
 // Which types a job that waits may be on, what each is expected to bring, which ones of the cluster are not among them,
-// and which ones no node has. Nothing of one that takes any.
+// and which ones no node has. Likewise of labels. Nothing of one that takes any node.
 [[nodiscard]] std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

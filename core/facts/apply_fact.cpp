@@ -37,8 +37,8 @@ template <class F>
 concept OutsideChange =
     std::same_as<F, JobSubmitted> || std::same_as<F, JobCancelRequested> || std::same_as<F, JobResizeRequested> ||
     std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
-    std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeDrainRequested> ||
-    std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed>;
+    std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeLabelled> ||
+    std::same_as<F, NodeDrainRequested> || std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed>;
 
 // A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
 bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {

@@ -7,6 +7,7 @@
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
 
 namespace tidepool::core {
@@ -133,6 +134,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.price_per_slot_hour = fact.price_per_slot_hour;
   node.data_address = fact.data_address;
   node.isolation = fact.isolation;
+  node.labels_given = fact.labels;
   join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;
@@ -188,6 +190,35 @@ Status apply(StateChange& change, const NodeCordonChanged& fact) {
   node.cordoned = fact.cordoned;
   change.capacity_changed();
   change.emit("node.cordoned", node, {{"name", node.name}, {"cordoned", fact.cordoned}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeLabelled& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  LabelChanges set = known->labels_set;
+  for (const auto& [key, value] : fact.labels) {
+    if (key.empty() || is_implied_label(key)) {
+      return invalid_argument("the label \"" + key + "\" follows from the node; nobody sets it");
+    }
+    if (value || known->labels_given.contains(key)) {
+      set[key] = value;
+    } else {
+      set.erase(key);
+    }
+  }
+  if (set.size() > kNodeLabelsMax) {
+    return invalid_argument(known->name + " would have " + std::to_string(set.size()) + " labels of its own; at most " +
+                            std::to_string(kNodeLabelsMax) + " are kept, so take some away first (KEY-)");
+  }
+  if (set == known->labels_set) return ok_status();
+  Node& node = change.node(fact.node);
+  const Labels before = labels_of(node);
+  node.labels_set = std::move(set);
+  Labels labels = labels_of(node);
+  if (labels == before) return ok_status();
+  change.capacity_changed();
+  change.emit("node.labelled", node, {{"name", node.name}, {"labels", std::move(labels)}});
   return ok_status();
 }
 

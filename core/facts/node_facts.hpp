@@ -19,6 +19,7 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeProbed& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);
+[[nodiscard]] Status apply(StateChange& change, const NodeLabelled& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainCancelled& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeReclaimNoticed& fact);

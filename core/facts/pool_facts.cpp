@@ -315,6 +315,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) return;
   node.drain.reset();
   node.cordoned = false;  // of an earlier machine of this name
+  node.labels_set.clear();
   Backoff& backoff = pool_of(change, mine).backoff;
   if (backoff.failed_at < mine.asked_at) backoff = {};
   become(change, mine, PoolNodeState::kJoined);

@@ -17,6 +17,10 @@ bool usable(const Node& node) {
   return node.state == NodeState::kUp && !node.is_closed();
 }
 
+bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
+  return slot_types.empty() || std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
+}
+
 std::size_t free_in(const Node& node) {
   return static_cast<std::size_t>(std::count(node.owners.begin(), node.owners.end(), WorkerId()));
 }
@@ -40,9 +44,7 @@ int FreeSlots::room_for(int slots_per_worker) const {
 }
 
 int FreeSlots::room_for(const Job& job) const {
-  return room_for({.slots_per_worker = job.spec.gpus_per_worker,
-                   .slot_types = job.spec.slot_types,
-                   .one_type = !job.spec.mixed_types});
+  return room_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker, .one_type = !job.spec.mixed_types});
 }
 
 int FreeSlots::room_for(const GangRequest& gang) const {
@@ -83,7 +85,8 @@ std::optional<std::string> FreeSlots::type_for(const GangRequest& gang) const {
 }
 
 int FreeSlots::room_anywhere(const GangRequest& gang) const {
-  const bool is_picky = gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty();
+  const bool is_picky = gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty() ||
+                        gang.not_for != nullptr || (gang.job != nullptr && is_choosy(gang.job->spec));
   std::size_t workers = 0;
   for (auto free = static_cast<std::size_t>(gang.slots_per_worker); free < nodes_with_.size(); ++free) {
     const auto& nodes = nodes_with_[free];
@@ -99,9 +102,17 @@ int FreeSlots::room_anywhere(const GangRequest& gang) const {
 }
 
 void FreeSlots::close(const std::vector<std::string>& slot_types) {
+  close_where([&](const Node& node) { return is_of_type(node, slot_types); });
+}
+
+void FreeSlots::close_for(const Job& job) {
+  close_where([&](const Node& node) { return may_run_on(job, node); });
+}
+
+void FreeSlots::close_where(const std::function<bool(const Node&)>& is_closed) {
   for (std::size_t slots = 0; slots < nodes_with_.size(); ++slots) {
     std::erase_if(nodes_with_[slots], [&](NodeId id) {
-      if (!is_of_type(*state_.find_node(id), slot_types)) return false;
+      if (!is_closed(*state_.find_node(id))) return false;
       free_ -= static_cast<int>(slots);
       free_of_type_[state_.find_node(id)->slot_type] -= static_cast<int>(slots);
       closed_.insert(id);
@@ -110,11 +121,11 @@ void FreeSlots::close(const std::vector<std::string>& slot_types) {
   }
 }
 
-int FreeSlots::free_of(const std::vector<std::string>& slot_types) const {
-  if (slot_types.empty()) return free_;
+int FreeSlots::free_for(const Job& job) const {
+  if (!is_choosy(job.spec)) return free_;
   std::size_t free = 0;
   for (std::size_t slots = 1; slots < nodes_with_.size(); ++slots) {
-    for (const NodeId id : nodes_with_[slots]) free += is_of_type(*state_.find_node(id), slot_types) ? slots : 0;
+    for (const NodeId id : nodes_with_[slots]) free += may_run_on(job, *state_.find_node(id)) ? slots : 0;
   }
   return static_cast<int>(free);
 }
@@ -161,7 +172,8 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
     const bool open = node != nullptr && usable(*node) && suits(gang.first_on, gang);
     if (open && free_on(gang.first_on) >= need) return gang.first_on;
   }
-  if (!spared_.empty() && gang.slot_types.empty() && gang.other_than.empty()) {
+  const bool is_bound = !gang.slot_types.empty() || !gang.other_than.empty() || gang.not_for != nullptr;
+  if (!spared_.empty() && !is_bound) {
     GangRequest elsewhere = gang;
     elsewhere.other_than.assign(spared_.begin(), spared_.end());
     if (const NodeId id = best_of(elsewhere, workers_left)) return id;
@@ -204,6 +216,8 @@ NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
 bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   const Node& node = *state_.find_node(id);
   if (!gang.other_than.empty() && is_of_type(node, gang.other_than)) return false;
+  if (gang.not_for != nullptr && may_run_on(*gang.not_for, node)) return false;
+  if (gang.job != nullptr && !may_run_on(*gang.job, node)) return false;
   return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }
 
@@ -221,28 +235,14 @@ void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
   free_of_type_[state_.find_node(node)->slot_type] += static_cast<int>(to) - static_cast<int>(from);
 }
 
-bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
-  return slot_types.empty() || std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
-}
-
-int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
-                           const std::vector<std::string>& slot_types) {
-  int workers = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (usable(node) && is_of_type(node, slot_types))
-      workers += static_cast<int>(node.owners.size()) / slots_per_worker;
-  }
-  return workers;
-}
-
 int empty_cluster_capacity(const ClusterState& state, const Job& job) {
   const int each = job.spec.gpus_per_worker;
-  if (job.spec.mixed_types) return empty_cluster_capacity(state, each, job.spec.slot_types);
-  std::map<std::string, int> workers;
+  std::map<std::string, int> workers;  // by type, or all of them
   int most = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (!usable(node) || !is_of_type(node, job.spec.slot_types)) continue;
-    most = std::max(most, workers[node.slot_type] += static_cast<int>(node.owners.size()) / each);
+    if (!usable(node) || !may_run_on(job, node)) continue;
+    const std::string kind = job.spec.mixed_types ? std::string() : node.slot_type;
+    most = std::max(most, workers[kind] += static_cast<int>(node.owners.size()) / each);
   }
   return most;
 }

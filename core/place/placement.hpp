@@ -2,6 +2,7 @@
 // end at the lower node id and the lower slot.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,11 +10,14 @@
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/state/plan.hpp"
 
 namespace tidepool::core {
 
 struct GangRequest {
+  // Whose workers they are: only nodes on which it may run (node_constraints.hpp). Null: anybody's.
+  const Job* job = nullptr;
   int workers = 1;
   int slots_per_worker = 1;
   bool pack = false;                         // fewest nodes; otherwise the smallest holes are filled first
@@ -22,8 +26,9 @@ struct GangRequest {
   NodeId first_on = {};                      // where the first worker goes if there is room; none = anywhere
   std::optional<Money> price_max = {};       // per slot and hour; dearer nodes are not used
   bool avoid_always = false;                 // the avoided node is not used even then
-  std::vector<std::string> slot_types = {};  // only nodes whose slots are of one of these; empty = all
+  std::vector<std::string> slot_types = {};  // of those, only nodes whose slots are of one of these; empty = all
   std::vector<std::string> other_than = {};  // no nodes whose slots are of one of these
+  const Job* not_for = nullptr;              // no nodes on which this job may run; null = all
   bool one_type = false;                     // all workers on slots of one type, whichever it is
 };
 
@@ -47,6 +52,8 @@ class FreeSlots {
   void spare(const std::set<std::string>& slot_types) { spared_ = slot_types; }
   // What is left on nodes whose slots are of these types is not handed out and no longer counts as free.
   void close(const std::vector<std::string>& slot_types);
+  // The same of nodes on which the job may run.
+  void close_for(const Job& job);
 
   [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }
 
@@ -55,8 +62,8 @@ class FreeSlots {
   [[nodiscard]] const std::set<std::string>& types() const { return types_; }
 
   [[nodiscard]] int free() const { return free_; }
-  // Of nodes whose slots are of one of these types; no types = all.
-  [[nodiscard]] int free_of(const std::vector<std::string>& slot_types) const;
+  // Of nodes on which the job may run.
+  [[nodiscard]] int free_for(const Job& job) const;
   [[nodiscard]] int free_of_type(const std::string& slot_type) const;
   // 0 on a node that is away, cordoned or closed.
   [[nodiscard]] std::size_t free_on(NodeId node) const;
@@ -68,7 +75,8 @@ class FreeSlots {
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId best_of(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
-  // Not too dear, and of a type that the gang may be on.
+  void close_where(const std::function<bool(const Node&)>& is_closed);
+  // Not too dear, and one that the gang may be on.
   [[nodiscard]] bool suits(NodeId node, const GangRequest& gang) const;
   void move(NodeId node, std::size_t from, std::size_t to);
 
@@ -82,14 +90,8 @@ class FreeSlots {
   int free_ = 0;
 };
 
-// The node's slots are of one of these types; no types = all.
-[[nodiscard]] bool is_of_type(const Node& node, const std::vector<std::string>& slot_types);
-
-// Workers of `slots_per_worker` slots that the cluster would hold if it were empty (nodes up, not cordoned, and of one
-// of these types).
-[[nodiscard]] int empty_cluster_capacity(const ClusterState& state, int slots_per_worker,
-                                         const std::vector<std::string>& slot_types = {});
-// Workers of the job: all on slots of one type, unless it mixes them.
+// Workers of the job that the cluster would hold if it were empty: on nodes that are up, not cordoned, and on which it
+// may run, all on slots of one type unless it mixes them.
 [[nodiscard]] int empty_cluster_capacity(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "core/state/node_constraints.hpp"
+
 namespace tidepool::core {
 namespace {
-
-bool is_asked_for(const Job& job, const std::string& slot_type) {
-  const auto& types = job.spec.slot_types;
-  return types.empty() || std::find(types.begin(), types.end(), slot_type) != types.end();
-}
 
 // A job with a cap takes no slot that would be beyond it were all its slots as dear.
 bool is_within_cap(const Job& job, Money price) {
@@ -24,15 +21,15 @@ int gang_of(const Job& job) {
 }
 
 bool suits(const Job& job, const PoolSpec& pool) {
-  return is_asked_for(job, pool.slot_type) && is_within_cap(job, pool.price_per_slot_hour) &&
-         pool.slots_per_node >= job.spec.gpus_per_worker;
+  return is_within_cap(job, pool.price_per_slot_hour) && pool.slots_per_node >= job.spec.gpus_per_worker &&
+         (!is_choosy(job.spec) || may_run_on(job, node_to_be(pool)));
 }
 
 NodeRoom::NodeRoom(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp || node.is_closed()) continue;
     const auto free = std::count(node.owners.begin(), node.owners.end(), WorkerId());
-    places_.push_back({id, &node.slot_type, node.price_per_slot_hour, static_cast<int>(free)});
+    places_.push_back({.node = id, .there = &node, .free = static_cast<int>(free)});
   }
   for (const auto& [request, mine] : state.pools.nodes) {
     if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) continue;
@@ -41,7 +38,8 @@ NodeRoom::NodeRoom(const ClusterState& state) {
 }
 
 bool NodeRoom::suits(const Job& job, const Place& place) {
-  return is_asked_for(job, *place.slot_type) && is_within_cap(job, place.price);
+  if (place.pool != nullptr) return tidepool::core::suits(job, *place.pool);
+  return may_run_on(job, *place.there) && is_within_cap(job, place.there->price_per_slot_hour);
 }
 
 int NodeRoom::workers_of(const Job& job) const {
@@ -66,7 +64,7 @@ void NodeRoom::take(const Job& job, int workers) {
 
 void NodeRoom::add(const PoolSpec& pool, int nodes) {
   for (int i = 0; i < nodes; ++i) {
-    places_.push_back({NodeId(), &pool.slot_type, pool.price_per_slot_hour, pool.slots_per_node});
+    places_.push_back({.node = {}, .pool = &pool, .free = pool.slots_per_node});
   }
 }
 

@@ -33,9 +33,9 @@ class NodeRoom {
 
  private:
   struct Place {
-    NodeId node;  // none: on its way
-    const std::string* slot_type = nullptr;
-    Money price;
+    NodeId node;                     // none: on its way
+    const Node* there = nullptr;     // null: on its way
+    const PoolSpec* pool = nullptr;  // null: it is there
     int free = 0;
   };
   [[nodiscard]] static bool suits(const Job& job, const Place& place);

@@ -94,6 +94,10 @@ struct NodeDrain {
   std::optional<NodeReclaim> reclaim;  // none: an operator's drain alone
 };
 
+using Labels = std::map<std::string, std::string>;
+// None: taken away from the node, whatever it joined with.
+using LabelChanges = std::map<std::string, std::optional<std::string>>;
+
 struct Node {
   NodeId id;
   std::string name;
@@ -107,6 +111,8 @@ struct Node {
   std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
   // What it keeps of its jobs (user, view, bounds), by the protocol's names; none: its agent did not tell.
   std::optional<std::vector<std::string>> isolation;
+  Labels labels_given;      // by the node token with which it joined
+  LabelChanges labels_set;  // by operators since, over these (node_labels.hpp)
 
   // Keeps the workers that it has for now, and gets no new ones.
   [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -64,7 +65,8 @@ struct NodeJoined {
   std::vector<WorkerId> running;
   std::string data_address{};  // at which its workers meet those of other nodes; empty = not told
   std::optional<std::vector<std::string>>
-      isolation{};  // what it keeps of its jobs, by the protocol's names; none: not told
+      isolation{};                              // what it keeps of its jobs, by the protocol's names; none: not told
+  std::map<std::string, std::string> labels{};  // of the node token with which it was let in
 };
 // The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
 // owner only on proof of death), but its workers are no longer counted on.
@@ -80,6 +82,11 @@ struct NodeProbed {
 struct NodeCordonChanged {
   NodeId node;
   bool cordoned = false;
+};
+// An operator sets labels of the node, and takes away those that are none. Others stay.
+struct NodeLabelled {
+  NodeId node;
+  std::map<std::string, std::optional<std::string>> labels;
 };
 // The node is to be empty so long after now: no new workers, and those there move away before. Of a node that is being
 // drained already it changes deadline and reason.
@@ -288,12 +295,12 @@ struct ClockAdvanced {};
 
 using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
                           JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
-                          NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady, WorkerJoining,
-                          WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched, StepsMeasured,
-                          SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
-                          StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered,
-                          PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed,
-                          PoolListed, PoolListFailed, ClockAdvanced>;
+                          NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady,
+                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
+                          StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked,
+                          CheckpointTaken, StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed,
+                          PolicyAnswered, PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted,
+                          PoolNodeDeleteFailed, PoolListed, PoolListFailed, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

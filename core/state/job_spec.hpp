@@ -103,6 +103,16 @@ struct ScalingSpec {
   bool operator==(const ScalingSpec&) const = default;
 };
 
+// Labels of a node that a job asks for: each key with the values of which it may have one.
+using Selector = std::map<std::string, std::vector<std::string>>;
+
+// Where its workers may be.
+struct PlacementSpec {
+  Selector selector = {};  // only nodes that match all of it (node_labels.hpp); empty = any
+
+  auto operator<=>(const PlacementSpec&) const = default;
+};
+
 // In place of a straggler detector's name: the job is not judged.
 inline constexpr const char* kNoDetector = "none";
 
@@ -120,6 +130,7 @@ struct JobSpec {
   std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
   std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
   bool pack_node = false;                        // prefer all workers on one node
+  PlacementSpec placement;
   SharedValue<RunSpec> run;
   CheckpointSpec checkpoint;
   ResizeMode resize = ResizeMode::kLive;

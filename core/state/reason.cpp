@@ -96,7 +96,7 @@ bool says_the_same(const Reason& one, const Reason& other) {
       [&]<class R>(const R& told) {
         const R* also = reason_as<R>(other);
         if (also == nullptr) return false;
-        if constexpr (std::is_same_v<R, reason::PolicyWord>) {
+        if constexpr (requires { told.word; }) {
           if (told.word != also->word) return false;
         }
         return identity_of(told) == identity_of(*also);
@@ -116,6 +116,8 @@ bool same_kind(const Reason& one, const Reason& other) {
 template Reason::Reason(reason::Measuring);
 template Reason::Reason(reason::WaitingForSlots);
 template Reason::Reason(reason::NeverFits);
+template Reason::Reason(reason::NoNodeMatches);
+template Reason::Reason(reason::WaitingForNodes);
 template Reason::Reason(reason::BehindOlderJob);
 template Reason::Reason(reason::SuspendedByUser);
 template Reason::Reason(reason::NoNodes);

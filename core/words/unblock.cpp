@@ -73,6 +73,38 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
   return lines;
 }
 
+// The labels that are asked for, as schedctl takes them: of each key the first value.
+std::string first_labels(const std::string& word) {
+  std::string text;
+  for (std::size_t at = 0; at < word.size();) {
+    const std::size_t end = std::min(word.find(" and ", at), word.size());
+    const std::string one = word.substr(at, end - at);
+    at = end == word.size() ? end : end + 5;
+    if (one.starts_with("node=") || one.starts_with("slot_type=")) continue;
+    text += " " + one.substr(0, std::min(one.find(" or "), one.find(", ")));
+  }
+  return text;
+}
+Lines of_selector(const std::string& word) {
+  Lines lines;
+  if (const std::string labels = first_labels(word); !labels.empty()) {
+    lines.push_back("schedctl node label NODE" + labels);
+  }
+  lines.emplace_back("ask for other nodes, too, in placement.selector");
+  return lines;
+}
+Lines lines_of(const NoNodeMatches& why, JobId) {
+  return of_selector(why.word);
+}
+Lines lines_of(const WaitingForNodes& why, JobId) {
+  Lines lines;
+  if (why.movers > 0) lines.emplace_back("free slots elsewhere, so that jobs that may be there move away");
+  if (why.holder) lines.push_back("the end of " + why.holder.text());
+  const Lines others = of_selector(why.word);
+  lines.insert(lines.end(), others.begin(), others.end());
+  return lines;
+}
+
 Lines lines_of(const MeritWait& why, JobId) {
   if (measure::measure_of(why.by) == Measure::kOwn) {
     const auto* merit = std::get_if<ByMerit>(&why.by);

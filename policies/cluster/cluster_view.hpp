@@ -98,7 +98,7 @@ struct JobRow {
   std::vector<int> sizes;
   std::optional<std::vector<int>> nodes;  // indices of View::nodes that it may be on; none = all
   // It may be on slots of these types only (NodeRow::slot_type); empty = any. `nodes` has been narrowed to them
-  // already.
+  // already, and to the labels that it asks for.
   std::vector<std::string> types_asked = {};
   int slots_per_worker = 1;     // a worker's slots are on one node; sizes and shares are multiples of it
   int priority = 0;             // higher goes first; `weight` already counts it in

@@ -12,6 +12,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/state/type_records.hpp"
 #include "policies/cluster/size_explorer.hpp"
 
@@ -165,14 +166,24 @@ void EngineRows::count_types(const core::ClusterState& state) {
   }
 }
 
+// Of nodes that take jobs and on which this one may run, by type.
+std::map<std::string, int> EngineRows::slots_asked(const core::ClusterState& state, const core::Job& job) const {
+  std::map<std::string, int> slots;
+  for (const NodeId id : nodes_) {
+    const core::Node& node = *state.find_node(id);
+    if (!node.is_closed() && core::may_run_on(job, node)) slots[node.slot_type] += static_cast<int>(node.owners.size());
+  }
+  return slots;
+}
+
 int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) const {
   const auto bound = core::bound_type(state, job);
-  const auto& asked = job.spec.slot_types;
+  const bool is_choosy = core::is_choosy(job.spec);
+  const std::map<std::string, int> asked = is_choosy ? slots_asked(state, job) : std::map<std::string, int>();
   int most = 0;
   int sum = 0;
-  for (const auto& [type, slots] : open_) {
-    const bool is_asked = asked.empty() || std::find(asked.begin(), asked.end(), type) != asked.end();
-    if (!is_asked || (bound && *bound != type)) continue;
+  for (const auto& [type, slots] : is_choosy ? asked : open_) {
+    if (bound && *bound != type) continue;
     most = std::max(most, slots);
     sum += slots;
   }
@@ -220,9 +231,9 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
   JobRow row = *kept(view.state, job).row;
   row.resize_blocked = core::resize_is_blocked(job, view.now);
-  const bool is_bound = !job.spec.slot_types.empty() || (has_several_types() && !job.spec.mixed_types);
+  const bool is_bound = core::is_choosy(job.spec) || (has_several_types() && !job.spec.mixed_types);
   if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
-  if (!job.spec.slot_types.empty()) bind_to_types(view.state, job, row);
+  if (core::is_choosy(job.spec)) bind_to_nodes(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
@@ -244,13 +255,17 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   return row;
 }
 
-void EngineRows::bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row) {
-  const auto [nodes, is_new] = bound_.try_emplace(job.spec.slot_types);
+void EngineRows::bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row) {
+  const auto [nodes, is_new] = bound_.try_emplace({job.spec.slot_types, job.spec.placement});
   for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
-    if (core::is_of_type(*state.find_node(nodes_[i]), job.spec.slot_types))
-      nodes->second.push_back(static_cast<int>(i));
+    if (core::may_run_on(job, *state.find_node(nodes_[i]))) nodes->second.push_back(static_cast<int>(i));
   }
   row.nodes = nodes->second;
+  // What it has elsewhere, from before the labels changed, it keeps.
+  for (const Share& share : row.placement) {
+    const auto at = std::lower_bound(row.nodes->begin(), row.nodes->end(), share.node);
+    if (at == row.nodes->end() || *at != share.node) row.nodes->insert(at, share.node);
+  }
 }
 
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
@@ -305,7 +320,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
-  std::map<std::tuple<int, std::vector<std::string>, bool>, int> capacity;  // by what decides it
+  std::map<std::tuple<int, std::vector<std::string>, bool, core::PlacementSpec>, int> capacity;  // by what decides it
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
@@ -318,10 +333,10 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
       // A cordoned node has what is held there, and nothing to give.
       if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->is_closed()) slots_on(share) += share.slots;
     }
-    const auto& types = job.spec.slot_types;
-    const int each = job.spec.gpus_per_worker;
-    if ((!types.empty() || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
-      const auto [kind, is_new] = capacity.try_emplace({each, types, job.spec.mixed_types}, 0);
+    const core::JobSpec& spec = job.spec;
+    const int each = spec.gpus_per_worker;
+    if ((core::is_choosy(spec) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
+      const auto [kind, is_new] = capacity.try_emplace({each, spec.slot_types, spec.mixed_types, spec.placement}, 0);
       if (is_new) kind->second = core::empty_cluster_capacity(state, job);
       const int fits = kind->second;
       if (fits < job.spec.elastic.sizes.front()) {

@@ -72,22 +72,23 @@ class EngineRows {
   [[nodiscard]] JobSpeed speed_of(const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
   void count_types(const core::ClusterState& state);
-  // Slots that it could have if there were no other job: of the types that it asks for, and of one of these at a time
+  // Slots that it could have if there were no other job: of the nodes that it asks for, and of one type at a time
   // unless it mixes them.
+  [[nodiscard]] std::map<std::string, int> slots_asked(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] int reach_of(const core::ClusterState& state, const core::Job& job) const;
-  // The nodes of the types that it asks for are the only ones it may be on.
-  void bind_to_types(const core::ClusterState& state, const core::Job& job, JobRow& row);
+  // The nodes that it asks for are the only ones it may be on.
+  void bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  SimilarJobs kin_;                                             // the jobs that ask there have rows in kept_
-  TypeRatios ratios_;                                           // likewise
-  std::vector<NodeId> nodes_;                                   // that are up, by id
-  IdTable<NodeId, int> index_;                                  // into nodes_
-  std::map<std::string, int> open_;                             // slots of nodes that take jobs, by type
-  std::map<std::vector<std::string>, std::vector<int>> bound_;  // nodes of these types, as far as asked
+  SimilarJobs kin_;                  // the jobs that ask there have rows in kept_
+  TypeRatios ratios_;                // likewise
+  std::vector<NodeId> nodes_;        // that are up, by id
+  IdTable<NodeId, int> index_;       // into nodes_
+  std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
+  std::map<std::pair<std::vector<std::string>, core::PlacementSpec>, std::vector<int>> bound_;  // nodes asked for
   void follow_ended(const core::ClusterState& state, JobId id);
   void forget(JobId id);
   void note_end(JobId id, Duration slot_time);

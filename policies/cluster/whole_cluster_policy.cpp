@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/state/job_state.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/cluster/engine_rows.hpp"
@@ -46,12 +47,6 @@ void tell_of_lost_deadlines(const Allocation& promised, Allocation& allocation) 
     grant.mark = promised.grants[row].mark;
     if (grant.size == 0) grant.reason = promised.grants[row].reason;
   }
-}
-
-core::Target misfit(const core::Job& job, int cluster) {
-  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-  return {
-      .reason = core::reason::NeverFits{.needed = needed, .cluster = cluster, .typed = true}, .lost = {}, .mark = {}};
 }
 
 // A change of which in whole workers nothing is left has a reason of its own.
@@ -101,7 +96,9 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   }
   answer.targets.insert(without.begin(), without.end());
   for (const auto& [id, cluster] : rows.misfits) {
-    answer.targets.emplace(id, misfit(*request.view.state.find_job(id), cluster));
+    const core::ClusterState& state = request.view.state;
+    const core::Reason never = core::never_fits(state, *state.find_job(id), cluster, true);
+    answer.targets.emplace(id, core::Target{.reason = never, .lost = {}, .mark = {}});
   }
   for (const JobId id : rows.claims) answer.targets.emplace(id, claim_of(*request.view.state.find_job(id)));
   return answer;

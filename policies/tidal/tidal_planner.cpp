@@ -9,6 +9,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/words/retelling.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/size_explorer.hpp"
@@ -53,7 +54,7 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 void TidalPlanner::follow(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
   const bool goes_on = job != nullptr && !core::is_final(job->state());
-  if (goes_on && (job->spec.deadline || !job->spec.slot_types.empty())) {
+  if (goes_on && (job->spec.deadline || core::is_choosy(job->spec))) {
     particular_.insert(id);
   } else {
     particular_.erase(id);

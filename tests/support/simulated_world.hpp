@@ -12,6 +12,7 @@
 #include "base/overloaded.hpp"
 #include "base/rng.hpp"
 #include "core/facts/parking_facts.hpp"
+#include "core/place/placement.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -76,6 +77,12 @@ class SimulatedWorld {
   // are slow for as long as they live, in jobs that get further between two decisions.
   void strain() { strained_ = true; }
 
+  // Nodes have racks and disks, which operators change, and half of the jobs ask for some of these.
+  void label_nodes() {
+    labelled_ = true;
+    for (const auto& [id, agent] : agents_) relabel(id);
+  }
+
   core::Engine& engine() { return engine_; }
   const core::ClusterState& state() const { return engine_.view(); }
   Instant now() const { return now_; }
@@ -110,6 +117,7 @@ class SimulatedWorld {
   void tick() {
     if (rng_.chance(0.3)) pass(Duration::millis(rng_.between(1, 4000)));
     if (strained_ && rng_.chance(0.2)) submit();
+    if (labelled_ && rng_.chance(0.04)) relabel_one();
     const auto draw = rng_.below(100);
     if (draw < 12) {
       submit();
@@ -147,7 +155,7 @@ class SimulatedWorld {
       if (job->requests.suspend) learn(core::JobResumeRequested{id});
       // The smallest world has one node with two slots; a job that needs more or pays less may never fit.
       const bool may_not_fit = job->spec.elastic.min * job->spec.gpus_per_worker > 2 || job->spec.scaling.price_cap ||
-                               !job->spec.slot_types.empty();
+                               !job->spec.slot_types.empty() || lacks_nodes(*job);
       if (may_not_fit) learn(core::JobCancelRequested{id});
     }
   }
@@ -270,9 +278,34 @@ class SimulatedWorld {
     }
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
+    if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector();
     declare(spec);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
+  }
+
+  void relabel_one() { relabel(pick(agents_)); }
+  void relabel(NodeId id) {
+    const auto draw = [&](std::initializer_list<const char*> values) -> std::optional<std::string> {
+      if (rng_.chance(0.2)) return std::nullopt;
+      return std::string(*(values.begin() + rng_.below(values.size())));
+    };
+    learn(core::NodeLabelled{id, {{"rack", draw({"r1", "r2"})}, {"disk", draw({"hdd", "ssd"})}}});
+  }
+
+  [[nodiscard]] bool lacks_nodes(const core::Job& job) const {
+    const bool asks = !job.spec.placement.selector.empty();
+    return asks && core::empty_cluster_capacity(state(), job) < job.spec.elastic.min;
+  }
+
+  core::Selector random_selector() {
+    core::Selector selector;
+    if (rng_.chance(0.8)) selector["rack"] = {rng_.chance(0.5) ? "r1" : "r2"};
+    if (rng_.chance(0.3)) selector["disk"] = {"ssd"};
+    if (rng_.chance(0.2)) selector["rack"] = {"r2", "r1"};
+    if (rng_.chance(0.1)) selector["node"] = {"n1", "n2"};
+    if (rng_.chance(0.1)) selector["slot_type"] = {"fast"};
+    return selector;
   }
 
   void declare(core::JobSpec& spec) {
@@ -530,6 +563,7 @@ class SimulatedWorld {
   bool typed_;
   bool plain_;
   bool strained_ = false;
+  bool labelled_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);

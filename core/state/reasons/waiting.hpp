@@ -55,6 +55,42 @@ struct NeverFits {
   }
 };
 
+// It asks for nodes by their labels, and those that are up would not hold it if they were empty.
+struct NoNodeMatches {
+  int needed = 0;
+  int nodes = 0;          // that match
+  int cluster = 0;        // slots of them that it could have
+  bool typed = false;     // of the types that it asks for, too
+  std::string word = {};  // what it asks for
+  static constexpr Traits kTraits{"NoNodeMatches", ReasonCategory::kWaiting};
+  bool operator==(const NoNodeMatches&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("nodes", self.nodes), at("cluster", self.cluster), at("typed", self.typed);
+  }
+};
+
+// It asks for nodes by their labels, and waits for slots there (place/node_wait.hpp).
+struct WaitingForNodes {
+  int needed = 0;
+  int free = 0;   // on the nodes that match
+  int nodes = 0;  // so many
+  int slots = 0;  // all of theirs
+  int holders = 0;
+  JobId holder = {};
+  JobId holder_after = {};
+  int movers = 0;         // likewise as in TypeWait
+  double cost_s = 0;      // of all of them, in slot-seconds
+  int looks = 0;          // how often its waiting has doubled
+  std::string word = {};  // what it asks for
+  static constexpr Traits kTraits{"WaitingForNodes", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const WaitingForNodes&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("nodes", self.nodes), at("slots", self.slots);
+    at("holders", self.holders), at("holder", self.holder), at("holder_after", self.holder_after);
+    at("movers", self.movers), at("cost_s", self.cost_s), at("looks", self.looks, kIdentity);
+  }
+};
+
 struct BehindOlderJob {
   int ahead = 0;  // jobs
   int needed = 0;

@@ -17,7 +17,7 @@ constexpr std::string_view kPrefix = "job-";
 // Fields with words of the caller's own users.
 constexpr std::array<std::string_view, 6> kUsersWords = {"name", "job_name", "labels", "spec", "error", "detail"};
 // Numbers of a reason that are ids of jobs.
-constexpr std::array<std::string_view, 3> kJobNumbers = {"rival", "for_job", "holder"};
+constexpr std::array<std::string_view, 4> kJobNumbers = {"rival", "for_job", "holder", "holder_after"};
 
 bool contains(const auto& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -21,6 +21,7 @@ core::JobSpec full_spec() {
   spec.deadline = Duration::seconds(7200);
   spec.slot_types = {"h100", "h200"};
   spec.mixed_types = true;
+  spec.placement.selector = {{"disk", {"ssd", "nvme"}}, {"rack", {"r1"}}};
   spec.type_speeds = {{"h100", 1}, {"h200", 1.5}};
   spec.preemptible = false;
   using Plain = core::Argument::Plain;
@@ -72,6 +73,7 @@ std::vector<core::Fact> one_of_each() {
           core::NodeLost{NodeId(3), "no heartbeat"},
           core::NodeProbed{NodeId(3), {{"cpu", 41.5, 12.25}}},
           core::NodeCordonChanged{NodeId(3), true},
+          core::NodeLabelled{NodeId(3), {{"rack", "r1"}, {"disk", std::nullopt}}},
           core::NodeDrainRequested{NodeId(3), Duration::seconds(600), "a new disk"},
           core::NodeDrainCancelled{NodeId(3)},
           core::NodeReclaimNoticed{NodeId(3), Duration::seconds(90)},
@@ -130,9 +132,10 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
       auto missing = good;
       missing.erase(name);
       // Facts of earlier versions lack these.
-      CHECK(core::fact_from_json(missing).ok() == (name == "data_address" || name == "isolation"));
+      const bool is_new = name == "labels" && std::holds_alternative<core::NodeJoined>(fact);
+      CHECK(core::fact_from_json(missing).ok() == (name == "data_address" || name == "isolation" || is_new));
       auto wrong = good;
-      wrong[name] = {{"no", "such"}};
+      wrong[name] = {{"no", {"such"}}};
       CHECK_FALSE(core::fact_from_json(wrong).ok());
     }
     auto more = good;

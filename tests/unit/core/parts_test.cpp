@@ -79,14 +79,14 @@ TEST_CASE("Slots that are taken are gone, and the smallest holes are filled firs
   story.node(4);
   core::FreeSlots free(story.state());
   std::uint64_t next = 1;
-  const auto gang = free.take({3, 2, false, {}, {}}, next);
+  const auto gang = free.take({.workers = 3, .slots_per_worker = 2}, next);
   REQUIRE(gang);
   CHECK(free.free() == 0);
   CHECK(next == 4);
   CHECK((*gang)[0].node == NodeId(1));
   CHECK((*gang)[1].slots == std::vector{0, 1});
   CHECK((*gang)[2].slots == std::vector{2, 3});
-  CHECK_FALSE(free.take({1, 1, false, {}, {}}, next));
+  CHECK_FALSE(free.take({.workers = 1}, next));
 }
 
 TEST_CASE("Nodes that are too dear are left alone, whatever holes they have") {
@@ -95,7 +95,7 @@ TEST_CASE("Nodes that are too dear are left alone, whatever holes they have") {
   story.node(4, "cheap", {}, Money::micros(1'000'000));
   core::FreeSlots free(story.state());
   std::uint64_t next = 1;
-  core::GangRequest gang{2, 1, false, {}, {}};
+  core::GangRequest gang{.workers = 2, .slots_per_worker = 1};
   gang.price_max = Money::micros(2'000'000);
   CHECK(free.room_for(1) == 5);
   CHECK(free.room_for(gang) == 4);
@@ -112,12 +112,16 @@ TEST_CASE("A gang goes only where slots are of a type that its job asks for") {
   story.learn(core::NodeJoined{NodeId(2), "new", 4, "h100", Money(), {}});
   core::FreeSlots free(story.state());
   std::uint64_t next = 1;
-  core::GangRequest gang{2, 1, false, {}, {}};
+  core::GangRequest gang{.workers = 2, .slots_per_worker = 1};
   gang.slot_types = {"a100", "h100"};
   CHECK(free.room_for(gang) == 4);
-  CHECK(free.free_of(gang.slot_types) == 4);
-  CHECK(free.free_of({}) == 8);
-  CHECK(core::empty_cluster_capacity(story.state(), 2, gang.slot_types) == 2);
+  core::Job job;
+  CHECK(free.free_for(job) == 8);
+  job.spec.slot_types = gang.slot_types;
+  job.spec.gpus_per_worker = 2;
+  job.spec.mixed_types = true;
+  CHECK(free.free_for(job) == 4);
+  CHECK(core::empty_cluster_capacity(story.state(), job) == 2);
   const auto placed = free.take(gang, next);
   REQUIRE(placed);
   for (const auto& placement : *placed) CHECK(placement.node == NodeId(2));
@@ -126,7 +130,7 @@ TEST_CASE("A gang goes only where slots are of a type that its job asks for") {
   gang.pack = true;
   CHECK(free.take(gang, next)->front().node == NodeId(2));
   CHECK_FALSE(free.take(gang, next));
-  CHECK(free.free_of(gang.slot_types) == 0);
+  CHECK(free.free_for(job) == 0);
 }
 
 TEST_CASE("A node to avoid is used only when nothing else has room") {
@@ -135,7 +139,7 @@ TEST_CASE("A node to avoid is used only when nothing else has room") {
   story.node(1);
   core::FreeSlots free(story.state());
   std::uint64_t next = 1;
-  const core::GangRequest elsewhere{1, 1, false, {}, NodeId(1)};
+  const core::GangRequest elsewhere{.avoid = NodeId(1)};
   CHECK(free.take(elsewhere, next)->front().node == NodeId(2));
   CHECK(free.take(elsewhere, next)->front().node == NodeId(1));
 }

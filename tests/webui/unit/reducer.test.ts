@@ -40,6 +40,14 @@ test("a resize goes from wish over decision to the new size", () => {
   expect(apply(moved, event(86, "job.resize_requested", { size: 0 })).jobs.get("job-1")?.pinned_size).toBeNull();
 });
 
+test("a node has the labels that its newest event tells", () => {
+  const labels = { rack: "r1", disk: "ssd" };
+  const after = apply(listed(), event(82, "node.labelled", { name: "local", labels }, { node: "node-1", job: null }));
+  expect(after.nodes.get("node-1")?.labels).toEqual(labels);
+  const without = apply(after, event(83, "node.labelled", { name: "local", labels: {} }, { node: "node-1", job: null }));
+  expect(without.nodes.get("node-1")?.labels).toEqual({});
+});
+
 test("a finished job holds nothing and keeps its error", () => {
   const ended = apply(listed(), event(82, "job.finished", { state: "failed", steps: 12, cost: "0.1", error: "exit code 3" }));
   expect(ended.jobs.get("job-1")).toMatchObject({ state: "failed", size: 0, error: "exit code 3", cost: { amount: "0.1" } });

@@ -89,6 +89,7 @@ export interface ClusterNode {
   drain?: NodeDrain | null; // null: is not being drained
   slot_type: string;
   price_per_slot_hour: string;
+  labels?: Record<string, string>;
   slots: Slot[];
   health?: NodeHealth | null; // null: never measured
 }

@@ -6,6 +6,12 @@ export function num(event: TideEvent, field: string): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
+// An object of texts; {} if there is none.
+export function texts(event: TideEvent, field: string): Record<string, string> {
+  const value = event.data[field];
+  return typeof value === "object" && value !== null ? (value as Record<string, string>) : {};
+}
+
 export function str(event: TideEvent, field: string): string | null {
   const value = event.data[field];
   return typeof value === "string" ? value : null;

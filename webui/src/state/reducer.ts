@@ -2,7 +2,7 @@
 import type {
   ClusterNode, Decision, Explanation, Job, JobMetrics, Policy, TideEvent, Worker,
 } from "../api/types";
-import { intents } from "./event_data";
+import { intents, texts } from "./event_data";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
@@ -120,6 +120,7 @@ function applyToNodes(draft: State, event: TideEvent): void {
   const nodes = draft.nodes as Map<string, ClusterNode>;
   if (node && event.type === "node.lost") nodes.set(node.id, { ...node, state: "lost" });
   if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
+  if (node && event.type === "node.labelled") nodes.set(node.id, { ...node, labels: texts(event, "labels") });
   if (kMovesSlots.test(event.type) || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
 }
 

@@ -1,9 +1,10 @@
 // Each event as a sentence. An unknown type shows its name, so a newer daemon loses nothing here.
 import type { TideEvent } from "../api/types";
-import { bool, intents, num, reason, str } from "../state/event_data";
+import { bool, intents, num, reason, str, texts } from "../state/event_data";
 import { count, milliseconds, percent, quantity } from "./format";
 
 const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
+const labels = (e: TideEvent) => Object.entries(texts(e, "labels")).map(([key, value]) => `${key}=${value}`).join(", ");
 const version = (e: TideEvent, field: string) => (str(e, field) ? `, version ${str(e, field)?.slice(0, 12)}` : "");
 
 export function describe(event: TideEvent): string {
@@ -37,6 +38,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
+  "node.labelled": (e) => `node ${str(e, "name") ?? e.node} labelled: ${labels(e) || "no labels"}`,
   "node.draining": (e) => `node ${str(e, "name") ?? e.node} is being drained: to be empty in ${count(num(e, "seconds"))} s`,
   "node.drained": (e) => `node ${str(e, "name") ?? e.node} is drained: no worker is left on it`,
   "node.reclaim_notice": (e) => `node ${str(e, "name") ?? e.node} is to be reclaimed by its provider in ${count(num(e, "seconds"))} s`,

@@ -1,0 +1,64 @@
+#include "core/place/node_wait.hpp"
+
+#include <map>
+
+#include "core/state/node_constraints.hpp"
+#include "core/state/node_labels.hpp"
+
+namespace tidepool::core {
+
+NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
+  NodesAskedFor asked;
+  std::map<JobId, int> held;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp || node.is_closed() || !may_run_on(job, node)) continue;
+    ++asked.nodes;
+    asked.slots += static_cast<int>(node.owners.size());
+    for (const WorkerId owner : node.owners) {
+      if (owner) {
+        ++held[state.find_worker(owner)->job];
+      } else {
+        ++asked.free;
+      }
+    }
+  }
+  asked.holders = static_cast<int>(held.size());
+  int most = 0;
+  int after = 0;
+  for (const auto& [holder, slots] : held) {
+    if (slots > most) {
+      asked.holder_after = asked.holder;
+      after = most;
+      asked.holder = holder;
+      most = slots;
+    } else if (slots > after) {
+      asked.holder_after = holder;
+      after = slots;
+    }
+  }
+  return asked;
+}
+
+Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed) {
+  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  const Selector& selector = job.spec.placement.selector;
+  if (selector.empty()) {
+    return reason::NeverFits{.needed = needed, .cluster = cluster, .typed = typed};
+  }
+  return reason::NoNodeMatches{.needed = needed,
+                               .nodes = nodes_asked_for(state, job).nodes,
+                               .cluster = cluster,
+                               .typed = !job.spec.slot_types.empty(),
+                               .word = text_of(selector)};
+}
+
+void tell_nodes(const NodesAskedFor& asked, reason::WaitingForNodes& why) {
+  why.free = asked.free;
+  why.nodes = asked.nodes;
+  why.slots = asked.slots;
+  why.holders = asked.holders;
+  why.holder = asked.holder;
+  why.holder_after = asked.holder_after;
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,25 @@
+// What is told of a job that waits and asks for particular nodes: how many there are, and which jobs hold their slots.
+#pragma once
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Nodes that are up, take new workers, and on which the job may run.
+struct NodesAskedFor {
+  int nodes = 0;
+  int slots = 0;
+  int free = 0;
+  int holders = 0;     // jobs that hold the others
+  JobId holder;        // holds most of them; none = no job does
+  JobId holder_after;  // holds most of the rest
+};
+[[nodiscard]] NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job);
+
+// It would not start on an empty cluster, of whose slots it could have so many; `typed`: as its types of slot bound it.
+[[nodiscard]] Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed);
+
+// Brings up to date what tells of the nodes.
+void tell_nodes(const NodesAskedFor& asked, reason::WaitingForNodes& why);
+
+}  // namespace tidepool::core

@@ -1,0 +1,34 @@
+// Which nodes a job's workers may be on: one table, a row for each thing that a job file can ask of a node. All that
+// places workers, makes room for them or counts slots for a job asks may_run_on(); the validator names the row that a
+// plan breaks.
+//
+// Rule: a constraint holds when a worker is placed. One that runs stays where it is, whatever becomes of its node.
+#pragma once
+
+#include <span>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+struct NodeConstraint {
+  const char* law;                        // that a plan breaks which places a worker in spite of it
+  bool (*is_asked)(const JobSpec& spec);  // else any node does
+  bool (*is_met)(const JobSpec& spec, const Node& node);
+  std::string (*told)(const Node& node);  // what of the node it goes by
+};
+[[nodiscard]] std::span<const NodeConstraint> node_constraints();
+
+// The first one that the node does not meet; null: the job's workers may be there.
+[[nodiscard]] const NodeConstraint* broken_constraint(const JobSpec& spec, const Node& node);
+[[nodiscard]] bool may_run_on(const JobSpec& spec, const Node& node);
+[[nodiscard]] inline bool may_run_on(const Job& job, const Node& node) {
+  return may_run_on(job.spec, node);
+}
+// It asks for particular nodes, whatever for.
+[[nodiscard]] bool is_choosy(const JobSpec& spec);
+
+// A node such as the pool makes. What labels it will have is not known before it joins.
+[[nodiscard]] Node node_to_be(const PoolSpec& pool);
+
+}  // namespace tidepool::core
