@@ -22,7 +22,6 @@ const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
 const std::vector<std::string> kPacking = {"none", "node"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
-
 constexpr std::size_t kGpuTypesMax = 16;
 constexpr double kGpuSpeedMax = 1'000'000;
 
@@ -461,12 +460,11 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
-  if (in.has("budget")) {
-    in.fail("budget", "NotBuilt", "is not built yet, and nothing else stands for it; remove it");
-  }
+  if (in.has("budget")) in.fail("budget", "NotBuilt", "is not built yet, and nothing else stands for it; remove it");
   ObjectReader topology(in.raw("topology"), "/topology", errors);
   spec.pack_node = one_of(topology, "pack", kPacking, "none") == "node";
   topology.finish();
+  spec.placement = read_placement(in.raw("placement"), errors);
   ObjectReader limits(in.raw("limits"), "/limits", errors);
   spec.max_duration = optional_duration(limits, "max_duration");
   spec.max_restarts = static_cast<int>(limits.integer("max_restarts", 3, {.low = 0, .high = 1'000'000}));
@@ -482,6 +480,9 @@ void check_batch_against_workers(const JobSpecV1& spec, Errors& errors) {
 
 json or_null(const std::optional<Duration>& duration) {
   return duration ? json(to_text(*duration)) : json(nullptr);
+}
+json or_null(const std::optional<std::int64_t>& number) {
+  return number ? json(*number) : json(nullptr);
 }
 
 json or_null(const std::string& text) {
@@ -568,7 +569,6 @@ JobSpecFindings read_job_spec(const json& document) {
 }
 
 json effective_document(const JobSpecV1& spec) {
-  const auto samples = spec.work_samples ? json(*spec.work_samples) : json(nullptr);
   return {{"name", spec.name},
           {"tenant", spec.tenant},
           {"run", run_document(spec.run)},
@@ -581,10 +581,10 @@ json effective_document(const JobSpecV1& spec) {
            {{"global", spec.batch.global},
             {"per_worker_max", spec.batch.per_worker_max},
             {"on_resize", spec.batch.on_resize},
-            {"global_max", spec.batch.global_max ? json(*spec.batch.global_max) : json(nullptr)}}},
+            {"global_max", or_null(spec.batch.global_max)}}},
           {"scaling", scaling_document(spec.scaling)},
           {"straggler", {{"detector", spec.straggler_detector}}},
-          {"work", {{"samples", samples}, {"deadline", or_null(spec.deadline)}}},
+          {"work", {{"samples", or_null(spec.work_samples)}, {"deadline", or_null(spec.deadline)}}},
           {"priority", spec.priority},
           {"preemptible", spec.preemptible},
           {"checkpoint",
@@ -592,6 +592,7 @@ json effective_document(const JobSpecV1& spec) {
             {"dir", or_null(spec.checkpoint_dir)},
             {"keep", spec.checkpoint_keep}}},
           {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
+          {"placement", placement_document(spec.placement)},
           {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},
           {"labels", spec.labels}};
 }

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/v1/placement_fields.hpp"
 #include "base/json.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
@@ -80,6 +81,7 @@ struct JobSpecV1 {
   std::string checkpoint_dir;  // a folder that every node sees; relative to the workdir; empty = the node's own
   int checkpoint_keep = 3;     // newest ones that stay
   bool pack_node = false;      // topology: {pack: node}
+  PlacementFields placement;
   std::optional<Duration> max_duration;
   int max_restarts = 3;
   std::map<std::string, std::string> labels;

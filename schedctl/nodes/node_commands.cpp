@@ -68,7 +68,7 @@ void add_create(CLI::App& token, Chosen& chosen) {
   create->add_option("--uses", asked->uses, "how many machines may")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
-  create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; shown by schedctl nodes -o json");
+  create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; jobs can ask for them");
   create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so");
   create->add_option("--slot-type", asked->slot_type,
                      "what job files call their GPUs (what the agent finds); CPU slots are always cpu");
@@ -123,12 +123,52 @@ int revoke_node(Session& session, const RevokeAsked& asked) {
   return kExitOk;
 }
 
+// "rack=r1" sets a label, "rack-" takes it away.
+json label_changes_of(const std::vector<std::string>& words) {
+  json labels = json::object();
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const bool removes = equals == std::string::npos && word.size() > 1 && word.ends_with('-');
+    if (!removes && (equals == 0 || equals == std::string::npos)) {
+      fail(kExitUsage, "\"" + word + "\" is neither KEY=VALUE, which sets a label, nor KEY-, which takes one away");
+    }
+    const std::string key = removes ? word.substr(0, word.size() - 1) : word.substr(0, equals);
+    if (labels.contains(key)) fail(kExitUsage, "the label " + key + " is named twice");
+    labels[key] = removes ? json(nullptr) : json(word.substr(equals + 1));
+  }
+  return labels;
+}
+
+int label_node(Session& session, const std::string& node, const std::vector<std::string>& words) {
+  const json body = {{"labels", label_changes_of(words)}};
+  const json answer = session.send(
+      {.method = "POST", .path = "/v1/nodes/" + escape_url(id_of(session, node)) + "/labels", .body = body.dump()});
+  session.print(answer, [&] {
+    std::string labels;
+    for (const auto& [key, value] : answer.at("labels").items()) labels += " " + key + "=" + value.get<std::string>();
+    return text_at(answer, "/id") + (labels.empty() ? " has no labels" : " has" + labels) + "\n";
+  });
+  return kExitOk;
+}
+
+void add_label(CLI::App& node, Chosen& chosen) {
+  const auto name = std::make_shared<std::string>();
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = node.add_subcommand("label", "Set labels of a node, or take them away; jobs can ask for them");
+  command->add_option("node", *name, "id or name")->required();
+  command->add_option("labels", *words, "KEY=VALUE sets one, KEY- takes one away")->required();
+  command->callback([name, words, &chosen] {
+    chosen.online = [name, words](Session& session) { return label_node(session, *name, *words); };
+  });
+}
+
 }  // namespace
 
 void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
-  CLI::App* node = app.add_subcommand("node", "Let machines join as nodes, and shut nodes out");
+  CLI::App* node = app.add_subcommand("node", "Let machines join as nodes, label them, and shut nodes out");
   node->require_subcommand(1);
   add_node_token_commands(*node, chosen);
+  add_label(*node, chosen);
   const auto asked = std::make_shared<RevokeAsked>();
   CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
   revoke->add_option("node", asked->node, "id or name")->required();

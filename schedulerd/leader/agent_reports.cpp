@@ -36,7 +36,7 @@ void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
   };
   const auto known = may_come_in(item, batch);
   if (!known.ok()) return refuse(known.error().message);
-  auto fact = fact_of_hello(on_terms(item.hello, *known), node);
+  auto fact = fact_of_hello(on_terms(item.hello, *known), node, *known ? (*known)->terms.labels : core::Labels());
   if (!fact.ok()) return refuse(fact.error().message);
   const Status learnt = batch.learn(*std::move(fact));
   if (!learnt.ok()) return refuse(learnt.error().message);

@@ -46,6 +46,11 @@ struct CordonNode {
   NodeId node;
   bool cordoned = true;
 };
+// Sets labels of the node, and takes away those that are none.
+struct LabelNode {
+  NodeId node;
+  std::map<std::string, std::optional<std::string>> labels;
+};
 // The node is to be empty so long after now.
 struct DrainNode {
   NodeId node;
@@ -106,10 +111,10 @@ struct RollBackPolicy {
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
-using CommandBody =
-    std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                 CordonNode, DrainNode, UndrainNode, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken,
-                 RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
+                                 ChangeJob, CordonNode, LabelNode, DrainNode, UndrainNode, CreateToken, RevokeToken,
+                                 CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks,
+                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

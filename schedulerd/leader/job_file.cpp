@@ -86,6 +86,7 @@ core::JobSpec to_core(const api::v1::JobSpecV1& file) {
   spec.mixed_types = file.resources.mixed_types;
   spec.cpus = file.resources.cpus;
   spec.pack_node = file.pack_node;
+  spec.placement.selector = file.placement.selector;
   spec.run = to_core_run(file.run);
   spec.checkpoint = {.every = file.checkpoint_every, .dir = file.checkpoint_dir, .keep = file.checkpoint_keep};
   spec.resize = file.run.restart ? core::ResizeMode::kRestart : core::ResizeMode::kLive;
@@ -112,6 +113,7 @@ api::v1::JobSpecV1 to_file(const core::JobSpec& spec) {
   file.preemptible = spec.preemptible;
   file.resources = {spec.gpus_per_worker, types_as_given(spec), spec.type_speeds, spec.mixed_types, spec.cpus};
   file.pack_node = spec.pack_node;
+  file.placement.selector = spec.placement.selector;
   file.run = {spec.run->trainer,
               spec.run->command,
               spec.resize == core::ResizeMode::kRestart,

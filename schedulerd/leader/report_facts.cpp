@@ -44,7 +44,7 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && name.size() <= kNameMax && std::all_of(name.begin(), name.end(), legal);
 }
 
-Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
+Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std::map<std::string, std::string> labels) {
   if (!is_node_name(hello.node)) {
     return invalid_argument(std::string(kNodeNameRule) + "; give one with --node");
   }
@@ -61,7 +61,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node) {
                                      .price_per_slot_hour = *price,
                                      .running = hello.running,
                                      .data_address = hello.data_address.value_or(""),
-                                     .isolation = hello.isolation});
+                                     .isolation = hello.isolation,
+                                     .labels = std::move(labels)});
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {

@@ -12,7 +12,8 @@
 namespace tidepool::leader {
 
 // An error refuses the agent; its message is sent to it.
-[[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node);
+[[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node,
+                                               std::map<std::string, std::string> labels = {});
 [[nodiscard]] bool is_node_name(const std::string& name);
 inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters, digits, '-', '.' or '_'";
 

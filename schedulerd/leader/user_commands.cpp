@@ -37,6 +37,7 @@ class Carrying {
     return ok_status();
   }
   Status operator()(const CordonNode& body) { return batch_.learn(core::NodeCordonChanged{body.node, body.cordoned}); }
+  Status operator()(const LabelNode& body) { return batch_.learn(core::NodeLabelled{body.node, body.labels}); }
   Status operator()(const DrainNode& body) {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }

@@ -37,6 +37,7 @@ void job_logs(Rest& rest, Call call);
 void list_nodes(Rest& rest, Call call);
 void cordon_node(Rest& rest, Call call);
 void uncordon_node(Rest& rest, Call call);
+void label_node(Rest& rest, Call call);
 void drain_node(Rest& rest, Call call);
 void undrain_node(Rest& rest, Call call);
 void list_policies(Rest& rest, Call call);

@@ -1,8 +1,10 @@
-// Node tokens, with which machines join, and the end of a node's certificate.
+// Node tokens, with which machines join, the labels of nodes, and the end of a node's certificate.
 #include <algorithm>
 
+#include "api/node_label.hpp"
 #include "api/node_token.hpp"
 #include "base/json.hpp"
+#include "core/state/node_labels.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -16,31 +18,47 @@ using nlohmann::json;
 constexpr const char* kNodeTokenLife = "1h";
 constexpr Duration kNodeTokenLifeMax = Duration::seconds(30 * 24 * 3600);
 constexpr std::int64_t kUsesMax = 10'000;
-constexpr std::size_t kLabelsMax = 32;
 constexpr std::size_t kWordMax = 63;
 constexpr std::size_t kReasonMax = 200;
 constexpr std::size_t kNodeTokenIdBytes = 6;
 constexpr std::size_t kNodeSecretBytes = 24;
 
-bool is_word(const std::string& text, bool may_be_empty) {
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-           c == '_' || c == '/';
-  };
-  return (may_be_empty || !text.empty()) && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), legal);
+// False, with a finding, if the label cannot be set.
+bool check_label(ObjectReader& in, const std::string& name, const json& value) {
+  if (core::is_implied_label(name)) {
+    in.fail("labels", "Invalid", "has \"" + name + "\", which every node has and nobody sets");
+    return false;
+  }
+  if (api::is_label_key(name) && value.is_string() && api::is_label_value(value.get<std::string>())) return true;
+  in.fail("labels", "Invalid",
+          "has \"" + name.substr(0, kWordMax) + "\": names and values are texts of " + api::kLabelRule);
+  return false;
+}
+
+// Null takes a label away.
+LabelNode read_label_changes(const json& body, NodeId node, std::vector<FieldError>& errors) {
+  LabelNode wanted{.node = node, .labels = {}};
+  ObjectReader in(body, "", errors);
+  const json labels = in.raw("labels");
+  in.finish();
+  if (!labels.is_object() || labels.empty() || labels.size() > core::kNodeLabelsMax) {
+    in.fail("labels", "WrongType", "must be an object of 1 to 32 labels, each a text, or null to take it away");
+    return wanted;
+  }
+  for (const auto& [name, value] : labels.items()) {
+    if (!check_label(in, name, value.is_null() ? json("") : value)) continue;
+    wanted.labels[name] = value.is_null() ? std::nullopt : std::optional(value.get<std::string>());
+  }
+  return wanted;
 }
 
 void read_labels(ObjectReader& in, NodeTerms& terms) {
   if (!in.has("labels")) return;
   const json labels = in.raw("labels");
   if (!labels.is_object()) return in.fail("labels", "WrongType", "must be an object of texts");
-  if (labels.size() > kLabelsMax) return in.fail("labels", "OutOfRange", "must be at most 32");
+  if (labels.size() > core::kNodeLabelsMax) return in.fail("labels", "OutOfRange", "must be at most 32");
   for (const auto& [name, value] : labels.items()) {
-    if (!is_word(name, false) || !value.is_string() || !is_word(value.get<std::string>(), true)) {
-      return in.fail("labels", "Invalid",
-                     "has \"" + name.substr(0, kWordMax) +
-                         "\": names and values are texts of at most 63 letters, digits, '-', '.', '_' or '/'");
-    }
+    if (!check_label(in, name, value)) return;
     terms.labels[name] = value.get<std::string>();
   }
 }
@@ -62,7 +80,7 @@ CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& error
   } else {
     token.lifetime = *lifetime;
   }
-  if (!is_word(token.name_prefix, true)) in.fail("name_prefix", "Invalid", "is no beginning of a node's name");
+  if (!api::is_label_value(token.name_prefix)) in.fail("name_prefix", "Invalid", "is no beginning of a node's name");
   if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
   if (price.empty()) return token;
   if (const auto amount = parse_money(price); amount.ok()) {
@@ -100,19 +118,45 @@ json created_token(Rest& rest, const Receipt& receipt, const Published& seen, co
   return created;
 }
 
+Problem unknown_node(const Call& call) {
+  return {.status = 404,
+          .code = "UnknownNode",
+          .detail = "there is no node " + call.id,
+          .hint = "GET /v1/nodes lists them"};
+}
+
 // The name of the node that the call means: by id, or by the name under which one has joined. Empty: answered already.
 std::string node_meant(Rest& rest, const Call& call) {
   const auto id = NodeId::parse(call.id);
   if (const core::Node* node = id ? call.seen->state.find_node(*id) : nullptr) return node->name;
   if (!rest.service().history().node_credentials(call.id).empty()) return call.id;
-  call.fail({.status = 404,
-             .code = "UnknownNode",
-             .detail = "there is no node " + call.id,
-             .hint = "GET /v1/nodes lists them"});
+  call.fail(unknown_node(call));
   return {};
 }
 
 }  // namespace
+
+void label_node(Rest& rest, Call call) {
+  const auto id = NodeId::parse(call.id);
+  if (!id || call.seen->state.find_node(*id) == nullptr) return call.fail(unknown_node(call));
+  const auto body = parse_json(call.request.body);
+  if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
+  std::vector<FieldError> errors;
+  LabelNode wanted = read_label_changes(body.value(), *id, errors);
+  if (!errors.empty()) {
+    return call.fail({.status = 422,
+                      .code = "InvalidLabels",
+                      .detail = "the labels need a change",
+                      .hint = "nothing was changed",
+                      .errors = std::move(errors)});
+  }
+  const Caller caller = call.caller;
+  rest.command(std::move(call), std::move(wanted), [&rest, caller, id](const Receipt&, const Published& seen) {
+    const core::Node* node = seen.state.find_node(*id);
+    const SeenBy seen_by{seen, caller, rest.service().history()};
+    return json_response(200, node == nullptr ? json{{"id", id->text()}} : render_node(seen_by, *node));
+  });
+}
 
 void list_node_tokens(Rest& rest, Call call) {
   const auto page = read_page(call, "node_tokens");

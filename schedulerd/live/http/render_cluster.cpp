@@ -7,6 +7,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/explain/explain.hpp"
+#include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
@@ -245,7 +246,7 @@ json render_node(const SeenBy& seen_by, const core::Node& node) {
           {"slot_type", node.slot_type},
           {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
           {"data_address", node.data_address.empty() ? json(nullptr) : json(node.data_address)},
-          {"labels", credential == nullptr ? std::map<std::string, std::string>() : credential->terms.labels},
+          {"labels", core::labels_of(node)},
           {"access", render_access(seen, credential)},
           {"isolation", render_isolation(node)},
           {"slots", std::move(slots)},

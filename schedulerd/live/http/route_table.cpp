@@ -30,6 +30,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/jobs/{id}/logs", Access::kViewer, kOwn, "worker offset limit follow", job_logs},
     Route{"GET", "/v1/nodes", Access::kViewer, kOwn, "limit cursor", list_nodes},
     Route{"POST", "/v1/nodes/{id}/cordon", Access::kAdmin, kAll, "", cordon_node},
+    Route{"POST", "/v1/nodes/{id}/labels", Access::kAdmin, kAll, "", label_node},
     Route{"POST", "/v1/nodes/{id}/uncordon", Access::kAdmin, kAll, "", uncordon_node},
     Route{"POST", "/v1/nodes/{id}/drain", Access::kAdmin, kAll, "", drain_node},
     Route{"POST", "/v1/nodes/{id}/undrain", Access::kAdmin, kAll, "", undrain_node},

@@ -40,6 +40,7 @@ using leader::CreateNodeToken;
 using leader::CreateToken;
 using leader::DrainNode;
 using leader::Idempotency;
+using leader::LabelNode;
 using leader::NotePolicyChecks;
 using leader::Receipt;
 using leader::ResizeJob;

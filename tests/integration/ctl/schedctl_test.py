@@ -251,6 +251,18 @@ class SchedctlTest(SchedctlCase):
             self.assertEqual(self.run_ctl(action, "local")[0], 0)
             self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/" + action)), 1)
 
+    def test_labels_of_a_node_are_set_and_taken_away(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/labels"] = (200, example("node.json"))
+        code, out, _ = self.run_ctl("node", "label", "local", "rack=r1", "disk-")
+        self.assertEqual((code, out), (0, "node-1 has rack=r1\n"))
+        sent = self.daemon.sent("POST", "/v1/nodes/node-1/labels")
+        self.assertEqual([json.loads(one["body"]) for one in sent], [{"labels": {"rack": "r1", "disk": None}}])
+        for wrong, told in ((["rack"], "neither KEY=VALUE"), (["rack=a", "rack-"], "named twice")):
+            code, _, err = self.run_ctl("node", "label", "local", *wrong)
+            self.assertEqual(code, 2)
+            self.assertIn(told, err)
+
     def test_a_refusal_is_told_in_the_daemons_words(self):
         self.daemon.routes["DELETE", "/v1/jobs/job-1"] = (
             409, {"title": "The job has ended", "detail": "job-1 has succeeded", "hint": "nothing to do"})

@@ -147,6 +147,25 @@ TEST_CASE("a node can be cordoned and used again") {
       404);
 }
 
+TEST_CASE("an admin sets labels of a node and takes them away") {
+  ViewScene scene;
+  const auto post = [&](const std::string& body) {
+    return scene.fixture.call(
+        {.method = "POST", .path = "/v1/nodes/node-1/labels", .token = scene.fixture.admin, .body = body});
+  };
+  const auto labels = [&](const std::string& body) { return json::parse(post(body).body).at("labels"); };
+  CHECK(labels(R"({"labels":{"rack":"r1","disk":"ssd"}})") == json({{"disk", "ssd"}, {"rack", "r1"}}));
+  CHECK(labels(R"({"labels":{"rack":null}})") == json({{"disk", "ssd"}}));
+  for (const char* bad : {R"({"labels":{}})", R"({"labels":{"rack":1}})", R"({"labels":{"a b":"c"}})",
+                          R"({"labels":{"slot_type":"h100"}})", R"({"label":{"rack":"r1"}})"}) {
+    const auto answer = post(bad);
+    INFO(bad << ": " << answer.body);
+    CHECK(answer.status == 422);
+    CHECK(json::parse(answer.body).at("code") == "InvalidLabels");
+  }
+  CHECK(labels(R"({"labels":{"disk":"ssd"}})") == json({{"disk", "ssd"}}));
+}
+
 TEST_CASE("a node can be drained and used again") {
   ViewScene scene;
   const auto call = [&](const char* action, const std::string& body, const char* node = "node-1") {

@@ -253,6 +253,42 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
   }
 }
 
+TEST_CASE("each rule of a selector is held, with the pointer of the label") {
+  struct Case {
+    const char* set;
+    json value;
+    const char* pointer;
+    const char* code;
+  };
+  const std::vector<Case> cases = {
+      {"/placement", "r1", "/placement", "WrongType"},
+      {"/placement", {{"selectors", json::object()}}, "/placement/selectors", "UnknownField"},
+      {"/placement", {{"selector", "r1"}}, "/placement/selector", "WrongType"},
+      {"/placement", {{"selector", {{"rack", json::array()}}}}, "/placement/selector/rack", "OutOfRange"},
+      {"/placement", {{"selector", {{"rack", 1}}}}, "/placement/selector/rack", "Invalid"},
+      {"/placement", {{"selector", {{"rack", "r 1"}}}}, "/placement/selector/rack", "Invalid"},
+      {"/placement", {{"selector", {{"a rack", "r1"}}}}, "/placement/selector/a rack", "Invalid"},
+      {"/placement", {{"selector", {{"node", ""}}}}, "/placement/selector/node", "Invalid"},
+  };
+  for (const auto& entry : cases) {
+    const auto findings = read_job_spec(with(entry.set, entry.value));
+    INFO(entry.set << " = " << entry.value.dump());
+    for (const auto& error : findings.errors)
+      UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
+    CHECK(has_finding(findings, entry.pointer, entry.code));
+  }
+}
+
+TEST_CASE("a selector takes a value or a list of them, and is echoed as lists") {
+  const auto findings =
+      read_job_spec(with("/placement", {{"selector", {{"rack", "r1"}, {"slot_type", {"NVIDIA H200", "cpu"}}}}}));
+  REQUIRE(findings.errors.empty());
+  CHECK(findings.spec.placement.selector.at("rack") == std::vector<std::string>{"r1"});
+  const json echo = effective_document(findings.spec);
+  CHECK(echo.at("placement").at("selector").at("slot_type") == json::array({"NVIDIA H200", "cpu"}));
+  CHECK(read_job_spec(echo).spec.placement.selector == findings.spec.placement.selector);
+}
+
 TEST_CASE("a budget is refused beside every other finding, and is in no job file that the daemon gives back") {
   json document = full_document();
   document["budget"] = {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}};

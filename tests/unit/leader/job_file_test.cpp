@@ -33,7 +33,7 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
     "scaling": {"policy": "fixed", "every_steps": 7, "spawn_size": 2, "efficiency_threshold": 0.25,
                 "utility": {"piecewise": [["0s", 10], ["1h", 4]]}, "price_cap": "2.50"},
     "work": {"samples": 99, "deadline": "2h"}, "priority": "high", "preemptible": false, "topology": {"pack": "node"},
-    "limits": {"max_duration": "5m", "max_restarts": 0}})");
+    "placement": {"selector": {"rack": ["r1", "r2"]}}, "limits": {"max_duration": "5m", "max_restarts": 0}})");
   const auto findings = api::v1::read_job_spec(document);
   REQUIRE(findings.errors.empty());
   const core::JobSpec spec = to_core(findings.spec);
@@ -43,6 +43,7 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
   CHECK(!spec.preemptible);
   CHECK(spec.gpus_per_worker == 2);
   CHECK(spec.pack_node);
+  CHECK(spec.placement.selector == core::Selector{{"rack", {"r1", "r2"}}});
   CHECK(spec.elastic ==
         core::ElasticSpec{2, 8, 4, {2, 4, 8}, Duration::seconds(1), Duration::seconds(2), Duration::seconds(3)});
   CHECK(spec.batch == core::BatchSpec{640, 64, core::OnResize::kSqrt});

@@ -18,8 +18,8 @@ namespace {
 using nlohmann::json;
 
 // The parts that no worker has been started with.
-constexpr std::array<std::string_view, 9> kChangeable = {"elastic", "scaling",  "work",   "priority", "preemptible",
-                                                         "budget",  "topology", "limits", "labels"};
+constexpr std::array<std::string_view, 10> kChangeable = {"elastic", "scaling",  "work",      "priority", "preemptible",
+                                                          "budget",  "topology", "placement", "limits",   "labels"};
 
 void check_parts(const json& patch, std::vector<FieldError>& errors) {
   for (const auto& [name, value] : patch.items()) {

@@ -1,0 +1,63 @@
+#include "api/v1/placement_fields.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/node_label.hpp"
+
+namespace tidepool::api::v1 {
+namespace {
+
+using nlohmann::json;
+using Errors = std::vector<FieldError>;
+
+constexpr std::size_t kKeysMax = 16;
+constexpr std::size_t kValuesMax = 64;
+
+// The name of a node and its type of slots may be any text that a node can have.
+bool may_be_value(const std::string& key, const json& value) {
+  if (!value.is_string()) return false;
+  const std::string text = value.get<std::string>();
+  const bool is_implied = key == "node" || key == "slot_type";
+  return is_implied ? !text.empty() && text.size() <= kLabelBytesMax : is_label_value(text);
+}
+
+// One value, or a list of them.
+std::vector<std::string> read_values(ObjectReader& in, const std::string& key) {
+  const json& asked = in.raw(key);
+  const json list = asked.is_array() ? asked : json::array({asked});
+  if (!is_label_key(key)) {
+    in.fail(key, "Invalid", std::string("is no label: its name must be ") + kLabelRule);
+  } else if (list.empty() || list.size() > kValuesMax) {
+    in.fail(key, "OutOfRange", "must be a value or a list of 1 to 64, such as r1 or [r1, r2]");
+  } else if (!std::all_of(list.begin(), list.end(), [&](const json& each) { return may_be_value(key, each); })) {
+    in.fail(key, "Invalid",
+            std::string("has a value that no node can have: values are texts of ") + kLabelRule + "; quote numbers");
+  } else {
+    return list.get<std::vector<std::string>>();
+  }
+  return {};
+}
+
+}  // namespace
+
+PlacementFields read_placement(const json& value, Errors& errors) {
+  PlacementFields placement;
+  ObjectReader in(value, "/placement", errors);
+  const json selector = in.raw("selector");
+  in.finish();
+  ObjectReader labels(selector, "/placement/selector", errors);
+  if (!selector.is_object()) return placement;
+  if (selector.size() > kKeysMax) in.fail("selector", "OutOfRange", "must have at most 16 labels");
+  for (const auto& [key, asked] : selector.items()) {
+    auto values = read_values(labels, key);
+    if (!values.empty()) placement.selector[key] = std::move(values);
+  }
+  return placement;
+}
+
+json placement_document(const PlacementFields& placement) {
+  return {{"selector", placement.selector}};
+}
+
+}  // namespace tidepool::api::v1
