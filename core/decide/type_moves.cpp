@@ -147,7 +147,7 @@ class RoomSearch {
 
   // How many workers of the job an empty cluster holds on nodes that the waiting job does not ask for, by type.
   const std::map<std::string, int>& workers_elsewhere(const Job& job) {
-    const Asked asked{job.spec.gpus_per_worker, job.spec.slot_types, job.spec.selector};
+    const Asked asked{job.spec.gpus_per_worker, job.spec.slot_types, job.spec.placement};
     const auto [workers, is_first] = workers_elsewhere_.try_emplace(asked);
     if (!is_first) return workers->second;
     for (const auto& [id, node] : draft_.state().nodes) {
@@ -206,8 +206,8 @@ class RoomSearch {
   int each_;
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   std::map<JobId, int> held_by_;
-  std::map<JobId, bool> elsewhere_;                                   // whether the job fits elsewhere
-  using Asked = std::tuple<int, std::vector<std::string>, Selector>;  // of nodes, with their slots
+  std::map<JobId, bool> elsewhere_;                                        // whether the job fits elsewhere
+  using Asked = std::tuple<int, std::vector<std::string>, PlacementSpec>;  // of nodes, with their slots
   std::map<Asked, std::map<std::string, int>> workers_elsewhere_;
 };
 

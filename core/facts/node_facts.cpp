@@ -199,7 +199,7 @@ Status apply(StateChange& change, const NodeLabelled& fact) {
   LabelChanges set = known->labels_set;
   for (const auto& [key, value] : fact.labels) {
     if (key.empty() || is_implied_label(key)) {
-      return invalid_argument("the label \"" + key + "\" follows from the node; nobody sets it");
+      return invalid_argument("the label \"" + key + "\" follows from the node and cannot be set");
     }
     if (value || known->labels_given.contains(key)) {
       set[key] = value;

@@ -64,10 +64,12 @@ class NodePlanner {
 
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
   // them do so, the gang gets nodes once it has waited for as long as one takes to come.
-  [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) const {
+  [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) {
     const bool any_slots_do = job.spec.gpus_per_worker == 1 && (gang_of(job) == 1 || !job.spec.pack_node);
     if (!any_slots_do || now_ - job.submitted_at >= spec.lead_time) return false;
-    const std::vector<SizeStep> steps = steps_down(state_, spec.slot_type);
+    const auto [known, is_first] = steps_down_.try_emplace(spec.slot_type);
+    if (is_first) known->second = steps_down(state_, spec.slot_type);
+    const std::vector<SizeStep>& steps = known->second;
     const auto before = lost_with(steps, slots_to_give_);
     const auto with_it = lost_with(steps, slots_to_give_ + lacking);
     if (!before || !with_it) return false;
@@ -242,8 +244,9 @@ class NodePlanner {
   const ClusterState& state_;
   Instant now_;
   NodeOrders orders_;
-  std::map<std::string, int> leaving_;  // by this decision, by pool
-  int slots_to_give_ = 0;               // that jobs are to give to gangs that wait
+  std::map<std::string, int> leaving_;                       // by this decision, by pool
+  std::map<std::string, std::vector<SizeStep>> steps_down_;  // by slot type, as far as asked
+  int slots_to_give_ = 0;                                    // that jobs are to give to gangs that wait
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Labels of nodes: what operators call them by, and what jobs ask for. A node has those of the node token with which
 // it joined, and over them those that an operator has set since, which stay when it joins again.
 //
-// Rule: its name and its type of slots are labels, too (kNodeLabel, kSlotTypeLabel), and nobody sets these.
+// Rule: its name and its type of slots are labels, too (kNodeLabel, kSlotTypeLabel), which cannot be set.
 #pragma once
 
 #include <string>

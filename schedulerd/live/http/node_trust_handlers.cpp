@@ -26,7 +26,7 @@ constexpr std::size_t kNodeSecretBytes = 24;
 // False, with a finding, if the label cannot be set.
 bool check_label(ObjectReader& in, const std::string& name, const json& value) {
   if (core::is_implied_label(name)) {
-    in.fail("labels", "Invalid", "has \"" + name + "\", which every node has and nobody sets");
+    in.fail("labels", "Invalid", "has \"" + name + "\", which every node has and cannot be set");
     return false;
   }
   if (api::is_label_key(name) && value.is_string() && api::is_label_value(value.get<std::string>())) return true;
