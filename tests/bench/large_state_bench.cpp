@@ -66,7 +66,7 @@ Join join_third(std::size_t moving, std::size_t standing) {
 double bandwidth_ms() {
   using runtime::GlooComm;
   std::vector<std::shared_ptr<GlooComm>> ranks;
-  std::vector<std::string> addresses;
+  std::vector<api::CommAddress::Gloo> addresses;
   for (int rank = 0; rank < 3; ++rank) {
     auto comm = GlooComm::open({.rank = rank, .size = 3});
     require(comm.ok(), "the mesh opens");
