@@ -569,34 +569,32 @@ JobSpecFindings read_job_spec(const json& document) {
 }
 
 json effective_document(const JobSpecV1& spec) {
-  json document{{"name", spec.name},
-                {"tenant", spec.tenant},
-                {"run", run_document(spec.run)},
-                {"resources",
-                 {{"gpus_per_worker", spec.resources.gpus_per_worker},
-                  {"gpu", gpu_document(spec.resources)},
-                  {"cpus", spec.resources.cpus ? json(*spec.resources.cpus) : json(nullptr)}}},
-                {"elastic", elastic_document(spec.elastic)},
-                {"batch",
-                 {{"global", spec.batch.global},
-                  {"per_worker_max", spec.batch.per_worker_max},
-                  {"on_resize", spec.batch.on_resize},
-                  {"global_max", or_null(spec.batch.global_max)}}},
-                {"scaling", scaling_document(spec.scaling)},
-                {"straggler", {{"detector", spec.straggler_detector}}},
-                {"work", {{"samples", or_null(spec.work_samples)}, {"deadline", or_null(spec.deadline)}}},
-                {"priority", spec.priority},
-                {"preemptible", spec.preemptible},
-                {"checkpoint",
-                 {{"every", or_null(spec.checkpoint_every)},
-                  {"dir", or_null(spec.checkpoint_dir)},
-                  {"keep", spec.checkpoint_keep}}},
-                {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
-                {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},
-                {"labels", spec.labels}};
-  // Files of before are to the letter what they were.
-  if (!spec.placement.selector.empty()) document["placement"] = placement_document(spec.placement);
-  return document;
+  return with_placement(
+      spec.placement, {{"name", spec.name},
+                       {"tenant", spec.tenant},
+                       {"run", run_document(spec.run)},
+                       {"resources",
+                        {{"gpus_per_worker", spec.resources.gpus_per_worker},
+                         {"gpu", gpu_document(spec.resources)},
+                         {"cpus", spec.resources.cpus ? json(*spec.resources.cpus) : json(nullptr)}}},
+                       {"elastic", elastic_document(spec.elastic)},
+                       {"batch",
+                        {{"global", spec.batch.global},
+                         {"per_worker_max", spec.batch.per_worker_max},
+                         {"on_resize", spec.batch.on_resize},
+                         {"global_max", or_null(spec.batch.global_max)}}},
+                       {"scaling", scaling_document(spec.scaling)},
+                       {"straggler", {{"detector", spec.straggler_detector}}},
+                       {"work", {{"samples", or_null(spec.work_samples)}, {"deadline", or_null(spec.deadline)}}},
+                       {"priority", spec.priority},
+                       {"preemptible", spec.preemptible},
+                       {"checkpoint",
+                        {{"every", or_null(spec.checkpoint_every)},
+                         {"dir", or_null(spec.checkpoint_dir)},
+                         {"keep", spec.checkpoint_keep}}},
+                       {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
+                       {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},
+                       {"labels", spec.labels}});
 }
 
 }  // namespace tidepool::api::v1

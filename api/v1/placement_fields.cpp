@@ -56,8 +56,9 @@ PlacementFields read_placement(const json& value, Errors& errors) {
   return placement;
 }
 
-json placement_document(const PlacementFields& placement) {
-  return {{"selector", placement.selector}};
+json with_placement(const PlacementFields& placement, json document) {
+  if (!placement.selector.empty()) document["placement"] = {{"selector", placement.selector}};
+  return document;
 }
 
 }  // namespace tidepool::api::v1

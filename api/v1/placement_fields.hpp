@@ -17,6 +17,8 @@ struct PlacementFields {
 };
 
 [[nodiscard]] PlacementFields read_placement(const nlohmann::json& value, std::vector<FieldError>& errors);
-[[nodiscard]] nlohmann::json placement_document(const PlacementFields& placement);
+// The job's document with its `placement`; as it is where none is asked for, so that other files are to the letter what
+// they were before there was one.
+[[nodiscard]] nlohmann::json with_placement(const PlacementFields& placement, nlohmann::json document);
 
 }  // namespace tidepool::api::v1
