@@ -93,7 +93,7 @@ class PoolProvider {
 
   // A daemon begins to run: what its configuration tells it.
   [[nodiscard]] core::PoolsConfigured begin_life();
-  // It is dead; answers to its calls reach nobody.
+  // It is dead; answers to its calls are lost.
   void end_life();
   // Makes the calls that the state asks for.
   void look(const core::ClusterState& state, Instant now);

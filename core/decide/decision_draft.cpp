@@ -168,8 +168,7 @@ Money DecisionDraft::cheapest_slot_hour() {
   if (!cheapest_) {
     cheapest_ = Money();
     for (const auto& [id, node] : state_.nodes) {
-      const bool usable = node.state == NodeState::kUp && !node.is_closed();
-      if (usable && (*cheapest_ == Money() || node.price_per_slot_hour < *cheapest_)) {
+      if (node.takes_workers() && (*cheapest_ == Money() || node.price_per_slot_hour < *cheapest_)) {
         cheapest_ = node.price_per_slot_hour;
       }
     }

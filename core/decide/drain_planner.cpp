@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/state/job_state.hpp"
@@ -218,20 +219,17 @@ void plan_drains(DecisionDraft& draft, const IdSet<JobId>& jobs) {
 
 std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<NodeId>& nodes,
                                       std::optional<Instant> after) {
-  std::optional<Instant> first;
-  const auto consider = [&](Instant when) {
-    if ((!after || when > *after) && (!first || when < *first)) first = when;
-  };
+  FirstAfter first(after);
   for (const NodeId id : nodes) {
     const Node& node = *state.find_node(id);
     for (const WorkerId owner : node.owners) {
       const Worker* worker = owner ? state.find_worker(owner) : nullptr;
       if (worker == nullptr || worker->node_lost || worker->kill_at) continue;
-      consider(node.drain->deadline - state.find_job(worker->job)->spec.elastic.grace);
-      consider(node.drain->deadline);
+      first.consider(node.drain->deadline - state.find_job(worker->job)->spec.elastic.grace);
+      first.consider(node.drain->deadline);
     }
   }
-  return first;
+  return first.found();
 }
 
 std::optional<Reason> kept_waiting_by_drain(DecisionDraft& draft, const Job& job) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/first_after.hpp"
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/decide/apply_plan.hpp"
@@ -237,9 +238,7 @@ struct Engine::Impl {
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
     }
     // Of nodes only where no job changes: what they free or take is known then, and the next decision sees it.
-    if (draft.changes_nothing()) {
-      draft.set_nodes(parts.provision ? parts.provision->plan(state, now) : plan_nodes(state, now));
-    }
+    if (draft.changes_nothing()) draft.set_nodes(parts.provision->plan(state, now));
     Decision decision = std::move(draft).finish();
     if (scope.times != nullptr) scope.times->end();
     return decision;
@@ -252,6 +251,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   TP_CHECK(parts.policies.contains("default"), "there is a policy called default");
   TP_CHECK(parts.stragglers.usual != nullptr, "there is a straggler detector");
   impl_->parts = std::move(parts);
+  if (!impl_->parts.provision) impl_->parts.provision = built_in_rule();
   impl_->state = std::move(state);
   impl_->follow_policy();
 }
@@ -336,20 +336,15 @@ const ClusterState& Engine::view() const {
 }
 
 std::optional<Instant> Engine::next_due() const {
-  std::optional<Instant> first = impl_->work.next_due();
-  const auto consider = [&](std::optional<Instant> due) {
-    if (due) first = first ? std::min(*first, *due) : due;
-  };
-  consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
-  const ProvisionRule* rule = impl_->parts.provision.get();
-  consider(rule != nullptr ? rule->next_due(impl_->state, impl_->decided_at)
-                           : next_provision_due(impl_->state, impl_->decided_at));
+  FirstAfter first;
+  first.consider(impl_->work.next_due());
+  first.consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
+  first.consider(impl_->parts.provision->next_due(impl_->state, impl_->decided_at));
   const ClusterPlan& plan = impl_->state.plan;
   if (impl_->planner && !impl_->work[JobSet::kCounted].empty() && !plan.policy.empty()) {
-    const Instant again = next_plan_at(plan, impl_->parts.config.plan_every);
-    first = first ? std::min(*first, again) : again;
+    first.consider(next_plan_at(plan, impl_->parts.config.plan_every));
   }
-  return first;
+  return first.found();
 }
 
 std::optional<std::int64_t> Engine::question(Instant now) const {

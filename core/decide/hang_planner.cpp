@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/first_after.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/state/membership.hpp"
 
@@ -102,17 +103,14 @@ void stop_late(DecisionDraft& draft, const Job& job) {
 }
 
 std::optional<Instant> next_hang(const ClusterState& state, const Job& job, const EngineConfig& config, Instant after) {
-  std::optional<Instant> first;
-  const auto consider = [&](Instant when) {
-    if (when > after && (!first || when < *first)) first = when;
-  };
+  FirstAfter first(after);
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
-    if (boots) consider(worker.started_at + config.start_timeout);
+    if (boots) first.consider(worker.started_at + config.start_timeout);
   }
-  if (const auto deadline = switch_deadline(job, config)) consider(*deadline);
-  return first;
+  first.consider(switch_deadline(job, config));
+  return first.found();
 }
 
 }  // namespace tidepool::core

@@ -7,15 +7,12 @@
 namespace tidepool::core {
 
 bool may_hold(const Node& node, const Job& job) {
-  return node.state == NodeState::kUp && !node.is_closed() && may_run_on(job, node) &&
+  return node.takes_workers() && may_run_on(job, node) &&
          node.owners.size() >= static_cast<std::size_t>(job.spec.gpus_per_worker);
 }
 
 bool comes_free(const ClusterState& state, const Worker& worker, const IdSet<WorkerId>& leaving) {
-  if (worker.node_lost) return false;
-  const Job& job = *state.find_job(worker.job);
-  return worker.phase == WorkerPhase::kLeaving || worker.kill_at || leaving.contains(worker.id) ||
-         (job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id));
+  return (leaving.contains(worker.id) && !worker.node_lost) || is_on_its_way_out(*state.find_job(worker.job), worker);
 }
 
 OpenSlots::OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving)

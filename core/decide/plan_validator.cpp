@@ -223,7 +223,7 @@ class PlanCheck {
 
   Status slots(const Job& job, const WorkerPlacement& placement) {
     const Node* node = state_.find_node(placement.node);
-    if (node == nullptr || node->state != NodeState::kUp || node->is_closed()) {
+    if (node == nullptr || !node->takes_workers()) {
       return breaks("NodeIsUsable", placement.worker.text() + " on " + placement.node.text());
     }
     if (const NodeConstraint* broken = broken_constraint(job.spec, *node)) {

@@ -6,19 +6,10 @@
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
-namespace {
-
-bool leaves(const Job& job, const Worker& worker) {
-  if (worker.node_lost) return false;
-  if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
-  return job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id);
-}
-
-}  // namespace
 
 bool releases_slots(const ClusterState& state, const Job& job) {
   return std::any_of(job.membership.workers.begin(), job.membership.workers.end(),
-                     [&](WorkerId id) { return leaves(job, *state.find_worker(id)); });
+                     [&](WorkerId id) { return is_on_its_way_out(job, *state.find_worker(id)); });
 }
 
 SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft) {
@@ -26,7 +17,7 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
   for (const JobId id : releasing) {
     const Job& job = *draft.state().find_job(id);
     for (const WorkerId worker : job.membership.workers) {
-      if (leaves(job, *draft.state().find_worker(worker))) leaving.insert(worker);
+      if (is_on_its_way_out(job, *draft.state().find_worker(worker))) leaving.insert(worker);
     }
   }
   for (const WorkerId id : leaving) add(*draft.state().find_worker(id));
@@ -35,7 +26,7 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
 void SlotReservations::add(const Worker& worker) {
   if (!counted_.insert(worker.id)) return;
   const Node& node = *draft_.state().find_node(worker.node);
-  if (node.state != NodeState::kUp || node.is_closed() || draft_.free_slots().is_closed(node.id)) return;
+  if (!node.takes_workers() || draft_.free_slots().is_closed(node.id)) return;
   coming_[worker.node] += static_cast<int>(worker.slots.size());
   all_coming_ += static_cast<int>(worker.slots.size());
   coming_of_[node.slot_type] += static_cast<int>(worker.slots.size());

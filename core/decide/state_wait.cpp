@@ -38,7 +38,7 @@ NodeId holder_of_state(const ClusterState& state, const Job& job) {
 std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::nullopt;  // what its program keeps is not known
   const Node* home = draft.state().find_node(holder_of_state(draft.state(), job));
-  if (home == nullptr || home->state != NodeState::kUp || home->is_closed()) return std::nullopt;
+  if (home == nullptr || !home->takes_workers()) return std::nullopt;
   if (!may_run_on(job, *home)) return std::nullopt;
   if (draft.free_slots().free_on(home->id) >= static_cast<std::size_t>(job.spec.gpus_per_worker)) return std::nullopt;
   const auto patience = patience_of(job);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/hang_planner.hpp"
 #include "core/decide/restart_planner.hpp"
@@ -213,29 +214,27 @@ bool is_ending(const Job& job, Instant now) {
 }
 
 std::optional<Instant> next_due(const ClusterState& state, const Job& job, const EngineConfig& config, Instant after) {
-  std::optional<Instant> first;
-  const auto consider = [&](Instant when) {
-    if (when > after && (!first || when < *first)) first = when;
-  };
+  FirstAfter first(after);
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     if (worker.node_lost || worker.kill_at) continue;
-    if (worker.stop_due) consider(*worker.stop_due);
+    if (worker.stop_due) first.consider(*worker.stop_due);
   }
-  if (const auto hang = next_hang(state, job, config, after)) consider(*hang);
-  if (const auto launch = next_launch(job)) consider(*launch);
-  if (is_final(job.state())) return first;
-  if (job.spec.max_duration && job.started_at) consider(*job.started_at + *job.spec.max_duration);
-  if (const auto ends = state_wait_ends(job)) consider(*ends);
-  if (const auto look = next_look_for_type(job, after)) consider(*look);
-  if (!is_active(job.state())) return first;
-  if (job.recovery.unconfirmed_since) consider(*job.recovery.unconfirmed_since + config.finish_patience);
-  if (job.last_resize_at && !job.recovery.cooldown_waived) consider(*job.last_resize_at + job.spec.elastic.cooldown);
-  if (job.last_start_at) consider(*job.last_start_at + job.spec.elastic.min_runtime);
-  if (const auto next = next_replacement(job)) consider(*next);
+  first.consider(next_hang(state, job, config, after));
+  first.consider(next_launch(job));
+  if (is_final(job.state())) return first.found();
+  if (job.spec.max_duration && job.started_at) first.consider(*job.started_at + *job.spec.max_duration);
+  first.consider(state_wait_ends(job));
+  first.consider(next_look_for_type(job, after));
+  if (!is_active(job.state())) return first.found();
+  if (job.recovery.unconfirmed_since) first.consider(*job.recovery.unconfirmed_since + config.finish_patience);
+  if (job.last_resize_at && !job.recovery.cooldown_waived)
+    first.consider(*job.last_resize_at + job.spec.elastic.cooldown);
+  if (job.last_start_at) first.consider(*job.last_start_at + job.spec.elastic.min_runtime);
+  first.consider(next_replacement(job));
   const bool unplanned = job.planned && job.planned->target.size == 0;
-  if (const auto late = unplanned ? overdue_at(job) : std::nullopt) consider(*late);
-  return first;
+  first.consider(unplanned ? overdue_at(job) : std::nullopt);
+  return first.found();
 }
 
 }  // namespace tidepool::core

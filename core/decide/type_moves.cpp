@@ -151,8 +151,7 @@ class RoomSearch {
     const auto [workers, is_first] = workers_elsewhere_.try_emplace(asked);
     if (!is_first) return workers->second;
     for (const auto& [id, node] : draft_.state().nodes) {
-      const bool is_open = node.state == NodeState::kUp && !node.is_closed();
-      if (!is_open || !may_run_on(job, node) || may_run_on(waiting_, node)) continue;
+      if (!node.takes_workers() || !may_run_on(job, node) || may_run_on(waiting_, node)) continue;
       workers->second[node.slot_type] += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
     }
     return workers->second;

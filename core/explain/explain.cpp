@@ -149,8 +149,7 @@ void suggest_victims(const ClusterState& state, int slots_short, Explanation& ou
 void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
   const Node* best = nullptr;
   for (const auto& [id, node] : state.nodes) {
-    const bool usable =
-        node.state == NodeState::kUp && !node.is_closed() && static_cast<int>(node.owners.size()) >= slots;
+    const bool usable = node.takes_workers() && static_cast<int>(node.owners.size()) >= slots;
     if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
   }
   if (slots == 1 || best == nullptr) return;

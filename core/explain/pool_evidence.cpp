@@ -32,7 +32,7 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
   for (const auto& [name, pool] : state.pools.pools) {
     if (!suits(job, pool.spec)) continue;
     for (const auto& [request, node] : state.pools.nodes) {
-      const bool comes = node.state == PoolNodeState::kAsked || node.state == PoolNodeState::kCreated;
+      const bool comes = node.is_coming();
       if (node.pool == name && comes) lines.push_back(on_its_way(state, node, pool.spec));
     }
     const int nodes = state.pools.count(name);

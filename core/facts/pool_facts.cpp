@@ -110,24 +110,7 @@ void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
   }
 }
 
-// The list lacks it.
-void miss(StateChange& change, PoolNode& node) {
-  const Node* joined = change.state().find_node(node.node);
-  switch (node.state) {
-    case PoolNodeState::kAsked: return;
-    case PoolNodeState::kCreated:
-      if (change.at() - node.since < kListLag) return;
-      create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
-      return forget(change, node.request, "the provider lists it no more");
-    case PoolNodeState::kJoined:
-    case PoolNodeState::kDraining:
-      if (joined == nullptr || joined->state == NodeState::kUp) return;
-      note_outside_change(change);
-      return forget(change, node.request, "its provider has ended it");
-    case PoolNodeState::kReleasing: return forget(change, node.request, "given back");
-  }
-}
-
+// What it means that a list lacks the node: nothing yet, or miss().
 bool is_lacking(const ClusterState& state, const PoolNode& node, Instant now) {
   const Node* joined = state.find_node(node.node);
   switch (node.state) {
@@ -138,6 +121,32 @@ bool is_lacking(const ClusterState& state, const PoolNode& node, Instant now) {
     case PoolNodeState::kReleasing: return true;
   }
   return false;
+}
+
+// Of the nodes that the list should have.
+std::vector<NodeRequest> lacking_in(const ClusterState& state, const PoolListed& fact, Instant now) {
+  std::set<NodeRequest> listed;
+  for (const auto& entry : fact.nodes) listed.insert(entry.request);
+  std::vector<NodeRequest> lacking;
+  for (const auto& [request, node] : state.pools.nodes) {
+    const bool is_told = node.pool == fact.pool && request < fact.asked_before;
+    if (is_told && !listed.contains(request) && is_lacking(state, node, now)) lacking.push_back(request);
+  }
+  return lacking;
+}
+
+void miss(StateChange& change, const PoolNode& node) {
+  switch (node.state) {
+    case PoolNodeState::kAsked: return;
+    case PoolNodeState::kCreated:
+      create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
+      return forget(change, node.request, "the provider lists it no more");
+    case PoolNodeState::kJoined:
+    case PoolNodeState::kDraining:
+      note_outside_change(change);
+      return forget(change, node.request, "its provider has ended it");
+    case PoolNodeState::kReleasing: return forget(change, node.request, "given back");
+  }
 }
 
 void apply(StateChange& change, const CreateNodeIntent& intent, const Reason& reason) {
@@ -210,7 +219,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
     pool.retired = true;
     pool.spec.min = pool.spec.max = 0;
   }
-  std::erase_if(pools.pools, [&](const auto& any) { return any.second.retired && pools.count(any.first) == 0; });
+  for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
   if (pools == before) return ok_status();
   note_outside_change(change);
   change.emit("pools.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
@@ -262,9 +271,7 @@ Status apply(StateChange& change, const PoolNodeDeleteFailed& fact) {
 Status apply(StateChange& change, const PoolListed& fact) {
   NodePools& pools = change.state().pools;
   if (pools.find(fact.pool) == nullptr) return ok_status();
-  std::set<NodeRequest> listed;
   for (const auto& entry : fact.nodes) {
-    listed.insert(entry.request);
     PoolNode* node = find(change, entry.request);
     if (node != nullptr) {
       see(change, *node, entry);
@@ -277,12 +284,7 @@ Status apply(StateChange& change, const PoolListed& fact) {
       emit(change, "pool.node_unknown", found);
     }
   }
-  std::vector<NodeRequest> missing;
-  for (const auto& [request, node] : pools.nodes) {
-    const bool is_told = node.pool == fact.pool && request < fact.asked_before;
-    if (is_told && !listed.contains(request)) missing.push_back(request);
-  }
-  for (const NodeRequest request : missing) miss(change, *find(change, request));
+  for (const NodeRequest request : lacking_in(change.state(), fact, change.at())) miss(change, *find(change, request));
   return ok_status();
 }
 
@@ -312,7 +314,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
     node.drain = {
         .since = change.at(), .deadline = change.at() + kLastMoments, .reason = "its provider is told to end it"};
   }
-  if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) return;
+  if (!mine.is_coming()) return;
   node.drain.reset();
   node.cordoned = false;  // of an earlier machine of this name
   node.labels_set.clear();
@@ -350,9 +352,7 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
 }
 
 bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) {
-  std::set<NodeRequest> listed;
   for (const auto& entry : fact.nodes) {
-    listed.insert(entry.request);
     const PoolNode* node = state.pools.find_node(entry.request);
     if (node == nullptr || node->state == PoolNodeState::kAsked) return true;
     if (!entry.provider_id.empty() && entry.provider_id != node->provider_id) return true;
@@ -360,11 +360,7 @@ bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) 
     const bool was_told = node->state == PoolNodeState::kReleasing && node->delete_answered;
     if (was_told && !node->backoff.holds(now)) return true;
   }
-  return std::any_of(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& any) {
-    const auto& [request, node] = any;
-    const bool is_told = node.pool == fact.pool && request < fact.asked_before && !listed.contains(request);
-    return is_told && is_lacking(state, node, now);
-  });
+  return !lacking_in(state, fact, now).empty();
 }
 
 }  // namespace tidepool::core

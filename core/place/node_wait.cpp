@@ -11,7 +11,7 @@ NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
   NodesAskedFor asked;
   std::map<JobId, int> held;
   for (const auto& [id, node] : state.nodes) {
-    if (node.state != NodeState::kUp || node.is_closed() || !may_run_on(job, node)) continue;
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
     ++asked.nodes;
     asked.slots += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) {

@@ -13,10 +13,6 @@ GangRequest on_type(GangRequest gang, const std::string& type) {
   return gang;
 }
 
-bool usable(const Node& node) {
-  return node.state == NodeState::kUp && !node.is_closed();
-}
-
 bool is_of_type(const Node& node, const std::vector<std::string>& slot_types) {
   return slot_types.empty() || std::find(slot_types.begin(), slot_types.end(), node.slot_type) != slot_types.end();
 }
@@ -30,7 +26,7 @@ std::size_t free_in(const Node& node) {
 FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
   for (const auto& [id, node] : state.nodes) {
     if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
-    if (!usable(node)) continue;
+    if (!node.takes_workers()) continue;
     const std::size_t free = free_in(node);
     if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
     if (free >= nodes_with_.size()) nodes_with_.resize(free + 1);
@@ -97,7 +93,7 @@ int FreeSlots::room_anywhere(const GangRequest& gang) const {
   }
   const int room = static_cast<int>(workers);
   const Node* avoided = gang.avoid_always ? state_.find_node(gang.avoid) : nullptr;
-  if (avoided == nullptr || !usable(*avoided) || !suits(gang.avoid, gang)) return room;
+  if (avoided == nullptr || !avoided->takes_workers() || !suits(gang.avoid, gang)) return room;
   return room - static_cast<int>(free_on(gang.avoid)) / gang.slots_per_worker;
 }
 
@@ -169,7 +165,7 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   if (workers_left == gang.workers && gang.first_on) {
     const Node* node = state_.find_node(gang.first_on);
-    const bool open = node != nullptr && usable(*node) && suits(gang.first_on, gang);
+    const bool open = node != nullptr && node->takes_workers() && suits(gang.first_on, gang);
     if (open && free_on(gang.first_on) >= need) return gang.first_on;
   }
   const bool is_bound = !gang.slot_types.empty() || !gang.other_than.empty() || gang.not_for != nullptr;
@@ -188,7 +184,7 @@ NodeId FreeSlots::best_of(const GangRequest& gang, int workers_left) const {
   if (gang.pack) {
     for (const NodeId id : gang.prefer) {
       const Node* node = state_.find_node(id);
-      const bool open = node != nullptr && usable(*node) && id != gang.avoid && suits(id, gang);
+      const bool open = node != nullptr && node->takes_workers() && id != gang.avoid && suits(id, gang);
       if (open && free_on(id) >= need) return id;
     }
     // The smallest node that takes all that is left, else the emptiest one.
@@ -222,7 +218,7 @@ bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {
-  if (!usable(*state_.find_node(node)) || closed_.contains(node)) return 0;
+  if (!state_.find_node(node)->takes_workers() || closed_.contains(node)) return 0;
   const auto taken = taken_on_.find(node);
   return free_in(*state_.find_node(node)) - (taken == taken_on_.end() ? 0 : taken->second.size());
 }
@@ -240,7 +236,7 @@ int empty_cluster_capacity(const ClusterState& state, const Job& job) {
   std::map<std::string, int> workers;  // by type, or all of them
   int most = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (!usable(node) || !may_run_on(job, node)) continue;
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
     const std::string kind = job.spec.mixed_types ? std::string() : node.slot_type;
     most = std::max(most, workers[kind] += static_cast<int>(node.owners.size()) / each);
   }

@@ -5,18 +5,11 @@
 #include <utility>
 
 namespace tidepool::core {
-namespace {
 
 bool waits_for_slots(const Job& job) {
   return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend &&
          !job.recovery.misconfigured;
 }
-
-bool is_on_its_way(const PoolNode& mine) {
-  return mine.state == PoolNodeState::kAsked || mine.state == PoolNodeState::kCreated;
-}
-
-}  // namespace
 
 NodeOrders::NodeOrders(const ClusterState& state, Instant now)
     : state_(state), now_(now), room_(state), next_request_(state.pools.next_request) {
@@ -171,7 +164,7 @@ reason::OfNode node_of(const PoolSpec& spec) {
 
 std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine) {
   const PoolSpec& spec = state.pools.find(mine.pool)->spec;
-  if (is_on_its_way(mine)) return mine.asked_at + join_patience(spec);
+  if (mine.is_coming()) return mine.asked_at + join_patience(spec);
   if (mine.away_since) return *mine.away_since + join_patience(spec);
   return std::nullopt;
 }

@@ -59,6 +59,7 @@ class NodeOrders {
   std::set<std::string> names_;         // given to them
 };
 
+[[nodiscard]] bool waits_for_slots(const Job& job);
 // Jobs that wait for slots, in the order in which they are served: by priority, then by age.
 [[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
 // What the reasons of a node tell of its kind.

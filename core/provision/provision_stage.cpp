@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "base/overloaded.hpp"
 #include "core/provision/node_orders.hpp"
 #include "core/provision/size_steps.hpp"
@@ -20,7 +21,6 @@ namespace {
 constexpr double kBuyAbove = 1.1;
 constexpr double kSellBelow = 0.9;
 constexpr int kFreeParts = 4;  // with one of so many parts of a node's slots free no node is bought for growth
-constexpr Duration kDrainMost = Duration::seconds(600);
 constexpr Duration kEndMargin = Duration::seconds(5);
 
 Money scaled(Money money, double by) {
@@ -86,7 +86,7 @@ class NodePlanner {
     }
     const int staying = state_.pools.staying(mine.pool) - leaving_[mine.pool];
     if (staying > pool.spec.max) {
-      return empty(mine, kDrainMost, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
+      return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
     const bool is_idle = mine.idle_since && now_ - *mine.idle_since >= pool.spec.idle;
     if (!is_idle || staying <= pool.spec.min || orders_.room().held().contains(mine.node)) return;
@@ -152,9 +152,8 @@ class NodePlanner {
   }
 
   [[nodiscard]] bool any_leaves() const {
-    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [](const auto& any) {
-      return any.second.state == PoolNodeState::kDraining || any.second.state == PoolNodeState::kReleasing;
-    });
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(),
+                       [](const auto& any) { return any.second.is_leaving(); });
   }
 
   // One node at a time, of the dearest pool first, and of a pool the one that holds least.
@@ -167,7 +166,7 @@ class NodePlanner {
         const auto worth = worth_of(*mine, spec);
         if (!worth || *worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
         return empty(
-            *mine, kDrainMost,
+            *mine, kEmptiedWithin,
             reason::NodeNotWorth{.worth = *worth, .price = spec.price_per_slot_hour, .slots = spec.slots_per_node});
       }
     }
@@ -213,7 +212,7 @@ class NodePlanner {
       if (slots > 0 && job.spec.gpus_per_worker > 1) return std::nullopt;
       lacking += slots;
       const auto end = expected_end(job);
-      any_stays = any_stays || !end || *end - now_ > kDrainMost;
+      any_stays = any_stays || !end || *end - now_ > kEmptiedWithin;
     }
     if (!any_stays) return std::nullopt;
     const auto lost = lost_without(spec, state_.find_node(mine.node)->slot_type, lacking);
@@ -249,34 +248,43 @@ class NodePlanner {
   int slots_to_give_ = 0;                                    // that jobs are to give to gangs that wait
 };
 
-}  // namespace
+class BuiltInRule final : public ProvisionRule {
+ public:
+  [[nodiscard]] std::vector<PlannedNode> plan(const ClusterState& state, Instant now) const override;
+  [[nodiscard]] std::optional<Instant> next_due(const ClusterState& state, std::optional<Instant> after) const override;
+};
 
-std::vector<PlannedNode> plan_nodes(const ClusterState& state, Instant now) {
+std::vector<PlannedNode> BuiltInRule::plan(const ClusterState& state, Instant now) const {
   return state.pools.pools.empty() ? std::vector<PlannedNode>() : NodePlanner(state, now).run();
 }
 
-std::optional<Instant> next_provision_due(const ClusterState& state, std::optional<Instant> after) {
-  std::optional<Instant> first;
-  const auto consider = [&](Instant when) {
-    if ((!after || when > *after) && (!first || when < *first)) first = when;
-  };
+std::optional<Instant> BuiltInRule::next_due(const ClusterState& state, std::optional<Instant> after) const {
+  FirstAfter first(after);
   for (const auto& [name, pool] : state.pools.pools) {
-    if (pool.backoff.failures > 0) consider(pool.backoff.until);
-    consider(state.pools.changed_at + pool.spec.idle);
+    if (pool.backoff.failures > 0) first.consider(pool.backoff.until);
+    first.consider(state.pools.changed_at + pool.spec.idle);
   }
   if (!state.pools.pools.empty()) {
-    for (const Job* job : waiting_jobs(state)) {
-      for (const auto& [name, pool] : state.pools.pools) consider(job->submitted_at + pool.spec.lead_time);
+    for (const auto& [id, job] : state.jobs) {
+      if (!waits_for_slots(*job)) continue;
+      for (const auto& [name, pool] : state.pools.pools) first.consider(job->submitted_at + pool.spec.lead_time);
     }
   }
   for (const auto& [request, mine] : state.pools.nodes) {
     const PoolSpec& spec = state.pools.find(mine.pool)->spec;
-    if (const auto due = give_up_due(state, mine)) consider(*due);
-    if (mine.state == PoolNodeState::kJoined) consider(mine.since + spec.idle);
-    if (mine.idle_since) consider(*mine.idle_since + spec.idle);
-    if (mine.ends_at && mine.state == PoolNodeState::kJoined) consider(*mine.ends_at - lifetime_notice(mine));
+    first.consider(give_up_due(state, mine));
+    if (mine.state == PoolNodeState::kJoined) first.consider(mine.since + spec.idle);
+    if (mine.idle_since) first.consider(*mine.idle_since + spec.idle);
+    if (mine.ends_at && mine.state == PoolNodeState::kJoined) first.consider(*mine.ends_at - lifetime_notice(mine));
   }
-  return first;
+  return first.found();
+}
+
+}  // namespace
+
+std::shared_ptr<const ProvisionRule> built_in_rule() {
+  static const auto rule = std::make_shared<const BuiltInRule>();
+  return rule;
 }
 
 std::optional<std::string> broken_node_rule(const ClusterState& state, const std::vector<PlannedNode>& nodes) {

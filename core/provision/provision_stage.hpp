@@ -11,18 +11,18 @@
 // a provider ends a node is such a thing.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/provision/provision_rule.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 
 namespace tidepool::core {
 
-[[nodiscard]] std::vector<PlannedNode> plan_nodes(const ClusterState& state, Instant now);
-
-// The first time after `after` at which time alone may make something of the above due.
-[[nodiscard]] std::optional<Instant> next_provision_due(const ClusterState& state, std::optional<Instant> after);
+[[nodiscard]] std::shared_ptr<const ProvisionRule> built_in_rule();
 
 // Names the first rule that these break.
 [[nodiscard]] std::optional<std::string> broken_node_rule(const ClusterState& state,

@@ -79,7 +79,7 @@ int ClusterState::slots_total() const {
 int ClusterState::slots_free() const {
   std::ptrdiff_t free = 0;
   for (const auto& [id, node] : nodes) {
-    if (node.state != NodeState::kUp || node.is_closed()) continue;
+    if (!node.takes_workers()) continue;
     free += std::count(node.owners.begin(), node.owners.end(), WorkerId());
   }
   return static_cast<int>(free);

@@ -116,6 +116,7 @@ struct Node {
 
   // Keeps the workers that it has for now, and gets no new ones.
   [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }
+  [[nodiscard]] bool takes_workers() const { return state == NodeState::kUp && !is_closed(); }
   [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
 };
 

@@ -63,6 +63,12 @@ bool winds_down(const Job& job) {
          job.requests.cancel || job.recovery.misconfigured || job.recovery.restarts > job.spec.max_restarts;
 }
 
+bool is_on_its_way_out(const Job& job, const Worker& worker) {
+  if (worker.node_lost) return false;
+  if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
+  return job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id);
+}
+
 bool contains(const std::vector<WorkerId>& list, WorkerId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
 }

@@ -33,6 +33,9 @@ namespace tidepool::core {
 // The job ends, or will hold nothing soon: its workers' exits are expected.
 [[nodiscard]] bool winds_down(const Job& job);
 
+// It leaves or is killed, and its node is not lost: its slots come free without a further decision.
+[[nodiscard]] bool is_on_its_way_out(const Job& job, const Worker& worker);
+
 [[nodiscard]] bool contains(const std::vector<WorkerId>& list, WorkerId id);
 
 }  // namespace tidepool::core

@@ -9,11 +9,6 @@ namespace {
 constexpr Duration kFirstBackoff = Duration::seconds(15);
 constexpr int kDoublings = 7;  // to 32 minutes
 constexpr int kLeadTimes = 3;
-constexpr Duration kNoticeMost = Duration::seconds(600);
-
-bool leaves(const PoolNode& node) {
-  return node.state == PoolNodeState::kDraining || node.state == PoolNodeState::kReleasing;
-}
 
 }  // namespace
 
@@ -71,13 +66,14 @@ int NodePools::count(const std::string& pool) const {
 }
 
 int NodePools::staying(const std::string& pool) const {
-  return static_cast<int>(std::count_if(
-      nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.pool == pool && !leaves(any.second); }));
+  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [&](const auto& any) {
+    return any.second.pool == pool && !any.second.is_leaving();
+  }));
 }
 
 Duration lifetime_notice(const PoolNode& node) {
   const Duration lifetime = *node.ends_at - node.asked_at;
-  return std::min(kNoticeMost, Duration::micros(std::max<std::int64_t>(0, lifetime.count_us() / 4)));
+  return std::min(kEmptiedWithin, Duration::micros(std::max<std::int64_t>(0, lifetime.count_us() / 4)));
 }
 
 bool nears_its_end(const PoolNode& node, Instant now) {

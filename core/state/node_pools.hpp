@@ -88,6 +88,13 @@ struct PoolNode {
   bool delete_answered = false;            // the provider has said that it ends
   Backoff backoff = {};                    // of ending it
   bool operator==(const PoolNode&) const = default;
+
+  // Asked for, and its agent has not joined yet.
+  [[nodiscard]] bool is_coming() const { return state == PoolNodeState::kAsked || state == PoolNodeState::kCreated; }
+  // On its way out.
+  [[nodiscard]] bool is_leaving() const {
+    return state == PoolNodeState::kDraining || state == PoolNodeState::kReleasing;
+  }
 };
 
 struct NodePools {
@@ -108,6 +115,8 @@ struct NodePools {
   [[nodiscard]] int staying(const std::string& pool) const;
 };
 
+// For so long the workers of a node that is emptied have time, at most.
+inline constexpr Duration kEmptiedWithin = Duration::seconds(600);
 // How long before its provider ends it a node is emptied, and for how long its workers have time. Requires: ends_at.
 [[nodiscard]] Duration lifetime_notice(const PoolNode& node);
 // Its provider ends it, and the time to empty it has come.

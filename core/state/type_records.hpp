@@ -26,7 +26,7 @@ inline constexpr const char* kMixedTypes = "*";
 [[nodiscard]] bool is_split(const ClusterState& state, const Job& job);
 
 // How fast a worker of the job is expected to be on this type of slot, beside the others that it asks for: as it was
-// measured, if it was on all of them; else as its user states; 1 where he does not.
+// measured, if it was on all of them; else as its user states; 1 where the file says nothing.
 [[nodiscard]] double expected_speed(const Job& job, const std::string& slot_type);
 
 // From now on the job is measured on slots of this type; what was measured on another one is kept aside. Records of

@@ -160,7 +160,7 @@ void EngineRows::count_types(const core::ClusterState& state) {
   open_.clear();
   bound_.clear();
   for (const auto& [id, node] : state.nodes) {
-    if (node.state == core::NodeState::kUp && !node.is_closed()) {
+    if (node.takes_workers()) {
       open_[node.slot_type] += static_cast<int>(node.owners.size());
     }
   }

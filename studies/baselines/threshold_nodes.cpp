@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "core/provision/node_orders.hpp"
 
 namespace tidepool::studies {
@@ -43,20 +44,19 @@ std::vector<core::PlannedNode> ThresholdNodes::plan(const core::ClusterState& st
 }
 
 std::optional<Instant> ThresholdNodes::next_due(const core::ClusterState& state, std::optional<Instant> after) const {
-  std::optional<Instant> first;
-  const auto consider = [&](Instant when) {
-    if ((!after || when > *after) && (!first || when < *first)) first = when;
-  };
-  if (state.pools.pools.empty()) return first;
-  for (const core::Job* job : core::waiting_jobs(state)) consider(job->submitted_at + patience_);
+  FirstAfter first(after);
+  if (state.pools.pools.empty()) return first.found();
+  for (const auto& [id, job] : state.jobs) {
+    if (core::waits_for_slots(*job)) first.consider(job->submitted_at + patience_);
+  }
   for (const auto& [name, pool] : state.pools.pools) {
-    if (pool.backoff.failures > 0) consider(pool.backoff.until);
+    if (pool.backoff.failures > 0) first.consider(pool.backoff.until);
   }
   for (const auto& [request, mine] : state.pools.nodes) {
-    if (mine.idle_since) consider(*mine.idle_since + state.pools.find(mine.pool)->spec.idle);
-    if (const auto due = core::give_up_due(state, mine)) consider(*due);
+    if (mine.idle_since) first.consider(*mine.idle_since + state.pools.find(mine.pool)->spec.idle);
+    first.consider(core::give_up_due(state, mine));
   }
-  return first;
+  return first.found();
 }
 
 Result<std::shared_ptr<const core::ProvisionRule>> provision_rule_of(std::string_view text) {

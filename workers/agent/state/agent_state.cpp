@@ -4,6 +4,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "base/overloaded.hpp"
 
 namespace tidepool::agent {
@@ -52,20 +53,17 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
 }
 
 std::optional<Instant> AgentState::deadline() const {
-  std::optional<Instant> earliest;
-  const auto consider = [&](const std::optional<Instant>& at) {
-    if (at && (!earliest || *at < *earliest)) earliest = at;
-  };
-  consider(connect_at_);
-  consider(give_up_at_);
-  consider(heartbeat_at_);
-  consider(idle_at_);
-  for (const auto& [job, at] : forget_at_) consider(at);
+  FirstAfter earliest;
+  earliest.consider(connect_at_);
+  earliest.consider(give_up_at_);
+  earliest.consider(heartbeat_at_);
+  earliest.consider(idle_at_);
+  for (const auto& [job, at] : forget_at_) earliest.consider(at);
   for (const auto& [worker, living] : living_) {
-    consider(living.kill_at);
-    if (welcomed() && living.heart && !living.heart->told) consider(stuck_at(*living.heart));
+    earliest.consider(living.kill_at);
+    if (welcomed() && living.heart && !living.heart->told) earliest.consider(stuck_at(*living.heart));
   }
-  return earliest;
+  return earliest.found();
 }
 
 void AgentState::on(const LinkOpened&) {
