@@ -109,7 +109,7 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   if (!program) return program.error();
   ChildSpec spec{.program = std::move(*program), .argv = {order.program}, .workdir = order.workdir};
   spec.argv.insert(spec.argv.end(), order.argv.begin(), order.argv.end());
-  for (const auto& [name, value] : environment) spec.environment.push_back(name + "=" + value);
+  spec.environment = entries_of(environment);
   if (holds_nul(spec)) return invalid_argument("a NUL byte cannot be passed to a program; remove it from run");
   return spec;
 }

@@ -1,27 +1,22 @@
 #include "workers/agent/notice/notice_source.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <fstream>
+#include <utility>
 
 #include "workers/agent/notice/metadata_http.hpp"
-#include "workers/agent/system/child_process.hpp"
+#include "workers/agent/system/child_answer.hpp"
+#include "workers/agent/system/proc_info.hpp"
+#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Seen = NoticeLook::Seen;
 constexpr std::size_t kTextMax = 4096;
-constexpr int kPollSlice = 100;  // ms
 
 NoticeLook unknown(std::string why) {
   return {.seen = Seen::kUnknown, .text = std::move(why), .since = {}};
@@ -39,34 +34,10 @@ void check_duration(const std::string& text, const char* option, Duration& value
   }
 }
 
-enum class Ended { kYes, kLate, kGivenUp };
-
-// What the child writes until it ends; only the newest is kept.
-Ended read_until_end(int fd, Clock::time_point deadline, const GivesUp& gives_up, std::string& text) {
-  for (;;) {
-    if (gives_up()) return Ended::kGivenUp;
-    if (Clock::now() >= deadline) return Ended::kLate;
-    pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
-    if (::poll(&entry, 1, kPollSlice) <= 0) continue;
-    std::array<char, kTextMax> bytes{};
-    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Ended::kYes;
-    text.append(bytes.data(), static_cast<std::size_t>(got));
-    if (text.size() > kTextMax) text.erase(0, text.size() - kTextMax);
-  }
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   const auto newline = text.rfind('\n');
   return newline == std::string::npos ? text : text.substr(newline + 1);
-}
-
-std::vector<std::string> own_variables() {
-  std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) result.emplace_back(*entry);
-  return result;
 }
 
 }  // namespace
@@ -111,39 +82,27 @@ NoticeLook look_at_file(const std::string& path) {
 }
 
 NoticeLook look_at_command(const std::string& command, std::chrono::milliseconds limit, const GivesUp& gives_up) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return unknown(errno_error("create a pipe").message);
-  const UniqueFd from_child(pipe[0]);
-  UniqueFd to_us(pipe[1]);
-  const ChildSpec spec{.program = "/bin/sh",
-                       .argv = {"sh", "-c", command},
-                       .environment = own_variables(),
-                       .workdir = {},
-                       .output = to_us.get(),
-                       .cpus = {},
-                       .confiner = {},
-                       .plan = {}};
-  const auto child = start_child(spec, [](pid_t) { return ok_status(); });
-  if (!child.ok()) return unknown(child.error().message);
-  to_us.reset();
-  std::string text;
-  const Ended ended = read_until_end(from_child.get(), Clock::now() + limit, gives_up, text);
-  if (ended != Ended::kYes) ::kill(-child->pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (ended == Ended::kGivenUp) return unknown("not waited for");
-  if (ended == Ended::kLate) {
+  ChildSpec spec{.program = "/bin/sh",
+                 .argv = {"sh", "-c", command},
+                 .environment = entries_of(own_environment()),
+                 .workdir = {},
+                 .cpus = {},
+                 .confiner = {},
+                 .plan = {}};
+  auto answer = ask_child(std::move(spec), {.within = limit, .text_max = kTextMax, .gives_up = gives_up});
+  if (!answer.ok()) return unknown(answer.error().message);
+  if (answer->ended == ChildAnswer::Ended::kGivenUp) return unknown("not waited for");
+  if (answer->ended == ChildAnswer::Ended::kLate) {
     return unknown("the notice command gave no answer within " + std::to_string(limit.count() / 1'000) +
                    " s and was killed");
   }
+  const int status = answer->status;
+  const std::string said = last_line(std::move(answer->text));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1) return {};
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    return {.seen = Seen::kNotice, .text = last_line(std::move(text)), .since = {}};
-  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {.seen = Seen::kNotice, .text = said, .since = {}};
   const std::string how = WIFEXITED(status) ? "with exit code " + std::to_string(WEXITSTATUS(status))
                                             : "by signal " + std::to_string(WTERMSIG(status));
-  return unknown("the notice command ended " + how + ": " + last_line(std::move(text)));
+  return unknown("the notice command ended " + how + ": " + said);
 }
 
 NoticeLook look_at_url(const std::string& url, std::chrono::milliseconds limit) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ChildSpec {
   std::vector<std::string> confiner;
   std::string plan;
 };
+
+// As ChildSpec::environment has it.
+[[nodiscard]] std::vector<std::string> entries_of(const std::map<std::string, std::string>& environment);
 
 struct ChildProcess {
   pid_t pid = 0;  // also the id of its group
