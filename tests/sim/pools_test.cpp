@@ -32,14 +32,7 @@ sim::SimSetup pool_world(std::uint64_t seed) {
   sim::SimSetup setup{.seed = seed};
   setup.parts = [policy = small_policy(rng)] { return engine_parts(policy); };
   setup.cluster = {.nodes = 3, .slots_per_node = 2};
-  setup.workload.name = "small";
-  const auto jobs = rng.between(1, 3);
-  for (std::int64_t i = 1; i <= jobs; ++i) {
-    setup.workload.jobs.push_back(small_job("j" + std::to_string(i), setup, rng));
-  }
-  std::sort(setup.workload.jobs.begin(), setup.workload.jobs.end(),
-            [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
-  draw_pace(setup, rng);
+  draw_small_jobs(setup, rng);
   setup.limit = Duration::seconds(100'000);
   setup.cluster.nodes = 0;
   setup.pools.pools = {small_pool("gpu", 4)};

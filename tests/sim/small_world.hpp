@@ -108,12 +108,8 @@ inline sim::SimSetup one_job_world() {
   return setup;
 }
 
-// One to three nodes, one to three jobs, everything drawn from the seed.
-inline sim::SimSetup small_world(std::uint64_t seed) {
-  Rng rng(seed);
-  sim::SimSetup setup{.seed = seed};
-  setup.parts = [policy = small_policy(rng)] { return engine_parts(policy); };
-  draw_cluster(setup, rng);
+// One to three small jobs in the order in which they arrive, and the pace of the world. The cluster is drawn before.
+inline void draw_small_jobs(sim::SimSetup& setup, Rng& rng) {
   setup.workload.name = "small";
   const auto jobs = rng.between(1, 3);
   for (std::int64_t i = 1; i <= jobs; ++i) {
@@ -122,6 +118,15 @@ inline sim::SimSetup small_world(std::uint64_t seed) {
   std::sort(setup.workload.jobs.begin(), setup.workload.jobs.end(),
             [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
   draw_pace(setup, rng);
+}
+
+// One to three nodes, one to three jobs, everything drawn from the seed.
+inline sim::SimSetup small_world(std::uint64_t seed) {
+  Rng rng(seed);
+  sim::SimSetup setup{.seed = seed};
+  setup.parts = [policy = small_policy(rng)] { return engine_parts(policy); };
+  draw_cluster(setup, rng);
+  draw_small_jobs(setup, rng);
   return setup;
 }
 

@@ -192,16 +192,20 @@ class Join(unittest.TestCase):
             {**kept, "key": theirs["key"], "certificate": theirs["certificate"]}))
         self.told(daemon.run_agent("wrong"), "another authority has signed it")
 
-    def test_a_revoked_node_is_shut_out_at_once_and_for_good_until_it_joins_anew(self):
-        daemon = self.daemon()
-        early = daemon.node_token("--uses", "3")
-        agent = daemon.join("a", early["token"], "--name", "a")
+    def train_on_a(self, daemon, agent):
+        """Node a has joined, and a job that goes on for long is submitted."""
         self.soon(lambda: daemon.is_up("a"), agent[1])
         job = self.folder / "job.yaml"
         spec = job_on(self.folder)
         spec["run"]["args"]["steps"] = 1000000
         job.write_text(json.dumps(spec))
         self.assertEqual(daemon.ctl("submit", str(job)).returncode, 0)
+
+    def test_a_revoked_node_is_shut_out_at_once_and_for_good_until_it_joins_anew(self):
+        daemon = self.daemon()
+        early = daemon.node_token("--uses", "3")
+        agent = daemon.join("a", early["token"], "--name", "a")
+        self.train_on_a(daemon, agent)
         self.soon(lambda: any(s["busy"] for s in daemon.node("a")["slots"]), daemon.logged)
         done = daemon.ctl("node", "revoke", "a", "--reason", "stolen")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -231,12 +235,7 @@ class Join(unittest.TestCase):
     def test_a_certificate_is_renewed_while_workers_go_on_and_an_expired_one_is_refused(self):
         daemon = self.daemon(agents={"certificate_lifetime": "30s"})
         agent = daemon.join("a", daemon.node_token()["token"], "--name", "a")
-        self.soon(lambda: daemon.is_up("a"), agent[1])
-        job = self.folder / "job.yaml"
-        spec = job_on(self.folder)
-        spec["run"]["args"]["steps"] = 1000000
-        job.write_text(json.dumps(spec))
-        self.assertEqual(daemon.ctl("submit", str(job)).returncode, 0)
+        self.train_on_a(daemon, agent)
         self.soon(lambda: all(s["busy"] for s in daemon.node("a")["slots"]), daemon.logged)
         kept = self.folder / "a/node-identity.json"
         first, workers = kept.read_text(), daemon.node("a")["slots"]

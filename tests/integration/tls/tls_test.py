@@ -130,30 +130,37 @@ class Tls(unittest.TestCase):
         logs = daemon.schedctl("logs", "job-1", ca=ca)
         self.assertEqual(logs.returncode, 0, logs.stderr)
 
+    @staticmethod
+    @contextlib.contextmanager
+    def secured(daemon, seconds):
+        """A connection to the daemon's API, which no call on it holds up for longer."""
+        context = ssl.create_default_context(cafile=daemon.ready["ca"])
+        with socket.create_connection(("127.0.0.1", daemon.port), seconds) as plain:
+            with context.wrap_socket(plain, server_hostname="localhost") as secured:
+                yield secured
+
     def test_a_stream_over_tls_brings_events_and_ends_with_the_daemon(self):
         daemon = self.daemon()
-        context = ssl.create_default_context(cafile=daemon.ready["ca"])
-        with socket.create_connection(("127.0.0.1", daemon.port), 30) as plain:
-            with context.wrap_socket(plain, server_hostname="localhost") as secured:
-                secured.sendall((f"GET /v1/events/stream HTTP/1.1\r\nHost: localhost:{daemon.port}\r\n"
-                                 f"Authorization: Bearer {daemon.token}\r\n\r\n").encode())
-                seen = b""
+        with self.secured(daemon, 30) as secured:
+            secured.sendall((f"GET /v1/events/stream HTTP/1.1\r\nHost: localhost:{daemon.port}\r\n"
+                             f"Authorization: Bearer {daemon.token}\r\n\r\n").encode())
+            seen = b""
 
-                def read_until(words):
-                    nonlocal seen
-                    while words not in seen:
-                        piece = secured.recv(65536)
-                        self.assertTrue(piece, seen)
-                        seen += piece
-
-                read_until(b": stream of events")  # it brings what happens from here on
-                daemon.agent("joins", "--ca", daemon.ready["ca"])
-                read_until(b"node.joined")
-                daemon.stop()
-                # Read to its end without an error: the stream was closed by the daemon, not cut off by someone else.
-                while piece := secured.recv(65536):
+            def read_until(words):
+                nonlocal seen
+                while words not in seen:
+                    piece = secured.recv(65536)
+                    self.assertTrue(piece, seen)
                     seen += piece
-                self.assertTrue(seen.endswith(b"0\r\n\r\n"), seen[-60:])
+
+            read_until(b": stream of events")  # it brings what happens from here on
+            daemon.agent("joins", "--ca", daemon.ready["ca"])
+            read_until(b"node.joined")
+            daemon.stop()
+            # Read to its end without an error: the stream was closed by the daemon, not cut off by someone else.
+            while piece := secured.recv(65536):
+                seen += piece
+            self.assertTrue(seen.endswith(b"0\r\n\r\n"), seen[-60:])
 
     def test_tls_1_3_is_spoken_and_1_2_is_refused_with_a_line_in_the_log(self):
         daemon = self.daemon()
@@ -167,15 +174,13 @@ class Tls(unittest.TestCase):
 
     def test_a_body_that_is_refused_while_it_is_sent_gets_its_answer(self):
         daemon = self.daemon()
-        context = ssl.create_default_context(cafile=daemon.ready["ca"])
-        with socket.create_connection(("127.0.0.1", daemon.port), 10) as plain:
-            with context.wrap_socket(plain, server_hostname="localhost") as secured:
-                secured.sendall((f"POST /v1/jobs HTTP/1.1\r\nHost: localhost:{daemon.port}\r\nContent-Length: 9000000\r\n"
-                                 f"Authorization: Bearer {daemon.token}\r\n\r\n").encode())
-                secured.sendall(b" " * 200000)
-                reply = http.client.HTTPResponse(secured)
-                reply.begin()
-                self.assertEqual(reply.status, 413)
+        with self.secured(daemon, 10) as secured:
+            secured.sendall((f"POST /v1/jobs HTTP/1.1\r\nHost: localhost:{daemon.port}\r\nContent-Length: 9000000\r\n"
+                             f"Authorization: Bearer {daemon.token}\r\n\r\n").encode())
+            secured.sendall(b" " * 200000)
+            reply = http.client.HTTPResponse(secured)
+            reply.begin()
+            self.assertEqual(reply.status, 413)
 
     def test_a_plain_client_and_a_plain_agent_are_refused_with_lines_that_say_why(self):
         daemon = self.daemon()

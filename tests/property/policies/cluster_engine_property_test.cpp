@@ -7,27 +7,23 @@
 #include "policies/registry.hpp"
 #include "studies/baselines/registry.hpp"
 #include "tests/support/decision_laws.hpp"
+#include "tests/support/policy_parts.hpp"
 #include "tests/support/random_allocation.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::test {
 namespace {
 
-core::EngineConfig config() {
-  return {.start_timeout = Duration::seconds(40),
-          .switch_timeout = Duration::seconds(15),
-          .plan_every = Duration::seconds(20)};
-}
-
-core::Engine::Parts parts_of(const std::string& policy) {
-  return {studies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, config()};
+// One of the published systems as well.
+core::Engine::Parts parts_of_any(const std::string& policy) {
+  return {studies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, short_timeouts()};
 }
 
 core::Engine::Parts wild_parts(double wild) {
   auto policies = policies::make_policies().value();
   policies["default"] = std::make_shared<const policies::cluster::WholeClusterPolicy>(
       "random", std::make_shared<const RandomAllocation>(wild));
-  return {std::move(policies), {std::make_shared<PlainDetector>()}, config()};
+  return {std::move(policies), {std::make_shared<PlainDetector>()}, short_timeouts()};
 }
 
 void live(SimulatedWorld& world, int ticks) {
@@ -82,7 +78,7 @@ TEST_CASE("under every policy for the whole cluster the books agree and every la
   for_each_seed("cluster policies", 12, [](std::uint64_t seed, Rng&) {
     for (const std::string& policy : policies_that(false)) {
       INFO(policy);
-      SimulatedWorld world(seed, true, parts_of(policy));
+      SimulatedWorld world(seed, true, parts_of_any(policy));
       live(world, 120);
     }
   });
@@ -92,7 +88,7 @@ TEST_CASE("under the policies that search, too, the books agree and every law of
   for_each_seed("searching policies", 2, [](std::uint64_t seed, Rng&) {
     for (const std::string& policy : policies_that(true)) {
       INFO(policy);
-      SimulatedWorld world(seed, true, parts_of(policy));
+      SimulatedWorld world(seed, true, parts_of_any(policy));
       live(world, 60);
     }
   });
@@ -100,7 +96,7 @@ TEST_CASE("under the policies that search, too, the books agree and every law of
 
 TEST_CASE("a market that is kept between events plans as one that was made a moment ago") {
   for_each_seed("kept market", 20, [](std::uint64_t seed, Rng&) {
-    SimulatedWorld world(seed + 3000, true, parts_of("tidal"));
+    SimulatedWorld world(seed + 3000, true, parts_of_any("tidal"));
     int replans = 0;
     for (int i = 0; i < 200; ++i) {
       world.tick();
@@ -125,7 +121,7 @@ struct Gangs {
   int scattered = 0;  // times that a gang waited, though there were as many free slots as it needs
 
   explicit Gangs(Rng& rng) {
-    story.engine() = core::Engine(parts_of("tidal"));
+    story.engine() = core::Engine(parts_of_any("tidal"));
     for (int i = 0; i < 4; ++i) (void)story.node(static_cast<int>(rng.between(2, 4)));
   }
 
@@ -192,7 +188,7 @@ TEST_CASE("a market that is kept plans as a new one while jobs that end tell of 
   int told = 0;
   for_each_seed("kept kin", 40, [&](std::uint64_t seed, Rng&) {
     // Without jobs for which all are planned anew at each event.
-    SimulatedWorld world(3 * seed + 1, false, parts_of("tidal"));
+    SimulatedWorld world(3 * seed + 1, false, parts_of_any("tidal"));
     for (int i = 0; i < 250; ++i) {
       world.tick();
       if (i % 3 == 0) go_on(world);
@@ -219,7 +215,7 @@ TEST_CASE("a market that is kept plans as a new one while jobs that end tell of 
 
 TEST_CASE("a decision makes all the room that it wants, however long a cluster has lived") {
   for_each_seed("long lives", 12, [](std::uint64_t seed, Rng&) {
-    SimulatedWorld world(seed, false, parts_of("tidal"));
+    SimulatedWorld world(seed, false, parts_of_any("tidal"));
     for (int i = 0; i < 500; ++i) {
       world.tick();
       if (i % 3 != 0) decide_and_check(world);  // facts come faster than decisions
@@ -230,7 +226,7 @@ TEST_CASE("a decision makes all the room that it wants, however long a cluster h
 TEST_CASE("jobs with a target have the rows that a JSON tree would give them") {
   std::size_t planned = 0;
   for_each_seed("rows of planned jobs", 4, [&](std::uint64_t seed, Rng&) {
-    SimulatedWorld world(seed + 7000, true, parts_of("tidal"));
+    SimulatedWorld world(seed + 7000, true, parts_of_any("tidal"));
     for (int i = 0; i < 60; ++i) {
       world.tick();
       decide_and_check(world);
@@ -258,7 +254,7 @@ TEST_CASE("under queues by attained service and under tidal no job starves: ever
   for_each_seed("no starvation", 12, [](std::uint64_t seed, Rng&) {
     for (const std::string policy : {"las", "tidal", "tiresias"}) {
       INFO(policy);
-      SimulatedWorld world(seed + 1000, true, parts_of(policy));
+      SimulatedWorld world(seed + 1000, true, parts_of_any(policy));
       live(world, 100);
       world.calm_down();
       decide_and_check(world);
@@ -281,7 +277,7 @@ TEST_CASE("an engine that goes on from a written state plans as the one that wro
   int silent = 0;
   for_each_seed("recovery of plans", 10, [&](std::uint64_t seed, Rng&) {
     for (const std::string policy : {"las", "tidal"}) {
-      SimulatedWorld world(seed + 2000, true, parts_of(policy));
+      SimulatedWorld world(seed + 2000, true, parts_of_any(policy));
       live(world, 80);
       const auto written = core::to_json(world.state());
       auto read = core::state_from_json(nlohmann::json::parse(written.dump()));

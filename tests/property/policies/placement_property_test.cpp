@@ -3,19 +3,12 @@
 #include "core/state/node_labels.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
+#include "tests/support/policy_parts.hpp"
 #include "tests/support/reasons.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::test {
 namespace {
-
-core::Engine::Parts parts_of(const std::string& policy) {
-  return {policies::make_policies(policy).value(),
-          {std::make_shared<PlainDetector>()},
-          {.start_timeout = Duration::seconds(40),
-           .switch_timeout = Duration::seconds(15),
-           .plan_every = Duration::seconds(20)}};
-}
 
 std::vector<core::WorkerPlacement> joining_in(const core::Intent& intent) {
   return std::visit(Overloaded{[](const core::StartIntent& any) { return any.joining_workers; },

@@ -6,19 +6,12 @@
 #include "core/decide/plan_inputs.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
+#include "tests/support/policy_parts.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/simulated_world.hpp"
 
 namespace tidepool::test {
 namespace {
-
-core::Engine::Parts parts_of(const std::string& policy) {
-  return {policies::make_policies(policy).value(),
-          {std::make_shared<PlainDetector>()},
-          {.start_timeout = Duration::seconds(40),
-           .switch_timeout = Duration::seconds(15),
-           .plan_every = Duration::seconds(20)}};
-}
 
 // The plan of the policy in charge, made of this state alone, for the jobs that go on.
 class FromScratch {

@@ -10,6 +10,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/registry.hpp"
+#include "tests/support/policy_parts.hpp"
 #include "tests/support/reasons.hpp"
 #include "tests/support/reworded.hpp"
 #include "tests/support/seeds.hpp"
@@ -20,16 +21,10 @@ namespace {
 
 namespace reason = core::reason;
 
-core::EngineConfig config() {
-  return {.start_timeout = Duration::seconds(40),
-          .switch_timeout = Duration::seconds(15),
-          .plan_every = Duration::seconds(20)};
-}
-
-core::Engine::Parts parts_of(const std::string& policy) {
+core::Engine::Parts parts_with_files(const std::string& policy) {
   return {.policies = policies::make_policies(policy).value(),
           .stragglers = {std::make_shared<PlainDetector>()},
-          .config = config(),
+          .config = short_timeouts(),
           .file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback())};
 }
 
@@ -255,7 +250,7 @@ TEST_CASE("engines without their reasons plan for the whole cluster as one that 
   for_each_seed("inert reasons, whole cluster", 12, [&](std::uint64_t seed, Rng&) {
     for (const std::string policy : {"tidal", "tiresias", "elastic_tiresias"}) {
       INFO(policy);
-      Twins twins(seed, parts_of(policy));
+      Twins twins(seed, parts_with_files(policy));
       live(twins, 100);
       add(seen, twins.seen());
     }
@@ -266,7 +261,7 @@ TEST_CASE("engines without their reasons plan for the whole cluster as one that 
 TEST_CASE("engines without their reasons follow a policy file as one that keeps them") {
   const core::PolicyFileRef file{"capped", std::string(64, 'a'), "{}"};
   for_each_seed("inert reasons, policy file", 12, [&](std::uint64_t seed, Rng& rng) {
-    Twins twins(seed, parts_of("tidal"));
+    Twins twins(seed, parts_with_files("tidal"));
     SimulatedWorld& world = twins.world();
     REQUIRE(world.learn(core::PolicyActivated{file}));
     for (int i = 0; i < 120; ++i) {

@@ -181,14 +181,25 @@ TEST_CASE("all findings come at once, none hidden by another") {
   CHECK(findings.errors.size() == 5);
 }
 
+struct RuleCase {
+  const char* set;  // this field
+  json value;       // to this value
+  const char* pointer;
+  const char* code;
+};
+
+void check_cases(const std::vector<RuleCase>& cases) {
+  for (const auto& entry : cases) {
+    const auto findings = read_job_spec(with(entry.set, entry.value));
+    INFO(entry.set << " = " << entry.value.dump());
+    for (const auto& error : findings.errors)
+      UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
+    CHECK(has_finding(findings, entry.pointer, entry.code));
+  }
+}
+
 TEST_CASE("each rule of the job file is held, with the pointer of the field") {
-  struct Case {
-    const char* set;  // this field
-    json value;       // to this value
-    const char* pointer;
-    const char* code;
-  };
-  const std::vector<Case> cases = {
+  const std::vector<RuleCase> cases = {
       {"/elastic/min", 5, "/elastic/min", "OutOfRange"},
       {"/elastic/min", 0, "/elastic/min", "OutOfRange"},
       {"/elastic/min", 1.5, "/elastic/min", "WrongType"},
@@ -244,23 +255,11 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/name", std::string(64, 'a'), "/name", "Invalid"},
       {"/labels", {{"n", 1}}, "/labels", "WrongType"},
   };
-  for (const auto& entry : cases) {
-    const auto findings = read_job_spec(with(entry.set, entry.value));
-    INFO(entry.set << " = " << entry.value.dump());
-    for (const auto& error : findings.errors)
-      UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
-    CHECK(has_finding(findings, entry.pointer, entry.code));
-  }
+  check_cases(cases);
 }
 
 TEST_CASE("each rule of a selector is held, with the pointer of the label") {
-  struct Case {
-    const char* set;
-    json value;
-    const char* pointer;
-    const char* code;
-  };
-  const std::vector<Case> cases = {
+  const std::vector<RuleCase> cases = {
       {"/placement", "r1", "/placement", "WrongType"},
       {"/placement", {{"selectors", json::object()}}, "/placement/selectors", "UnknownField"},
       {"/placement", {{"selector", "r1"}}, "/placement/selector", "WrongType"},
@@ -270,13 +269,7 @@ TEST_CASE("each rule of a selector is held, with the pointer of the label") {
       {"/placement", {{"selector", {{"a rack", "r1"}}}}, "/placement/selector/a rack", "Invalid"},
       {"/placement", {{"selector", {{"node", ""}}}}, "/placement/selector/node", "Invalid"},
   };
-  for (const auto& entry : cases) {
-    const auto findings = read_job_spec(with(entry.set, entry.value));
-    INFO(entry.set << " = " << entry.value.dump());
-    for (const auto& error : findings.errors)
-      UNSCOPED_INFO("found " << error.pointer << " " << error.code << ": " << error.message);
-    CHECK(has_finding(findings, entry.pointer, entry.code));
-  }
+  check_cases(cases);
 }
 
 TEST_CASE("a selector takes a value or a list of them, and is echoed as lists") {
