@@ -11,6 +11,10 @@ bool waits_for_slots(const Job& job) {
          !job.recovery.misconfigured;
 }
 
+bool is_being_preempted(const Job& job) {
+  return job.state() == JobState::kSuspending && !job.requests.cancel && !job.requests.suspend;
+}
+
 NodeOrders::NodeOrders(const ClusterState& state, Instant now)
     : state_(state), now_(now), room_(state), next_request_(state.pools.next_request) {
   for (const auto& [name, pool] : state.pools.pools) by_price_.push_back(&pool);
@@ -56,6 +60,26 @@ bool NodeOrders::serve(const Job& job, const MayBuy& may_buy) {
   const bool needs_coming = room_.coming() < coming;
   if (needs_coming) room_.hold_taken();
   return needs_coming;
+}
+
+void NodeOrders::keep_for(const Job& job, const MayBuy& may_buy) {
+  const int gang = gang_of(job);
+  const int have = std::min(gang, room_.workers_of(job));
+  if (is_being_preempted(job) || may_be_served_soon(job, gang - have, may_buy)) room_.hold(job, have);
+}
+
+// Once the nodes that are away or leave no longer count, their pools may have others.
+bool NodeOrders::may_be_served_soon(const Job& job, int lacking, const MayBuy& may_buy) const {
+  std::map<std::string, int> replaceable;
+  for (const auto& [request, mine] : state_.pools.nodes) {
+    if (mine.is_leaving() || mine.away_since) ++replaceable[mine.pool];
+  }
+  for (const NodePool* pool : by_price_) {
+    if (pool->retired || pool->backoff.holds(now_) || !suits(job, pool->spec) || !may_buy(*pool)) continue;
+    const int more = room_of(*pool) + replaceable[pool->spec.name];
+    lacking -= more * (pool->spec.slots_per_node / job.spec.gpus_per_worker);
+  }
+  return lacking <= 0;
 }
 
 bool NodeOrders::give_up(const PoolNode& mine) {

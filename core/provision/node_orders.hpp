@@ -33,6 +33,9 @@ class NodeOrders {
   // Nodes for the gang where it does not fit, of pools of which it may have any. True: it waits for a node that is on
   // its way, or will be.
   bool serve(const Job& job, const MayBuy& may_buy);
+  // Keeps the nodes that are there and would be taken up by the gang, which has not been served, where it may be soon:
+  // it is being preempted, or nodes of pools are away or on their way out and others may then come in their place.
+  void keep_for(const Job& job, const MayBuy& may_buy);
   // True: the node has never joined, is away or has been emptied, and was dealt with, or is to be left alone for now.
   bool give_up(const PoolNode& mine);
 
@@ -42,6 +45,7 @@ class NodeOrders {
  private:
   [[nodiscard]] int count(const PoolSpec& spec) const;
   [[nodiscard]] int room_of(const NodePool& pool) const;
+  [[nodiscard]] bool may_be_served_soon(const Job& job, int lacking, const MayBuy& may_buy) const;
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;
@@ -60,6 +64,8 @@ class NodeOrders {
 };
 
 [[nodiscard]] bool waits_for_slots(const Job& job);
+// Its workers park to make room, not because its user asked for it: it waits for slots next.
+[[nodiscard]] bool is_being_preempted(const Job& job);
 // Jobs that wait for slots, in the order in which they are served: by priority, then by age.
 [[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
 // What the reasons of a node tell of its kind.

@@ -27,12 +27,12 @@ bool suits(const Job& job, const PoolSpec& pool) {
 
 NodeRoom::NodeRoom(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
-    if (node.state != NodeState::kUp || node.is_closed()) continue;
+    if (!node.takes_workers()) continue;
     const auto free = std::count(node.owners.begin(), node.owners.end(), WorkerId());
     places_.push_back({.node = id, .there = &node, .free = static_cast<int>(free)});
   }
   for (const auto& [request, mine] : state.pools.nodes) {
-    if (mine.state != PoolNodeState::kAsked && mine.state != PoolNodeState::kCreated) continue;
+    if (!mine.is_coming()) continue;
     add(state.pools.find(mine.pool)->spec, 1);
   }
 }
@@ -86,6 +86,12 @@ int NodeRoom::free() const {
 
 void NodeRoom::hold_taken() {
   held_.insert(taken_);
+}
+
+void NodeRoom::hold(const Job& job, int workers) {
+  NodeRoom then = *this;
+  then.take(job, workers);
+  held_.insert(then.taken_);
 }
 
 }  // namespace tidepool::core

@@ -27,9 +27,11 @@ class NodeRoom {
   [[nodiscard]] int coming() const;
   // Slots free on nodes that are there.
   [[nodiscard]] int free() const;
-  // Nodes that are there, on which room was taken for a gang that needs a node more. They are kept.
+  // Nodes that are there and are kept: on them is room for a gang that needs other nodes, too.
   [[nodiscard]] const IdSet<NodeId>& held() const { return held_; }
   void hold_taken();
+  // Keeps those too that so many workers of the job would take up. Takes nothing.
+  void hold(const Job& job, int workers);
 
  private:
   struct Place {

@@ -34,6 +34,7 @@ class NodePlanner {
   std::vector<PlannedNode> run() && {
     for (const NodePool* pool : orders_.by_price()) orders_.fill_up(*pool);
     const bool gangs_wait = serve_gangs();
+    keep_nodes();
     for (const auto& [request, node] : state_.pools.nodes) let_go(node);
     if (!orders_.any() && !gangs_wait) buy_for_growth();
     if (!orders_.any() && !gangs_wait && slots_to_give_ == 0) sell();
@@ -56,10 +57,24 @@ class NodePlanner {
         gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
         return !is_settled(pool) && !gives_way;
       };
-      any = orders_.serve(*job, may_buy) || any;
+      const bool waits_for_nodes = orders_.serve(*job, may_buy);
+      if (!waits_for_nodes && lacking > 0) not_served_.push_back(job);
+      any = waits_for_nodes || any;
       if (gives_way) slots_to_give_ += lacking;
     }
     return any;
+  }
+
+  // Nodes that were given back now would be bought again in a moment.
+  void keep_nodes() {
+    const auto is_due = [&](const auto& any) { return is_idle(any.second); };
+    if (std::none_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), is_due)) return;
+    for (const auto& [id, job] : state_.jobs) {
+      if (is_being_preempted(*job)) not_served_.push_back(job.get());
+    }
+    for (const Job* job : not_served_) {
+      orders_.keep_for(*job, [&](const NodePool& pool) { return !is_settled(pool); });
+    }
   }
 
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
@@ -77,6 +92,10 @@ class NodePlanner {
            scaled(spec.price_per_slot_hour, kBuyAbove);
   }
 
+  [[nodiscard]] bool is_idle(const PoolNode& mine) const {
+    return mine.idle_since && now_ - *mine.idle_since >= state_.pools.find(mine.pool)->spec.idle;
+  }
+
   void let_go(const PoolNode& mine) {
     if (orders_.give_up(mine)) return;
     const NodePool& pool = *state_.pools.find(mine.pool);
@@ -88,8 +107,7 @@ class NodePlanner {
     if (staying > pool.spec.max) {
       return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
-    const bool is_idle = mine.idle_since && now_ - *mine.idle_since >= pool.spec.idle;
-    if (!is_idle || staying <= pool.spec.min || orders_.room().held().contains(mine.node)) return;
+    if (!is_idle(mine) || staying <= pool.spec.min || orders_.room().held().contains(mine.node)) return;
     ++leaving_[mine.pool];
     orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
                   reason::NodeIdle{.idle = now_ - *mine.idle_since,
@@ -245,6 +263,7 @@ class NodePlanner {
   NodeOrders orders_;
   std::map<std::string, int> leaving_;                       // by this decision, by pool
   std::map<std::string, std::vector<SizeStep>> steps_down_;  // by slot type, as far as asked
+  std::vector<const Job*> not_served_;                       // they wait, or will in a moment
   int slots_to_give_ = 0;                                    // that jobs are to give to gangs that wait
 };
 
