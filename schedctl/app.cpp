@@ -96,6 +96,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_trace_command(app, chosen);
   add_cluster_commands(app, chosen);
   add_node_trust_commands(app, chosen);
+  add_pools_command(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);
   try {

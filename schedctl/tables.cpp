@@ -11,11 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string integer_at(const json& value, const std::string& pointer) {
-  const auto number = number_at(value, pointer);
-  return number ? whole(*number) : "-";
-}
-
 // "2", or "2>3" while it changes, or "0/4" of a job that has none yet.
 std::string size_cell(const json& job) {
   const auto size = number_at(job, "/size").value_or(0);

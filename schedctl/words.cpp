@@ -49,6 +49,11 @@ std::optional<double> number_at(const json& value, const std::string& pointer) {
   return found->get<double>();
 }
 
+std::string integer_at(const json& value, const std::string& pointer) {
+  const auto number = number_at(value, pointer);
+  return number ? whole(*number) : "-";
+}
+
 std::string text_at(const json& value, const std::string& pointer, std::string fallback) {
   const json* found = find(value, pointer);
   return found != nullptr && found->is_string() ? found->get<std::string>() : fallback;

@@ -19,6 +19,8 @@ struct Style {
 // The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.
 [[nodiscard]] std::optional<double> number_at(const nlohmann::json& value, const std::string& pointer);
 [[nodiscard]] std::string text_at(const nlohmann::json& value, const std::string& pointer, std::string fallback = "");
+// The number there as whole() writes it; "-" if there is none.
+[[nodiscard]] std::string integer_at(const nlohmann::json& value, const std::string& pointer);
 // The array at a pointer, or an empty one.
 [[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& value, const std::string& pointer);
 

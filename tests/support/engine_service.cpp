@@ -213,6 +213,11 @@ NodeId EngineService::join_node(int slots) {
   return {};
 }
 
+void EngineService::report(leader::PoolReport report) {
+  const std::lock_guard lock(mutex_);
+  (void)take(leader::PoolReportItem{std::move(report)});
+}
+
 void EngineService::say(WorkerId worker, api::FromWorker message) {
   const std::lock_guard lock(mutex_);
   (void)take(leader::FromWorkerItem{turn_.state().find_worker(worker)->node, {worker, std::move(message)}});

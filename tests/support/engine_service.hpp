@@ -26,6 +26,8 @@ class EngineService final : public live::Service, private live::History {
   void exit(WorkerId worker);
   // A node "n<k>" with this many slots.
   NodeId join_node(int slots);
+  // What a provider of nodes answers, or the configuration says of pools.
+  void report(leader::PoolReport report);
   // Brings the job's workers up: ready, switched, and `steps` steps measured.
   void run_steps(JobId job, std::int64_t steps);
   // Stores a token and gives its text. `expires_unix_s` 0 = never.

@@ -35,6 +35,7 @@ void job_logs(Rest& rest, Call call);
 
 // cluster_handlers.cpp
 void list_nodes(Rest& rest, Call call);
+void list_pools(Rest& rest, Call call);
 void cordon_node(Rest& rest, Call call);
 void uncordon_node(Rest& rest, Call call);
 void label_node(Rest& rest, Call call);

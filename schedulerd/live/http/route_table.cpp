@@ -38,6 +38,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/node-tokens", Access::kAdmin, kAll, "limit cursor", list_node_tokens},
     Route{"POST", "/v1/node-tokens", Access::kAdmin, kAll, "", create_node_token},
     Route{"DELETE", "/v1/node-tokens/{id}", Access::kAdmin, kAll, "", revoke_node_token},
+    Route{"GET", "/v1/pools", Access::kViewer, kAll, "limit cursor", list_pools},
     Route{"GET", "/v1/policies", Access::kViewer, kOwn, "limit cursor", list_policies},
     Route{"GET", "/v1/policies/status", Access::kViewer, kAll, "", get_policy_status},
     Route{"GET", "/v1/policies/{id}/versions", Access::kViewer, kAll, "limit cursor", list_policy_versions},

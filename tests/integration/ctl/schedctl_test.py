@@ -197,7 +197,9 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/tokens"] = (200, listed(
             [{"id": "tok-1", "name": "me", "role": "admin", "tenant": "", "created_at": "2026-11-20T21:53:24Z",
               "expires_at": None, "revoked": False}]))
-        for args, words in [(["nodes"], "node-1"), (["policy", "ls"], "*d  tidal"),
+        self.daemon.routes["GET", "/v1/pools"] = (200, listed([example("pool.json")]))
+        for args, words in [(["nodes"], "node-1"), (["pools"], "gpu (spot)"), (["pools"], "idle since"),
+                            (["pools"], "creating a node of gpu has failed 2 times in a row"), (["policy", "ls"], "*d  tidal"),
                             (["decisions"], "growing 2 -> 3"), (["token", "ls"], "tok-1")]:
             code, out, err = self.run_ctl(*args)
             self.assertEqual((code, err), (0, ""))

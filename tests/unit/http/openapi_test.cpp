@@ -118,6 +118,7 @@ TEST_CASE("the examples are what the document describes") {
                                      {"job_metrics", "JobMetrics"},
                                      {"node", "Node"},
                                      {"policy", "Policy"},
+                                     {"pool", "Pool"},
                                      {"problem", "Problem"},
                                      {"submit_decision", "SubmitDecision"},
                                      {"worker", "Worker"}}) {

@@ -1,0 +1,122 @@
+// schedctl pools: the pools, the nodes that were asked for, and under them what providers have failed at.
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/app.hpp"
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+// Nodes of a pool by what is to be known of them at a glance.
+struct NodeCounts {
+  int coming = 0;
+  int up = 0;
+  int idle = 0;  // of those that are up
+  int leaving = 0;
+};
+
+NodeCounts counts_of(const json& pool) {
+  NodeCounts counts;
+  for (const auto& node : list_at(pool, "/nodes")) {
+    const std::string state = text_at(node, "/state");
+    if (state == "asked" || state == "created") ++counts.coming;
+    if (state == "draining" || state == "releasing") ++counts.leaving;
+    if (state != "joined" || !text_at(node, "/away_since").empty()) continue;
+    ++counts.up;
+    if (!text_at(node, "/idle_since").empty()) ++counts.idle;
+  }
+  return counts;
+}
+
+std::string note_of(const json& node) {
+  const auto since = [&](const char* pointer) { return clock_of(text_at(node, pointer)); };
+  if (!text_at(node, "/away_since").empty()) return "its agent is away since " + since("/away_since");
+  if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
+    return "idle since " + since("/idle_since");
+  }
+  if (!text_at(node, "/ends_at").empty()) return "its provider ends it at " + since("/ends_at");
+  return "";
+}
+
+std::string nodes_of(const json& pools, const Style& style) {
+  TextTable table({{.title = "NODE"},
+                   {.title = "POOL"},
+                   {.title = "STATE"},
+                   {.title = "SINCE"},
+                   {.title = "PROVIDER ID", .flexible = true},
+                   {.title = "NOTE", .flexible = true}});
+  bool any = false;
+  for (const auto& pool : pools) {
+    for (const auto& node : list_at(pool, "/nodes")) {
+      any = true;
+      table.add({text_at(node, "/name"), text_at(pool, "/name"), text_at(node, "/state"),
+                 clock_of(text_at(node, "/since")), text_at(node, "/provider_id", "-"), note_of(node)});
+    }
+  }
+  return any ? "\n" + table.text(style) : "";
+}
+
+std::string problem_line(const std::string& what, const json& problem, const Style& style) {
+  const std::string failures = integer_at(problem, "/failures");
+  const std::string line = what + " has failed" + (failures == "1" ? "" : " " + failures + " times in a row, last") +
+                           " at " + clock_of(text_at(problem, "/failed_at")) + ": " + text_at(problem, "/detail") +
+                           "; the next attempt is at " + clock_of(text_at(problem, "/retry_at"));
+  return wrapped(printable(line), 2, style) + "\n";
+}
+
+std::string problems_of(const json& pools, const Style& style) {
+  std::string lines;
+  for (const auto& pool : pools) {
+    const std::string name = text_at(pool, "/name");
+    if (pool.value("retired", false)) {
+      lines += wrapped(name + " is no longer configured: its nodes are drained and given back", 2, style) + "\n";
+    }
+    if (!pool.at("problem").is_null()) lines += problem_line("creating a node of " + name, pool.at("problem"), style);
+    for (const auto& node : list_at(pool, "/nodes")) {
+      if (node.at("problem").is_null()) continue;
+      lines += problem_line("ending " + text_at(node, "/name"), node.at("problem"), style);
+    }
+  }
+  return lines.empty() ? "" : "\n" + lines;
+}
+
+std::string pools_table(const json& pools, const Style& style) {
+  if (pools.empty()) return "no pools; the daemon's configuration file names them under pools:\n";
+  TextTable table({{.title = "POOL", .flexible = true},
+                   {.title = "TYPE"},
+                   {.title = "SLOTS", .right = true},
+                   {.title = "PRICE/H", .right = true},
+                   {.title = "MIN", .right = true},
+                   {.title = "MAX", .right = true},
+                   {.title = "COMING", .right = true},
+                   {.title = "UP", .right = true},
+                   {.title = "IDLE", .right = true},
+                   {.title = "LEAVING", .right = true}});
+  for (const auto& pool : pools) {
+    const NodeCounts counts = counts_of(pool);
+    table.add({text_at(pool, "/name") + (pool.value("spot", false) ? " (spot)" : ""), text_at(pool, "/slot_type", "-"),
+               integer_at(pool, "/slots_per_node"), text_at(pool, "/price_per_slot_hour"), integer_at(pool, "/min"),
+               integer_at(pool, "/max"), std::to_string(counts.coming), std::to_string(counts.up),
+               std::to_string(counts.idle), std::to_string(counts.leaving)});
+  }
+  return table.text(style) + nodes_of(pools, style) + problems_of(pools, style);
+}
+
+}  // namespace
+
+void add_pools_command(CLI::App& app, Chosen& chosen) {
+  CLI::App* pools = app.add_subcommand("pools", "List pools of nodes that a provider gives and takes back");
+  pools->callback([&chosen] {
+    chosen.online = [](Session& session) {
+      const Listed listed = session.list("/v1/pools");
+      session.print(listed.items, [&] { return pools_table(listed.items, session.style()); });
+      return static_cast<int>(kExitOk);
+    };
+  });
+}
+
+}  // namespace tidepool::ctl
