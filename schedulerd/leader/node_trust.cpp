@@ -40,6 +40,12 @@ Status check_token(const std::optional<NodeToken>& token, const NodeJoinItem& it
   return ok_status();
 }
 
+// A pool has given the name to a node that it asked for since: its provider has said that the machine before is gone.
+bool is_of_former_machine(const NodeCredential& held, const core::NodePools& pools) {
+  const core::PoolNode* mine = pools.find_name(held.node);
+  return mine != nullptr && mine->is_coming() && held.joined_at < mine->asked_at;
+}
+
 // Whether the name is free for this key.
 Status check_name(const std::optional<NodeCredential>& held, const NodeToken& token, const NodeJoinItem& item,
                   const TurnBatch& batch) {
@@ -48,7 +54,7 @@ Status check_name(const std::optional<NodeCredential>& held, const NodeToken& to
     return conflict(revoked_words(*held) + ", and this token or key is older than that" + again(item.node));
   }
   if (held && held->key_sha256 == item.key_sha256) return ok_status();
-  if (held && batch.now() < held->valid_until) {
+  if (held && batch.now() < held->valid_until && !is_of_former_machine(*held, batch.state().pools)) {
     return conflict("the name " + item.node + " belongs to a node that has joined; give another with --name, or, if " +
                     "that machine is gone: schedctl node revoke " + item.node);
   }

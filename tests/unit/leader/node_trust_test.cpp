@@ -115,6 +115,21 @@ TEST_CASE("a name that has joined is for its key alone") {
   CHECK(refusal(scene.hello("a", kKey)).empty());  // it is back
 }
 
+TEST_CASE("the next node of a pool joins under the name of one that is gone, and only while it is awaited") {
+  Scene scene;
+  scene.make_token("t", 9);
+  (void)scene.join("t", "gpu-1", "first");
+  CHECK_THAT(refusal(scene.join("t", "gpu-1", "second")), Catch::Contains("belongs to a node that has joined"));
+  scene.now = scene.now + Duration::seconds(1);
+  core::PoolSpec gpu{.name = "gpu", .min = 1, .max = 1, .lead_time = Duration::seconds(30)};
+  (void)scene.take(PoolReportItem{core::PoolsConfigured{.spot_share = 1, .pools = {gpu}}});
+  REQUIRE(scene.turn.state().pools.find_name("gpu-1") != nullptr);
+  CHECK(refusal(scene.join("t", "gpu-1", "second")).empty());
+  CHECK_THAT(refusal(scene.hello("gpu-1", "first")), Catch::Contains("has joined anew since"));
+  CHECK_THAT(refusal(scene.join("t", "gpu-1", "third")), Catch::Contains("belongs to a node that has joined"));
+  CHECK(refusal(scene.hello("gpu-1", "second")).empty());
+}
+
 TEST_CASE("the name of a node that is up by the shared token cannot be joined under") {
   Scene scene;
   scene.make_token("t");
