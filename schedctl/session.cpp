@@ -85,7 +85,7 @@ std::string ca_file_from(const Settings& settings, const std::string& url, bool 
   return is_loopback_url(url) && access(own.c_str(), R_OK) == 0 ? own : "";
 }
 
-// A file that is broken is no matter to whoever names a daemon himself.
+// A broken file does not matter where the command line names a daemon.
 std::optional<Login> usable_login(bool needed) {
   auto login = stored_login(login_file());
   if (login.ok()) return *std::move(login);

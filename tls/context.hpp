@@ -17,7 +17,7 @@ using Context = std::shared_ptr<SSL_CTX>;  // null: the link is plain
 // Shows `identity` with its whole chain, the authority included: a client that knows only its fingerprint needs it.
 [[nodiscard]] Result<Context> server_context(const Identity& identity);
 // The same, and asks the client for a certificate. One without is let through, and of what is shown the handshake
-// proves no more than that the client has its key: whoever serves must hold Stream::peer_certificate() against its
+// proves no more than that the client has its key: a server must hold Stream::peer_certificate() against its
 // authority (check_client), so that it can tell the client in words what is wrong.
 [[nodiscard]] Result<Context> server_context_asking(const Identity& identity);
 

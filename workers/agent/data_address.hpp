@@ -33,7 +33,7 @@ class NodeAddress {
   // Empty: it is the one from which the daemon is reached.
   explicit NodeAddress(std::string fixed) : fixed_(std::move(fixed)) {}
 
-  // `link_host`: this node's end of the newest link. An error: nobody else can connect to it.
+  // `link_host`: this node's end of the newest link. An error: no other node can connect to it.
   [[nodiscard]] Status learn(const std::string& link_host);
   // Empty before the first link.
   [[nodiscard]] const std::string& host() const { return host_; }

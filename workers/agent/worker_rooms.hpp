@@ -55,7 +55,7 @@ class WorkerRooms {
   void adopt(const ProcessRecord& record);
   // Those that it has.
   [[nodiscard]] std::vector<std::string> gpus_of_worker(WorkerId worker) const;
-  // As whom it runs.
+  // The user that it runs as.
   [[nodiscard]] uid_t user_of(WorkerId worker) const;
 
   // Its first process has ended. Ends what is left of it, and calls `done` when nothing is, in its GPUs' memory

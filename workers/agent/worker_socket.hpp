@@ -23,7 +23,7 @@ namespace tidepool::agent {
 class WorkerSocket {
  public:
   struct Handlers {
-    // As whom it runs; none: it does not live here.
+    // The user that it runs as; none: it does not live here.
     std::function<std::optional<uid_t>(WorkerId)> user_of;
     std::function<void(WorkerId, api::FromWorker)> on_message;
     std::function<void(WorkerId, api::PulseMessage)> on_pulse;

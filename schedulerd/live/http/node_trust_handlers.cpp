@@ -91,7 +91,7 @@ CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& error
   return token;
 }
 
-// Why nobody could join with a token; none: machines can.
+// Why no machine could join with a token; none: machines can.
 std::optional<Problem> why_useless(const RestOptions& options) {
   const std::uint16_t port = options.agents_port ? options.agents_port() : std::uint16_t{0};
   if (!options.join_fingerprint.empty() && port != 0) return std::nullopt;

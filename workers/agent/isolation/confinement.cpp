@@ -138,7 +138,7 @@ std::optional<std::int64_t> Confinement::memory_bound(int slots) const {
   return share > 0 ? std::optional(share * slots) : std::nullopt;
 }
 
-// Below a folder that only root may change, so nobody can have put a link in its place.
+// Below a folder that only root may change, so no job can have put a link in its place.
 Result<fs::path> Confinement::own_folder(const fs::path& path, uid_t uid) const {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("create the folder " + path.string());
   const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

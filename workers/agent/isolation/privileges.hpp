@@ -15,7 +15,7 @@ namespace tidepool::agent {
 // rlimits of the plan, and no core files.
 [[nodiscard]] Status set_limits(const ConfinePlan& plan);
 
-// The process that stays beside the program: root by number, of whom no one can read anything, and without
+// The process that stays beside the program: root by number, of which no job can read anything, and without
 // capabilities.
 [[nodiscard]] Status drop_capabilities();
 
