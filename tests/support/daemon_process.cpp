@@ -7,15 +7,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
-
-#include "tests/support/patience.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -39,15 +35,6 @@ std::string contents(const std::string& path) {
 }
 
 }  // namespace
-
-bool eventually(const std::function<bool()>& condition, int seconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) * patience();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
 
 std::vector<pid_t> processes_with(const std::string& text) {
   std::vector<pid_t> found;

@@ -4,18 +4,15 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/support/http_client.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
-
-// True once `condition` holds; looks every 20 ms for at most `seconds`.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition, int seconds = 60);
 
 // Processes that have `text` in their command line or environment, without this one.
 [[nodiscard]] std::vector<pid_t> processes_with(const std::string& text);
