@@ -10,16 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "tests/support/file_text.hpp"
 
 namespace tidepool::test {
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Only async-signal-safe calls between fork and exec.
 [[noreturn]] void become(const std::vector<char*>& argv, int out, int err,
@@ -43,7 +38,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto pid = static_cast<pid_t>(std::stol(name));
     if (pid == ::getpid()) continue;
-    const std::string known = contents("/proc/" + name + "/cmdline") + contents("/proc/" + name + "/environ");
+    const std::string known = text_of_file("/proc/" + name + "/cmdline") + text_of_file("/proc/" + name + "/environ");
     if (known.find(text) != std::string::npos) found.push_back(pid);
   }
   return found;
@@ -51,7 +46,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
 
 bool process_lives(pid_t pid) {
   // A zombie has an empty command line.
-  return ::kill(pid, 0) == 0 && !contents("/proc/" + std::to_string(pid) + "/cmdline").empty();
+  return ::kill(pid, 0) == 0 && !text_of_file("/proc/" + std::to_string(pid) + "/cmdline").empty();
 }
 
 std::optional<std::string> built_program(const std::string& name) {
@@ -95,7 +90,7 @@ DaemonProcess::~DaemonProcess() {
 bool DaemonProcess::wait_ready() {
   std::string line;
   (void)eventually([&] {
-    line = contents(stem_ + ".out");
+    line = text_of_file(stem_ + ".out");
     return line.find('\n') != std::string::npos || wait_exit(0).has_value();
   });
   if (!line.starts_with("ready ")) return false;
@@ -104,7 +99,7 @@ bool DaemonProcess::wait_ready() {
 }
 
 HttpClient DaemonProcess::client() const {
-  std::string token = contents((folder_ / "state/admin.token").string());
+  std::string token = text_of_file((folder_ / "state/admin.token").string());
   while (!token.empty() && token.back() == '\n') token.pop_back();
   return {ready_.at("url").get<std::string>(), token};
 }
@@ -127,7 +122,7 @@ std::optional<int> DaemonProcess::wait_exit(int seconds) {
 }
 
 std::string DaemonProcess::errors() const {
-  return contents(stem_ + ".err");
+  return text_of_file(stem_ + ".err");
 }
 
 void end_everything_of(const TemporaryFolder& folder) {

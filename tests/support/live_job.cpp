@@ -3,8 +3,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
+
+#include "tests/support/file_text.hpp"
 
 namespace tidepool::test {
 
@@ -76,8 +77,7 @@ std::int64_t check_audits(HttpClient& client) {
 std::vector<pid_t> workers_of(const TemporaryFolder& folder) {
   std::vector<pid_t> found;
   for (const pid_t pid : processes_with(folder.path().string())) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    const std::string line = text_of_file("/proc/" + std::to_string(pid) + "/cmdline");
     if (line.find("tidepool-trainer") != std::string::npos) found.push_back(pid);
   }
   return found;

@@ -9,6 +9,7 @@
 #include "schedulerd/live/providers/node_provider.hpp"
 #include "schedulerd/live/providers/slurm_provider.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
+#include "tests/support/file_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
@@ -63,8 +64,7 @@ TEST_CASE("a program that hangs is killed with all that it has started") {
   std::ifstream(mark) >> child;
   REQUIRE(child > 0);
   for (int i = 0; i < 10'000 && ::kill(child, 0) == 0; ++i) {
-    std::ifstream status("/proc/" + std::to_string(child) + "/status");
-    const std::string text{std::istreambuf_iterator<char>(status), {}};
+    const std::string text = text_of_file("/proc/" + std::to_string(child) + "/status");
     if (text.find("State:\tZ") != std::string::npos) return;  // nothing has reaped it yet
   }
   CHECK(::kill(child, 0) != 0);
