@@ -62,24 +62,31 @@ bool NodeOrders::serve(const Job& job, const MayBuy& may_buy) {
   return needs_coming;
 }
 
-void NodeOrders::keep_for(const Job& job, const MayBuy& may_buy) {
-  const int gang = gang_of(job);
-  const int have = std::min(gang, room_.workers_of(job));
-  if (is_being_preempted(job) || may_be_served_soon(job, gang - have, may_buy)) room_.hold(job, have);
+void NodeOrders::keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy) {
+  const auto soon = nodes_soon(may_buy);
+  for (const Job* job : jobs) {
+    const int gang = gang_of(*job);
+    const int have = std::min(gang, room_.workers_of(*job));
+    int lacking = is_being_preempted(*job) ? 0 : gang - have;
+    for (const auto& [pool, nodes] : soon) {
+      if (suits(*job, pool->spec)) lacking -= nodes * (pool->spec.slots_per_node / job->spec.gpus_per_worker);
+    }
+    if (lacking <= 0) room_.hold(*job, have);
+  }
 }
 
-// Once the nodes that are away or leave no longer count, their pools may have others.
-bool NodeOrders::may_be_served_soon(const Job& job, int lacking, const MayBuy& may_buy) const {
+// That pools may have once those that are away or leave no longer count.
+std::vector<std::pair<const NodePool*, int>> NodeOrders::nodes_soon(const MayBuy& may_buy) const {
   std::map<std::string, int> replaceable;
   for (const auto& [request, mine] : state_.pools.nodes) {
     if (mine.is_leaving() || mine.away_since) ++replaceable[mine.pool];
   }
+  std::vector<std::pair<const NodePool*, int>> soon;
   for (const NodePool* pool : by_price_) {
-    if (pool->retired || pool->backoff.holds(now_) || !suits(job, pool->spec) || !may_buy(*pool)) continue;
-    const int more = room_of(*pool) + replaceable[pool->spec.name];
-    lacking -= more * (pool->spec.slots_per_node / job.spec.gpus_per_worker);
+    if (pool->retired || pool->backoff.holds(now_) || !may_buy(*pool)) continue;
+    soon.emplace_back(pool, room_of(*pool) + replaceable[pool->spec.name]);
   }
-  return lacking <= 0;
+  return soon;
 }
 
 bool NodeOrders::give_up(const PoolNode& mine) {

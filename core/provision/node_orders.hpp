@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/provision/node_room.hpp"
@@ -33,9 +34,9 @@ class NodeOrders {
   // Nodes for the gang where it does not fit, of pools of which it may have any. True: it waits for a node that is on
   // its way, or will be.
   bool serve(const Job& job, const MayBuy& may_buy);
-  // Keeps the nodes that are there and would be taken up by the gang, which has not been served, where it may be soon:
-  // it is being preempted, or nodes of pools are away or on their way out and others may then come in their place.
-  void keep_for(const Job& job, const MayBuy& may_buy);
+  // Keeps the nodes that are there and would be taken up by gangs that have not been served, where they may be soon:
+  // they are being preempted, or nodes of pools are away or on their way out and others may then come in their place.
+  void keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy);
   // True: the node has never joined, is away or has been emptied, and was dealt with, or is to be left alone for now.
   bool give_up(const PoolNode& mine);
 
@@ -45,7 +46,7 @@ class NodeOrders {
  private:
   [[nodiscard]] int count(const PoolSpec& spec) const;
   [[nodiscard]] int room_of(const NodePool& pool) const;
-  [[nodiscard]] bool may_be_served_soon(const Job& job, int lacking, const MayBuy& may_buy) const;
+  [[nodiscard]] std::vector<std::pair<const NodePool*, int>> nodes_soon(const MayBuy& may_buy) const;
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;

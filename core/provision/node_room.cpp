@@ -50,14 +50,22 @@ int NodeRoom::workers_of(const Job& job) const {
   return workers;
 }
 
+std::vector<NodeRoom::Share> NodeRoom::shares_of(const Job& job, int workers) const {
+  std::vector<Share> shares;
+  for (std::size_t at = 0; at < places_.size() && workers > 0; ++at) {
+    const Place& place = places_[at];
+    const int here = suits(job, place) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
+    if (here > 0) shares.push_back({at, here * job.spec.gpus_per_worker});
+    workers -= here;
+  }
+  return shares;
+}
+
 void NodeRoom::take(const Job& job, int workers) {
   taken_.clear();
-  for (Place& place : places_) {
-    if (workers == 0) return;
-    const int here = suits(job, place) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
-    if (here == 0) continue;
-    place.free -= here * job.spec.gpus_per_worker;
-    workers -= here;
+  for (const Share& share : shares_of(job, workers)) {
+    Place& place = places_[share.place];
+    place.free -= share.slots;
     if (place.node) taken_.insert(place.node);
   }
 }
@@ -89,9 +97,9 @@ void NodeRoom::hold_taken() {
 }
 
 void NodeRoom::hold(const Job& job, int workers) {
-  NodeRoom then = *this;
-  then.take(job, workers);
-  held_.insert(then.taken_);
+  for (const Share& share : shares_of(job, workers)) {
+    if (const NodeId node = places_[share.place].node) held_.insert(node);
+  }
 }
 
 }  // namespace tidepool::core

@@ -2,6 +2,7 @@
 // only: nothing is placed by it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -40,7 +41,13 @@ class NodeRoom {
     const PoolSpec* pool = nullptr;  // null: it is there
     int free = 0;
   };
+  struct Share {
+    std::size_t place = 0;  // of places_
+    int slots = 0;
+  };
   [[nodiscard]] static bool suits(const Job& job, const Place& place);
+  // What so many workers of the job would take up where.
+  [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers) const;
 
   std::vector<Place> places_;
   IdSet<NodeId> taken_;  // by the newest take()

@@ -72,9 +72,7 @@ class NodePlanner {
     for (const auto& [id, job] : state_.jobs) {
       if (is_being_preempted(*job)) not_served_.push_back(job.get());
     }
-    for (const Job* job : not_served_) {
-      orders_.keep_for(*job, [&](const NodePool& pool) { return !is_settled(pool); });
-    }
+    orders_.keep_for(not_served_, [&](const NodePool& pool) { return !is_settled(pool); });
   }
 
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
