@@ -3,15 +3,12 @@
 
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
 namespace {
 
 using nlohmann::json;
-
-json time_or_null(const Published& seen, const std::optional<Instant>& at) {
-  return at ? json(seen.clock.text(*at)) : json(nullptr);
-}
 
 // Null: the newest attempt has not failed.
 json render_problem(const Published& seen, const core::Backoff& backoff) {
@@ -29,9 +26,9 @@ json render_pool_node(const Published& seen, const core::PoolNode& mine) {
           {"asked_at", seen.clock.text(mine.asked_at)},
           {"provider_id", mine.provider_id.empty() ? json(nullptr) : json(mine.provider_id)},
           {"node", mine.node ? json(mine.node.text()) : json(nullptr)},
-          {"idle_since", time_or_null(seen, mine.idle_since)},
-          {"away_since", time_or_null(seen, mine.away_since)},
-          {"ends_at", time_or_null(seen, mine.ends_at)},
+          {"idle_since", instant_or_null(seen, mine.idle_since)},
+          {"away_since", instant_or_null(seen, mine.away_since)},
+          {"ends_at", instant_or_null(seen, mine.ends_at)},
           {"problem", render_problem(seen, mine.backoff)}};
 }
 

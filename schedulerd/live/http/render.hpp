@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 
 namespace tidepool::live::http {
 
+[[nodiscard]] nlohmann::json instant_or_null(const Published& seen, const std::optional<Instant>& at);
 [[nodiscard]] nlohmann::json render_reason(const core::Reason& reason);
 // A size that was weighed, and those that lost, best first.
 [[nodiscard]] nlohmann::json render_alternative(const core::Alternative& weighed);

@@ -15,10 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-json instant_or_null(const Published& seen, const std::optional<Instant>& at) {
-  return at ? json(seen.clock.text(*at)) : json(nullptr);
-}
-
 json number_or_null(const std::optional<double>& number) {
   return number ? json(*number) : json(nullptr);
 }
@@ -86,6 +82,10 @@ Money price_per_hour(const Published& seen, const core::Job& job) {
 }
 
 }  // namespace
+
+json instant_or_null(const Published& seen, const std::optional<Instant>& at) {
+  return at ? json(seen.clock.text(*at)) : json(nullptr);
+}
 
 json render_reason(const core::Reason& reason) {
   json numbers = json::object();
