@@ -133,6 +133,7 @@ TrainingRun& Fleet::run_of(const api::StartWorker& start) {
     const auto name = start.spec.at("name").get<std::string>();
     run->second.job = start.job;
     run->second.truth = setup_.truth_of(name);
+    if (run->second.truth.program) run->second.program = run->second.truth.program();
     run->second.rng = Rng(Digest().mix(setup_.seed).mix(name).value());
   }
   return run->second;

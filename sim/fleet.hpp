@@ -206,6 +206,7 @@ class Fleet {
   [[nodiscard]] bool all_present(const std::vector<WorkerId>& members) const;
   // Of the members that are present all know of the newest generation.
   [[nodiscard]] bool all_know_of(const std::vector<WorkerId>& members, GenerationNumber number) const;
+  [[nodiscard]] std::vector<int> workers_by_node(const TrainingRun& run) const;
   [[nodiscard]] std::vector<RankPace> paces(const TrainingRun& run) const;
   [[nodiscard]] Process* find(WorkerId worker);
   [[nodiscard]] const Process* find(WorkerId worker) const;

@@ -46,7 +46,7 @@ void Fleet::begin_program(WorkerId worker, const agent::RestartableWorker::Start
 void Fleet::on(const StepsBegin& event, Instant now) {
   TrainingRun& run = runs_.at(event.job);
   if (event.token != run.token || !all_present(run.members) || !all_run(run)) return;
-  if (run.step >= run.total_steps()) {
+  if (run.is_done()) {
     finish(run, now);
   } else {
     resume(run, now);

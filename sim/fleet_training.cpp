@@ -121,7 +121,7 @@ void Fleet::on(const ReportDue& event, Instant now) {
   if (event.token != run.token || !run.stepping) return;
   run.advance(now);
   send_steps(run, now);
-  if (run.step >= run.total_steps()) {
+  if (run.is_done()) {
     finish(run, now);
     return;
   }
@@ -149,7 +149,7 @@ void Fleet::on(const SwitchDue& event, Instant now) {
                            .steps_redone = commit.after_failure ? 1 : 0},
       now);
   dismiss_leavers(run, now);
-  if (run.step >= run.total_steps()) {
+  if (run.is_done()) {
     finish(run, now);
   } else {
     resume(run, now);
@@ -214,7 +214,7 @@ void Fleet::resume(TrainingRun& run, Instant now) {
   use_newest_shares(run, now);
   double slowest = 1;
   for (const RankPace& pace : paces(run)) slowest = std::max(slowest, pace.slowdown);
-  run.begin(now, draw_step(run.truth, static_cast<int>(run.members.size()), slowest, run.rng));
+  run.begin(now, run.next_step_time(workers_by_node(run), slowest));
   schedule_report(run);
 }
 
@@ -236,9 +236,7 @@ void Fleet::finish(TrainingRun& run, Instant now) {
     return;
   }
   say(run.members.front(),
-      api::FinishedMessage{
-          .last_step = run.step, .loss = run.loss(), .samples_total = run.step * run.truth.global_batch},
-      now);
+      api::FinishedMessage{.last_step = run.step, .loss = run.loss(), .samples_total = run.samples_total()}, now);
   for (const WorkerId member : run.members) setup_.later(now + run.truth.park, ProcessEnds{member});
 }
 
@@ -264,6 +262,23 @@ bool Fleet::all_present(const std::vector<WorkerId>& members) const {
 bool Fleet::all_know_of(const std::vector<WorkerId>& members, GenerationNumber number) const {
   return std::all_of(members.begin(), members.end(),
                      [&](WorkerId id) { return !is_present(id) || find(id)->heard >= number; });
+}
+
+// In the order in which the ranks come to them.
+std::vector<int> Fleet::workers_by_node(const TrainingRun& run) const {
+  std::vector<std::pair<int, int>> counts;
+  for (const WorkerId member : run.members) {
+    const int node = where_.at(member);
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == node; });
+    if (known == counts.end()) {
+      counts.emplace_back(node, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<int> workers;
+  for (const auto& [node, count] : counts) workers.push_back(count);
+  return workers;
 }
 
 std::vector<RankPace> Fleet::paces(const TrainingRun& run) const {

@@ -31,9 +31,13 @@ std::int64_t steps_of(const GroundTruth& truth) {
 Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng) {
   const double normal = static_cast<double>(truth.global_batch) / throughput_at(truth, size);
   const double waiting = (slowdown - 1) * compute_seconds(truth, size);
+  return draw_around(normal + waiting, truth.noise, rng);
+}
+
+Duration draw_around(double seconds, double noise, Rng& rng) {
   // Three deviations at most: a report is a mean of many steps, and a step never takes no time.
-  const double noise = truth.noise == 0 ? 0 : truth.noise * std::clamp(rng.normal(), -3.0, 3.0);
-  return std::max(Duration::micros(1), Duration::from_seconds((normal + waiting) * (1 + noise)));
+  const double off = noise == 0 ? 0 : noise * std::clamp(rng.normal(), -3.0, 3.0);
+  return std::max(Duration::micros(1), Duration::from_seconds(seconds * (1 + off)));
 }
 
 std::vector<std::int64_t> draw_compute_us(const GroundTruth& truth, std::int64_t steps,

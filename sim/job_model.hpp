@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "base/rng.hpp"
 #include "base/time.hpp"
 #include "policies/models/usl_curve.hpp"
+#include "sim/program.hpp"
 
 namespace tidepool::sim {
 
@@ -24,7 +27,10 @@ struct GroundTruth {
   bool tells_length = false;                      // its program tells with `ready` how many samples there are
   bool restarts = false;                  // its program is restarted at each change (core::ResizeMode::kRestart)
   Duration park = Duration::millis(500);  // notice to exit of a worker that leaves in order
-  Duration report_every;                  // how long a report of steps covers; zero = as the run's setup says
+  // Begins the job's training as a program of its own. Where given, speed, batch and end are the program's, and of the
+  // above only boot, stall and noise count.
+  std::function<std::unique_ptr<Program>()> program;
+  Duration report_every;  // how long a report of steps covers; zero = as the run's setup says
 };
 
 // Samples per second at this size. Between sizes of the table: linear; beyond its ends: the nearest end.
@@ -36,6 +42,9 @@ struct GroundTruth {
 // Draws the length of one step at `size` when the slowest member computes `slowdown` times longer (1 = none does):
 // the whole step waits for it. At least a microsecond.
 [[nodiscard]] Duration draw_step(const GroundTruth& truth, int size, double slowdown, Rng& rng);
+
+// Around this many seconds, with a relative standard deviation of `noise`. At least a microsecond.
+[[nodiscard]] Duration draw_around(double seconds, double noise, Rng& rng);
 
 // How one rank computes: so many times longer than a healthy one, give or take `noise` (standard deviation of a step,
 // relative to the step).

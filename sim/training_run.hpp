@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct TrainingRun {
   JobId job;
   GroundTruth truth;
   Rng rng{0};
+  std::unique_ptr<Program> program;  // null: it goes by its truth's curve
+  Program::Stretch stretch;          // newest of the program's
+  std::int64_t stretch_left = 0;     // steps of it
 
   // The generation that steps, or stepped last; 0 = none yet.
   GenerationNumber generation = 0;
@@ -42,9 +46,16 @@ struct TrainingRun {
   Instant reported_until;     // end of the last of them
   Instant stalled_since;
 
-  [[nodiscard]] std::int64_t total_steps() const { return steps_of(truth); }
+  [[nodiscard]] bool is_done() const { return program ? program->is_done() : step >= steps_of(truth); }
+  // Until its end, or until its program says how it goes on.
+  [[nodiscard]] std::int64_t steps_left() const { return program ? stretch_left : steps_of(truth) - step; }
+  // Of all committed steps, as its program counts them.
+  [[nodiscard]] std::int64_t samples_total() const;
   // Counts the steps that are complete by `now`. The step in flight is not.
   void advance(Instant now);
+  // How long a step takes now that the workers lie so (how many on each node, in rank order) and the slowest computes
+  // `slowdown` times longer. Requires: it is not done.
+  [[nodiscard]] Duration next_step_time(const std::vector<int>& workers, double slowdown);
   // Steps from `now` on at this step time.
   void begin(Instant now, Duration step_time_now);
   // Steps that the next report should cover, so that it lasts about `every` and has at most `steps_max`.

@@ -17,6 +17,7 @@
 #include "studies/baselines/threshold_nodes.hpp"
 #include "studies/replay/elasticflow_run.hpp"
 #include "studies/replay/gavel_run.hpp"
+#include "studies/replay/measured_workload.hpp"
 #include "studies/replay/pollux_run.hpp"
 #include "studies/replay/rigid_run.hpp"
 #include "studies/replay/trace_source.hpp"
@@ -90,13 +91,28 @@ Result<Workload> workload_of(const SimOptions& options, const TypedCluster& clus
                           "\" has no text; give a CSV file, or generated, or generated:SEED");
 }
 
+// Its workload, and how long each job of it would take alone; with profiles, as they were measured.
+Result<MeasuredJobs> jobs_of(const SimOptions& options, const TypedCluster& cluster,
+                             const std::vector<NodeKind>& kinds) {
+  if (options.profiles.empty()) {
+    auto workload = workload_of(options, cluster, kinds);
+    if (!workload) return workload.error();
+    return MeasuredJobs{.workload = *std::move(workload), .alone_seconds = {}};
+  }
+  if (!options.pools.pools.empty() || cluster.parts.size() != 1) {
+    return invalid_argument("--profiles were measured on nodes that are alike: give --cluster NODESxSLOTS, no --pool");
+  }
+  return measured_jobs(options, cluster.parts.front().shape);
+}
+
 // Which nodes are worth their price follows from what jobs report; a trace's jobs of days else report once a day.
 constexpr Duration kReportWithPools = Duration::seconds(300);
 
 void apply_overrides(const SimOptions& options, Workload& workload) {
   for (SimJob& job : workload.jobs) {
-    if (options.restart_penalty) job.truth.boot = *options.restart_penalty;
-    if (options.switch_stall) job.truth.switch_stall = *options.switch_stall;
+    const bool is_measured = job.truth.program != nullptr;  // what its changes cost is set already
+    if (options.restart_penalty && !is_measured) job.truth.boot = *options.restart_penalty;
+    if (options.switch_stall && !is_measured) job.truth.switch_stall = *options.switch_stall;
     if (options.undeclared_work) job.spec.work_samples.reset();
     if (options.cooldown) job.spec.elastic.cooldown = *options.cooldown;
     if (!options.pools.pools.empty()) job.truth.report_every = std::min(job.truth.report_every, kReportWithPools);
@@ -270,8 +286,9 @@ Result<SimReport> run_live(const SimOptions& options) {
   const std::vector<NodeKind> most = at_its_largest(*kinds, *pools);
   auto policies = studies::make_policies(options.policy);
   if (!policies) return policies.error();
-  auto workload = workload_of(options, *cluster, most);
-  if (!workload) return workload.error();
+  auto jobs = jobs_of(options, *cluster, most);
+  if (!jobs) return jobs.error();
+  Workload* const workload = &jobs->workload;
   TP_TRY(check_fits(*workload, most, pools->pools.empty() ? "--cluster" : "--pool"));
   apply_overrides(options, *workload);
 
@@ -308,7 +325,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .fixed_slots = slots_of(*kinds),
                                 .workload = workload->name,
                                 .policy = options.policy,
-                                .alone_seconds = alone_in(*workload),
+                                .alone_seconds = jobs->alone_seconds ? jobs->alone_seconds : alone_in(*workload),
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
   report.notes = workload->notes;

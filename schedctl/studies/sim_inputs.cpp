@@ -74,10 +74,10 @@ struct OptionRules {
   const char* option;
   std::string_view simulators;  // apart by ", "
 };
-constexpr std::string_view kReplays = "elasticflow, gavel, pollux";
 constexpr std::string_view kRounds = "elasticflow, gavel, pollux, rigid";
 constexpr std::array kOptionRules{
-    OptionRules{"--profiles", kReplays},
+    OptionRules{"--profiles", "elasticflow, gavel, live, pollux"},
+    OptionRules{"--as-packed", "live"},
     OptionRules{"--round", kRounds},
     OptionRules{"--declared-work", kRounds},
     OptionRules{"--undeclared-work", "live"},
@@ -234,6 +234,8 @@ void add_sim_options(CLI::App& command, SimAsked& asked) {
       .add_option("--interference", options.interference,
                   "part of its speed that a job on several nodes loses beside another such job, for pollux")
       ->check(CLI::Range(0.0, 0.99));
+  command.add_flag("--as-packed", options.as_packed,
+                   "with --profiles: jobs go as fast as if their workers lay on as few nodes as possible, for live");
   command.add_option("--restart-penalty", asked.restart_penalty, "from a worker's start to its readiness");
   command.add_option("--switch-stall", asked.switch_stall, "of each change of size");
   command.add_option("--cooldown", asked.cooldown, "between changes of size of a job");
@@ -307,6 +309,10 @@ sim::SimOptions sim_options(SimAsked asked) {
   read_type_speeds(asked.type_speeds, options);
   read_pools(asked, options);
   read_profiles(asked.profiles, options);
+  const bool is_measured = options.simulator == "live" && asked.given.contains("--profiles");
+  if (is_measured && options.profiles.empty()) {
+    fail(kExitUsage, "the profiles " + asked.profiles + " hold no folder of an application with its CSV files");
+  }
   options.stopwatch_ns = [] {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   };

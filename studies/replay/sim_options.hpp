@@ -50,7 +50,8 @@ struct SimOptions {
   // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
   // rigid: rounds over a trace, one size a job (replay/rigid_run.hpp).
   std::string simulator = "live";
-  std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays
+  std::map<std::string, ApplicationFiles> profiles;  // by application; what pollux replays, and live where given
+  bool as_packed = false;  // live, with profiles: jobs go as if their workers lay on as few nodes as possible
   std::map<std::string, std::string> profile_files;  // by file name; what gavel and elasticflow replay
   std::optional<Duration> round;                     // between decisions, of the simulators that have rounds
   bool declared_work = false;                        // pollux, rigid: users declare how much work their jobs are
