@@ -57,7 +57,51 @@ JobSpeed::JobSpeed(const Told& told)
     const double batch = record.samples_per_second * record.step_seconds;
     seen_.push_back({.workers = size, .rate = record.samples_per_second, .batch = batch});
   }
+  const bool chooses = on_resize_ == core::OnResize::kCallback && noise_ && !seen_.empty();
+  if (chooses) {
+    read_at_declared_batch(told.sizes);
+  } else {
+    curve_ = curve_of(points);
+  }
+}
+
+void JobSpeed::read_at_declared_batch(const std::map<int, core::SizeRecord>& sizes) {
+  sample_seconds_ = HUGE_VAL;
+  for (const Seen& seen : seen_) sample_seconds_ = std::min(sample_seconds_, seen.workers / seen.rate);
+  std::vector<ThroughputPoint> points;
+  const Seen* newest = nullptr;
+  Instant newest_at;
+  double gave = 0;  // by the newest record
+  for (Seen& seen : seen_) {
+    const core::SizeRecord& record = sizes.at(seen.workers);
+    if (newest == nullptr || record.measured_at > newest_at) {
+      newest = &seen;
+      newest_at = record.measured_at;
+      gave = seen.rate * teaches(seen.batch) / declared_batch_;
+    }
+    const double fixed_s = std::max(0.0, record.step_seconds - sample_seconds_ * seen.batch / seen.workers);
+    seen.rate = declared_batch_ / (fixed_s + sample_seconds_ * declared_batch_ / seen.workers);
+    ThroughputPoint point = point_of(seen.workers, record);
+    point.samples_per_second = seen.rate;
+    points.push_back(point);
+  }
   curve_ = curve_of(points);
+  const double says = best_goodput(newest->workers);
+  if (says > 0) bend_ = gave / says;
+}
+
+double JobSpeed::teaches(double batch) const {
+  return noise_ ? std::min(1.0, (*noise_ + declared_batch_) / (*noise_ + batch)) : 1;
+}
+
+double JobSpeed::best_goodput(double workers) const {
+  const double at = rate(workers);
+  if (!(at > 0)) return 0;
+  const double sample_s = sample_seconds_ / workers;
+  const double fixed_s = std::max(0.0, declared_batch_ / at - sample_s * declared_batch_);
+  const double best = std::sqrt(fixed_s * *noise_ / sample_s);
+  const double batch = std::clamp(best, declared_batch_, std::max(declared_batch_, batch_max_));
+  return batch / (fixed_s + sample_s * batch) * teaches(batch) / declared_batch_;
 }
 
 UslCurve JobSpeed::curve_of(const std::vector<ThroughputPoint>& points) const {
@@ -109,8 +153,8 @@ double JobSpeed::step_seconds(Shape shape) const {
 
 double JobSpeed::goodput(Shape shape) const {
   const double many = workers(shape);
-  const double efficiency = noise_ ? (*noise_ + declared_batch_) / (*noise_ + batch(many)) : 1;
-  return rate(many) * std::min(1.0, efficiency) / declared_batch_;
+  if (sample_seconds_ > 0) return bend_ * best_goodput(many);
+  return rate(many) * teaches(batch(many)) / declared_batch_;
 }
 
 }  // namespace tidepool::policies::cluster

@@ -2,6 +2,12 @@
 // fitted curve (usl_curve.hpp), bent so that it goes through the nearest measured size. Where nothing was measured it
 // is optimistic, as every policy that is to try sizes needs it: one size seen scales without loss, none seen runs one
 // step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
+//
+// A program that says its batch itself (OnResize::kCallback) and tells its gradient noise is taken to choose, at each
+// size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch that
+// was right for the noise of then says little of what it would give now. A step of M samples on k workers is taken as
+// a(k) + b M / k seconds, so that the best batch is sqrt(a(k) k phi / b); b is the least that a sample was measured to
+// cost, and the newest measurement sets how far all of it is off.
 #pragma once
 
 #include <cmath>
@@ -50,9 +56,12 @@ class JobSpeed final : public SpeedModel {
 
   struct Seen {
     int workers = 0;
-    double rate = 0;   // samples a second, > 0
-    double batch = 0;  // samples a step, > 0
+    double rate = 0;   // samples a second, > 0; of a program that chooses its batch: at the declared one
+    double batch = 0;  // samples a step, > 0; as measured
   };
+  void read_at_declared_batch(const std::map<int, core::SizeRecord>& sizes);
+  [[nodiscard]] double teaches(double batch) const;
+  [[nodiscard]] double best_goodput(double workers) const;
   [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
   [[nodiscard]] double workers(Shape shape) const;
   [[nodiscard]] double rate(double workers) const;
@@ -67,6 +76,9 @@ class JobSpeed final : public SpeedModel {
   std::optional<double> noise_;
   core::OnResize on_resize_;
   double batch_max_;  // samples a step; infinite where none is asked for
+  // Of a program that chooses its batch; 0 = it does not, or nothing was measured.
+  double sample_seconds_ = 0;  // b
+  double bend_ = 1;            // what was measured last over what the model says of it
   int slots_per_worker_;
 };
 
