@@ -8,6 +8,7 @@
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/largest_batch.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/words/retelling.hpp"
@@ -93,9 +94,9 @@ struct Growth {
 Growth growth_of(DecisionDraft& draft, const Job& job, int goal) {
   if (auto reason = cooling_down(draft, job)) return {{}, std::move(reason)};
   if (auto reason = after_straggler(draft, job)) return {{}, std::move(reason)};
-  std::optional<int> to = larger_size(job, std::min<std::int64_t>(goal, job.spec.batch.global));
+  std::optional<int> to = larger_size(job, std::min<std::int64_t>(goal, largest_batch(job.spec.batch)));
   if (!to) {
-    return {{}, reason::BatchTooSmall{.size = goal, .global = job.spec.batch.global}};
+    return {{}, reason::BatchTooSmall{.size = goal, .global = largest_batch(job.spec.batch)}};
   }
   std::optional<Reason> too_dear = draft.above_cap(job, *to - job.size());
   while (to && draft.above_cap(job, *to - job.size())) to = larger_size(job, *to - 1);

@@ -7,6 +7,7 @@
 
 #include "core/decide/state_wait.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/largest_batch.hpp"
 #include "core/state/type_records.hpp"
 #include "core/words/retelling.hpp"
 
@@ -26,7 +27,7 @@ bool start_on(DecisionDraft& draft, const Job& job, const Target& target, const 
   const int smallest = job.spec.elastic.sizes.front();
   const int room = room_to_start(draft, job, types);
   if (room == 0) return false;
-  const auto batch = static_cast<int>(std::min<std::int64_t>(job.spec.batch.global, target.size));
+  const auto batch = static_cast<int>(std::min<std::int64_t>(largest_batch(job.spec.batch), target.size));
   for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
     GangRequest request{.job = &job,
                         .workers = size,

@@ -79,8 +79,8 @@ void JobSpeed::read_at_declared_batch(const std::map<int, core::SizeRecord>& siz
       newest_at = record.measured_at;
       gave = seen.rate * teaches(seen.batch) / declared_batch_;
     }
-    const double fixed_s = std::max(0.0, record.step_seconds - sample_seconds_ * seen.batch / seen.workers);
-    seen.rate = declared_batch_ / (fixed_s + sample_seconds_ * declared_batch_ / seen.workers);
+    seen.fixed_s = std::max(0.0, record.step_seconds - sample_seconds_ * seen.batch / seen.workers);
+    seen.rate = declared_batch_ / (seen.fixed_s + sample_seconds_ * declared_batch_ / seen.workers);
     ThroughputPoint point = point_of(seen.workers, record);
     point.samples_per_second = seen.rate;
     points.push_back(point);
@@ -94,11 +94,28 @@ double JobSpeed::teaches(double batch) const {
   return noise_ ? std::min(1.0, (*noise_ + declared_batch_) / (*noise_ + batch)) : 1;
 }
 
+// Between measured sizes along a line; beyond the largest as there, for a size that was never tried must not look worse
+// than it may be; below the smallest as less as fewer workers wait for each other.
+double JobSpeed::fixed_seconds(double workers) const {
+  const auto above =
+      std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.workers >= workers; });
+  if (above == seen_.end()) {
+    const Seen& largest = seen_.back();
+    const double guessed = sample_seconds_ * declared_batch_ * kPriorSigma * (workers - 1) / workers;
+    return largest.workers > 1 ? largest.fixed_s : guessed;
+  }
+  if (above == seen_.begin()) {
+    return above->workers > 1 ? above->fixed_s * std::max(0.0, workers - 1) / (above->workers - 1) : above->fixed_s;
+  }
+  const Seen& below = *std::prev(above);
+  const double share = (workers - below.workers) / (above->workers - below.workers);
+  return below.fixed_s + share * (above->fixed_s - below.fixed_s);
+}
+
 double JobSpeed::best_goodput(double workers) const {
-  const double at = rate(workers);
-  if (!(at > 0)) return 0;
+  if (!(workers > 0)) return 0;
   const double sample_s = sample_seconds_ / workers;
-  const double fixed_s = std::max(0.0, declared_batch_ / at - sample_s * declared_batch_);
+  const double fixed_s = fixed_seconds(workers);
   const double best = std::sqrt(fixed_s * *noise_ / sample_s);
   const double batch = std::clamp(best, declared_batch_, std::max(declared_batch_, batch_max_));
   return batch / (fixed_s + sample_s * batch) * teaches(batch) / declared_batch_;

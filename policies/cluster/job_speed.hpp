@@ -56,11 +56,13 @@ class JobSpeed final : public SpeedModel {
 
   struct Seen {
     int workers = 0;
-    double rate = 0;   // samples a second, > 0; of a program that chooses its batch: at the declared one
-    double batch = 0;  // samples a step, > 0; as measured
+    double rate = 0;     // samples a second, > 0; of a program that chooses its batch: at the declared one
+    double batch = 0;    // samples a step, > 0; as measured
+    double fixed_s = 0;  // a(k), of a program that chooses its batch
   };
   void read_at_declared_batch(const std::map<int, core::SizeRecord>& sizes);
   [[nodiscard]] double teaches(double batch) const;
+  [[nodiscard]] double fixed_seconds(double workers) const;
   [[nodiscard]] double best_goodput(double workers) const;
   [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
   [[nodiscard]] double workers(Shape shape) const;

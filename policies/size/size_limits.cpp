@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/state/largest_batch.hpp"
+
 namespace tidepool::policies {
 
 bool AllowedSizes::has(int size) const {
@@ -56,8 +58,8 @@ AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job) {
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     const int size = allowed[i];
     const std::int64_t slots = std::int64_t{size} * spec.gpus_per_worker;
-    if (std::int64_t{size} > spec.batch.global) {
-      ladder.cut = core::reason::BatchTooSmall{.size = size, .global = spec.batch.global};
+    if (std::int64_t{size} > core::largest_batch(spec.batch)) {
+      ladder.cut = core::reason::BatchTooSmall{.size = size, .global = core::largest_batch(spec.batch)};
     } else if (capped && worker_price * size > spec.scaling.price_cap->to_units()) {
       ladder.cut = core::reason::PriceCap{.cap = *spec.scaling.price_cap, .price = Money::micros(slot_price * slots)};
     } else {

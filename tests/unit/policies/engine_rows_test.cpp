@@ -11,6 +11,7 @@
 #include "core/state/ended_job.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
+#include "policies/size/size_limits.hpp"
 #include "policies/tidal/tidal_planner.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/job_records.hpp"
@@ -151,6 +152,33 @@ TEST_CASE("noise makes a larger batch worth less, and a worker of two slots coun
   const JobSpeed speed(world.job);
   CHECK(speed.goodput({.nodes = 1, .size = 2}) == Approx(1));
   CHECK(speed.goodput({.nodes = 1, .size = 4}) == Approx(2 * 200.0 / 300));
+}
+
+TEST_CASE("a program that chooses its batch is judged at each size by the batch that would teach most there now") {
+  JobWorld world({1, 4});
+  world.job.spec.batch = {.global = 100, .on_resize = core::OnResize::kCallback, .global_max = 1'000'000};
+  world.measured(1, 100);  // a sample takes 10 ms
+  world.measured(4, 80);   // a step of 100 on four workers 1 s more
+  world.job.measurements.sizes[4].step_seconds = 1.25;
+  world.job.progress.noise_scale = 10'000;
+  // sqrt(1 s x 4 x 10,000 / 10 ms) = 2,000 samples in 6 s, each worth 10,100 / 12,000 of one at the declared batch
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(2'000 / 6.0 * 10'100 / 12'000 / 100));
+  world.job.spec.batch.global_max = 400;
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(400 / 2.0 * 10'100 / 10'400 / 100));
+  // What it gave last says how far the model is off, at all sizes.
+  world.job.measurements.sizes[1].measured_at = world.now - Duration::seconds(60);
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(0.8));
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 1}) == Approx(0.8 * 10'400 / (2 * 10'100)));
+  world.job.spec.batch.on_resize = core::OnResize::kConstant;
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 1}) == Approx(1));
+}
+
+TEST_CASE("a job whose batch follows its size has as many sizes as its largest batch has samples") {
+  JobWorld world({1, 2, 4, 8, 16, 32});
+  world.job.spec.batch = {.global = 8, .on_resize = core::OnResize::kCallback, .global_max = 16};
+  CHECK(ladder_of(world.state, world.job).sizes.back() == 16);
+  world.job.spec.batch.on_resize = core::OnResize::kConstant;
+  CHECK(ladder_of(world.state, world.job).sizes.back() == 8);
 }
 
 TEST_CASE("sizes are cut to allowed ones, and slots go in the policy's order") {
