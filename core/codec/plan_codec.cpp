@@ -21,7 +21,7 @@ inline auto names_of(JobEnd) {
 inline auto names_of(ReplaceCause) {
   using Name = codec::EnumName<ReplaceCause>;
   return std::array{Name{ReplaceCause::kStraggler, "straggler"}, Name{ReplaceCause::kSlotType, "slot_type"},
-                    Name{ReplaceCause::kDrain, "drain"}};
+                    Name{ReplaceCause::kDrain, "drain"}, Name{ReplaceCause::kTogether, "together"}};
 }
 inline auto names_of(StopCause) {
   using Name = codec::EnumName<StopCause>;

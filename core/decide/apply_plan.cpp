@@ -127,11 +127,14 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
 void apply(StateChange& change, const MoveIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  const std::size_t leaving = intent.leaving_workers.size();
+  const auto size = job.size() + static_cast<int>(intent.joining_workers.size() - leaving);
   Transition transition;
-  transition.joining_workers = place(change, job.id, intent.joining_workers, job.size());
+  transition.joining_workers = place(change, job.id, intent.joining_workers, size);
   transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
   transition.replaces = true;
+  if (size > job.size()) job.recovery.shrunk_for_straggler = false;
   begin_resize(change, job, std::move(transition));
 }
 

@@ -69,8 +69,7 @@ std::optional<int> size_without(const Job& job, const Leaving& leaving) {
 }
 
 GangRequest request_for(DecisionDraft& draft, const Job& job) {
-  GangRequest request{
-      .job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
+  GangRequest request{.job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker};
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.slot_types = draft.types_for_more(job);
   return request;

@@ -227,10 +227,11 @@ struct Engine::Impl {
     }
     scope.begin(Stage::kSize);
     std::vector<JobId> sized(jobs.begin(), jobs.end());
-    if (scope.queue || scope.planner != nullptr) {
+    if (!jobs.empty() || scope.queue || scope.planner != nullptr) {
       sized.clear();
-      const IdSet<JobId>& held_back = work[JobSet::kHeldBack];
-      std::set_union(jobs.begin(), jobs.end(), held_back.begin(), held_back.end(), std::back_inserter(sized));
+      IdSet<JobId> more = work[JobSet::kHeldBack];
+      more.insert(work[JobSet::kSpread]);
+      std::set_union(jobs.begin(), jobs.end(), more.begin(), more.end(), std::back_inserter(sized));
     }
     for (const JobId id : sized) {
       const Job& job = *state.find_job(id);

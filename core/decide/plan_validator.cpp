@@ -72,9 +72,17 @@ class PlanCheck {
   Status check(const Job& job, const MoveIntent& intent) {
     TP_TRY(resizable(job));
     const std::string name = job.id.text();
-    if (intent.leaving_workers != job.membership.members) return breaks("LeaversAreMembers", name + " moves in part");
-    if (intent.joining_workers.size() != intent.leaving_workers.size()) return breaks("SizeIsAllowed", name);
-    TP_TRY(hands_on(job, job.size()));
+    const IdSet<WorkerId> leaving(intent.leaving_workers.begin(), intent.leaving_workers.end());
+    if (leaving.empty() || leaving.size() != intent.leaving_workers.size()) {
+      return breaks("LeaversAreMembers", name + " names no leaver, or one twice");
+    }
+    for (const WorkerId id : leaving) {
+      if (!contains(job.membership.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
+    }
+    const int more = static_cast<int>(intent.joining_workers.size()) - static_cast<int>(leaving.size());
+    if (more < 0) return breaks("SizeIsAllowed", name + " would be smaller");
+    if (more > 0) TP_TRY(size_allowed(job, job.size() + more));
+    TP_TRY(hands_on(job, static_cast<int>(leaving.size())));
     TP_TRY(placements(job, intent.joining_workers));
     return of_one_type(job, intent.joining_workers, intent.leaving_workers);
   }

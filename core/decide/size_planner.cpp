@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/decide/drain_planner.hpp"
+#include "core/decide/gather.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
@@ -28,10 +29,8 @@ std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
   return reason::Cooldown{{.left = *left}};
 }
 
-// A node the job is on already is preferred when it wants to be packed.
 GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers) {
-  GangRequest request{
-      .job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker, .pack = job.spec.pack_node};
+  GangRequest request{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
   for (const WorkerId id : job.membership.members) {
     if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
   }
@@ -107,6 +106,10 @@ Finding no_slots_to_grow(const reason::NoSlotsToGrow& why) {
   return {.reason = why, .blocked = {BlockedOn::kMoreSlots}};
 }
 
+Finding no_room_together(const Job& job, int next) {
+  return {.reason = reason::NoRoomTogether{{.size = job.size(), .next = next}}, .blocked = {BlockedOn::kMoreSlots}};
+}
+
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
 std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& target) {
@@ -116,6 +119,12 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) return no_slots_to_grow({.wanted = wanted, .queue = true});
   const auto free = static_cast<int>(draft.free_slots().free());
+  for (auto size = to; size && is_as_good_together(*size, *to); size = larger_size(job, *size - 1)) {
+    if (grow_together(draft, job, target, *size, reason_to_change(job, target, *size))) return std::nullopt;
+  }
+  const Finding held =
+      job.spec.pack_node ? no_room_together(job, *to) : no_slots_to_grow({.wanted = wanted, .free = free});
+  if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
     auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
@@ -124,7 +133,7 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, told_of(job, target));
     return std::nullopt;
   }
-  return no_slots_to_grow({.wanted = wanted, .free = free});
+  return held;
 }
 
 std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target& target) {
@@ -216,6 +225,8 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
   } else if (goal < job.size()) {
     held = shrink(draft, job, target);
   }
+  const bool stays = held && goal != 0 && !straggler->reason && !straggler->rebalance;
+  if (stays && gather(draft, job)) return;
   if (held) tell_kept(draft, job, *straggler, *std::move(held), told_of(job, target));
 }
 

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/decide/gather.hpp"
 #include "core/decide/state_wait.hpp"
+#include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
 #include "core/state/type_records.hpp"
@@ -23,23 +25,38 @@ int room_to_start(DecisionDraft& draft, const Job& job, const std::vector<std::s
   return room < job.spec.elastic.sizes.front() ? 0 : room;
 }
 
+void start(DecisionDraft& draft, const Job& job, const Target& target, std::vector<WorkerPlacement> gang) {
+  const Reason reason =
+      reason_of_start(target.reason, start_reason(draft.state(), job, gang), static_cast<int>(gang.size()));
+  draft.conclude(job, StartIntent{job.id, std::move(gang)}, reason, &target);
+}
+
+// The largest size up to `most` at which all workers find room together, if that is as good; 0 = there is none.
+int size_together(DecisionDraft& draft, const Job& job, GangRequest gang, int most) {
+  for (int size = most; size > 0; size = job.spec.elastic.sizes.front() < size ? allowed_size(job, size - 1) : 0) {
+    if (!is_as_good_together(size, most)) return 0;
+    gang.workers = size;
+    const int nodes_max = nodes_together(fewest_nodes(draft.free_slots(), job, size));
+    if (lay_together(draft.free_slots(), {.gang = gang, .nodes_max = nodes_max})) return size;
+  }
+  return 0;
+}
+
 bool start_on(DecisionDraft& draft, const Job& job, const Target& target, const std::vector<std::string>& types) {
   const int smallest = job.spec.elastic.sizes.front();
   const int room = room_to_start(draft, job, types);
   if (room == 0) return false;
   const auto batch = static_cast<int>(std::min<std::int64_t>(largest_batch(job.spec.batch), target.size));
-  for (int size = allowed_size(job, std::min(batch, room));; size = allowed_size(job, size - 1)) {
-    GangRequest request{.job = &job,
-                        .workers = size,
-                        .slots_per_worker = job.spec.gpus_per_worker,
-                        .pack = job.spec.pack_node,
-                        .first_on = holder_of_state(draft.state(), job),
-                        .slot_types = types};
-    auto gang = draft.place_within_cap(job, std::move(request));
-    if (gang) {
-      const Reason reason =
-          reason_of_start(target.reason, start_reason(draft.state(), job, *gang), static_cast<int>(gang->size()));
-      draft.conclude(job, StartIntent{job.id, std::move(*gang)}, reason, &target);
+  GangRequest request{.job = &job,
+                      .slots_per_worker = job.spec.gpus_per_worker,
+                      .first_on = holder_of_state(draft.state(), job),
+                      .slot_types = types};
+  int size = allowed_size(job, std::min(batch, room));
+  if (const int together = size_together(draft, job, request, size); together > 0) size = together;
+  for (;; size = allowed_size(job, size - 1)) {
+    request.workers = size;
+    if (auto gang = draft.place_within_cap(job, request)) {
+      start(draft, job, target, *std::move(gang));
       return true;
     }
     if (size == smallest) return false;

@@ -65,11 +65,7 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
 }
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
-  GangRequest request{.job = &job,
-                      .workers = 1,
-                      .slots_per_worker = job.spec.gpus_per_worker,
-                      .pack = job.spec.pack_node,
-                      .avoid = slow.node};
+  GangRequest request{.job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .avoid = slow.node};
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = follows == Follows::kNode;
   request.slot_types = draft.types_for_more(job);

@@ -40,30 +40,11 @@ int size_to_be(const Job& job) {
   return static_cast<int>(workers_to_be(job).size());
 }
 
-// Slot-seconds that moving one of its workers takes from the job.
-double cost_of_moving(const Job& job) {
-  if (job.spec.resize == ResizeMode::kLive) return cost_of_replacing(job, size_to_be(job));
-  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
-  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
-  return job.spec.gpus_per_worker * size_to_be(job) * pause_ms * 1e-3;
-}
-
 Instant waiting_since(const Job& job) {
   Instant since = job.submitted_at;
   if (job.last_start_at) since = std::max(since, *job.last_start_at);
   if (job.progress.reported_at) since = std::max(since, *job.progress.reported_at);
   return job.recovery.suspended ? std::max(since, job.recovery.suspended->at) : since;
-}
-
-// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
-bool can_hand_on(const Job& job) {
-  return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
-         (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
-}
-
-bool cools_down(const DecisionDraft& draft, const Job& job) {
-  return !job.recovery.cooldown_waived && job.last_resize_at &&
-         draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
 }
 
 struct Mover {
@@ -117,7 +98,7 @@ class RoomSearch {
       if (comes_free(draft_.state(), worker, leaving_)) {
         place.open += slots;
       } else if (may_move(worker)) {
-        place.movers.push_back({cost_of_moving(*draft_.state().find_job(worker.job)), id, slots});
+        place.movers.push_back({cost_of_moving(*draft_.state().find_job(worker.job), 1), id, slots});
       }
     }
     std::sort(place.movers.begin(), place.movers.end(), [](const Mover& one, const Mover& other) {
@@ -166,7 +147,7 @@ class RoomSearch {
         const bool is_gone = draft_.state().find_worker(member) == nullptr;
         if (job.spec.mixed_types || is_gone || !moving.insert(member)) continue;
         room.movers.push_back(member);
-        room.cost_s += cost_of_moving(job);
+        room.cost_s += cost_of_moving(job, 1);
       }
     }
   }
@@ -215,11 +196,7 @@ class RoomSearch {
 bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
   const bool whole = !job.spec.mixed_types;
   const int slots = job.spec.gpus_per_worker;
-  GangRequest request{.job = &job,
-                      .workers = whole ? job.size() : 1,
-                      .slots_per_worker = slots,
-                      .pack = job.spec.pack_node,
-                      .avoid = worker.node};
+  GangRequest request{.job = &job, .workers = whole ? job.size() : 1, .slots_per_worker = slots, .avoid = worker.node};
   if (draft.usable() < slots * request.workers) return false;
   for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
   request.avoid_always = true;
@@ -252,6 +229,27 @@ int looks_for_type(const Job& waiting, Instant now) {
 }
 
 }  // namespace
+
+double cost_of_moving(const Job& job, int workers) {
+  const int size = size_to_be(job);
+  if (job.spec.resize == ResizeMode::kLive) {
+    const double boots_s = boot_cost_of(job.measurements).mean_ms * 1e-3 * (workers - 1);
+    return cost_of_replacing(job, size) + job.spec.gpus_per_worker * boots_s;
+  }
+  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
+  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
+  return job.spec.gpus_per_worker * size * pause_ms * 1e-3;
+}
+
+bool can_hand_on(const Job& job) {
+  return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
+         (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
+}
+
+bool cools_down(const DecisionDraft& draft, const Job& job) {
+  return !job.recovery.cooldown_waived && job.last_resize_at &&
+         draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
+}
 
 TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving) {
   return RoomSearch(draft, waiting, leaving).find();
@@ -300,20 +298,28 @@ std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
 }
 
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
-  IdSet<WorkerId> chosen;
-  const auto take = [&](const auto& wanted) {
-    for (std::size_t rank = job.membership.members.size(); rank-- > 0 && static_cast<int>(chosen.size()) < count;) {
-      const bool first = rank == 0 && count < job.size();
-      if (!first && wanted(job.membership.members[rank])) chosen.insert(job.membership.members[rank]);
-    }
-  };
+  const ClusterState& state = draft.state();
+  const auto node_of = [&](WorkerId id) { return state.find_worker(id)->node; };
   const std::set<std::string>& asked = draft.types_asked_for();
-  if (!asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types) {
-    take([&](WorkerId id) {
-      return asked.contains(draft.state().find_node(draft.state().find_worker(id)->node)->slot_type);
-    });
+  const bool gives_types = !asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types;
+  std::map<NodeId, int> workers_on;
+  for (const WorkerId id : job.membership.members) ++workers_on[node_of(id)];
+  IdSet<WorkerId> chosen;
+  while (static_cast<int>(chosen.size()) < count) {
+    WorkerId next;
+    std::pair<bool, int> best;
+    for (std::size_t rank = job.membership.members.size(); rank-- > 0;) {
+      const WorkerId id = job.membership.members[rank];
+      if (chosen.contains(id) || (rank == 0 && count < job.size())) continue;
+      const bool is_asked = gives_types && asked.contains(state.find_node(node_of(id))->slot_type);
+      const std::pair<bool, int> how{!is_asked, workers_on[node_of(id)]};
+      if (next && how >= best) continue;
+      next = id;
+      best = how;
+    }
+    --workers_on[node_of(next)];
+    chosen.insert(next);
   }
-  take([](WorkerId) { return true; });
   std::vector<WorkerId> leaving_workers;
   std::copy_if(job.membership.members.begin(), job.membership.members.end(), std::back_inserter(leaving_workers),
                [&](WorkerId id) { return chosen.contains(id); });

@@ -20,6 +20,13 @@
 
 namespace tidepool::core {
 
+// Slot-seconds that moving so many of its workers takes from the job.
+[[nodiscard]] double cost_of_moving(const Job& job, int workers);
+// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
+[[nodiscard]] bool can_hand_on(const Job& job);
+// Its size changed a moment ago.
+[[nodiscard]] bool cools_down(const DecisionDraft& draft, const Job& job);
+
 struct TypeRoom {
   bool coming = false;           // enough is free, or will be without a move
   std::vector<WorkerId> movers;  // would have to move else; none = moves alone are not enough
@@ -40,8 +47,9 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 // When time alone may let workers move for the job: its waiting is looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_type(const Job& waiting, Instant after);
 
-// The workers that leave when a job gives up so many: from the end of the rank order, so that rank 0 stays; before them
-// those on slots of a type that others ask for, if the job may be elsewhere. In rank order.
+// The workers that leave when a job gives up so many: those on slots of a type that others ask for, if the job may be
+// elsewhere; then those on nodes with the fewest of its workers, from the end of the rank order. Rank 0 stays. In rank
+// order.
 [[nodiscard]] std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count);
 
 }  // namespace tidepool::core

@@ -1,6 +1,7 @@
 #include "core/decide/worklist.hpp"
 
 #include "core/decide/cluster_planner.hpp"
+#include "core/decide/gather.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/slot_reservations.hpp"
@@ -30,6 +31,7 @@ constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kPending, [](const Known& known) { return known.is_pending(); }},
     {JobSet::kClaiming, [](const Known& known) { return claims_free_slots(known.job); }},
     {JobSet::kHeldBack, [](const Known& known) { return waits_for_capacity(known.job); }},
+    {JobSet::kSpread, [](const Known& known) { return is_spread(known.state, known.job); }},
     {JobSet::kAsking, [](const Known& known) { return known.asks(); }},
     {JobSet::kPendingChoosy, [](const Known& known) { return known.asks() && known.is_pending(); }},
     {JobSet::kCounted,

@@ -27,6 +27,7 @@ enum class JobSet {
   kPending,        // they wait
   kClaiming,       // of those, slots would help
   kHeldBack,       // running jobs that free slots would let change
+  kSpread,         // have workers on several nodes, so that room may let them move together
   kAsking,         // have not ended and ask for particular nodes
   kPendingChoosy,  // of those, wait
   kCounted,        // a plan may count with them, or the newest one does
@@ -35,7 +36,7 @@ enum class JobSet {
   kReleasing,      // their slots, or some of them, are on their way to being free
   kUnanswered,     // a policy file decides and must be asked about them
 };
-inline constexpr std::size_t kJobSets = 10;
+inline constexpr std::size_t kJobSets = 11;
 
 // What else a decision rests on.
 enum class Input {

@@ -27,6 +27,7 @@ FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
   for (const auto& [id, node] : state.nodes) {
     if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
     if (!node.takes_workers()) continue;
+    largest_ = std::max(largest_, static_cast<int>(node.owners.size()));
     const std::size_t free = free_in(node);
     if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
     if (free >= nodes_with_.size()) nodes_with_.resize(free + 1);
@@ -143,22 +144,69 @@ std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, st
   for (int left = gang.workers; left > 0; --left) {
     const NodeId node = choose(gang, left);
     TP_CHECK(node, "a gang that fits finds a node for each worker");
-    const auto slots = static_cast<std::size_t>(gang.slots_per_worker);
-    const std::size_t free = free_on(node);
-    auto& taken = taken_on_[node];
-    const auto& owners = state_.find_node(node)->owners;
-    WorkerPlacement placement{WorkerId(next_worker++), node, {}};
-    for (std::size_t slot = 0; placement.slots.size() < slots; ++slot) {
-      const int index = static_cast<int>(slot);
-      if (!owners.at(slot) && !std::binary_search(taken.begin(), taken.end(), index)) placement.slots.push_back(index);
-    }
-    taken.insert(taken.end(), placement.slots.begin(), placement.slots.end());
-    std::sort(taken.begin(), taken.end());
-    move(node, free, free - slots);
-    if (gang.pack) gang.prefer.insert(node);
-    placements.push_back(std::move(placement));
+    placements.push_back(take_one(node, static_cast<std::size_t>(gang.slots_per_worker), next_worker));
+    gang.prefer.insert(node);
   }
   return placements;
+}
+
+WorkerPlacement FreeSlots::take_one(NodeId node, std::size_t slots, std::uint64_t& next_worker) {
+  const std::size_t free = free_on(node);
+  auto& taken = taken_on_[node];
+  const auto& owners = state_.find_node(node)->owners;
+  WorkerPlacement placement{WorkerId(next_worker++), node, {}};
+  for (std::size_t slot = 0; placement.slots.size() < slots; ++slot) {
+    const int index = static_cast<int>(slot);
+    if (!owners.at(slot) && !std::binary_search(taken.begin(), taken.end(), index)) placement.slots.push_back(index);
+  }
+  taken.insert(taken.end(), placement.slots.begin(), placement.slots.end());
+  std::sort(taken.begin(), taken.end());
+  move(node, free, free - slots);
+  return placement;
+}
+
+std::vector<WorkerPlacement> FreeSlots::take_on(const std::map<NodeId, int>& workers, int slots_per_worker,
+                                                std::uint64_t& next_worker) {
+  std::vector<WorkerPlacement> placements;
+  const auto slots = static_cast<std::size_t>(slots_per_worker);
+  for (const auto& [node, count] : workers) {
+    for (int worker = 0; worker < count; ++worker) placements.push_back(take_one(node, slots, next_worker));
+  }
+  return placements;
+}
+
+std::vector<NodeId> FreeSlots::emptiest(const GangRequest& gang, std::size_t count) const {
+  std::vector<NodeId> found;
+  const auto need = static_cast<std::size_t>(gang.slots_per_worker);
+  for (std::size_t free = nodes_with_.size(); free-- > need && found.size() < count;) {
+    for (const NodeId id : nodes_with_[free]) {
+      if (found.size() == count) break;
+      if (id != gang.avoid && suits(id, gang)) found.push_back(id);
+    }
+  }
+  return found;
+}
+
+NodeId FreeSlots::smallest_with(int slots, const GangRequest& gang, const std::set<NodeId>& except) const {
+  for (auto free = static_cast<std::size_t>(slots); free < nodes_with_.size(); ++free) {
+    for (const NodeId id : nodes_with_[free]) {
+      if (!except.contains(id) && suits(id, gang)) return id;
+    }
+  }
+  return {};
+}
+
+bool FreeSlots::may_take(NodeId node, const GangRequest& gang) const {
+  return state_.find_node(node)->takes_workers() && !closed_.contains(node) && suits(node, gang);
+}
+
+int FreeSlots::largest_for(const Job& job) const {
+  if (!is_choosy(job.spec)) return largest_;
+  std::size_t largest = 0;
+  for (const auto& [id, node] : state_.nodes) {
+    if (node.takes_workers() && may_run_on(job, node)) largest = std::max(largest, node.owners.size());
+  }
+  return static_cast<int>(largest);
 }
 
 NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
@@ -181,22 +229,16 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
 // None if only the avoided node has room.
 NodeId FreeSlots::best_of(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
-  if (gang.pack) {
-    for (const NodeId id : gang.prefer) {
-      const Node* node = state_.find_node(id);
-      const bool open = node != nullptr && node->takes_workers() && id != gang.avoid && suits(id, gang);
-      if (open && free_on(id) >= need) return id;
-    }
-    // The smallest node that takes all that is left, else the emptiest one.
-    for (std::size_t free = need * static_cast<std::size_t>(workers_left); free < nodes_with_.size(); ++free) {
-      if (const NodeId id = first_with(free, gang)) return id;
-    }
-    for (std::size_t free = nodes_with_.size(); free-- > need;) {
-      if (const NodeId id = first_with(free, gang)) return id;
-    }
-    return {};
+  for (const NodeId id : gang.prefer) {
+    const Node* node = state_.find_node(id);
+    const bool open = node != nullptr && node->takes_workers() && id != gang.avoid && suits(id, gang);
+    if (open && free_on(id) >= need) return id;
   }
-  for (std::size_t free = need; free < nodes_with_.size(); ++free) {
+  // The smallest node that takes all that is left, else the emptiest one.
+  for (std::size_t free = need * static_cast<std::size_t>(workers_left); free < nodes_with_.size(); ++free) {
+    if (const NodeId id = first_with(free, gang)) return id;
+  }
+  for (std::size_t free = nodes_with_.size(); free-- > need;) {
     if (const NodeId id = first_with(free, gang)) return id;
   }
   return {};

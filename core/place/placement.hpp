@@ -1,5 +1,6 @@
-// Where workers go: each worker's slots on one node, a gang whole or not at all. Deterministic: ties
-// end at the lower node id and the lower slot.
+// Where workers go: each worker's slots on one node, a gang whole or not at all and on few nodes: what is left of it
+// goes to the smallest hole that takes it all, else to the emptiest node. Deterministic: ties end at the lower node id
+// and the lower slot.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,7 @@ struct GangRequest {
   const Job* job = nullptr;
   int workers = 1;
   int slots_per_worker = 1;
-  bool pack = false;                         // fewest nodes; otherwise the smallest holes are filled first
-  std::set<NodeId> prefer;                   // with pack: nodes that the job is on already, filled first
+  std::set<NodeId> prefer;                   // nodes that the job is on already, filled first
   NodeId avoid;                              // used only if nothing else has room; none = no node
   NodeId first_on = {};                      // where the first worker goes if there is room; none = anywhere
   std::optional<Money> price_max = {};       // per slot and hour; dearer nodes are not used
@@ -41,6 +41,18 @@ class FreeSlots {
   // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
   // is taken if the gang does not fit whole.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
+
+  // Takes so many workers on each of these nodes, of so many slots each. Requires: they have that many free ones.
+  [[nodiscard]] std::vector<WorkerPlacement> take_on(const std::map<NodeId, int>& workers, int slots_per_worker,
+                                                     std::uint64_t& next_worker);
+  // Nodes with room for a worker of the gang's, those with most free slots first; at most so many.
+  [[nodiscard]] std::vector<NodeId> emptiest(const GangRequest& gang, std::size_t count) const;
+  // That with the fewest free slots of those that have so many, without these nodes; none = there is no such node.
+  [[nodiscard]] NodeId smallest_with(int slots, const GangRequest& gang, const std::set<NodeId>& except) const;
+  // Workers of the gang may be on the node: it takes some, is not closed, and suits them.
+  [[nodiscard]] bool may_take(NodeId node, const GangRequest& gang) const;
+  // Slots, free or not, of the largest node that takes workers and on which the job may run; 0 = there is none.
+  [[nodiscard]] int largest_for(const Job& job) const;
 
   // Workers of this many slots that still fit.
   [[nodiscard]] int room_for(int slots_per_worker) const;
@@ -79,6 +91,7 @@ class FreeSlots {
   // Not too dear, and one that the gang may be on.
   [[nodiscard]] bool suits(NodeId node, const GangRequest& gang) const;
   void move(NodeId node, std::size_t from, std::size_t to);
+  [[nodiscard]] WorkerPlacement take_one(NodeId node, std::size_t slots, std::uint64_t& next_worker);
 
   const ClusterState& state_;
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
@@ -88,6 +101,7 @@ class FreeSlots {
   std::set<std::string> types_;   // of all nodes
   std::map<std::string, int> free_of_type_;
   int free_ = 0;
+  int largest_ = 0;  // slots of the largest node that takes workers
 };
 
 // Workers of the job that the cluster would hold if it were empty: on nodes that are up, not cordoned, and on which it

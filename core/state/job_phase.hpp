@@ -35,7 +35,7 @@ struct Transition {
   std::vector<WorkerId> leaving_workers;
   Instant since;
   Reason reason;
-  bool replaces = false;  // one worker goes and another takes its place
+  bool replaces = false;  // workers go and others take their places
   int from_size = 0;
   int to_size = 0;
   bool committed = false;  // its generation is committed; it ends when the members have switched

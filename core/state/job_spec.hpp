@@ -129,7 +129,7 @@ struct JobSpec {
   bool mixed_types = false;  // its workers may be on slots of several types at a time; else all are on one
   std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
   std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
-  bool pack_node = false;                        // prefer all workers on one node
+  bool pack_node = false;                        // workers are brought together, whatever moving them costs
   PlacementSpec placement;
   SharedValue<RunSpec> run;
   CheckpointSpec checkpoint;

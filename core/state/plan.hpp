@@ -44,6 +44,7 @@ enum class ReplaceCause {
   kStraggler,  // the leaver is slow
   kSlotType,   // another job waits for slots of the type that the leaver holds
   kDrain,      // the leaver's node is being drained
+  kTogether,   // its job, or another one, has its workers on fewer nodes then
 };
 struct ReplaceIntent {
   JobId job;
@@ -51,8 +52,8 @@ struct ReplaceIntent {
   WorkerId leaver;
   ReplaceCause cause = ReplaceCause::kStraggler;
 };
-// All workers of a job go to slots of another type: as many are started first. Those of a live job that hold its state
-// hand it on: they leave in two switches, the last of them once the others are there.
+// Workers of a job go to other slots: as many are started first, or more if it grows. Where all leave, those of a live
+// job that hold its state hand it on: they leave in two switches, the last of them once the others are there.
 struct MoveIntent {
   JobId job;
   std::vector<WorkerPlacement> joining_workers;

@@ -183,6 +183,8 @@ template Reason::Reason(reason::Preempted);
 template Reason::Reason(reason::Resumed);
 template Reason::Reason(reason::ResumedElsewhere);
 template Reason::Reason(reason::MovedForType);
+template Reason::Reason(reason::MovedTogether);
+template Reason::Reason(reason::MovedForRoom);
 template Reason::Reason(reason::DrainMove);
 template Reason::Reason(reason::DrainShrink);
 template Reason::Reason(reason::DrainGrow);

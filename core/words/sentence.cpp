@@ -444,6 +444,14 @@ std::string text_of(const MovedForType& why) {
   return "moving " + why.worker.text() + " to slots of another type for " + why.for_job.text() + ", which has waited " +
          time(why.waited) + "; the moves cost " + decimal(why.cost_s) + " slot-seconds";
 }
+std::string text_of(const MovedTogether& why) {
+  return "moving " + workers(why.workers) + " so that the job is on " + counted(why.to_nodes, "node") + " and not on " +
+         grouped(why.from_nodes) + "; the move costs " + decimal(why.cost_s) + " slot-seconds";
+}
+std::string text_of(const MovedForRoom& why) {
+  return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + " has room for " +
+         workers(why.size) + " together; the move costs " + decimal(why.cost_s) + " slot-seconds";
+}
 
 // --- why a job ended ----------------------------------------------------------------------------
 

@@ -75,10 +75,10 @@ int times(const SimResult& result, const std::string& code, core::Follows follow
       }));
 }
 
-// Two jobs side by side on two nodes of four slots, each with workers on both.
+// Two jobs on nodes of two slots, each with a node for itself and a worker on a second one, which they share.
 SimSetup two_jobs_that_compute() {
   SimSetup setup = one_job({.lambda = 100, .sigma = 0.02, .kappa = 0}, 200'000);
-  setup.cluster = {.nodes = 3, .slots_per_node = 4};
+  setup.cluster = {.nodes = 5, .slots_per_node = 2};
   setup.compute_times = true;
   setup.keep_decisions = true;
   setup.workload.jobs[0].spec.elastic = {.min = 2, .max = 3, .preferred = 3, .sizes = {2, 3}};
@@ -92,10 +92,14 @@ TEST_CASE("a node that turns slow is named as the cause, and its workers are rep
   setup.faults = {.node_slow_every = Duration::seconds(150),
                   .mean_node_outage = Duration::seconds(400),
                   .until = Duration::seconds(400)};
-  const SimResult result = sim::Simulator(setup).run();
-  REQUIRE(result.violations.empty());
-  REQUIRE(result.complete);
-  CHECK(times(result, "StragglerReplaced", core::Follows::kNode) > 0);
+  int replaced = 0;
+  for (setup.seed = 1; setup.seed <= 8; ++setup.seed) {
+    const SimResult result = sim::Simulator(setup).run();
+    REQUIRE(result.violations.empty());
+    REQUIRE(result.complete);
+    replaced += times(result, "StragglerReplaced", core::Follows::kNode);
+  }
+  CHECK(replaced > 0);
 }
 
 TEST_CASE("noise on the machines makes no job churn") {

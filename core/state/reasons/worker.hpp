@@ -155,6 +155,31 @@ struct Preempted {
   bool operator==(const Preempted&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("for_job", self.for_job); }
 };
+// Workers of the job, which are on more nodes than they need, go to other slots, so that they are on fewer.
+struct MovedTogether {
+  int workers = 0;  // that move
+  int from_nodes = 0;
+  int to_nodes = 0;
+  double cost_s = 0;  // slot-seconds
+  static constexpr Traits kTraits{"MovedTogether", ReasonCategory::kWorker};
+  bool operator==(const MovedTogether&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("workers", self.workers), at("from_nodes", self.from_nodes), at("to_nodes", self.to_nodes);
+    at("cost_s", self.cost_s);
+  }
+};
+// Another job finds room for its workers together on the node that this one leaves.
+struct MovedForRoom {
+  JobId for_job = {};
+  int size = 0;  // of that job, in workers
+  NodeId node = {};
+  double cost_s = 0;  // slot-seconds
+  static constexpr Traits kTraits{"MovedForRoom", ReasonCategory::kWorker};
+  bool operator==(const MovedForRoom&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("for_job", self.for_job), at("size", self.size), at("node", self.node), at("cost_s", self.cost_s);
+  }
+};
 // Another job waits for the type of its slot, and this one takes others, too.
 struct MovedForType : OfWorker {
   JobId for_job = {};

@@ -73,7 +73,7 @@ TEST_CASE("Statistical efficiency compares the present batch with the one that w
   CHECK(*core::statistical_efficiency(job) == 0.25);
 }
 
-TEST_CASE("Slots that are taken are gone, and the smallest holes are filled first") {
+TEST_CASE("Slots that are taken are gone, and a gang takes the emptiest node first") {
   Story story;
   story.node(2);
   story.node(4);
@@ -83,10 +83,24 @@ TEST_CASE("Slots that are taken are gone, and the smallest holes are filled firs
   REQUIRE(gang);
   CHECK(free.free() == 0);
   CHECK(next == 4);
-  CHECK((*gang)[0].node == NodeId(1));
-  CHECK((*gang)[1].slots == std::vector{0, 1});
-  CHECK((*gang)[2].slots == std::vector{2, 3});
+  CHECK((*gang)[0].slots == std::vector{0, 1});
+  CHECK((*gang)[1].slots == std::vector{2, 3});
+  CHECK((*gang)[2].node == NodeId(1));
   CHECK_FALSE(free.take({.workers = 1}, next));
+}
+
+TEST_CASE("What fits on one node goes to the smallest hole that takes it all") {
+  Story story;
+  story.node(1);
+  story.node(4);
+  story.node(2);
+  core::FreeSlots free(story.state());
+  std::uint64_t next = 1;
+  const auto two = free.take({.workers = 2}, next);
+  for (const auto& placement : *two) CHECK(placement.node == NodeId(3));
+  CHECK(free.take({.workers = 1}, next)->front().node == NodeId(1));
+  const auto three = free.take({.workers = 3}, next);
+  for (const auto& placement : *three) CHECK(placement.node == NodeId(2));
 }
 
 TEST_CASE("Nodes that are too dear are left alone, whatever holes they have") {
@@ -127,7 +141,6 @@ TEST_CASE("A gang goes only where slots are of a type that its job asks for") {
   for (const auto& placement : *placed) CHECK(placement.node == NodeId(2));
   gang.prefer = {NodeId(1)};
   gang.first_on = NodeId(1);
-  gang.pack = true;
   CHECK(free.take(gang, next)->front().node == NodeId(2));
   CHECK_FALSE(free.take(gang, next));
   CHECK(free.free_for(job) == 0);

@@ -182,9 +182,14 @@ TEST_CASE("a job that shrinks gives up slots of a type that another asks for fir
   (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
   story.wish(any, 2);
   story.steps(any, 2);
-  story.settle(any);
-  CHECK(nodes_of(story, any) == std::vector<NodeId>{scarce, common});
-  CHECK(story.job(any).membership.members.front() == first);
+  const core::Decision decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  std::vector<NodeId> stay;
+  for (const WorkerId id : std::get<core::SwitchIntent>(decision.plan[1].intent).members) {
+    stay.push_back(story.worker(id).node);
+  }
+  CHECK(stay == std::vector<NodeId>{scarce, common});
+  CHECK(std::get<core::SwitchIntent>(decision.plan[1].intent).members.front() == first);
 }
 
 TEST_CASE("the only worker of a live job leaves once another one has its state") {

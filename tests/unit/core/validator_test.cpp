@@ -111,7 +111,10 @@ TEST_CASE("A gang on slots of several types is refused, and so is a change that 
     CHECK(alone(core::ReplaceIntent{job, {one, there, {3}}, members[1]}) == split);
     CHECK(alone(core::MoveIntent{job, {{one, there, {2}}, {two, there, {3}}}, members}) == "valid");
     CHECK(alone(core::MoveIntent{job, {{one, here, {3}}, {two, other, {3}}}, members}) == split);
-    CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, {members[1]}}) == "LeaversAreMembers");
+    CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, {members[1]}}) == split);
+    CHECK(alone(core::MoveIntent{job, {{one, there, {2}}, {two, there, {3}}}, {members[0], members[0]}}) ==
+          "LeaversAreMembers");
+    CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, members}) == "SizeIsAllowed");
     const WorkerId only = story.job(lone).membership.members[0];
     CHECK(alone(core::ReplaceIntent{lone, {one, there, {3}}, only}) == "StateIsHandedOn");
     CHECK(alone(core::MoveIntent{lone, {{one, there, {3}}}, {only}}) == "StateIsHandedOn");
