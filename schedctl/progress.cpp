@@ -94,6 +94,15 @@ std::string progressed_sentence(const json& data) {
 }
 
 // The workers with less than a full share; none: the shares are even again.
+std::string state_brought_sentence(const json& d) {
+  return "its state of step " + whole_at(d, "/step") + " is brought from " + text_at(d, "/from") + " to " +
+         text_at(d, "/to");
+}
+
+std::string state_left_sentence(const json& d) {
+  return with_detail("starts without its state of step " + whole_at(d, "/step"), text_at(d, "/why"));
+}
+
 std::string rebalanced_sentence(const json& data) {
   std::string rebalanced;
   for (const auto& each : list_at(data, "/shares")) {
@@ -173,6 +182,8 @@ const std::map<std::string, Sentence>& event_sentences() {
          const double lost = number_at(d, "/steps_lost").value_or(0);
          return "goes on from step " + whole_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
        }},
+      {"job.state_brought", state_brought_sentence},
+      {"job.state_left", state_left_sentence},
       {"job.suspended",
        [](const json& d) {
          return number_at(d, "/kept_step") ? "suspended; its state of step " + whole_at(d, "/kept_step") + " is kept"

@@ -42,6 +42,7 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("data_address", fact.data_address);
   archive("isolation", fact.isolation);
   archive("labels", fact.labels);
+  archive("moves_states", fact.moves_states);
 }
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
@@ -172,6 +173,19 @@ void fields(auto& archive, codec::Like<StateRestored> auto& fact) {
   archive("bytes", fact.bytes);
   archive("path", fact.path);
 }
+void fields(auto& archive, codec::Like<StateBrought> auto& fact) {
+  archive("job", fact.job);
+  archive("node", fact.node);
+  archive("step", fact.step);
+  archive("bytes", fact.bytes);
+  archive("took", fact.took);
+}
+void fields(auto& archive, codec::Like<StateLeft> auto& fact) {
+  archive("job", fact.job);
+  archive("node", fact.node);
+  archive("step", fact.step);
+  archive("why", fact.why);
+}
 void fields(auto& archive, codec::Like<PolicyActivated> auto& fact) {
   archive("file", fact.file);
 }
@@ -254,6 +268,8 @@ std::string_view name_of(const Fact& fact) {
                         [](const StateParked&) { return "state_parked"; },
                         [](const CheckpointTaken&) { return "checkpoint_taken"; },
                         [](const StateRestored&) { return "state_restored"; },
+                        [](const StateBrought&) { return "state_brought"; },
+                        [](const StateLeft&) { return "state_left"; },
                         [](const PolicyActivated&) { return "policy_activated"; },
                         [](const PolicyRolledBack&) { return "policy_rolled_back"; },
                         [](const PolicyShadowed&) { return "policy_shadowed"; },
@@ -333,6 +349,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("data_address", "");
   if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
   if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());
+  if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
   return decode_named(name->get<std::string>(), body);
 }
 

@@ -7,6 +7,7 @@
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
 #include "core/codec/pool_fields.hpp"
+#include "core/codec/recovery_fields.hpp"
 #include "core/codec/state_rows.hpp"
 #include "core/state/cluster_invariants.hpp"
 #include "core/state/type_records.hpp"
@@ -32,13 +33,6 @@ inline auto names_of(NodeState) {
 void fields(auto& archive, codec::Like<StuckNotice> auto& notice) {
   archive("step", notice.step);
   archive("lasted", notice.lasted);
-}
-
-void fields(auto& archive, codec::Like<SavedState> auto& kept) {
-  archive("step", kept.step);
-  archive("samples", kept.samples);
-  archive("node", kept.node);
-  archive("at", kept.at);
 }
 
 void fields(auto& archive, codec::Like<StragglerTrack> auto& track) {
@@ -117,6 +111,7 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("isolation", node.isolation);
   archive("labels_given", node.labels_given);
   archive("labels_set", node.labels_set);
+  archive("moves_states", node.moves_states);
   archive("drain", node.drain);
 }
 
@@ -237,18 +232,7 @@ void part_fields(auto& archive, codec::Like<Measurements> auto& measurements) {
 }
 
 void part_fields(auto& archive, codec::Like<Recovery> auto& recovery) {
-  archive("misconfigured", recovery.misconfigured);
-  archive("cooldown_waived", recovery.cooldown_waived);
-  archive("quiet_exits", recovery.unconfirmed_exits);
-  archive("quiet_since", recovery.unconfirmed_since);
-  archive("parked", recovery.suspended);
-  archive("checkpoint", recovery.checkpoint);
-  archive("held_since", recovery.waits_near_since);
-  archive("restarts", recovery.restarts);
-  archive("replacements", recovery.replacements);
-  archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
-  archive("last_replacement_at", recovery.last_replacement_at);
-  archive("last_error", recovery.last_error);
+  recovery_fields(archive, recovery);
 }
 
 void part_fields(auto& archive, codec::Like<Account> auto& account) {
@@ -380,6 +364,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("isolation", nullptr);
     element.emplace("labels_given", nlohmann::json::object());
     element.emplace("labels_set", nlohmann::json::object());
+    element.emplace("moves_states", false);
     if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
@@ -406,6 +391,7 @@ void tell_no_types(nlohmann::json& job) {
 
 Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
+  tell_no_moves(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;
@@ -527,8 +513,9 @@ std::string job_text(const Job& job) {
 }
 
 Result<std::shared_ptr<const Job>> job_from_text(std::string_view text) {
-  const auto document = parse_own_json(text);
+  auto document = parse_own_json(text);
   if (!document.ok()) return document.error();
+  tell_no_moves(*document);
   auto job = std::make_shared<Job>();
   TP_TRY(codec::decode_sparse(*document, "", *job));
   return std::shared_ptr<const Job>(std::move(job));

@@ -8,9 +8,11 @@
 #include "core/facts/event_data.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/shares.hpp"
+#include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
 
@@ -69,6 +71,8 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   job.membership.stepping_generation = 0;
   job.membership.stepping_size = 0;
   job.progress.audited_epoch.reset();  // epochs since the kept state are gone through again
+  job.recovery.moving = move_for(change.state(), job, intent.joining_workers);
+  if (job.recovery.moving) job.recovery.moving->since = change.at();
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
   measure_on(job, type_of_workers(change.state(), transition.joining_workers));
@@ -212,6 +216,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   Job& job = change.job(intent.job);
   conclude(job, reason);
   count_quiet_exits(change, job);
+  give_up_move(change, job, "the job gives up its workers");
   become(job, phase::Suspending{});
   job.membership.parking = intent.number > 0;
   job.membership.restart_state.failed = WorkerId();
@@ -252,6 +257,7 @@ void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& re
   if (counts_as_lost(job, worker, intent.cause)) return;
   worker.phase = WorkerPhase::kLeaving;
   drop_from_transition(change, job, intent.worker);
+  end_move_if_pointless(change, job);
 }
 
 void apply(StateChange& change, const ProbeIntent& intent, const Reason&) {
@@ -270,6 +276,7 @@ JobState state_of(JobEnd end) {
 void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   conclude(job, reason);
+  give_up_move(change, job, "the job ends");
   become(job, phase::Ended{.how = state_of(intent.end), .at = change.at()});
   job.membership.parking = false;
   job.requests.checkpoint = false;

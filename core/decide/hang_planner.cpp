@@ -5,6 +5,7 @@
 #include "base/first_after.hpp"
 #include "core/decide/restart_planner.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/state_move.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -64,12 +65,21 @@ std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
   return joining_workers.empty() ? std::vector{job.membership.members.back()} : joining_workers;
 }
 
+// When a worker that boots counts as late. Before the state that it waits for has come, it does not boot.
+Instant start_deadline(const Job& job, const Worker& worker, const EngineConfig& config) {
+  const auto& moving = job.recovery.moving;
+  const SavedState* kept = newest_kept(job);
+  const bool waits = moving && kept != nullptr && awaits(*moving, worker);
+  return worker.started_at + config.start_timeout + (waits ? longest_move(kept->bytes) : Duration());
+}
+
 void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
   if (!job.phase.transition() || job.phase.transition()->committed) return;
   const Duration timeout = draft.parts().config.start_timeout;
   for (const WorkerId id : job.phase.transition()->joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool late = worker.phase == WorkerPhase::kStarting && draft.now() >= worker.started_at + timeout;
+    const bool late =
+        worker.phase == WorkerPhase::kStarting && draft.now() >= start_deadline(job, worker, draft.parts().config);
     if (!late || worker.kill_at) continue;
     draft.stop({job.id, id, Duration(), StopCause::kStartTimeout}, reason::StartTimeout{{.worker = id}, timeout});
   }
@@ -107,7 +117,7 @@ std::optional<Instant> next_hang(const ClusterState& state, const Job& job, cons
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
-    if (boots) first.consider(worker.started_at + config.start_timeout);
+    if (boots) first.consider(start_deadline(job, worker, config));
   }
   first.consider(switch_deadline(job, config));
   return first.found();

@@ -109,6 +109,7 @@ class PlanCheck {
       return breaks("GenerationIsNext", job.id.text() + " is at " + std::to_string(job.membership.generation));
     }
     if (!switched_.insert(job.id)) return breaks("OneChangeAtATime", job.id.text() + " switches twice");
+    if (job.recovery.moving) return breaks("StateComesFirst", job.id.text() + " would start while its state moves");
     const IdSet<WorkerId> distinct(intent.members.begin(), intent.members.end());
     if (distinct.size() != intent.members.size()) return breaks("MemberHasOneRank", job.id.text());
     for (const WorkerId id : intent.members) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/facts/parking_facts.hpp"
+#include "core/state/state_move.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -24,22 +24,22 @@ std::optional<Duration> patience_of(const Job& job) {
   return redo ? std::optional(std::min(*redo, kStateWaitMax)) : std::nullopt;
 }
 
-}  // namespace
-
-NodeId holder_of_state(const ClusterState& state, const Job& job) {
-  if (!job.spec.checkpoint.dir.empty()) return {};
-  if (job.spec.resize == ResizeMode::kRestart) {
-    return state.find_node(job.membership.restart_state.home) != nullptr ? job.membership.restart_state.home : NodeId();
+// Wherever the job may start, its state is brought there. Agents of before can neither hand it over nor fetch it.
+bool comes_to_any_node(const ClusterState& state, const Job& job) {
+  if (!can_be_fetched(state, job)) return false;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.takes_workers() && !node.moves_states) return false;
   }
-  const SavedState* newest = newest_kept(job);
-  return newest != nullptr && state.find_node(newest->node) != nullptr ? newest->node : NodeId();
+  return true;
 }
+
+}  // namespace
 
 std::optional<Finding> waits_for_state(DecisionDraft& draft, const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::nullopt;  // what its program keeps is not known
   const Node* home = draft.state().find_node(holder_of_state(draft.state(), job));
   if (home == nullptr || !home->takes_workers()) return std::nullopt;
-  if (!may_run_on(job, *home)) return std::nullopt;
+  if (!may_run_on(job, *home) || comes_to_any_node(draft.state(), job)) return std::nullopt;
   if (draft.free_slots().free_on(home->id) >= static_cast<std::size_t>(job.spec.gpus_per_worker)) return std::nullopt;
   const auto patience = patience_of(job);
   if (!patience) return std::nullopt;
@@ -67,6 +67,9 @@ Reason start_reason(const ClusterState& state, const Job& job, const std::vector
       std::any_of(gang.begin(), gang.end(), [&](const WorkerPlacement& placed) { return placed.node == home; });
   if (!home || there || kept == nullptr || kept->step == 0 || job.spec.resize == ResizeMode::kRestart) {
     return reason::Resumed{{.size = size}};
+  }
+  if (const auto move = move_for(state, job, gang)) {
+    return reason::ResumedByTransfer{{.size = size}, move->from, move->to, move->step};
   }
   return reason::ResumedElsewhere{{.size = size}, home, kept->step, time_to_redo(job).value_or(Duration())};
 }

@@ -9,10 +9,10 @@
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/type_moves.hpp"
-#include "core/facts/parking_facts.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
 
 namespace tidepool::core {

@@ -2,9 +2,9 @@
 
 #include "core/codec/codec.hpp"
 #include "core/codec/reason_numbers.hpp"
-#include "core/facts/parking_facts.hpp"
 #include "core/facts/throughput.hpp"
 #include "core/state/node_speed.hpp"
+#include "core/state/state_move.hpp"
 #include "core/words/sentence.hpp"
 
 namespace tidepool::core {

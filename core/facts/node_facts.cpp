@@ -5,10 +5,12 @@
 #include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/pool_facts.hpp"
+#include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
+#include "core/state/state_move.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -135,11 +137,17 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.data_address = fact.data_address;
   node.isolation = fact.isolation;
   node.labels_given = fact.labels;
+  node.moves_states = fact.moves_states;
   join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;
   for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
-  for (const JobId job : jobs) take_back(change, change.job(job));
+  for (const JobId id : jobs) {
+    Job& job = change.job(id);
+    const bool waits_here = job.recovery.moving && job.recovery.moving->to == fact.node;
+    if (waits_here && !fact.moves_states) give_up_move(change, job, "the agent there is of a version that moves none");
+    take_back(change, job);
+  }
   node.owners.resize(static_cast<std::size_t>(fact.slots));
   change.capacity_changed();
   if (!was_up) {
@@ -286,6 +294,10 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
   Job& job = change.job(worker->job);
+  // Its agent may have been started anew since, and know no more of what it has brought.
+  if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
+    give_up_move(change, job, fact.worker.text() + " has started, and its node has not said that the state came");
+  }
   if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
   BootCost& cost = job.measurements.boot_cost;
   ++cost.count;

@@ -28,8 +28,12 @@ void count_up_to(Job& job, std::int64_t step) {
   job.progress.step = step;
 }
 
-SavedState kept_by(const StateChange& change, const Job& job, const Worker& worker, std::int64_t step) {
-  return {.step = step, .samples = samples_at(job, step), .node = worker.node, .at = change.at()};
+SavedState kept_by(const StateChange& change, const Job& job, const Worker& worker, const auto& fact) {
+  return {.step = fact.step,
+          .samples = samples_at(job, fact.step),
+          .node = worker.node,
+          .at = change.at(),
+          .bytes = std::max<std::int64_t>(0, fact.bytes)};
 }
 
 // The worker that wrote the state that `fact` tells of; null if it is of another job or gone, or the step is negative.
@@ -39,13 +43,6 @@ const Worker* writer_of(const ClusterState& state, const auto& fact) {
 }
 
 }  // namespace
-
-const SavedState* newest_kept(const Job& job) {
-  if (!job.recovery.suspended) return job.recovery.checkpoint ? &*job.recovery.checkpoint : nullptr;
-  if (job.recovery.checkpoint && job.recovery.checkpoint->step > job.recovery.suspended->step)
-    return &*job.recovery.checkpoint;
-  return &*job.recovery.suspended;
-}
 
 Status apply(StateChange& change, const StateParked& fact) {
   const auto known = known_job(change.state(), fact.job);
@@ -57,7 +54,7 @@ Status apply(StateChange& change, const StateParked& fact) {
   if (before && before->at >= (*known)->membership.commit.at && before->step >= fact.step) return ok_status();
   Job& job = change.job(fact.job);
   count_up_to(job, fact.step);
-  job.recovery.suspended = kept_by(change, job, *writer, fact.step);
+  job.recovery.suspended = kept_by(change, job, *writer, fact);
   change.emit("job.parked", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -77,7 +74,7 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;
-  job.recovery.checkpoint = kept_by(change, job, *writer, fact.step);
+  job.recovery.checkpoint = kept_by(change, job, *writer, fact);
   change.emit("job.checkpointed", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -92,7 +89,8 @@ Status apply(StateChange& change, const StateRestored& fact) {
   if (!known) return known.error();
   const bool first = fact.generation == (*known)->membership.generation && (*known)->membership.commit.from_size == 0 &&
                      !(*known)->membership.switched;
-  if (!first || !is_active((*known)->state()) || fact.step < 0) return ok_status();
+  const bool over = (*known)->progress.finished;
+  if (!first || over || !is_active((*known)->state()) || fact.step < 0) return ok_status();
   go_on_from(change, change.job(fact.job), {.step = fact.step, .bytes = fact.bytes, .path = fact.path});
   return ok_status();
 }

@@ -12,9 +12,6 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const CheckpointTaken& fact);
 [[nodiscard]] Status apply(StateChange& change, const StateRestored& fact);
 
-// The kept state with the most steps; the parked one if both have as many, nullptr if there is none.
-[[nodiscard]] const SavedState* newest_kept(const Job& job);
-
 // Sets the job's progress to `step` committed steps, whatever it was, and emits job.restored.
 struct Restart {
   std::int64_t step = 0;

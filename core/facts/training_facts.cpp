@@ -84,7 +84,8 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   const std::int64_t switch_step = fact.switch_step;
   // Told or not: what lies beyond the step it starts from is not done.
   const bool lost = job.membership.commit.from_size == 0 && switch_step >= 1 && switch_step - 1 < job.progress.step;
-  if (lost) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
+  // A program that has said its end before has it, also when its word came by a detour.
+  if (lost && !job.progress.finished) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.membership.switched = true;
   job.membership.stepping_generation = job.membership.generation;
   job.membership.stepping_size = job.size();

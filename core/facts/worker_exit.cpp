@@ -6,6 +6,7 @@
 #include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/shares.hpp"
+#include "core/facts/state_moves.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/type_records.hpp"
@@ -101,7 +102,10 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
     }
     drop_from_transition(change, job, id);
   }
-  for (const JobId job : jobs) reset_job_without_workers(change, change.job(job));
+  for (const JobId job : jobs) {
+    end_move_if_pointless(change, change.job(job));
+    reset_job_without_workers(change, change.job(job));
+  }
 }
 
 void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
@@ -122,7 +126,10 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
     if (on_its_way) mark_leaving(change, id, std::nullopt);
     drop_from_transition(change, job, id);
   }
-  for (const JobId job : jobs) reset_job_without_workers(change, change.job(job));
+  for (const JobId job : jobs) {
+    end_move_if_pointless(change, change.job(job));
+    reset_job_without_workers(change, change.job(job));
+  }
 }
 
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {

@@ -5,6 +5,7 @@
 #include "base/id_set.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/state_move.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -62,6 +63,21 @@ Broken shares_break(const Job& job) {
   return std::nullopt;
 }
 
+Broken move_breaks(const ClusterState& state, const Job& job) {
+  const auto& moving = job.recovery.moving;
+  if (!moving) return std::nullopt;
+  if (job.state() != JobState::kStarting || !job.membership.members.empty())
+    return broken("StateMovesBeforeTheStart", job.id.text());
+  const auto& workers = job.membership.workers;
+  const bool awaited = std::any_of(workers.begin(), workers.end(), [&](WorkerId id) {
+    const Worker* worker = state.find_worker(id);
+    return worker != nullptr && awaits(*moving, *worker);
+  });
+  if (!awaited) return broken("MovingStateIsAwaited", job.id.text());
+  if (moving->from == moving->to) return broken("StateMovesBetweenNodes", job.id.text());
+  return std::nullopt;
+}
+
 Broken membership_breaks(const ClusterState& state, const Job& job) {
   const std::string name = job.id.text();
   if (!is_active(job.state()) && (!job.membership.members.empty() || job.phase.transition()))
@@ -83,6 +99,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
     const Worker* worker = state.find_worker(id);
     if (worker != nullptr && worker->job != job.id) return broken("JobOwnsItsMembers", name);
   }
+  if (auto law = move_breaks(state, job)) return law;
   if (auto law = shares_break(job)) return law;
   return transition_breaks(state, job);
 }

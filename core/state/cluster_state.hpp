@@ -111,8 +111,9 @@ struct Node {
   std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
   // What it keeps of its jobs (user, view, bounds), by the protocol's names; none: its agent did not tell.
   std::optional<std::vector<std::string>> isolation;
-  Labels labels_given;      // by the node token with which it joined
-  LabelChanges labels_set;  // by operators since, over these (node_labels.hpp)
+  Labels labels_given;        // by the node token with which it joined
+  LabelChanges labels_set;    // by operators since, over these (node_labels.hpp)
+  bool moves_states = false;  // its agent brings saved states and hands them over
 
   // Keeps the workers that it has for now, and gets no new ones.
   [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }

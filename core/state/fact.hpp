@@ -67,6 +67,7 @@ struct NodeJoined {
   std::optional<std::vector<std::string>>
       isolation{};                              // what it keeps of its jobs, by the protocol's names; none: not told
   std::map<std::string, std::string> labels{};  // of the node token with which it was let in
+  bool moves_states = false;                    // its agent brings saved states and hands them over
 };
 // The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
 // owner only on proof of death), but its workers are no longer counted on.
@@ -227,6 +228,21 @@ struct StateRestored {
   std::int64_t bytes = 0;
   std::string path;
 };
+// The saved state that the job's first workers wait for has come to their node, whole.
+struct StateBrought {
+  JobId job;
+  NodeId node;  // where it is now
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  Duration took;
+};
+// It has not come and is waited for no longer: the workers start without it.
+struct StateLeft {
+  JobId job;
+  NodeId node;  // to which it should have come
+  std::int64_t step = 0;
+  std::string why;
+};
 // --- policy files -------------------------------------------------------------------------------
 
 // From now on this version decides; none = the daemon's own policy, and nothing is left to roll back to.
@@ -298,9 +314,9 @@ using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, 
                           NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady,
                           WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
                           StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked,
-                          CheckpointTaken, StateRestored, PolicyActivated, PolicyRolledBack, PolicyShadowed,
-                          PolicyAnswered, PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted,
-                          PoolNodeDeleteFailed, PoolListed, PoolListFailed, ClockAdvanced>;
+                          CheckpointTaken, StateRestored, StateBrought, StateLeft, PolicyActivated, PolicyRolledBack,
+                          PolicyShadowed, PolicyAnswered, PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed,
+                          PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed, PoolListFailed, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -78,8 +78,19 @@ struct RestartState {
 struct SavedState {
   std::int64_t step = 0;     // committed steps in it
   std::int64_t samples = 0;  // of those steps, as far as they had been told
-  NodeId node;               // where it was written
+  NodeId node;               // where it was written, or has been brought since
   Instant at;
+  std::int64_t bytes = 0;  // 0 = not told
+  NodeId origin;           // where it lies as well, because it was written there; none: only on `node`
+};
+
+// The job's newest saved state is on its way to the node where the job starts. Workers that start there wait for it.
+struct StateMove {
+  std::int64_t step = 0;
+  NodeId from;
+  NodeId to;
+  Instant since;
+  bool operator==(const StateMove&) const = default;
 };
 
 // How the samples of a step are split: rank r takes weights[r] parts of them all.
@@ -189,7 +200,8 @@ struct Recovery {
   std::optional<SavedState> suspended;   // newest state that was saved when the job gave up its workers
   std::optional<SavedState> checkpoint;  // newest checkpoint reported
   std::optional<Instant>
-      waits_near_since;  // since when it waits for room where its state lies, though others have room
+      waits_near_since;             // since when it waits for room where its state lies, though others have room
+  std::optional<StateMove> moving;  // only while the job starts
   // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;

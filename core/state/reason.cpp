@@ -182,6 +182,7 @@ template Reason::Reason(reason::ParkTimeout);
 template Reason::Reason(reason::Preempted);
 template Reason::Reason(reason::Resumed);
 template Reason::Reason(reason::ResumedElsewhere);
+template Reason::Reason(reason::ResumedByTransfer);
 template Reason::Reason(reason::MovedForType);
 template Reason::Reason(reason::MovedTogether);
 template Reason::Reason(reason::MovedForRoom);

@@ -30,7 +30,8 @@ using AnyReason = std::variant<
     reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk, reason::StragglerNoSpare,
     reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout, reason::LeftBehind,
     reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted, reason::Resumed,
-    reason::ResumedElsewhere, reason::MovedForType, reason::MovedTogether, reason::MovedForRoom,
+    reason::ResumedElsewhere, reason::ResumedByTransfer, reason::MovedForType, reason::MovedTogether,
+    reason::MovedForRoom,
     // a node is being drained
     reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,
     reason::DrainStop, reason::NodesDrain,

@@ -96,7 +96,7 @@ Reason reason_of_preemption(const Reason& wished) {
 
 Reason reason_of_start(const Reason& wished, Reason of_start, int size) {
   const auto* word = reason_as<reason::PolicyWord>(wished);
-  if (word == nullptr || is_any_of<reason::ResumedElsewhere>(of_start)) return of_start;
+  if (word == nullptr || is_any_of<reason::ResumedElsewhere, reason::ResumedByTransfer>(of_start)) return of_start;
   reason::PolicyWord told = *word;
   told.from = 0;
   told.to = size;

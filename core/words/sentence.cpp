@@ -335,6 +335,10 @@ std::string text_of(const ResumedElsewhere& why) {
   return "started again with " + workers(why.size) + " away from " + why.node.text() +
          ", which had no room: what was done up to step " + whole(why.step) + " is done again";
 }
+std::string text_of(const ResumedByTransfer& why) {
+  return "started again with " + workers(why.size) + ": its state of step " + whole(why.step) + " is brought from " +
+         why.node.text() + " to " + why.to_node.text();
+}
 std::string text_of(const ExploreUp& why) {
   return growing(why) + ": only one size has been measured so far";
 }

@@ -11,8 +11,8 @@
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/rng.hpp"
-#include "core/facts/parking_facts.hpp"
 #include "core/place/placement.hpp"
+#include "core/state/state_move.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -99,7 +99,7 @@ class SimulatedWorld {
   void boot(const std::string& name, int slots) {
     const NodeId id = engine_.node_id_for(name);
     agents_[id] = {.name = name, .slots = slots, .connected = true, .slot_type = "fast", .unsent = {}};
-    REQUIRE(learn(core::NodeJoined{id, name, slots, "fast", Money::micros(1'000'000), {}}));
+    REQUIRE(learn(joined(id, name, slots, "fast", Money::micros(1'000'000), {})));
   }
   // It ends with all that runs there, and its agent is missed.
   void end_machine(const std::string& name) {
@@ -240,7 +240,7 @@ class SimulatedWorld {
     const int slots = static_cast<int>(rng_.between(2, 6));
     const std::string type = typed_ && rng_.chance(0.5) ? "slow" : "fast";
     agents_[id] = {name, slots, true, type, {}};
-    learn(core::NodeJoined{id, name, slots, type, Money::micros(rng_.between(1, 3'000'000)), {}});
+    learn(joined(id, name, slots, type, Money::micros(rng_.between(1, 3'000'000)), {}));
   }
 
   // Users ask things of jobs that have ended, too.
@@ -401,6 +401,18 @@ class SimulatedWorld {
     learn(core::NodeLost{id, "no heartbeat"});
   }
 
+  // Two thirds of the agents bring saved states.
+  static core::NodeJoined joined(NodeId id, const std::string& name, int slots, const std::string& type, Money price,
+                                 const std::vector<WorkerId>& running) {
+    return {.node = id,
+            .name = name,
+            .slots = slots,
+            .slot_type = type,
+            .price_per_slot_hour = price,
+            .running = running,
+            .moves_states = id.number() % 3 != 0};
+  }
+
   void rejoin(NodeId id) {
     Agent& agent = agents_.at(id);
     agent.connected = true;
@@ -408,7 +420,7 @@ class SimulatedWorld {
     for (const auto& [worker, process] : processes_) {
       if (process.node == id) running.push_back(worker);
     }
-    REQUIRE(learn(core::NodeJoined{id, agent.name, agent.slots, agent.slot_type, Money::micros(1'000'000), running}));
+    REQUIRE(learn(joined(id, agent.name, agent.slots, agent.slot_type, Money::micros(1'000'000), running)));
     for (const WorkerId stranger : core::unknown_workers(state(), id, running)) processes_.erase(stranger);
     // Starts that had not arrived are sent again.
     std::vector<core::WorkerPlacement> again;
@@ -547,7 +559,15 @@ class SimulatedWorld {
     const bool left_out =
         seen->phase == core::WorkerPhase::kLeaving && (seen->stop_due || job.progress.finished || restarts);
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
+    const auto& moving = job.recovery.moving;
+    if (moving && core::awaits(*moving, *seen) && !rng_.chance(0.02)) return wait_for_state(job.id, *moving);
     if (seen->phase == core::WorkerPhase::kStarting) learn(ready(id));
+  }
+
+  // It comes, or it does not; what was said before is said again. Without faults it comes in the end.
+  void wait_for_state(JobId job, const core::StateMove& move) {
+    if (rng_.chance(0.3)) learn(core::StateBrought{job, move.to, move.step, 1000, Duration::millis(20)});
+    if (faults_ && rng_.chance(0.1)) learn(core::StateLeft{job, move.to, move.step, "no byte came"});
   }
 
   // Half of the programs know how long they are, some of them wrongly.

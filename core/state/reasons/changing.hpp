@@ -29,6 +29,18 @@ struct ResumedElsewhere : OfSize {
   }
 };
 
+// With its state, which is brought from the node where it lies to one of those where it starts.
+struct ResumedByTransfer : OfSize {
+  NodeId node = {};
+  NodeId to_node = {};
+  std::int64_t step = 0;
+  static constexpr Traits kTraits{"ResumedByTransfer", ReasonCategory::kStarting};
+  bool operator==(const ResumedByTransfer&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    OfSize::fields(self, at), at("node", self.node), at("to_node", self.to_node), at("step", self.step);
+  }
+};
+
 // Shapes of changes.
 struct ByEfficiency : Change {
   Efficiency by = {};

@@ -92,6 +92,8 @@ std::vector<core::Fact> one_of_each() {
           core::StateParked{JobId(2), WorkerId(4), 8, 130, 1 << 20, 3.5},
           core::CheckpointTaken{JobId(2), WorkerId(4), 7, 128, 1 << 20, 4.5, "/ckpt/job-2/128"},
           core::StateRestored{JobId(2), 9, 130, 1 << 20, "/dev/shm/job-2"},
+          core::StateBrought{JobId(2), NodeId(3), 130, 1 << 20, Duration::millis(900)},
+          core::StateLeft{JobId(2), NodeId(3), 130, "no byte of it has come for 30s"},
           core::PolicyActivated{core::PolicyFileRef{"capped", std::string(64, 'a'), "{\"most\":4}"}},
           core::PolicyRolledBack{"its user asked"},
           core::PolicyShadowed{std::nullopt},
@@ -133,7 +135,8 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
       missing.erase(name);
       // Facts of earlier versions lack these.
       const bool is_new = name == "labels" && std::holds_alternative<core::NodeJoined>(fact);
-      CHECK(core::fact_from_json(missing).ok() == (name == "data_address" || name == "isolation" || is_new));
+      CHECK(core::fact_from_json(missing).ok() ==
+            (name == "data_address" || name == "isolation" || name == "moves_states" || is_new));
       auto wrong = good;
       wrong[name] = {{"no", {"such"}}};
       CHECK_FALSE(core::fact_from_json(wrong).ok());
@@ -226,6 +229,7 @@ TEST_CASE("Reasons are written as they always were") {
            R"({"code":"StragglerWatched","numbers":{"by_share":0.0,"cost_s":12.0,"follows":2.0,"node":1.0,)"
            R"("node_peers":3.0,"node_slow":2.0,"node_speed":0.0,"score":0.47,"threshold":0.7,"waited_s":10.5,)"
            R"("worker":2.0}})",
+           R"({"code":"ResumedByTransfer","numbers":{"node":1.0,"size":2.0,"step":130.0,"to_node":3.0}})",
            R"({"code":"Preempted","numbers":{"for_job":0.0}})",
            R"({"code":"PolicyWord","numbers":{"from":4.0,"most":2.0,"to":2.0},"word":"Capped"})",
        }) {

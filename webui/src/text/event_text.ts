@@ -24,6 +24,8 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
   "job.restored": (e) => `goes on from step ${count(num(e, "step"))}, ${count(num(e, "steps_lost"))} steps lost`,
+  "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
+  "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
     num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is kept`,
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,

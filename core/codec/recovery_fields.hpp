@@ -1,0 +1,56 @@
+// How what a job goes on from is stored: its saved states, the one that is on its way, and what it has lost.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "base/codec/archive.hpp"
+#include "core/state/job.hpp"
+
+namespace tidepool::core {
+
+void fields(auto& archive, codec::Like<SavedState> auto& kept) {
+  archive("step", kept.step);
+  archive("samples", kept.samples);
+  archive("node", kept.node);
+  archive("at", kept.at);
+  archive("bytes", kept.bytes);
+  archive("origin", kept.origin);
+}
+
+void fields(auto& archive, codec::Like<StateMove> auto& move) {
+  archive("step", move.step);
+  archive("from", move.from);
+  archive("to", move.to);
+  archive("since", move.since);
+}
+
+// Stored beside the job's other fields.
+void recovery_fields(auto& archive, auto& recovery) {
+  archive("misconfigured", recovery.misconfigured);
+  archive("cooldown_waived", recovery.cooldown_waived);
+  archive("quiet_exits", recovery.unconfirmed_exits);
+  archive("quiet_since", recovery.unconfirmed_since);
+  archive("parked", recovery.suspended);
+  archive("checkpoint", recovery.checkpoint);
+  archive("held_since", recovery.waits_near_since);
+  archive("moving", recovery.moving);
+  archive("restarts", recovery.restarts);
+  archive("replacements", recovery.replacements);
+  archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
+  archive("last_replacement_at", recovery.last_replacement_at);
+  archive("last_error", recovery.last_error);
+}
+
+// Jobs of earlier versions do not know of states that are moved.
+inline void tell_no_moves(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  job.emplace("moving", nullptr);
+  for (const char* kept : {"parked", "checkpoint"}) {
+    const auto state = job.find(kept);
+    if (state == job.end() || !state->is_object()) continue;
+    state->emplace("bytes", 0);
+    state->emplace("origin", nullptr);
+  }
+}
+
+}  // namespace tidepool::core
