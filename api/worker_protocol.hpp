@@ -161,6 +161,7 @@ struct AgentHello {
   std::vector<WorkerId> running;
   std::optional<std::string> data_address;  // at which its workers meet those of other nodes; older agents tell none
   std::optional<std::vector<std::string>> isolation;  // which of kIsolationParts it keeps; older agents tell none
+  std::optional<bool> moves_states;  // it brings and hands over saved states; older agents tell nothing
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -217,8 +218,43 @@ inline constexpr Duration kReclaimNoticeMax = Duration::seconds(30LL * 86'400);
 struct ReclaimReport {
   std::optional<std::int64_t> in_ms;  // until then; none: no notice stands
 };
-using AgentToDaemon = std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk,
-                                   WorkerStuckReport, ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport>;
+// The agent that is to start a worker asks for the saved state that the worker waits for. Again after each attempt that
+// broke. `key` is the fingerprint of the key that it shows the agent which has the state.
+struct StateWantedReport {
+  JobId job;
+  std::int64_t step = 0;
+  std::string key;
+};
+// Answers `offer_state`: the state can be fetched here, once, with this ticket.
+struct StateOfferedReport {
+  std::uint64_t request = 0;
+  std::string ticket;  // a secret
+  std::string host;
+  int port = 0;
+  std::string key;  // fingerprint of the authority whose certificate is shown there
+};
+struct StateRefusedReport {
+  std::uint64_t request = 0;
+  std::string why;
+};
+// The awaited state is here, whole, and the workers that waited for it are started with it. Repeated after each welcome
+// while one of them lives, as state_left is.
+struct StateBroughtReport {
+  JobId job;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::int64_t took_ms = 0;
+};
+// The awaited state has not come: the workers that waited for it are started without it.
+struct StateLeftReport {
+  JobId job;
+  std::int64_t step = 0;
+  std::string why;
+};
+using AgentToDaemon =
+    std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk, WorkerStuckReport,
+                 ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport, StateWantedReport, StateOfferedReport,
+                 StateRefusedReport, StateBroughtReport, StateLeftReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {
@@ -245,6 +281,9 @@ struct StartWorker {
   // None: starts the program now. Else the worker is a seat: its agent starts the program anew for each generation, and
   // ends that of the one before within this time.
   std::optional<std::int64_t> restart_grace_ms;
+  // The job's saved state of this step lies on another node and is to be brought here before the worker starts; none:
+  // it starts at once. Only to agents whose hello says that they move states.
+  std::optional<std::int64_t> state_step;
 };
 struct StopWorker {
   WorkerId worker;
@@ -274,8 +313,31 @@ struct CertificateIssued {
   std::string node;
   std::string certificate;  // PEM
 };
+// The agent whose key has this fingerprint may fetch the job's state of this step here, once.
+struct OfferState {
+  std::uint64_t request = 0;
+  JobId job;
+  std::int64_t step = 0;
+  std::string key;
+};
+// Answers `state_wanted`: where the state can be fetched.
+struct FetchState {
+  JobId job;
+  std::int64_t step = 0;
+  std::string ticket;
+  std::string host;
+  int port = 0;
+  std::string key;
+};
+// Answers `state_wanted`, or ends the wait by itself.
+struct NoState {
+  JobId job;
+  std::int64_t step = 0;
+  std::string why;
+  bool final = false;  // asking again is of no use
+};
 using DaemonToAgent = std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder,
-                                   LogRead, ProbeNode, ForgetJob, CertificateIssued>;
+                                   LogRead, ProbeNode, ForgetJob, CertificateIssued, OfferState, FetchState, NoState>;
 
 // The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {

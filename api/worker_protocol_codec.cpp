@@ -86,6 +86,17 @@ struct IsolationPart {
 };
 constexpr IsolationPart kIsolation;
 
+struct YesOrNo {
+  static json encode(bool yes) { return yes; }
+  static Status decode(const json& in, const std::string& where, bool& yes) {
+    if (!in.is_boolean()) return codec::wrong(where, "true or false");
+    yes = in.get<bool>();
+    return ok_status();
+  }
+};
+constexpr YesOrNo kYesOrNo;
+constexpr codec::Range kPort{1, 65'535};
+
 }  // namespace
 
 inline auto names_of(PulsePhase) {
@@ -250,6 +261,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive("running", m.running, kId);
   archive.if_any("data_address", m.data_address, kHostAddress);
   archive.if_any("isolation", m.isolation, kIsolation);
+  archive.if_any("moves_states", m.moves_states, kYesOrNo);
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
@@ -309,6 +321,38 @@ void fields(auto& archive, Like<CertificateRequest> auto& m) {
   archive("request", m.request);
   archive.check(m.request.size() <= kSigningRequestMax, "request", "is longer than a signing request is");
 }
+void fields(auto& archive, Like<StateWantedReport> auto& m) {
+  archive.type("state_wanted");
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("key", m.key);
+}
+void fields(auto& archive, Like<StateOfferedReport> auto& m) {
+  archive.type("state_offered");
+  archive("request", m.request, kPositive);
+  archive("ticket", m.ticket);
+  archive("host", m.host);
+  archive("port", m.port, kPort);
+  archive("key", m.key);
+}
+void fields(auto& archive, Like<StateRefusedReport> auto& m) {
+  archive.type("state_refused");
+  archive("request", m.request, kPositive);
+  archive("why", m.why);
+}
+void fields(auto& archive, Like<StateBroughtReport> auto& m) {
+  archive.type("state_brought");
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("bytes", m.bytes, kNatural);
+  archive("took_ms", m.took_ms, kNatural);
+}
+void fields(auto& archive, Like<StateLeftReport> auto& m) {
+  archive.type("state_left");
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("why", m.why);
+}
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 
@@ -337,6 +381,7 @@ void fields(auto& archive, Like<StartWorker> auto& m) {
   archive("spec", m.spec, kJobDocument);
   archive.optional("cpus", m.cpus, codec::Range{1, 1024});
   archive.optional("restart_grace_ms", m.restart_grace_ms, kGraceMs);
+  archive.if_any("state_step", m.state_step, kNatural);
 }
 void fields(auto& archive, Like<StopWorker> auto& m) {
   archive.type("stop");
@@ -371,6 +416,29 @@ void fields(auto& archive, Like<CertificateIssued> auto& m) {
   archive.type("certificate_issued");
   archive("node", m.node);
   archive("certificate", m.certificate);
+}
+void fields(auto& archive, Like<OfferState> auto& m) {
+  archive.type("offer_state");
+  archive("request", m.request, kPositive);
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("key", m.key);
+}
+void fields(auto& archive, Like<FetchState> auto& m) {
+  archive.type("fetch_state");
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("ticket", m.ticket);
+  archive("host", m.host);
+  archive("port", m.port, kPort);
+  archive("key", m.key);
+}
+void fields(auto& archive, Like<NoState> auto& m) {
+  archive.type("no_state");
+  archive("job", m.job, kId);
+  archive("step", m.step, kNatural);
+  archive("why", m.why);
+  archive("final", m.final);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/first_after.hpp"
 #include "base/overloaded.hpp"
 #include "schedulerd/leader/agent_reports.hpp"
 #include "schedulerd/leader/node_trust.hpp"
@@ -22,6 +23,19 @@ core::PolicyRound missed_round(const DaemonTurn::AwaitedRound& awaited, Instant 
   return round;
 }
 
+std::vector<JobId> started_by(const core::Plan& plan) {
+  std::vector<JobId> jobs;
+  for (const auto& planned : plan) {
+    if (const auto* start = std::get_if<core::StartIntent>(&planned.intent)) jobs.push_back(start->job);
+  }
+  return jobs;
+}
+
+void carry_on(StateMoves::Outcome outcome, TurnBatch& batch) {
+  if (outcome.fact) (void)batch.learn(*std::move(outcome.fact));
+  batch.order(outcome.orders);
+}
+
 }  // namespace
 
 Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, TurnReads& reads,
@@ -30,6 +44,7 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
   for (std::size_t place = 0; place < items.size() && !batch.failure(); ++place) take(place, items[place], batch);
   if (batch.failure()) return *batch.failure();
   give_up_late_round(batch);
+  give_up_late_moves(batch);
   const auto due = engine_.next_due();
   if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
   TurnResult result = batch.take();
@@ -38,9 +53,11 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
 }
 
 std::optional<Instant> DaemonTurn::next_due() const {
-  const auto due = engine_.next_due();
-  if (!awaited_) return due;
-  return due ? std::min(*due, awaited_->until) : awaited_->until;
+  FirstAfter first;
+  first.consider(engine_.next_due());
+  first.consider(moves_.next_due());
+  if (awaited_) first.consider(awaited_->until);
+  return first.found();
 }
 
 void DaemonTurn::take(std::size_t place, TurnItem& item, TurnBatch& batch) {
@@ -58,6 +75,7 @@ void DaemonTurn::take(std::size_t place, TurnItem& item, TurnBatch& batch) {
                  [&](const NodeJoinItem& join) { take_join(join, batch); },
                  [&](const NodeRenewalItem& renewal) { take_renewal(renewal, batch); },
                  [&](PoolReportItem& pool) { take_pool_report(pool, batch); },
+                 [&](const StateReportItem& said) { carry_on(moves_.on(said, state()), batch); },
              },
              item);
 }
@@ -89,6 +107,10 @@ void DaemonTurn::give_up_late_round(TurnBatch& batch) {
   (void)batch.learn(core::PolicyAnswered{missed_round(late, now)});
 }
 
+void DaemonTurn::give_up_late_moves(TurnBatch& batch) {
+  for (StateMoves::Outcome& outcome : moves_.overdue(batch.engine_now(), state())) carry_on(std::move(outcome), batch);
+}
+
 // A question that is asked no more, because another file is active or none, is awaited no more.
 std::optional<std::int64_t> DaemonTurn::open_question(Instant now) {
   const core::PolicyDeployment& deployment = state().deployment;
@@ -105,7 +127,9 @@ void DaemonTurn::decide(TurnBatch& batch, core::StageTimes* times) {
       engine_.accept(decision);
       return;
     }
+    const std::vector<JobId> starting = started_by(decision.plan);
     batch.accept(std::move(decision));
+    moves_.follow(starting, state());
   }
   more_to_decide_ = true;
 }

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "core/decide/engine.hpp"
 #include "schedulerd/leader/executor.hpp"
 #include "schedulerd/leader/newest_measurements.hpp"
+#include "schedulerd/leader/state_moves.hpp"
 #include "schedulerd/leader/turn_reads.hpp"
 #include "schedulerd/leader/turn_result.hpp"
 
@@ -25,7 +27,7 @@ class TurnBatch;
 class DaemonTurn {
  public:
   // The engine is new, or recovered from what was committed.
-  explicit DaemonTurn(core::Engine engine) : engine_(std::move(engine)) {}
+  explicit DaemonTurn(core::Engine engine) : engine_(std::move(engine)), moves_(engine_.view()) {}
 
   // `now` may be behind the engine's own time, which then counts. `times`: told how long each stage of decisions took,
   // if given. An error: a lookup has failed.
@@ -53,6 +55,7 @@ class DaemonTurn {
   void take_round(PolicyRoundItem& item, TurnBatch& batch);
   static void take_pool_report(PoolReportItem& pool, TurnBatch& batch);
   void give_up_late_round(TurnBatch& batch);
+  void give_up_late_moves(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
   [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);
@@ -61,6 +64,7 @@ class DaemonTurn {
   core::Engine engine_;
   Executor executor_;
   NewestMeasurements newest_;
+  StateMoves moves_;
   std::optional<AwaitedRound> awaited_;
   std::string last_invalid_;  // so that one bad plan is told once
   bool more_to_decide_ = true;

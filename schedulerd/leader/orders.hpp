@@ -15,7 +15,8 @@ namespace tidepool::leader {
 struct StartOrder {
   WorkerId worker;
 };
-using Order = std::variant<StartOrder, api::StopWorker, api::ToWorkerOrder, api::ProbeNode, api::ForgetJob>;
+using Order = std::variant<StartOrder, api::StopWorker, api::ToWorkerOrder, api::ProbeNode, api::ForgetJob,
+                           api::OfferState, api::FetchState, api::NoState>;
 
 // Dropped if the node is not connected: what still applies is sent again when it is.
 struct NodeOrder {

@@ -62,7 +62,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
                                      .running = hello.running,
                                      .data_address = hello.data_address.value_or(""),
                                      .isolation = hello.isolation,
-                                     .labels = std::move(labels)});
+                                     .labels = std::move(labels),
+                                     .moves_states = hello.moves_states.value_or(false)});
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {

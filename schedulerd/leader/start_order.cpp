@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "core/state/state_move.hpp"
 #include "schedulerd/leader/job_file.hpp"
 
 namespace tidepool::leader {
@@ -59,6 +60,8 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
     order.env["TORCHELASTIC_RUN_ID"] = job.id.text();
     order.env["TORCHELASTIC_MAX_RESTARTS"] = std::to_string(job.spec.max_restarts);
   }
+  const auto& moving = job.recovery.moving;
+  if (moving && core::awaits(*moving, worker)) order.state_step = moving->step;
   order.spec = job_document(job.spec);
   return order;
 }

@@ -69,6 +69,13 @@ struct NodeReclaimItem {
   NodeId node;
   api::ReclaimReport report;
 };
+// What an agent says of a saved state that it waits for, has got, or is to hand over.
+using StateReport = std::variant<api::StateWantedReport, api::StateOfferedReport, api::StateRefusedReport,
+                                 api::StateBroughtReport, api::StateLeftReport>;
+struct StateReportItem {
+  NodeId node;
+  StateReport report;
+};
 // What the active policy file has answered, or why it has not.
 struct PolicyRoundItem {
   core::PolicyRound round;
@@ -82,6 +89,6 @@ struct PoolReportItem {
 };
 using TurnItem = std::variant<Command, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem, WorkerStuckItem,
                               NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem, NodeJoinItem,
-                              NodeRenewalItem, PoolReportItem>;
+                              NodeRenewalItem, PoolReportItem, StateReportItem>;
 
 }  // namespace tidepool::leader

@@ -22,6 +22,7 @@
 #include "workers/agent/daemon_link.hpp"
 #include "workers/agent/data_address.hpp"
 #include "workers/agent/lifeline.hpp"
+#include "workers/agent/log_cuts.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/node_isolation.hpp"
 #include "workers/agent/process_runner.hpp"
@@ -32,6 +33,7 @@
 #include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/torchrun.hpp"
+#include "workers/agent/transfer/state_mover.hpp"
 #include "workers/agent/worker_launch.hpp"
 #include "workers/agent/worker_ledger.hpp"
 #include "workers/agent/worker_logs.hpp"
@@ -46,7 +48,6 @@ namespace fs = std::filesystem;
 using boost::system::error_code;
 
 constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not try again"
-constexpr auto kLogCutPeriod = std::chrono::seconds(2);
 constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
 
 class Loop : public AgentLoop {
@@ -72,7 +73,6 @@ class Loop : public AgentLoop {
   void arm_timer();
   void watch_signals();
   [[nodiscard]] Status watch_lifeline();
-  void watch_logs();
   void adopt_workers();
   void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
@@ -95,6 +95,10 @@ class Loop : public AgentLoop {
   void carry_out(const ReadLog& action);
   void carry_out(const ProbeDevices&);
   void carry_out(const DropStates& action);
+  void carry_out(const AskForState& action) { states_.ask(action.job, action.step); }
+  void carry_out(const FetchSavedState& action) { states_.fetch(action.from); }
+  void carry_out(const AbandonFetch& action) { states_.abandon(action.job); }
+  void carry_out(const OfferSavedState& action) { states_.offer(action.order, address_.host()); }
   void carry_out(const TellKeptJobs&);
   void carry_out(const RecordStarted& action);
   void carry_out(const RecordExit& action);
@@ -121,7 +125,6 @@ class Loop : public AgentLoop {
   asio::io_context io_{1};
   WorkerRooms rooms_;
   asio::steady_timer timer_{io_};
-  asio::steady_timer log_timer_{io_};
   asio::steady_timer farewell_{io_};
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
   Lifeline lifeline_{io_};
@@ -131,6 +134,8 @@ class Loop : public AgentLoop {
   CertificateRenewal renewal_;
   WorkerSocket socket_;
   ProcessRunner runner_;
+  LogCuts log_cuts_;
+  StateMover states_;
 
   std::deque<Fact> facts_;
   bool feeding_ = false;
@@ -138,7 +143,6 @@ class Loop : public AgentLoop {
   std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
   std::set<JobId> to_drop_;        // jobs that have ended and whose workers have not
   std::string last_loss_;
-  bool log_trouble_told_ = false;
   bool ending_ = false;
   bool probing_ = false;
   std::jthread prober_;  // the last member: it ends before anything that it uses
@@ -178,13 +182,20 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                     .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
                     .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
-      runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }) {}
+      runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
+      log_cuts_(io_, logs_, runner_),
+      states_({.memory = find_memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
+              {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
+               .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
+               .feed = [this](Fact fact) { feed(std::move(fact)); },
+               .say = [](const std::string& line) { spdlog::info("{}", line); }}) {}
 
 Status Loop::prepare() {
   TP_TRY(make_private_folder(options_.state_dir / "work"));
   TP_TRY(socket_.listen_in(options_.state_dir));
   adopt_workers();
   memory_.join_cluster(state_.cluster());
+  states_.join_cluster(state_.cluster());
   return options_.lifeline ? watch_lifeline() : ok_status();
 }
 
@@ -232,7 +243,7 @@ void Loop::adopt_empty_seat(SeatRecord record) {
 
 void Loop::run() {
   watch_signals();
-  watch_logs();
+  log_cuts_.start();
   arm_timer();
   io_.run();
 }
@@ -279,20 +290,6 @@ Status Loop::watch_lifeline() {
   });
 }
 
-void Loop::watch_logs() {
-  log_timer_.expires_after(kLogCutPeriod);
-  log_timer_.async_wait([this](error_code error) {
-    if (error) return;
-    for (const WorkerId worker : runner_.workers()) {
-      const auto status = logs_.cut(worker);
-      if (!status.ok() && !std::exchange(log_trouble_told_, true)) {
-        spdlog::warn("logs of workers grow without bound: {}", status.error().message);
-      }
-    }
-    watch_logs();
-  });
-}
-
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
   fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
@@ -321,7 +318,8 @@ void Loop::carry_out(const SendHello& action) {
                              .price_per_slot_hour = options_.price_per_slot_hour,
                              .running = action.running,
                              .data_address = address_.host(),
-                             .isolation = rooms_.confinement().kept()});
+                             .isolation = rooms_.confinement().kept(),
+                             .moves_states = states_.ready() ? std::optional(true) : std::nullopt});
 }
 
 void Loop::carry_out(const SpawnWorker& action) {
@@ -421,6 +419,7 @@ Status Loop::spawn(const api::StartWorker& order) {
                                 .log = output->get()},
                                *spec);
   if (!uid) return uid.error();
+  if (order.state_step) TP_TRY(states_.deliver(order.job, memory_.disk_folder(order.job), *uid));
   return runner_.start({.worker = order.worker,
                         .job = order.job,
                         .cpus = spec->cpus,
@@ -527,6 +526,7 @@ void Loop::carry_out(const ForgetRecords& action) {
 void Loop::carry_out(const RecordCluster& action) {
   if (const auto status = ledger_.record_cluster(action.cluster); !status.ok()) spdlog::error(status.error().message);
   memory_.join_cluster(action.cluster);
+  states_.join_cluster(action.cluster);
 }
 
 void Loop::carry_out(const Quit& action) {

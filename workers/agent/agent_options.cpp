@@ -23,6 +23,7 @@ namespace tidepool::agent {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr std::int64_t kStateRateMin = std::int64_t{1} << 20;  // the daemon counts on no less
 
 struct Texts {
   std::string daemon_socket;
@@ -31,6 +32,7 @@ struct Texts {
   std::string exit_when_idle;
   std::string job_uids;
   std::string memory_per_slot;
+  std::string state_rate;
   NoticeTexts notice;
   int slots = 0;
   int lifeline = -1;
@@ -112,6 +114,15 @@ void check_isolation(const Texts& texts, AgentOptions& options, std::vector<std:
       mistakes.push_back("--job-uids: " + range.error().message);
     }
   }
+  if (!texts.state_rate.empty()) {
+    const auto rate = bytes_of(texts.state_rate);
+    if (!rate || (*rate > 0 && *rate < kStateRateMin)) {
+      mistakes.push_back("--state-rate: \"" + texts.state_rate +
+                         "\" is no rate such as 100MiB, of 1MiB a second or more; 0 = no bound");
+    } else {
+      options.state_rate = *rate;
+    }
+  }
   if (texts.memory_per_slot.empty()) return;
   options.isolation.memory_per_slot = bytes_of(texts.memory_per_slot);
   if (!options.isolation.memory_per_slot) {
@@ -162,6 +173,8 @@ void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--probe", options.probe, "measure before joining: gpus (default), always (CPU slots too) or never")
       ->transform(CLI::Transformer(probes))
       ->option_text("gpus|always|never");
+  app.add_option("--state-rate", texts.state_rate,
+                 "bytes a second, such as 100MiB, at which saved states are handed to other nodes (default: no bound)");
   add_isolation(app, texts, options);
   add_notice(app, texts.notice);
   app.add_flag("--stop-workers", options.stop_workers, "at SIGTERM stop the workers too, instead of leaving them");

@@ -1,6 +1,7 @@
 // The command line of agentd as a value, checked as a whole: every mistake is told, not only the first.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ struct AgentOptions {
   std::optional<JoinOptions> join;       // given: joins first, if this folder has not
   std::optional<NodeIdentity> identity;  // of a node that has joined
   enum class Probe { kGpus, kAlways, kNever };
+  std::int64_t state_rate = 0;  // bytes a second at which saved states are handed to other agents; 0 = no bound
   IsolationOptions isolation;
   NoticeOptions notice;
   Probe probe = Probe::kGpus;  // which devices are measured before the node joins

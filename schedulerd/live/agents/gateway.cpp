@@ -189,6 +189,11 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
           [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
           [&](const api::ReclaimReport& report) { inbox.push(NodeReclaimItem{session.node, report}); },
+          [&](api::StateWantedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
+          [&](api::StateOfferedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
+          [&](api::StateRefusedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
+          [&](api::StateBroughtReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
+          [&](api::StateLeftReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
           [&](api::ProbedReport& report) { inbox.push(NodeProbedItem{session.node, std::move(report)}); },
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);

@@ -32,6 +32,7 @@ using leader::NodeRenewalItem;
 using leader::PolicyRoundItem;
 using leader::PoolReportItem;
 using leader::SessionNumber;
+using leader::StateReportItem;
 using leader::WorkerExitedItem;
 using leader::WorkerStuckItem;
 
@@ -46,7 +47,7 @@ struct PolicyComparedItem {
 };
 using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem,
                                WorkerStuckItem, NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem,
-                               PolicyComparedItem, NodeJoinItem, NodeRenewalItem, PoolReportItem>;
+                               PolicyComparedItem, NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out (schedulerd/leader/turn_result.hpp) -------------------------------------------------------

@@ -98,7 +98,14 @@ ToWorker any_to_worker(Rng& rng) {
 
 AgentToDaemon any_agent_to_daemon(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(10)) {
+  switch (rng.below(15)) {
+    case 10: return StateWantedReport{JobId(number), any_natural(rng), any_text(rng)};
+    case 11:
+      return StateOfferedReport{number, any_text(rng), any_text(rng), 1 + static_cast<int>(rng.below(65'535)),
+                                any_text(rng)};
+    case 12: return StateRefusedReport{number, any_text(rng)};
+    case 13: return StateBroughtReport{JobId(number), any_natural(rng), any_natural(rng), any_natural(rng)};
+    case 14: return StateLeftReport{JobId(number), any_natural(rng), any_text(rng)};
     case 8: return CertificateRequest{1 + static_cast<int>(rng.below(9)), any_text(rng), any_text(rng), any_text(rng)};
     case 9: return rng.chance(0.3) ? ReclaimReport{} : ReclaimReport{rng.between(0, kReclaimNoticeMax.count_ms())};
     case 6: return KeptJobsReport{some(rng, [](Rng& r) { return JobId(1 + r.below(1'000)); })};
@@ -128,7 +135,13 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
 
 DaemonToAgent any_daemon_to_agent(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(10)) {
+  switch (rng.below(13)) {
+    case 10: return OfferState{number, JobId(number), any_natural(rng), any_text(rng)};
+    case 11:
+      return FetchState{
+          JobId(number), any_natural(rng), any_text(rng), any_text(rng), 1 + static_cast<int>(rng.below(65'535)),
+          any_text(rng)};
+    case 12: return NoState{JobId(number), any_natural(rng), any_text(rng), rng.chance(0.5)};
     case 9: return CertificateIssued{any_text(rng), any_text(rng)};
     case 7: return ForgetJob{JobId(number), rng.between(0, 86'400)};
     case 6: return ProbeNode{};
@@ -149,6 +162,7 @@ DaemonToAgent any_daemon_to_agent(Rng& rng) {
       for (const auto& name : some(rng, any_text)) start.env[name] = any_text(rng);
       if (rng.chance(0.5)) start.cpus = static_cast<int>(rng.between(1, 1024));
       if (rng.chance(0.5)) start.restart_grace_ms = rng.between(0, 600'000);
+      if (rng.chance(0.5)) start.state_step = any_natural(rng);
       start.spec = {{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}};
       return start;
     }

@@ -73,7 +73,13 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           ProbedReport{.devices = {{"cpu", 41.5, 12.25}, {"GPU-1", 100, 0.1}}},
           KeptJobsReport{.jobs = {JobId(1), JobId(12)}},
           ReclaimReport{.in_ms = 90'000},
-          ReclaimReport{}};
+          ReclaimReport{},
+          AgentHello{.node = "n2", .moves_states = true},
+          StateWantedReport{.job = JobId(3), .step = 130, .key = "sha256:aa"},
+          StateOfferedReport{.request = 4, .ticket = "t", .host = "10.0.0.7", .port = 4'321, .key = "sha256:bb"},
+          StateRefusedReport{.request = 4, .why = "no such state"},
+          StateBroughtReport{.job = JobId(3), .step = 130, .bytes = 4'096, .took_ms = 12},
+          StateLeftReport{.job = JobId(3), .step = 130, .why = "no byte came"}};
 }
 
 std::vector<DaemonToAgent> daemon_to_agent() {
@@ -89,6 +95,7 @@ std::vector<DaemonToAgent> daemon_to_agent() {
   StartWorker seat = start;
   seat.cpus = 3;
   seat.restart_grace_ms = 30'000;
+  StartWorker waits{.worker = WorkerId(8), .job = JobId(2), .state_step = 130};
   return {AgentWelcome{.protocol = 1, .node = NodeId(2), .heartbeat_ms = 1'000, .patience_ms = 5'000, .cluster = "c-1"},
           AgentRefuse{.why = "the token is wrong"},
           start,
@@ -98,7 +105,11 @@ std::vector<DaemonToAgent> daemon_to_agent() {
           ToWorkerOrder{.worker = WorkerId(7), .message = CheckpointOrder{}},
           LogRead{.request = 3, .worker = WorkerId(7), .offset = -100, .limit = 65'536},
           ProbeNode{},
-          ForgetJob{.job = JobId(2), .after_s = 86'400}};
+          ForgetJob{.job = JobId(2), .after_s = 86'400},
+          waits,
+          OfferState{.request = 4, .job = JobId(3), .step = 130, .key = "sha256:aa"},
+          FetchState{.job = JobId(3), .step = 130, .ticket = "t", .host = "::1", .port = 4'321, .key = "sha256:bb"},
+          NoState{.job = JobId(3), .step = 130, .why = "its node is away", .final = true}};
 }
 
 std::vector<WorkerToAgent> worker_to_agent() {

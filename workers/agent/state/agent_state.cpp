@@ -58,6 +58,7 @@ std::optional<Instant> AgentState::deadline() const {
   earliest.consider(give_up_at_);
   earliest.consider(heartbeat_at_);
   earliest.consider(idle_at_);
+  earliest.consider(state_waits_.deadline());
   for (const auto& [job, at] : forget_at_) earliest.consider(at);
   for (const auto& [worker, living] : living_) {
     earliest.consider(living.kill_at);
@@ -80,6 +81,7 @@ void AgentState::on(const LinkOpened&) {
 // Exponential backoff with jitter, so that a thousand agents do not return in the same instant.
 void AgentState::on(const LinkClosed&) {
   link_ = Link::kDown;
+  state_waits_.link_down();
   give_up_at_.reset();
   heartbeat_at_.reset();
   const int doublings = std::min(failed_attempts_++, 20);
@@ -176,7 +178,20 @@ void AgentState::tell_reclaim() {
   send(report);
 }
 
+void AgentState::on(const StateBytesCame& fact) {
+  state_waits_.bytes_came(fact.job, now_);
+}
+
+void AgentState::on(const StateIsHere& fact) {
+  take_steps(state_waits_.state_is_here(fact.job, fact.step, fact.bytes, now_));
+}
+
+void AgentState::on(const StateFetchBroke& fact) {
+  state_waits_.fetch_broke(fact.job, fact.why, now_);
+}
+
 void AgentState::on(const TimePassed&) {
+  take_steps(state_waits_.time_passed(now_));
   const auto due = [this](const std::optional<Instant>& at) { return at && *at <= now_; };
   for (auto& [worker, living] : living_) {
     if (living.heart) look_at_heart(worker, *living.heart);
@@ -218,6 +233,10 @@ void AgentState::on(const QuitAsked& fact) {
   }
   const Duration grace = quitting_ ? Duration() : times_.stop_grace;
   quitting_ = true;
+  for (const WorkerId worker : state_waits_.held()) {
+    take_steps(state_waits_.let_go(worker));
+    refuse_start(worker, "this node is being stopped; nothing was started");
+  }
   std::vector<WorkerId> workers;
   for (const auto& [worker, ignored] : living_) workers.push_back(worker);
   for (const WorkerId worker : workers) stop(worker, grace);
@@ -246,6 +265,8 @@ bool AgentState::belongs_to(const std::string& cluster) {
     finished_.clear();
     audits_.clear();
     outbox_.clear();
+    for (const WorkerId worker : state_waits_.held()) take_steps(state_waits_.let_go(worker));
+    state_waits_.clear();
     if (told_ended_) {
       act(CloseLink{"the ends of workers of cluster " + before + " were told to cluster " + cluster +
                     ", to which they mean nothing; this node joins it anew"});
@@ -267,6 +288,8 @@ void AgentState::handle(api::AgentWelcome& order) {
   if (probed_) act(SendToDaemon{*probed_});
   if (reclaim_) tell_reclaim();
   act(TellKeptJobs{});
+  for (auto& report : state_waits_.told()) act(SendToDaemon{std::move(report)});
+  state_waits_.link_up(now_);
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;
   for (const auto& audit : audits_) act(SendToDaemon{audit});
@@ -299,12 +322,22 @@ void AgentState::handle(api::StartWorker& order) {
     report_again(worker);
     return;
   }
+  if (quitting_) return refuse_start(worker, "this node is being stopped; nothing was started");
+  if (order.state_step) return take_steps(state_waits_.hold(std::move(order), now_));
+  start(std::move(order));
+}
+
+void AgentState::refuse_start(WorkerId worker, std::string detail) {
   history_.started.insert(worker);
   act(RecordStarted{worker});
-  if (quitting_) {
-    end({.worker = worker, .detail = "this node is being stopped; nothing was started"});
-    return;
-  }
+  end({.worker = worker, .detail = std::move(detail)});
+}
+
+// Not on record before: an agent that comes after this one is told again of those that wait for a state.
+void AgentState::start(api::StartWorker order) {
+  const WorkerId worker = order.worker;
+  history_.started.insert(worker);
+  act(RecordStarted{worker});
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.restartable.emplace(std::move(order));
@@ -314,11 +347,11 @@ void AgentState::handle(api::StartWorker& order) {
 
 // Stopping an id that has never been here ends it for good: a late `start` must not revive it.
 void AgentState::handle(api::StopWorker& order) {
+  take_steps(state_waits_.let_go(order.worker));
   if (living_.contains(order.worker)) {
     stop(order.worker, Duration::millis(order.grace_ms));
-  } else if (history_.started.insert(order.worker).second) {
-    act(RecordStarted{order.worker});
-    end({.worker = order.worker, .detail = "stopped before it was started on this node"});
+  } else if (!history_.started.contains(order.worker)) {
+    refuse_start(order.worker, "stopped before it was started on this node");
   } else {
     report_again(order.worker);
   }
@@ -353,6 +386,33 @@ void AgentState::handle(api::ForgetJob& order) {
     return act(DropStates{order.job});
   }
   forget_at_[order.job] = now_ + Duration::seconds(order.after_s);
+}
+
+void AgentState::handle(api::OfferState& order) {
+  act(OfferSavedState{order});
+}
+
+void AgentState::handle(api::FetchState& order) {
+  take_steps(state_waits_.on(order));
+}
+
+void AgentState::handle(api::NoState& order) {
+  take_steps(state_waits_.on(order, now_));
+}
+
+void AgentState::take_steps(StateWaits::Steps steps) {
+  for (StateWaits::Step& step : steps) {
+    std::visit(Overloaded{
+                   [&](const StateWaits::Ask& ask) { act(AskForState{ask.job, ask.step}); },
+                   [&](StateWaits::Fetch& fetch) { act(FetchSavedState{std::move(fetch.from)}); },
+                   [&](const StateWaits::Abandon& what) { act(AbandonFetch{what.job}); },
+                   [&](StateWaits::Start& what) {
+                     send(std::move(what.report));
+                     for (auto& order : what.orders) start(std::move(order));
+                   },
+               },
+               step);
+  }
 }
 
 void AgentState::handle(api::ProbeNode&) {
@@ -442,6 +502,7 @@ void AgentState::end(const WorkerEnded& outcome) {
                                        .exit_code = outcome.exit_code,
                                        .signal = outcome.signal,
                                        .detail = outcome.detail};
+  state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
   act(RecordExit{report});

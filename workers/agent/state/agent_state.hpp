@@ -18,6 +18,7 @@
 #include "base/rng.hpp"
 #include "base/time.hpp"
 #include "workers/agent/state/restartable_worker.hpp"
+#include "workers/agent/state/state_waits.hpp"
 
 namespace tidepool::agent {
 
@@ -72,13 +73,27 @@ struct DevicesProbed {
 struct ReclaimLooked {
   std::optional<Instant> at;  // the machine is taken back then; none: no notice stands
 };
+// Of the state that workers of the job wait for: more of it has come, all of it is here, or an attempt has failed.
+struct StateBytesCame {
+  JobId job;
+};
+struct StateIsHere {
+  JobId job;
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+};
+struct StateFetchBroke {
+  JobId job;
+  std::string why;
+};
 struct TimePassed {};
 // The operator's SIGTERM. A second one while workers are being stopped kills them.
 struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          RestartableAdopted, DevicesProbed, ReclaimLooked, TimePassed, QuitAsked>;
+                          RestartableAdopted, DevicesProbed, ReclaimLooked, StateBytesCame, StateIsHere,
+                          StateFetchBroke, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
 struct OpenLink {};
@@ -126,6 +141,22 @@ struct ReadLog {
 struct DropStates {
   JobId job;
 };
+// Brings StateIsHere if the state lies here already, and sends `state_wanted` if not.
+struct AskForState {
+  JobId job;
+  std::int64_t step = 0;
+};
+// Fetches it beside everything else, from the offset at which an attempt before has ended.
+struct FetchSavedState {
+  api::FetchState from;
+};
+struct AbandonFetch {
+  JobId job;
+};
+// Looks for the state, and sends `state_offered` or `state_refused`.
+struct OfferSavedState {
+  api::OfferState order;
+};
 // Says which jobs have states here, if any have.
 struct TellKeptJobs {};
 // Measures the devices beside everything else and brings DevicesProbed; one at a time.
@@ -149,10 +180,10 @@ struct RecordCluster {
 struct Quit {
   std::string why;
 };
-using Action =
-    std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                 SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, ReadLog, ProbeDevices, DropStates,
-                 TellKeptJobs, RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
+using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                            SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, ReadLog, ProbeDevices,
+                            DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs,
+                            RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -201,6 +232,9 @@ class AgentState {
   void on(const RestartableAdopted& fact);
   void on(DevicesProbed& fact);
   void on(const ReclaimLooked& fact);
+  void on(const StateBytesCame& fact);
+  void on(const StateIsHere& fact);
+  void on(const StateFetchBroke& fact);
   void on(const TimePassed& fact);
   void on(const QuitAsked& fact);
 
@@ -215,11 +249,18 @@ class AgentState {
   void handle(api::ForgetJob& order);
   void handle(api::CertificateIssued& /*issued*/) {}  // its keeper is beside this state
 
+  void handle(api::OfferState& order);
+  void handle(api::FetchState& order);
+  void handle(api::NoState& order);
+
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
   void look_at_heart(WorkerId worker, Heartbeat& heart);
   void forgive_own_pause(Instant now);
   void take_steps(WorkerId worker, const RestartableWorker::Steps& steps);
+  void take_steps(StateWaits::Steps steps);
+  void start(api::StartWorker order);
+  void refuse_start(WorkerId worker, std::string detail);
   void say(WorkerId worker, api::FromWorker message);
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
@@ -244,6 +285,7 @@ class AgentState {
   // The newest that a daemon was sent, oldest first: repeated after each reconnect before anything newer, because what
   // the daemon that died had not made durable is lost, and an audit that comes after a later one no longer counts.
   std::deque<api::FromWorkerReport> audits_;
+  StateWaits state_waits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
   std::optional<ReclaimLooked> reclaim_;     // of the notice that stands, the earliest end; none: never looked

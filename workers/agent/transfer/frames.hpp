@@ -1,0 +1,52 @@
+// A file on its way, as frames. Pure: bytes in, chunks out.
+//
+//   size u32 | zero u32 | checksum u64 | `size` bytes      ... and at the end size 0 and the checksum of the file
+//
+// Numbers with the lowest byte first. All chunks but the last have kStateChunk, counted from the start of the file, so
+// a transfer goes on at a multiple of that. Checksums: XXH3, 64 bits; of the file: of its chunks' checksums in order.
+// They tell damage, on a disk or in memory; that nobody else has a hand in it is for TLS.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tidepool::agent {
+
+inline constexpr std::size_t kStateChunk = std::size_t{1} << 20U;
+inline constexpr std::size_t kFrameHeader = 16;
+
+// Of a file, chunk by chunk.
+class FileChecksum {
+ public:
+  void add(std::span<const std::byte> chunk);
+  [[nodiscard]] std::uint64_t value() const;
+
+ private:
+  std::vector<std::byte> sums_;  // eight bytes a chunk
+};
+
+[[nodiscard]] std::string frame_of(std::span<const std::byte> chunk);
+[[nodiscard]] std::string end_frame(std::uint64_t checksum);
+
+struct Frame {
+  std::vector<std::byte> chunk;  // empty: the end of the file
+  std::uint64_t checksum = 0;    // of the chunk; at the end, of the file
+};
+
+class FrameReader {
+ public:
+  void append(std::span<const std::byte> bytes);
+  // None: the next frame is not whole yet. An error: it is damaged, and no more can be read.
+  [[nodiscard]] Result<std::optional<Frame>> next();
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace tidepool::agent
