@@ -31,10 +31,16 @@ class Fleet::Hands final : public Machine {
   void end_worker(WorkerId worker) override { fleet_.release(worker, now_); }
   void on_message(WorkerId worker, const api::ToWorker& message) override { fleet_.on_message(worker, message, now_); }
   void relink_workers() override { fleet_.relink(node_, now_); }
+  void ask_for_state(JobId job, std::int64_t step) override { fleet_.ask_for_state(node_, job, step, now_); }
+  void fetch_state(const api::FetchState& from) override { fleet_.fetch_state(node_, from, now_); }
+  void abandon_fetch(JobId job) override { fleet_.abandon_fetch(node_, job); }
+  void offer_state(const api::OfferState& order) override { fleet_.offer_state(node_, order); }
   void open_link() override { fleet_.setup_.open_link(node_); }
   void close_link() override { fleet_.setup_.close_link(node_); }
   void greet(std::vector<WorkerId> running) override { fleet_.greet(node_, std::move(running)); }
   void send(api::AgentToDaemon message) override {
+    if (const auto* said = std::get_if<api::StateBroughtReport>(&message))
+      fleet_.brought_[said->job] = {said->step, node_};
     fleet_.setup_.to_daemon(node_, FromNode{node_, std::move(message)});
   }
   void wake_at(Instant at) override { fleet_.setup_.later(at, NodeWakes{node_}); }
@@ -113,7 +119,9 @@ void Fleet::greet(int node, std::vector<WorkerId> running) {
                                                         .slots = kind.slots,
                                                         .slot_type = kind.slot_type,
                                                         .price_per_slot_hour = price,
-                                                        .running = std::move(running)}});
+                                                        .running = std::move(running),
+                                                        .moves_states = setup_.state_rate > 0 ? std::optional(true)
+                                                                                              : std::nullopt}});
 }
 
 void Fleet::relink(int node, Instant now) {
@@ -218,7 +226,7 @@ bool Fleet::quiet() const {
 
 std::int64_t Fleet::steps_done(JobId job) const {
   const auto run = runs_.find(job);
-  return run == runs_.end() ? 0 : run->second.step;
+  return run == runs_.end() ? 0 : std::max(run->second.step, run->second.furthest);
 }
 
 Fleet::Process* Fleet::find(WorkerId worker) {

@@ -71,8 +71,13 @@ struct NodeReclaimed {
 struct NodeRecovers {  // from being slow or noisy
   int node = 0;
 };
+// More of a state that is fetched has come, or its transfer has broken.
+struct StateComes {
+  JobId job;
+  std::uint64_t transfer = 0;
+};
 using FleetEvent = std::variant<BootDone, ProcessEnds, ReportDue, SwitchDue, ParkDone, ProgramStops, StepsBegin,
-                                NodeWakes, NodeReturns, NodeReclaimed, NodeRecovers>;
+                                NodeWakes, NodeReturns, NodeReclaimed, NodeRecovers, StateComes>;
 
 class Fleet {
  public:
@@ -83,6 +88,9 @@ class Fleet {
     Duration report_every = Duration::seconds(30);
     std::int64_t report_steps_max = 1'000'000;
     bool compute_times = false;  // reports carry compute times by rank
+    // Bytes a second at which nodes hand each other saved states. 0: where a state lies is not modelled, and a job goes
+    // on from its last step wherever it starts.
+    std::int64_t state_rate = 0;
     std::function<const GroundTruth&(const std::string& job_name)> truth_of;
     std::function<void(Instant, FleetEvent)> later;       // schedules
     std::function<void(int node, Incoming)> to_daemon;    // hands a message to the node's link
@@ -143,6 +151,20 @@ class Fleet {
     std::optional<agent::ReclaimLooked> notice;  // as its agent sees it; none = none was ever given
     RankPace pace;                               // of healthy processes
     std::map<WorkerId, Process> processes;
+    std::map<JobId, std::set<std::int64_t>> states;                   // on its disk, by their steps
+    std::map<JobId, std::pair<std::int64_t, std::int64_t>> incoming;  // step, and bytes of it that have come
+  };
+  struct Ticket {
+    JobId job;
+    std::int64_t step = 0;
+    int from = 0;
+  };
+  struct Transfer {
+    std::uint64_t number = 0;
+    std::int64_t step = 0;
+    int from = 0;
+    int to = 0;
+    Instant since;  // newest bytes
   };
 
   // What agents do (through Hands).
@@ -163,6 +185,16 @@ class Fleet {
   void on(const NodeReturns& event, Instant now);
   void on(const NodeReclaimed& event, Instant now);
   void on(const NodeRecovers& event, Instant now);
+  void on(const StateComes& event, Instant now);
+
+  // Saved states (fleet_states.cpp).
+  void keep_state(const TrainingRun& run, WorkerId writer);
+  [[nodiscard]] std::int64_t newest_state_at(JobId job, const std::vector<WorkerId>& members) const;
+  void restore(TrainingRun& run, const api::GenerationMessage& commit);
+  void ask_for_state(int node, JobId job, std::int64_t step, Instant now);
+  void fetch_state(int node, const api::FetchState& from, Instant now);
+  void abandon_fetch(int node, JobId job);
+  void offer_state(int node, const api::OfferState& order);
 
   // Restartable workers (fleet_programs.cpp).
   void begin_program(WorkerId worker, const agent::RestartableWorker::StartProgram& what, Instant now);
@@ -220,7 +252,11 @@ class Fleet {
   std::vector<Node> nodes_;
   std::map<JobId, TrainingRun> runs_;
   std::map<JobId, std::set<std::pair<int, WorkerId>>> processes_of_;  // by node, then worker
-  std::map<WorkerId, int> where_;                                     // of every worker ever started
+  std::map<std::string, Ticket> tickets_;                             // not used yet
+  std::map<JobId, Transfer> transfers_;                               // under way
+  std::map<JobId, std::pair<std::int64_t, int>> brought_;  // step and node of what was brought last for the job
+  std::uint64_t next_transfer_ = 1;
+  std::map<WorkerId, int> where_;  // of every worker ever started
   std::vector<std::string> violations_;
 };
 

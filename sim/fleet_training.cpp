@@ -136,6 +136,7 @@ void Fleet::on(const SwitchDue& event, Instant now) {
   run.switching = false;
   run.finished = false;  // its end may never have been heard; it is told again below
   const bool first = run.generation == 0 || run.members.empty();
+  restore(run, commit);
   tell_restored(run, commit, now);
   run.generation = commit.number;
   run.members = commit.members;
@@ -164,7 +165,9 @@ void Fleet::on(const ParkDone& event, Instant now) {
     const Process* process = find(id);
     if (process == nullptr || process->stuck) continue;
     if (!std::exchange(written, true)) {
-      say(id, api::ParkedMessage{.generation = run.generation, .step = run.step}, now);
+      keep_state(run, id);
+      const std::int64_t bytes = setup_.state_rate > 0 ? kStateBytes : 0;
+      say(id, api::ParkedMessage{.generation = run.generation, .step = run.step, .bytes = bytes}, now);
     }
     on(ProcessEnds{id}, now);
   }

@@ -94,6 +94,10 @@ void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) 
           [&](const agent::SpawnProgram& what) { machine.begin_program(what.order.worker, what.what); },
           [&](const agent::RecordRestartable& what) { machine.begin_worker(what.order); },
           [&](const agent::SignalWorker& what) { machine.signal(what.worker, what.signal); },
+          [&](const agent::AskForState& what) { machine.ask_for_state(what.job, what.step); },
+          [&](const agent::FetchSavedState& what) { machine.fetch_state(what.from); },
+          [&](const agent::AbandonFetch& what) { machine.abandon_fetch(what.job); },
+          [&](const agent::OfferSavedState& what) { machine.offer_state(what.order); },
           [&](const agent::RecordExit& what) { machine.end_worker(what.report.worker); },
           // A worker's id stands for its program's address; no port is taken.
           [&](const agent::OfferProgramAddress& offer) {

@@ -30,6 +30,12 @@ class Machine {
   // Each worker connects to its agent again and says where it stands.
   virtual void relink_workers() = 0;
 
+  // Saved states of jobs: looked for, fetched, no longer fetched, handed over.
+  virtual void ask_for_state(JobId job, std::int64_t step) = 0;
+  virtual void fetch_state(const api::FetchState& from) = 0;
+  virtual void abandon_fetch(JobId job) = 0;
+  virtual void offer_state(const api::OfferState& order) = 0;
+
   virtual void open_link() = 0;
   virtual void close_link() = 0;
   virtual void greet(std::vector<WorkerId> running) = 0;

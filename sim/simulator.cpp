@@ -70,6 +70,7 @@ Fleet::Setup Simulator::fleet_setup() {
           .report_every = setup_.report_every,
           .report_steps_max = setup_.compute_times ? kStepsOfReport : std::int64_t{1} << 40U,
           .compute_times = setup_.compute_times,
+          .state_rate = setup_.state_rate,
           .truth_of = [this](const std::string& name) -> const GroundTruth& {
             return setup_.workload.jobs[job_of_name_.at(name)].truth;
           },

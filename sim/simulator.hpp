@@ -49,6 +49,7 @@ struct SimSetup {
   PlantedBug bug = PlantedBug::kNone;
   Duration report_every = Duration::seconds(30);
   bool compute_times = false;
+  std::int64_t state_rate = 0;                      // as Fleet::Setup
   Duration latency = Duration::millis(2);           // of every message
   Duration latency_jitter;                          // up to so much more; messages of a link keep their order
   Duration patience = Duration::seconds(10);        // silence after which a node counts as lost

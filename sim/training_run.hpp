@@ -1,7 +1,8 @@
 // One job's training as it goes on in its workers: which generation steps, since when, and how far it is. A value
 // with its own arithmetic; fleet.hpp moves it along.
 //
-// Committed steps survive the loss of all workers: the cost of checkpoints is not modelled.
+// Committed steps survive the loss of all workers, because the cost of checkpoints is not modelled; unless the run
+// models where states lie (Fleet::Setup::state_rate), where a start goes on from the newest one on its nodes.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include "sim/job_model.hpp"
 
 namespace tidepool::sim {
+
+inline constexpr std::int64_t kStateBytes = std::int64_t{64} << 20U;  // of every job's saved state
 
 struct TrainingRun {
   JobId job;
@@ -39,7 +42,8 @@ struct TrainingRun {
   std::uint64_t token = 0;  // what was scheduled with an older token is void
   bool finished = false;
 
-  std::int64_t step = 0;  // committed by `since`
+  std::int64_t step = 0;      // committed by `since`
+  std::int64_t furthest = 0;  // that it had come to before a start from an older state
   Instant since;
   Duration step_time;
   std::int64_t reported = 0;  // steps that have been reported

@@ -36,6 +36,11 @@ TurnItem item_of_message(const FromNode& from, NodeId node) {
           [&](const api::WorkerStuckReport& report) -> TurnItem { return leader::WorkerStuckItem{node, report}; },
           [&](const api::ReclaimReport& report) -> TurnItem { return leader::NodeReclaimItem{node, report}; },
           [&](const api::FromWorkerReport& report) -> TurnItem { return leader::FromWorkerItem{node, report}; },
+          [&](const api::StateWantedReport& said) -> TurnItem { return leader::StateReportItem{node, said}; },
+          [&](const api::StateOfferedReport& said) -> TurnItem { return leader::StateReportItem{node, said}; },
+          [&](const api::StateRefusedReport& said) -> TurnItem { return leader::StateReportItem{node, said}; },
+          [&](const api::StateBroughtReport& said) -> TurnItem { return leader::StateReportItem{node, said}; },
+          [&](const api::StateLeftReport& said) -> TurnItem { return leader::StateReportItem{node, said}; },
           [](const auto&) -> TurnItem {
             TP_CHECK(false, "a simulated node says no such thing");
             return leader::AgentLostItem{};

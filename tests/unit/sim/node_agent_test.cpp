@@ -21,6 +21,10 @@ struct FakeMachine final : Machine {
   void end_worker(WorkerId worker) override { began.erase(worker); }
   void on_message(WorkerId, const api::ToWorker&) override {}
   void relink_workers() override {}
+  void ask_for_state(JobId, std::int64_t) override {}
+  void fetch_state(const api::FetchState&) override {}
+  void abandon_fetch(JobId) override {}
+  void offer_state(const api::OfferState&) override {}
   void open_link() override { ++wanted; }
   void close_link() override {}
   void greet(std::vector<WorkerId> all) override { running = std::move(all); }
