@@ -40,18 +40,28 @@ SimSetup moving_world(std::uint64_t seed, Told& told) {
     job.spec.slot_types.clear();
     job.spec.gpus_per_worker = 1;
   }
-  setup.state_rate = rng.between(4, 200) * kMiB;  // 64 MiB take 0.3 s to 16 s
+  setup.state_rate = rng.between(2, 60) * kMiB;  // 64 MiB take 1 s to 32 s
   for (std::size_t job = 0; job < setup.workload.jobs.size(); ++job) {
-    const Duration at = setup.workload.jobs[job].arrives + Duration::millis(rng.between(3'000, 9'000));
-    setup.acts.push_back({.at = at, .kind = sim::UserAct::Kind::kSuspend, .job = job});
+    setup.workload.jobs[job].truth.work_samples *= 4;
+    if (setup.workload.jobs[job].spec.work_samples) *setup.workload.jobs[job].spec.work_samples *= 4;
+    Duration at = setup.workload.jobs[job].arrives + Duration::millis(rng.between(5'000, 9'000));
+    for (int again = 0; again < 3; ++again, at = at + Duration::millis(rng.between(15'000, 30'000))) {
+      setup.acts.push_back({.at = at, .kind = sim::UserAct::Kind::kSuspend, .job = job});
+      setup.acts.push_back({.at = at + Duration::seconds(5), .kind = sim::UserAct::Kind::kResume, .job = job});
+    }
     // A daemon that dies often hears one of them.
-    for (std::int64_t later = 5; later < 600; later += 20) {
-      setup.acts.push_back({.at = at + Duration::seconds(later), .kind = sim::UserAct::Kind::kResume, .job = job});
+    for (std::int64_t later = 100; later < 600; later += 20) {
+      setup.acts.push_back({.at = Duration::seconds(later), .kind = sim::UserAct::Kind::kResume, .job = job});
     }
   }
-  const int closed = static_cast<int>(rng.below(static_cast<std::uint64_t>(setup.cluster.nodes)));
-  setup.acts.push_back({.at = Duration::seconds(9), .kind = sim::UserAct::Kind::kCordon, .node = closed});
-  setup.acts.push_back({.at = Duration::seconds(60), .kind = sim::UserAct::Kind::kUncordon, .node = closed});
+  // One after the other, so that a state often lies where its job may not start.
+  for (int node = 0; node < setup.cluster.nodes; ++node) {
+    const Duration at = Duration::seconds(8 + 20 * node);
+    setup.acts.push_back({.at = at, .kind = sim::UserAct::Kind::kCordon, .node = node});
+    for (std::int64_t later = 20; later < 600; later += 50) {
+      setup.acts.push_back({.at = at + Duration::seconds(later), .kind = sim::UserAct::Kind::kUncordon, .node = node});
+    }
+  }
   setup.on_event = [&told](const core::Event& event) { told.hear(event); };
   return setup;
 }
@@ -104,8 +114,8 @@ TEST_CASE("states are moved among failing nodes and workers, under a daemon that
                 [&](std::uint64_t seed, Rng&) { (void)run_soundly(troubled(moving_world(seed, told), seed)); });
   WARN(told.brought << " states brought, " << told.left << " left");
   if (!test::all_seeds_run()) return;
-  CHECK(told.brought > 50);
-  CHECK(told.left > 5);
+  CHECK(told.brought > 40);
+  CHECK(told.left > 3);
 }
 
 TEST_CASE("without faults every state that is to be moved is brought, unless its job gives up the start") {
