@@ -25,9 +25,10 @@ std::int64_t Fleet::newest_state_at(JobId job, const std::vector<WorkerId>& memb
   return newest;
 }
 
-// The first generation of these processes: what is not on its machines is done again.
+// The first generation of these processes: what is not on its machines is done again. A program that goes by
+// measurements (sim/program.hpp) does not go back.
 void Fleet::restore(TrainingRun& run, const api::GenerationMessage& commit) {
-  if (setup_.state_rate <= 0 || run.truth.restarts) return;
+  if (setup_.state_rate <= 0 || run.truth.restarts || run.program != nullptr) return;
   const bool known =
       std::any_of(commit.members.begin(), commit.members.end(), [&](WorkerId id) { return find(id)->member_of != 0; });
   if (known) return;
