@@ -141,12 +141,15 @@ FreeSlots& DecisionDraft::free_slots() {
 }
 
 const std::set<std::string>& DecisionDraft::types_asked_for() {
+  const std::set<std::string>& known = free_slots().types();  // which asks for this once
   if (types_asked_for_) return *types_asked_for_;
   types_asked_for_.emplace();
   if (asking_ == nullptr) return *types_asked_for_;
   for (const JobId id : *asking_) {
-    const auto& types = state_.find_job(id)->spec.slot_types;
-    types_asked_for_->insert(types.begin(), types.end());
+    for (const std::string& type : state_.find_job(id)->spec.slot_types) {
+      if (known.contains(type)) types_asked_for_->insert(type);
+    }
+    if (types_asked_for_->size() == known.size()) break;
   }
   return *types_asked_for_;
 }

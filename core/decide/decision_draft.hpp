@@ -72,7 +72,7 @@ class DecisionDraft {
 
   // Jobs that have not ended and ask for particular nodes. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
-  // The types that they ask for.
+  // The types that they ask for, of those that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
   // Jobs with workers on nodes that are being drained. They outlive the draft.
   void set_on_drained(const IdSet<JobId>& jobs) { on_drained_ = &jobs; }
@@ -101,6 +101,9 @@ class DecisionDraft {
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
   [[nodiscard]] bool queue_waits() const { return queue_waits_; }
+  // A job waits for others to move away, which time and what is measured of them decide: the next decision looks again.
+  void set_unsettled() { is_unsettled_ = true; }
+  [[nodiscard]] bool is_unsettled() const { return is_unsettled_; }
 
   // Numbers the decision and closes it.
   [[nodiscard]] Decision finish() &&;
@@ -122,6 +125,7 @@ class DecisionDraft {
   std::optional<Money> cheapest_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
+  bool is_unsettled_ = false;
   IdSet<JobId> changed_;
   IdSet<JobId> ended_;
   IdSet<WorkerId> leavers_;

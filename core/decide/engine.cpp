@@ -176,7 +176,7 @@ struct Engine::Impl {
     const std::size_t told = draft.findings();
     IdSet<JobId> dealt_with =
         reconcile(draft, OffPlan{.jobs = more.empty() ? to_reconcile : more, .releasing = work[JobSet::kReleasing]});
-    if (scope.kept && draft.changes_nothing() && draft.findings() == told) {
+    if (scope.kept && draft.changes_nothing() && draft.findings() == told && !draft.is_unsettled()) {
       reconciled.keep({draft.queue_waits(), draft.reserved()}, inputs_of_reconciliation());
     }
     return dealt_with;
@@ -184,7 +184,7 @@ struct Engine::Impl {
 
   // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
-    if (!work[JobSet::kSlowOffPlan].empty() || !work[JobSet::kPendingChoosy].empty()) return false;
+    if (!work[JobSet::kSlowOffPlan].empty()) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
   }
   // Whether it changes anything.
@@ -199,7 +199,7 @@ struct Engine::Impl {
     draft.set_queue_waits(!work[JobSet::kClaiming].empty());
     draft.set_asking(work[JobSet::kAsking]);
     // Workers that could move for a job that waits for particular nodes may be free to do so now.
-    scope.queue = scope.queue || !work[JobSet::kPendingChoosy].empty();
+    scope.queue = scope.queue || (scope.planner == nullptr && !work[JobSet::kPendingChoosy].empty());
     IdSet<JobId>& jobs = scope.jobs;
     const IdSet<JobId> on_drained = jobs_on(state, scope.draining);
     draft.set_on_drained(on_drained);

@@ -1,5 +1,7 @@
 #include "core/decide/open_slots.hpp"
 
+#include <algorithm>
+
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
@@ -23,10 +25,9 @@ OpenSlots::OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<Worke
   for (const auto& [id, node] : state_.nodes) {
     if (!may_hold(node, waiting) || draft.free_slots().is_closed(id)) continue;
     int open = static_cast<int>(draft.free_slots().free_on(id));
-    const IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
-    for (const WorkerId owner : owners) {
-      if (!owner) continue;
-      const Worker& worker = *state_.find_worker(owner);
+    for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {
+      if (!*owner || std::find(node.owners.begin(), owner, *owner) != owner) continue;
+      const Worker& worker = *state_.find_worker(*owner);
       if (comes_free(state_, worker, leaving)) open += static_cast<int>(worker.slots.size());
     }
     open_.emplace(id, open);

@@ -1,7 +1,9 @@
 #include "core/decide/preemption.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
@@ -83,17 +85,19 @@ const std::vector<TargetedJob>& Preemption::ending_victims() {
 
 // By those that hold slots where the job may run, if they are enough; else by workers that move elsewhere.
 TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
+  if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return {.coming = true};
   TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
   if (room.coming) return room;
   const IdSet<WorkerId> leaving = draft_.leaving_workers();
-  OpenSlots open(draft_, claimant, leaving);
+  std::optional<OpenSlots> open;
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!is_in_way(*victim->job, claimant) || !may_be_preempted(*victim->job, claimant)) continue;
     chosen.push_back(*victim);
-    open.release(*victim->job);
-    if (!open.fits()) continue;
-    drop_unneeded(chosen, open);
+    if (!open) open.emplace(draft_, claimant, leaving);
+    open->release(*victim->job);
+    if (!open->fits()) continue;
+    drop_unneeded(chosen, *open);
     IdSet<WorkerId> with_them = leaving;
     for (const TargetedJob& each : chosen) {
       with_them.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
@@ -103,8 +107,10 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
     return room;
   }
   if (room.movers.empty()) return room;
+  const std::uint64_t next_worker = draft_.next_worker();
   make_room_elsewhere(claimant, move_away(draft_, claimant, room));
-  return room_of_type(draft_, claimant, draft_.leaving_workers());
+  const bool none_goes = draft_.next_worker() == next_worker && draft_.leaving_workers().size() == leaving.size();
+  return none_goes ? room : room_of_type(draft_, claimant, draft_.leaving_workers());
 }
 
 // So many slots that movers lack come from victims, or are kept as they come free.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -172,8 +174,10 @@ class Reconciler {
   void reserve(const SlotClaim& claim) {
     reserves_ = true;
     if (claim.types && claim.slots_each == 1) {
-      // Slots of other types are of no use to it; those behind it may have them.
+      // Slots of other types are of no use to it; those behind it may have them. Where none of its type is free, there
+      // is none to keep: what comes free is counted, and those behind it may make room for themselves there.
       const std::vector<std::string> kept{preemption_.reservations().type_reserved()};
+      if (draft_.free_slots().free_of_type(kept.front()) == 0) return;
       draft_.free_slots().close(kept);
       preemption_.close(kept);
       return;
@@ -204,14 +208,19 @@ class Reconciler {
   void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    auto asked = std::pair(job.spec.slot_types, job.spec.placement);
+    // Behind one that asks for the same it finds every node closed.
+    if (closed_for_.contains(asked)) return leave(entry, told_of_room(draft_, {}, job, {.needed = needed_by(job)}));
     if (start_job(draft_, job, *entry.target)) return;
     const reason::WaitingForSlots lacks = lacks_slots(job);
     const TypeRoom room = preemption_.make_room_on_nodes(job);
+    if (!room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, room, job, lacks));
     const bool comes = room.coming || !room.movers.empty();
     if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
     draft_.free_slots().close_for(job);
     preemption_.close_for(job);
+    closed_for_.insert(std::move(asked));
   }
 
   DecisionDraft& draft_;
@@ -221,6 +230,7 @@ class Reconciler {
   int waiting_ = 0;          // could not start and do not wait for their state
   bool reserves_ = false;    // room is kept for a job in line
   bool gang_waits_ = false;  // one that needs several slots of a node
+  std::set<std::pair<std::vector<std::string>, PlacementSpec>> closed_for_;  // nodes asked for, of which none is open
 };
 
 // In the plan's order: those that do not have what it gives them. Running jobs of a pinned policy are its rule's.

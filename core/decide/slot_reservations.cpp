@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/decide/open_slots.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -66,6 +67,15 @@ int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim
   int workers = 0;
   for (const auto& [id, node] : draft_.state().nodes) {
     if (node.slot_type == type) workers += room_on(id) / claim.slots_each;
+  }
+  return workers;
+}
+
+int SlotReservations::workers_of(const Job& job) const {
+  int workers = 0;
+  for (const auto& [id, node] : draft_.state().nodes) {
+    const int room = draft_.free_slots().is_closed(id) ? 0 : room_on(id);
+    if (room >= job.spec.gpus_per_worker && may_hold(node, job)) workers += room / job.spec.gpus_per_worker;
   }
   return workers;
 }

@@ -42,6 +42,8 @@ class SlotReservations {
   [[nodiscard]] bool fits(const SlotClaim& claim) const;
   // How many workers like those of the claim there is room for on slots of this type.
   [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
+  // How many workers of a job that asks for particular nodes there will be room for on these.
+  [[nodiscard]] int workers_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
   // Where the newest claim of types was given room.

@@ -21,9 +21,11 @@ namespace {
 // not start.
 int room_to_start(DecisionDraft& draft, const Job& job, const std::vector<std::string>& types) {
   const int each = job.spec.gpus_per_worker;
+  const int smallest = job.spec.elastic.sizes.front();
+  if (draft.usable() / each < smallest) return 0;
   const GangRequest gang{.job = &job, .slots_per_worker = each, .slot_types = types, .one_type = !job.spec.mixed_types};
   const int room = std::min(draft.free_slots().room_for(gang), draft.usable() / each);
-  return room < job.spec.elastic.sizes.front() ? 0 : room;
+  return room < smallest ? 0 : room;
 }
 
 void start(DecisionDraft& draft, const Job& job, const Target& target, std::vector<WorkerPlacement> gang) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/straggler_planner.hpp"
@@ -89,16 +91,16 @@ class RoomSearch {
  private:
   void look_at(const Node& node) {
     NodeRoom place{.open = static_cast<int>(draft_.free_slots().free_on(node.id)), .movers = {}};
-    const IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
-    for (const WorkerId id : owners) {
-      if (!id) continue;
+    for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {
+      const WorkerId id = *owner;
+      if (!id || std::find(node.owners.begin(), owner, id) != owner) continue;
       const Worker& worker = *draft_.state().find_worker(id);
       const int slots = static_cast<int>(worker.slots.size());
       held_by_[worker.job] += slots;
       if (comes_free(draft_.state(), worker, leaving_)) {
         place.open += slots;
-      } else if (may_move(worker)) {
-        place.movers.push_back({cost_of_moving(*draft_.state().find_job(worker.job), 1), id, slots});
+      } else if (const auto cost = cost_if_it_may_move(worker)) {
+        place.movers.push_back({*cost, id, slots});
       }
     }
     std::sort(place.movers.begin(), place.movers.end(), [](const Mover& one, const Mover& other) {
@@ -109,13 +111,15 @@ class RoomSearch {
 
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
   // that a decision says the same before and after it was accepted.
-  [[nodiscard]] bool may_move(const Worker& worker) {
-    const Job& job = *draft_.state().find_job(worker.job);
-    const bool is_new = worker.started_at >= draft_.now();
-    if (!is_active(job.state()) || draft_.ends(job.id) || worker.node_lost || is_new) return false;
-    const auto [fits, is_first] = elsewhere_.try_emplace(job.id, false);
-    if (is_first) fits->second = can_hand_on(job) && fits_elsewhere(job);
-    return fits->second;
+  [[nodiscard]] std::optional<double> cost_if_it_may_move(const Worker& worker) {
+    if (worker.node_lost || worker.started_at >= draft_.now()) return std::nullopt;
+    const auto [cost, is_first] = costs_.try_emplace(worker.job);
+    if (is_first) {
+      const Job& job = *draft_.state().find_job(worker.job);
+      const bool goes_on = is_active(job.state()) && !draft_.ends(job.id);
+      if (goes_on && can_hand_on(job) && fits_elsewhere(job)) cost->second = cost_of_moving(job, 1);
+    }
+    return cost->second;
   }
 
   // Its workers could be on slots that the waiting job does not ask for: all of them on one type, unless it mixes
@@ -185,8 +189,8 @@ class RoomSearch {
   const IdSet<WorkerId>& leaving_;
   int each_;
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
-  std::map<JobId, int> held_by_;
-  std::map<JobId, bool> elsewhere_;                                        // whether the job fits elsewhere
+  IdTable<JobId, int> held_by_;
+  IdTable<JobId, std::optional<double>> costs_;  // of moving a worker of the job; none = it stays
   using Asked = std::tuple<int, std::vector<std::string>, PlacementSpec>;  // of nodes, with their slots
   std::map<Asked, std::map<std::string, int>> workers_elsewhere_;
 };

@@ -148,7 +148,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
   count_types(state);
   if (up == nodes_) return;
   nodes_ = std::move(up);
-  bound_.clear();
+  asked_.clear();
   index_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
   kept_.clear();
@@ -158,7 +158,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
 
 void EngineRows::count_types(const core::ClusterState& state) {
   open_.clear();
-  bound_.clear();
+  asked_.clear();
   for (const auto& [id, node] : state.nodes) {
     if (node.takes_workers()) {
       open_[node.slot_type] += static_cast<int>(node.owners.size());
@@ -166,23 +166,31 @@ void EngineRows::count_types(const core::ClusterState& state) {
   }
 }
 
-// Of nodes that take jobs and on which this one may run, by type.
-std::map<std::string, int> EngineRows::slots_asked(const core::ClusterState& state, const core::Job& job) const {
-  std::map<std::string, int> slots;
-  for (const NodeId id : nodes_) {
-    const core::Node& node = *state.find_node(id);
-    if (!node.is_closed() && core::may_run_on(job, node)) slots[node.slot_type] += static_cast<int>(node.owners.size());
+const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
+  const auto [found, is_new] = asked_.try_emplace({job.spec.slot_types, job.spec.placement});
+  for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
+    const core::Node& node = *state.find_node(nodes_[i]);
+    if (!core::may_run_on(job, node)) continue;
+    found->second.nodes.push_back(static_cast<int>(i));
+    found->second.of_type[node.slot_type].push_back(static_cast<int>(i));
+    if (!node.is_closed()) found->second.slots[node.slot_type] += static_cast<int>(node.owners.size());
   }
-  return slots;
+  return found->second;
 }
 
-int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) const {
+const std::vector<int>* EngineRows::nodes_open_to(const core::ClusterState& state, const core::Job& job) {
+  const auto bound = has_several_types() ? core::bound_type(state, job) : std::nullopt;
+  if (!bound) return core::is_choosy(job.spec) ? &asked(state, job).nodes : nullptr;
+  const Asked& nodes = asked(state, job);
+  const auto of_type = nodes.of_type.find(*bound);
+  return of_type == nodes.of_type.end() ? &nodes.nodes : &of_type->second;
+}
+
+int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) {
   const auto bound = core::bound_type(state, job);
-  const bool is_choosy = core::is_choosy(job.spec);
-  const std::map<std::string, int> asked = is_choosy ? slots_asked(state, job) : std::map<std::string, int>();
   int most = 0;
   int sum = 0;
-  for (const auto& [type, slots] : is_choosy ? asked : open_) {
+  for (const auto& [type, slots] : core::is_choosy(job.spec) ? asked(state, job).slots : open_) {
     if (bound && *bound != type) continue;
     most = std::max(most, slots);
     sum += slots;
@@ -233,7 +241,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.resize_blocked = core::resize_is_blocked(job, view.now);
   const bool is_bound = core::is_choosy(job.spec) || (has_several_types() && !job.spec.mixed_types);
   if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
-  if (core::is_choosy(job.spec)) bind_to_nodes(view.state, job, row);
+  if (core::is_choosy(job.spec) && terms.lists_nodes) bind_to_nodes(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
@@ -256,11 +264,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
 }
 
 void EngineRows::bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row) {
-  const auto [nodes, is_new] = bound_.try_emplace({job.spec.slot_types, job.spec.placement});
-  for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
-    if (core::may_run_on(job, *state.find_node(nodes_[i]))) nodes->second.push_back(static_cast<int>(i));
-  }
-  row.nodes = nodes->second;
+  row.nodes = asked(state, job).nodes;
   // What it has elsewhere, from before the labels changed, it keeps.
   for (const Share& share : row.placement) {
     const auto at = std::lower_bound(row.nodes->begin(), row.nodes->end(), share.node);

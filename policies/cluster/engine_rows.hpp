@@ -53,10 +53,14 @@ class EngineRows {
   // One by one, for a planner that keeps the rest itself. Valid until the job is followed again or the nodes change.
   struct Terms {
     bool has_own_policy = false;
-    int room = 0;  // slots that all rows may have together: no row wants more than there is
+    int room = 0;             // slots that all rows may have together: no row wants more than there is
+    bool lists_nodes = true;  // those that it asks for are named in the row
   };
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
+  // The nodes on which further workers of the job may be, by index, ascending: those that it asks for, and of these
+  // those of the type that it is on; null = all. Valid until nodes change.
+  [[nodiscard]] const std::vector<int>* nodes_open_to(const core::ClusterState& state, const core::Job& job);
   // The nodes that are up; what a Share's `node` counts.
   void follow_nodes(const core::ClusterState& state);
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
@@ -72,10 +76,16 @@ class EngineRows {
   [[nodiscard]] JobSpeed speed_of(const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
   void count_types(const core::ClusterState& state);
+  // What jobs may be on that ask for the same.
+  struct Asked {
+    std::vector<int> nodes;                           // by index, ascending
+    std::map<std::string, std::vector<int>> of_type;  // likewise
+    std::map<std::string, int> slots;                 // of those that take jobs, by type
+  };
+  [[nodiscard]] const Asked& asked(const core::ClusterState& state, const core::Job& job);
   // Slots that it could have if there were no other job: of the nodes that it asks for, and of one type at a time
   // unless it mixes them.
-  [[nodiscard]] std::map<std::string, int> slots_asked(const core::ClusterState& state, const core::Job& job) const;
-  [[nodiscard]] int reach_of(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] int reach_of(const core::ClusterState& state, const core::Job& job);
   // The nodes that it asks for are the only ones it may be on.
   void bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
@@ -88,7 +98,7 @@ class EngineRows {
   std::vector<NodeId> nodes_;        // that are up, by id
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
-  std::map<std::pair<std::vector<std::string>, core::PlacementSpec>, std::vector<int>> bound_;  // nodes asked for
+  std::map<std::pair<std::vector<std::string>, core::PlacementSpec>, Asked> asked_;
   void follow_ended(const core::ClusterState& state, JobId id);
   void forget(JobId id);
   void note_end(JobId id, Duration slot_time);

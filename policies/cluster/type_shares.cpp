@@ -68,7 +68,8 @@ bool may_lack_room(const View& view) {
   return wanted > view.slots();
 }
 
-// What it holds and cannot give up now stays within its reach.
+}  // namespace
+
 void cut(JobRow& job, int most) {
   if (job.resize_blocked) most = std::max(most, size_of(job.placement));
   if (job.size_max <= most) return;
@@ -77,8 +78,6 @@ void cut(JobRow& job, int most) {
   job.size_wanted = std::min(job.size_wanted, job.size_max);
   if (job.pinned > 0) job.pinned = std::min(job.pinned, job.size_max);
 }
-
-}  // namespace
 
 std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask) {
   std::map<JobId, core::Target> without;

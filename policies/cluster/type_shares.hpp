@@ -20,4 +20,7 @@ namespace tidepool::policies::cluster {
 // Promises are no part of it: `ask` sees no deadlines. An answer that is not lawful cuts nothing.
 [[nodiscard]] std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask);
 
+// To sizes of at most so many slots. What it holds and cannot give up now stays within its reach.
+void cut(JobRow& job, int most);
+
 }  // namespace tidepool::policies::cluster

@@ -10,29 +10,52 @@ namespace {
 using cluster::JobRow;
 using cluster::Placement;
 using cluster::Share;
-using Free = std::vector<std::optional<int>>;
+using Free = std::vector<std::optional<GangRoom::Node>>;
 
-void add(Free& free, int node, int slots) {
-  if (auto& here = free[static_cast<std::size_t>(node)]) *here += slots;
+void add(Free& free, const Share& share, int slots, bool moves) {
+  auto& here = free[static_cast<std::size_t>(share.node)];
+  if (!here) return;
+  here->free += slots;
+  if (moves) here->movable -= slots;
 }
 
 // All but the first `stays` slots come free.
-void give_up(Free& free, const Placement& held, int stays) {
+void give_up(Free& free, const Placement& held, int stays, bool moves) {
   for (const Share& share : held) {
     const int kept = std::min(stays, share.slots);
-    add(free, share.node, share.slots - kept);
+    add(free, share, share.slots - kept, moves);
     stays -= kept;
   }
 }
 
-// One more worker's slots, from the fullest node with room.
-bool take(Free& free, int slots) {
-  std::optional<int>* best = nullptr;
-  for (auto& node : free) {
-    if (node && *node >= slots && (best == nullptr || *node < **best)) best = &node;
+int slots_for(const GangRoom::Node& node, const GangRoom::Change& change) {
+  return node.free + (change.asks ? node.movable : std::min(0, node.movable));
+}
+
+// All nodes on which it may be, by index.
+template <class Look>
+void for_each_node(const Free& free, const GangRoom::Change& change, const Look& look) {
+  if (change.nodes != nullptr) {
+    for (const int node : *change.nodes) look(static_cast<std::size_t>(node));
+  } else {
+    for (std::size_t node = 0; node < free.size(); ++node) look(node);
   }
-  if (best != nullptr) **best -= slots;
-  return best != nullptr;
+}
+
+// One more worker's slots, from the fullest node with room.
+bool take(Free& free, const GangRoom::Change& change) {
+  const int slots = change.row->slots_per_worker;
+  GangRoom::Node* best = nullptr;
+  for_each_node(free, change, [&](std::size_t at) {
+    auto& node = free[at];
+    if (!node || slots_for(*node, change) < slots) return;
+    if (best == nullptr || slots_for(*node, change) < slots_for(*best, change)) best = &*node;
+  });
+  if (best == nullptr) return false;
+  const int moved = std::max(0, slots - std::max(0, best->free));
+  best->free -= slots - moved;
+  best->movable -= moved;
+  return true;
 }
 
 // Jobs that may leave, the one that gains least from a slot first, and which of them have been told to.
@@ -66,17 +89,17 @@ std::optional<Leaving> leaving_from(int node, int needed, double below, const Le
 bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
   const int slots = change.row->slots_per_worker;
   std::optional<Leaving> best;
-  for (std::size_t node = 0; node < free.size(); ++node) {
-    if (!free[node]) continue;
-    auto leaving = leaving_from(static_cast<int>(node), slots - *free[node], change.worth, leavers);
+  for_each_node(free, change, [&](std::size_t node) {
+    if (!free[node]) return;
+    auto leaving = leaving_from(static_cast<int>(node), slots - slots_for(*free[node], change), change.worth, leavers);
     if (leaving && (!best || leaving->slots < best->slots)) best = std::move(leaving);
-  }
+  });
   if (!best) return false;
   for (const std::size_t i : best->jobs) {
     leavers.leave[i] = true;
-    give_up(free, leavers.jobs[i].row->placement, 0);
+    give_up(free, leavers.jobs[i].row->placement, 0, leavers.jobs[i].moves);
   }
-  return take(free, slots);
+  return take(free, change);
 }
 
 // All workers of a job that holds nothing, or none.
@@ -84,7 +107,7 @@ bool enter(Free& free, Leavers& leavers, const GangRoom::Change& change) {
   Free tried = free;
   Leavers told = leavers;
   for (int found = 0; found < change.size; found += change.row->slots_per_worker) {
-    if (!take(tried, change.row->slots_per_worker) && !make_room(tried, told, change)) return false;
+    if (!take(tried, change) && !make_room(tried, told, change)) return false;
   }
   free = std::move(tried);
   leavers = std::move(told);
@@ -93,12 +116,12 @@ bool enter(Free& free, Leavers& leavers, const GangRoom::Change& change) {
 
 }  // namespace
 
-void GangRoom::put(const Placement& held) {
-  for (const Share& share : held) add(free_, share.node, -share.slots);
+GangRoom::GangRoom(const std::vector<std::optional<int>>& slots) {
+  for (const auto& here : slots) free_.push_back(here ? std::optional(Node{.free = *here}) : std::nullopt);
 }
 
-void GangRoom::take_out(const Placement& held) {
-  for (const Share& share : held) add(free_, share.node, share.slots);
+void GangRoom::hold(const Placement& held, bool moves, int sign) {
+  for (const Share& share : held) add(free_, share, -sign * share.slots, moves);
 }
 
 std::vector<int> GangRoom::fit(const std::vector<Change>& changes) const {
@@ -113,7 +136,7 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     const Change& change = changes[i];
     fit.sizes.push_back(change.size);
     if (change.size < size_of(change.row->placement)) {
-      give_up(free, change.row->placement, change.size);
+      give_up(free, change.row->placement, change.size, change.moves);
     } else {
       growing.emplace_back(-change.row->slots_per_worker, -change.size, change.row->submitted, change.row->id, i);
     }
@@ -128,7 +151,7 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     const int held = size_of(row.placement);
     Free tried = free;
     int found = held;
-    while (found < fit.sizes[i] && take(tried, row.slots_per_worker)) found += row.slots_per_worker;
+    while (found < fit.sizes[i] && take(tried, changes[i])) found += row.slots_per_worker;
     if (found < fit.sizes[i] && held == 0 && enter(free, leavers, changes[i])) continue;
     free = std::move(tried);
     if (found < fit.sizes[i]) fit.sizes[i] = std::max(held, largest_size(row, found));

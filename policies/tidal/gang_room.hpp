@@ -17,26 +17,36 @@ class GangRoom {
  public:
   GangRoom() = default;
   // Slots by node; none = it takes no jobs.
-  explicit GangRoom(std::vector<std::optional<int>> slots) : free_(std::move(slots)) {}
+  explicit GangRoom(const std::vector<std::optional<int>>& slots);
 
-  void put(const cluster::Placement& held);
-  void take_out(const cluster::Placement& held);
+  // `moves`: it is held by workers that move for a job that asks for their nodes.
+  void put(const cluster::Placement& held, bool moves = false) { hold(held, moves, 1); }
+  void take_out(const cluster::Placement& held, bool moves = false) { hold(held, moves, -1); }
 
   // A job that is to have another size than it holds.
   struct Change {
     const cluster::JobRow* row = nullptr;
-    int size = 0;      // slots
-    double worth = 0;  // of each of them
+    int size = 0;                             // slots
+    double worth = 0;                         // of each of them
+    const std::vector<int>* nodes = nullptr;  // that it may be on, by index; null = all
+    bool asks = false;                        // for just these: others move away
+    bool moves = false;                       // as it was put
   };
   // One that is to keep what it holds, and could give it up.
   struct Stayer {
     const cluster::JobRow* row = nullptr;
-    double worth = 0;  // of each of its slots
+    double worth = 0;    // of each of its slots
+    bool moves = false;  // as it was put
   };
   // How much of each change there is room for, in slots, in their order. A job that is to have less gives up its last
   // slots. Of those that are to have more the widest workers go first, then the largest sizes, then the oldest job;
   // each worker goes to the fullest node with room. No job that is to have more ends up with less than it holds.
   [[nodiscard]] std::vector<int> fit(const std::vector<Change>& changes) const;
+
+  struct Node {
+    int free = 0;
+    int movable = 0;  // held by workers that move
+  };
 
   // The same, and which stayers leave for a job that holds nothing and found no room: on the node where the fewest
   // slots are given up for a worker, those to which a slot is worth least, and less than to that job; none unless all
@@ -49,7 +59,9 @@ class GangRoom {
   [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const;
 
  private:
-  std::vector<std::optional<int>> free_;
+  void hold(const cluster::Placement& held, bool moves, int sign);
+
+  std::vector<std::optional<Node>> free_;  // none = it takes no jobs
 };
 
 }  // namespace tidepool::policies::tidal

@@ -18,74 +18,86 @@ using cluster::View;
 
 constexpr std::int64_t kSlot = 60;                      // seconds: plans change sizes at its multiples
 constexpr std::int64_t kLatenessMost = 365LL * 86'400;  // seconds; a longer one is not worked out
+constexpr int kToldMost = 32;                           // of how many it is worked out where looks are counted
 
-bool has_promise(const JobRow& job) {
-  return job.deadline && job.useful_left;
-}
 bool is_accepted(const JobRow& job) {
   return job.mark.level == kAccepted || job.held > Duration() || !job.placement.empty();
 }
 
 class Planner {
  public:
-  Planner(const View& view, const Settings& settings, core::StepBudget& budget)
-      : view_(view), ground_(ground_of(view)), settings_(settings), budget_(budget), room_(view.slots()) {
-    const std::size_t rows = view.jobs.size();
+  Planner(const Asking& asking, const Settings& settings, core::StepBudget& budget)
+      : asking_(asking), settings_(settings), budget_(budget), room_(std::max(0, asking.room)), looks_(asking.looks) {
+    const std::size_t rows = asking.jobs.size();
     promises_ = {.sizes = std::vector<int>(rows, 0),
                  .accepted = std::vector<bool>(rows, false),
                  .declined = std::vector<bool>(rows, false),
                  .late = std::vector<Lateness>(rows),
                  .change = std::nullopt};
-    demands_.resize(rows);
     plans_.resize(rows);
   }
 
   Promises make() && {
     std::vector<std::size_t> rows;  // accepted before, by deadline
     std::vector<std::size_t> newcomers;
-    for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
-      const JobRow& job = view_.jobs[row];
-      if (!has_promise(job)) {
-        room_ -= kept(job);
-        continue;
-      }
-      demands_[row] = demand_of(job);
-      (is_accepted(job) ? rows : newcomers).push_back(row);
+    for (std::size_t row = 0; row < asking_.jobs.size(); ++row) {
+      demands_.push_back(demand_of(*asking_.jobs[row]));
+      (is_accepted(*asking_.jobs[row]) ? rows : newcomers).push_back(row);
     }
-    room_ = std::max(0, room_);
+    set_slot();
     rows = keepable(by_deadline(std::move(rows)));
-    for (const std::size_t row : least_first(std::move(newcomers))) {
-      std::vector<std::size_t> with = rows;
-      with.push_back(row);
-      with = by_deadline(std::move(with));
-      if (!demands_[row].levels.empty() && plan_all(with)) {
-        rows = std::move(with);
-      } else {
-        promises_.declined[row] = true;
-      }
-    }
-    plan_all(rows);
+    newcomers = least_first(std::move(newcomers));
+    std::size_t asked = 0;
+    for (; asked < newcomers.size() && looks_ > 0; ++asked) admit(newcomers[asked], rows);
+    (void)plan_all(rows);
+    SlotProfile left = what_is_left(rows);
+    for (; asked < newcomers.size(); ++asked) admit_beside(newcomers[asked], rows, left);
     for (const std::size_t row : rows) promise(row);
-    measure_lateness(rows);
+    measure_lateness(left);
     return std::move(promises_);
   }
 
  private:
-  // Slots that a job without a promise has whatever others want.
-  static int kept(const JobRow& job) {
-    if (job.resize_blocked) return size_of(job.placement);
-    return job.preemptible || job.placement.empty() ? 0 : std::min(size_of(job.placement), job.size_min);
+  // Plans of so many jobs until the last deadline take no more looks than there are.
+  void set_slot() {
+    std::int64_t last_s = 0;
+    for (const Demand& demand : demands_) last_s = std::max(last_s, demand.deadline_s);
+    const double steps = double(last_s) / double(kSlot) * double(demands_.size());
+    slot_s_ = kSlot * std::max<std::int64_t>(1, std::llround(std::ceil(steps / double(asking_.looks))));
+  }
+
+  // If it and all that are accepted end in time.
+  void admit(std::size_t row, std::vector<std::size_t>& rows) {
+    std::vector<std::size_t> with = rows;
+    with.push_back(row);
+    with = by_deadline(std::move(with));
+    if (!demands_[row].levels.empty() && plan_all(with)) {
+      rows = std::move(with);
+    } else {
+      promises_.declined[row] = true;
+    }
+  }
+
+  // If it ends in time and no plan of another changes.
+  void admit_beside(std::size_t row, std::vector<std::size_t>& rows, SlotProfile& left) {
+    promises_.declined[row] = true;
+    if (demands_[row].levels.empty()) return;
+    plans_[row] = plan_for(demands_[row], left, slot_s_);
+    if (!plans_[row].in_time) return;
+    left.take(plans_[row].stretches, plans_[row].frees_s);
+    promises_.declined[row] = false;
+    rows.push_back(row);
   }
 
   [[nodiscard]] Demand demand_of(const JobRow& job) const {
     Demand demand;
-    for (const int size : sizes_weighed(job, ground_, settings_)) {
-      const double speed = job.speed->goodput(cluster::packed(size, ground_.slots_per_node));
+    for (const int size : sizes_weighed(job, asking_.ground, settings_)) {
+      const double speed = job.speed->goodput(cluster::packed(size, asking_.ground.slots_per_node));
       const bool faster = demand.levels.empty() || speed > demand.levels.back().speed;
       if (speed > 0 && std::isfinite(speed) && faster) demand.levels.push_back({.size = size, .speed = speed});
     }
     demand.steps_left = std::max(*job.useful_left, 1e-9);
-    const double until_s = (*job.deadline - view_.now).to_seconds() - job.transition.to_seconds();
+    const double until_s = (*job.deadline - asking_.ground.now).to_seconds() - job.transition.to_seconds();
     demand.deadline_s = static_cast<std::int64_t>(std::floor(until_s * (1 - settings_.deadline_margin)));
     return demand;
   }
@@ -103,7 +115,7 @@ class Planner {
     for (const std::size_t row : rows) {
       double least = 0;
       if (!demands_[row].levels.empty()) {
-        const DeadlinePlan alone = plan_for(demands_[row], SlotProfile(room_), kSlot);
+        const DeadlinePlan alone = plan_for(demands_[row], SlotProfile(room_), slot_s_);
         least = slot_seconds(alone.stretches, alone.frees_s);
       }
       order.emplace_back(least, row);
@@ -118,7 +130,8 @@ class Planner {
     SlotProfile free(room_);
     for (const std::size_t row : rows) {
       budget_.spend(static_cast<std::int64_t>(free.steps().size()));
-      plans_[row] = plan_for(demands_[row], free, kSlot);
+      looks_ -= static_cast<std::int64_t>(free.steps().size());
+      plans_[row] = plan_for(demands_[row], free, slot_s_);
       if (!plans_[row].in_time) return false;
       free.take(plans_[row].stretches, plans_[row].frees_s);
     }
@@ -131,7 +144,7 @@ class Planner {
     std::vector<std::size_t> kept;
     for (const std::size_t row : rows) {
       if (demands_[row].levels.empty()) continue;
-      const DeadlinePlan plan = plan_for(demands_[row], free, kSlot);
+      const DeadlinePlan plan = plan_for(demands_[row], free, slot_s_);
       if (!plan.in_time) continue;
       free.take(plan.stretches, plan.frees_s);
       kept.push_back(row);
@@ -139,11 +152,17 @@ class Planner {
     return kept;
   }
 
-  void measure_lateness(const std::vector<std::size_t>& promised) {
+  [[nodiscard]] SlotProfile what_is_left(const std::vector<std::size_t>& promised) const {
     SlotProfile left(room_);
     for (const std::size_t row : promised) left.take(plans_[row].stretches, plans_[row].frees_s);
+    return left;
+  }
+
+  void measure_lateness(const SlotProfile& left) {
+    int told = 0;
     for (std::size_t row = 0; row < demands_.size(); ++row) {
       if (!promises_.declined[row] || demands_[row].levels.empty()) continue;
+      if (asking_.looks != Asking::kAllLooks && ++told > kToldMost) return;
       promises_.late[row] = {.beside_s = lateness(demands_[row], left),
                              .alone_s = lateness(demands_[row], SlotProfile(room_))};
     }
@@ -155,16 +174,16 @@ class Planner {
     const auto in_time = [&](std::int64_t late_s) {
       budget_.spend(static_cast<std::int64_t>(free.steps().size()));
       demand.deadline_s = asked_s + late_s;
-      return plan_for(demand, free, kSlot).in_time;
+      return plan_for(demand, free, slot_s_).in_time;
     };
     if (in_time(0)) return 0;
-    std::int64_t enough = kSlot;
+    std::int64_t enough = slot_s_;
     while (!in_time(enough)) {
       if (enough > kLatenessMost) return -1;
       enough *= 2;
     }
     std::int64_t short_of = enough / 2;
-    while (enough - short_of > kSlot) {
+    while (enough - short_of > slot_s_) {
       const std::int64_t middle = (short_of + enough) / 2;
       (in_time(middle) ? enough : short_of) = middle;
     }
@@ -175,15 +194,16 @@ class Planner {
     promises_.accepted[row] = true;
     promises_.sizes[row] = plans_[row].size_now();
     if (plans_[row].stretches.size() < 2) return;
-    const Instant change = view_.now + Duration::seconds(plans_[row].stretches[1].from_s);
+    const Instant change = asking_.ground.now + Duration::seconds(plans_[row].stretches[1].from_s);
     if (!promises_.change || change < *promises_.change) promises_.change = change;
   }
 
-  const View& view_;
-  SlotPool ground_;
+  const Asking& asking_;
   const Settings& settings_;
   core::StepBudget& budget_;
   int room_;  // slots that can be promised
+  std::int64_t looks_;
+  std::int64_t slot_s_ = kSlot;
   Promises promises_;
   std::vector<Demand> demands_;      // by row
   std::vector<DeadlinePlan> plans_;  // by row
@@ -191,9 +211,44 @@ class Planner {
 
 }  // namespace
 
+bool has_promise(const JobRow& job) {
+  return job.deadline && job.useful_left;
+}
+
+int kept_by(const JobRow& job) {
+  if (job.resize_blocked) return size_of(job.placement);
+  return job.preemptible || job.placement.empty() ? 0 : std::min(size_of(job.placement), job.size_min);
+}
+
+Promises promises_of(const Asking& asking, const Settings& settings, core::StepBudget& budget) {
+  return Planner(asking, settings, budget).make();
+}
+
 Promises promises_of(const View& view, const Settings& settings, core::StepBudget& budget) {
-  if (std::none_of(view.jobs.begin(), view.jobs.end(), has_promise)) return {};
-  return Planner(view, settings, budget).make();
+  Asking asking{.jobs = {}, .ground = ground_of(view), .room = view.slots()};
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+    if (has_promise(view.jobs[row])) {
+      asking.jobs.push_back(&view.jobs[row]);
+      rows.push_back(row);
+    } else {
+      asking.room -= kept_by(view.jobs[row]);
+    }
+  }
+  if (rows.empty()) return {};
+  const Promises made = promises_of(asking, settings, budget);
+  Promises promises{.sizes = std::vector<int>(view.jobs.size(), 0),
+                    .accepted = std::vector<bool>(view.jobs.size(), false),
+                    .declined = std::vector<bool>(view.jobs.size(), false),
+                    .late = std::vector<Lateness>(view.jobs.size()),
+                    .change = made.change};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    promises.sizes[rows[i]] = made.sizes[i];
+    promises.accepted[rows[i]] = made.accepted[i];
+    promises.declined[rows[i]] = made.declined[i];
+    promises.late[rows[i]] = made.late[i];
+  }
+  return promises;
 }
 
 }  // namespace tidepool::policies::tidal

@@ -3,10 +3,13 @@
 // plans are those of least size of Gu et al., "ElasticFlow", ASPLOS 2023, section 4.1 (cluster/deadline_plan.hpp); what
 // is left over now goes to the market, where accepted jobs bid for more than was promised. Departs from the paper in
 // that newcomers are taken one by one, the one that takes least slot time first, instead of all or none, and that a job
-// that has fallen behind asks for no more than others do.
-// Pure; a job's mark of level 1 = accepted.
+// that has fallen behind asks for no more than others do. Where there are many deadlines, a round is kept to a number
+// of looks: plans then change sizes at longer steps, and once the looks are spent, a newcomer is accepted only into
+// what the plans of all others leave. Pure; a job's mark of level 1 = accepted.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -34,7 +37,23 @@ struct Promises {
   [[nodiscard]] bool none() const { return accepted.empty(); }
 };
 
-// None where no job has both a deadline and work that is known.
+// It can be promised its deadline.
+[[nodiscard]] bool has_promise(const cluster::JobRow& job);
+// Slots that a job without a promise has whatever others want.
+[[nodiscard]] int kept_by(const cluster::JobRow& job);
+
+// A round of promises.
+struct Asking {
+  static constexpr std::int64_t kAllLooks = std::numeric_limits<std::int64_t>::max();
+  std::vector<const cluster::JobRow*> jobs;  // each has a deadline and known work
+  SlotPool ground;
+  int room = 0;                    // slots that can be promised
+  std::int64_t looks = kAllLooks;  // at steps of plans, about
+};
+// Per job, in their order.
+[[nodiscard]] Promises promises_of(const Asking& asking, const Settings& settings, core::StepBudget& budget);
+
+// Per row. None where no job has both a deadline and work that is known.
 [[nodiscard]] Promises promises_of(const cluster::View& view, const Settings& settings, core::StepBudget& budget);
 
 }  // namespace tidepool::policies::tidal

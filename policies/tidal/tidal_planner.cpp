@@ -7,12 +7,14 @@
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/words/retelling.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/cluster/size_explorer.hpp"
+#include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "policies/tidal/tidal.hpp"
 
@@ -47,27 +49,9 @@ class TidalPolicy final : public cluster::WholeClusterPolicy {
 }  // namespace
 
 TidalPlanner::TidalPlanner(const Settings& settings)
-    : settings_(settings),
-      whole_(cluster::planner_of(std::make_shared<const Tidal>(settings), cluster::RowStyle::kExperiments)),
-      rows_(cluster::RowStyle::kExperiments) {}
-
-void TidalPlanner::follow(const core::ClusterState& state, JobId id) {
-  const core::Job* job = state.find_job(id);
-  const bool goes_on = job != nullptr && !core::is_final(job->state());
-  if (goes_on && (job->spec.deadline || core::is_choosy(job->spec))) {
-    particular_.insert(id);
-  } else {
-    particular_.erase(id);
-  }
-  whole_->follow(state, id);
-  followed_.insert(id);
-}
+    : settings_(settings), shares_(settings), promises_(settings), rows_(cluster::RowStyle::kExperiments) {}
 
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
-  if (!particular_.empty()) {
-    market_state_.reset();
-    return whole_->plan(request, budget);
-  }
   look_at_nodes(request);
   Jobs jobs = stale(request);
   read(request, jobs);
@@ -85,6 +69,11 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
         {.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
   }
   bid(request, jobs);
+  const core::ClusterPlan& newest = request.view.state.plan;
+  const SlotPool ground{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
+  const Jobs promised = promises_.renew({.mark = newest.mark, .nodes_changed = newest.nodes != request.nodes}, ground);
+  for (const JobId id : promised) offer_promised(id);
+  jobs.insert(promised);
   // What is counted follows from the state, as the answer does; the work itself depends on what was kept.
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   const Market::Settlement settled = settle(request.view.now, jobs);
@@ -95,16 +84,14 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   if (next_in_line_) unsent_updates_.insert(next_in_line_);
 
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
-  core::PlanAnswer answer{.targets = {}, .whole = false, .mark = {}, .wake = {}};
+  core::PlanAnswer answer{.targets = {}, .whole = false, .mark = promises_.of_plan(), .wake = promises_.wake()};
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
     const core::Job& job = *request.view.state.find_job(id);
-    core::Target made = part->second.sized  ? sized(request.view, job, terms)
-                        : part->second.fits ? cluster::claim_of(job)
-                                            : misfit(job);
+    core::Target made = target_of(request.view, job, terms);
     if (!core::is_news(job, made, request.view.now)) continue;
-    if (part->second.sized) weigh_others(job.id, terms, made);
+    add_words(job, terms, made);
     answer.targets.emplace(id, std::move(made));
     unsent_updates_.insert(id);
   }
@@ -121,7 +108,7 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   jobs.insert(std::exchange(without_, {}));
   fit_gangs();
   for (const auto& [id, size] : cut_) {
-    if (size == 0 && market_state_->row(id).placement.empty()) without_.insert(id);
+    if (size == 0 && row_of(id).placement.empty()) without_.insert(id);
   }
   if (without_.empty()) return settled;
   settled = market_state_->settle_without(without_, budget);
@@ -135,21 +122,27 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
 void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   if (market_state_ && nodes_ == request.nodes) return;
   const core::ClusterState& state = request.view.state;
+  for (const auto& [id, part] : parts_) followed_.insert(id);
+  while (!parts_.empty()) forget(parts_.begin()->first);
   nodes_ = request.nodes;
   rows_.follow_nodes(state);
   node_slots_ = 0;
   slots_per_node_ = 1;
   std::vector<std::optional<int>> open;
+  std::vector<NodeShares::NodeSlots> shared;
+  is_open_.clear();
   for (const NodeId id : rows_.nodes()) {
     const core::Node& node = *state.find_node(id);
     const int slots = static_cast<int>(node.owners.size());
     slots_per_node_ = std::max(slots_per_node_, slots);
+    is_open_.push_back(!node.is_closed());
+    shared.push_back({.all = slots, .open = !node.is_closed()});
     open.push_back(node.is_closed() ? std::nullopt : std::optional(slots));
     if (!node.is_closed()) node_slots_ += slots;
   }
-  for (const auto& [id, part] : parts_) followed_.insert(id);
-  while (!parts_.empty()) forget(parts_.begin()->first);
-  gang_room_ = GangRoom(std::move(open));
+  gang_room_ = GangRoom(open);
+  shares_.reset(shared);
+  promises_.clear();
   gangs_held_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
@@ -175,12 +168,25 @@ void TidalPlanner::forget(JobId job) {
   if (found == parts_.end()) return;
   const Part& part = found->second;
   on_cordoned_ -= part.on_cordoned;
-  gang_room_.take_out(part.held);
+  gang_room_.take_out(part.held, part.moves);
+  share_out(part, -1);
   if (!part.sized) claimed_ -= size_of(part.held);
   thaws_.erase(job);
   giving_.erase(job);
   wanting_gangs_.erase(job);
   parts_.erase(found);
+}
+
+// What it holds on nodes that take no jobs can be shared out all the same; what a claim holds cannot.
+void TidalPlanner::share_out(const Part& part, int sign) {
+  if (part.asks) {
+    for (const Share& share : part.held) shares_.add_held(share.node, sign * share.slots);
+  }
+  if (part.sized && part.on_cordoned == 0) return;
+  for (const Share& share : part.held) {
+    const int added = is_open_[static_cast<std::size_t>(share.node)] ? 0 : share.slots;
+    shares_.add_slots(share.node, sign * (part.sized ? added : added - share.slots));
+  }
 }
 
 // Which jobs take part, and with what; those that the plan no longer counts with leave.
@@ -190,7 +196,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     forget(id);
     const core::Job* known = state.find_job(id);
     if (known == nullptr) {
-      market_state_->leave(id);
+      withdraw(id);
       continue;
     }
     const core::Job& job = *known;
@@ -198,9 +204,13 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const bool fits = this->fits(state, job);
     const bool has_own_policy = counts && request.has_own_policy(job);
     const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
-    if (!sized) market_state_->leave(id);
+    if (!sized) withdraw(id);
     if (!counts) continue;
+    const bool asks = sized && core::is_choosy(job.spec);
     Part part{.sized = sized,
+              .shut = false,
+              .asks = asks,
+              .moves = sized && !asks && job.spec.gpus_per_worker == 1,
               .has_own_policy = has_own_policy,
               .fits = fits,
               .held = rows_.placement(state, job),
@@ -212,18 +222,31 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const auto thaws = core::resizable_at(job);
     if (sized && thaws && *thaws > request.view.now) thaws_.set(id, *thaws);
     on_cordoned_ += part.on_cordoned;
-    gang_room_.put(part.held);
+    gang_room_.put(part.held, part.moves);
+    share_out(part, 1);
     if (!sized) claimed_ += size_of(part.held);
     parts_.emplace(id, std::move(part));
   }
 }
 
+TidalPlanner::Asked TidalPlanner::asked_by(const core::JobSpec& spec) {
+  return {spec.gpus_per_worker, spec.mixed_types, spec.slot_types, spec.placement};
+}
+
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
-  const int each = job.spec.gpus_per_worker;
-  if ((each == 1 && !rows_.has_several_types()) || !job.membership.workers.empty()) return true;
-  const auto [known, is_new] = gangs_held_.try_emplace({each, job.spec.mixed_types}, 0);
+  const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
+  if (anywhere || !job.membership.workers.empty()) return true;
+  const auto [known, is_new] = gangs_held_.try_emplace(asked_by(job.spec), 0);
   if (is_new) known->second = core::empty_cluster_capacity(state, job);
   return known->second >= job.spec.elastic.sizes.front();
+}
+
+const JobRow& TidalPlanner::row_of(JobId job) const {
+  return parts_.at(job).shut ? shares_.row(job) : market_state_->row(job);
+}
+
+int TidalPlanner::bought(JobId job) const {
+  return parts_.at(job).shut ? 0 : market_state_->market().choice(job).size;
 }
 
 void TidalPlanner::note_change(JobId job) {
@@ -231,22 +254,31 @@ void TidalPlanner::note_change(JobId job) {
   wanting_gangs_.erase(job);
   const auto part = parts_.find(job);
   if (part == parts_.end() || !part->second.sized) return;
-  const JobRow& row = market_state_->row(job);
+  const JobRow& row = row_of(job);
   const int held = size_of(row.placement);
-  const int bought = market_state_->market().choice(job).size;
-  if (bought < held) giving_.insert(job);
-  if (bought > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
+  if (bought(job) < held) giving_.insert(job);
+  if (bought(job) > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
+}
+
+GangRoom::Change TidalPlanner::change_of(JobId job) const {
+  const bool is_shut = parts_.at(job).shut;
+  return {.row = &row_of(job),
+          .size = bought(job),
+          .worth = is_shut ? 0 : worth_of_slot(market_state_->market(), job),
+          .nodes = shares_.knows(job) ? &shares_.nodes_of(job) : nullptr,
+          .asks = parts_.at(job).asks,
+          .moves = parts_.at(job).moves};
 }
 
 // Those that keep what they hold and are not bound to it.
 std::vector<GangRoom::Stayer> TidalPlanner::may_leave() const {
   std::vector<GangRoom::Stayer> stayers;
   for (const auto& [id, part] : parts_) {
-    if (!part.sized || part.held.empty()) continue;
+    if (!part.sized || part.shut || part.held.empty()) continue;
     const JobRow& row = market_state_->row(id);
     const bool is_bound = row.resize_blocked || !row.preemptible || row.pinned > 0;
     if (is_bound || market_state_->market().choice(id).size != size_of(row.placement)) continue;
-    stayers.push_back({.row = &row, .worth = worth_of_slot(market_state_->market(), id)});
+    stayers.push_back({.row = &row, .worth = worth_of_slot(market_state_->market(), id), .moves = part.moves});
   }
   return stayers;
 }
@@ -259,10 +291,7 @@ void TidalPlanner::fit_gangs() {
   if (wanting_gangs_.empty()) return;
   std::vector<GangRoom::Change> changes;
   for (const auto* jobs : {&giving_, &wanting_gangs_}) {
-    for (const JobId id : *jobs) {
-      const Choice& choice = market_state_->market().choice(id);
-      changes.push_back({&market_state_->row(id), choice.size, worth_of_slot(market_state_->market(), id)});
-    }
+    for (const JobId id : *jobs) changes.push_back(change_of(id));
   }
   GangRoom::Fit fit = gang_room_.fit(changes, std::vector<GangRoom::Stayer>());
   const auto waits = [&](std::size_t i) { return fit.sizes[i] == 0 && changes[i].size > 0; };
@@ -277,16 +306,57 @@ void TidalPlanner::fit_gangs() {
   for (const JobId job : fit.leave) unsent_updates_.insert(job);
 }
 
-void TidalPlanner::bid(const core::PlanRequest& request, const Jobs& jobs) {
+void TidalPlanner::withdraw(JobId job) {
+  market_state_->leave(job);
+  shares_.leave(job);
+  promises_.leave(job);
+}
+
+// Jobs that may be on some nodes only bid for their share of them. Adds those whose share is another.
+void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
+  const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     const auto part = parts_.find(id);
     if (part == parts_.end() || !part->second.sized) continue;
-    const core::Job& job = *request.view.state.find_job(id);
+    const core::Job& job = *state.find_job(id);
     JobRow row =
-        rows_.row(request.view, job, {.has_own_policy = part->second.has_own_policy, .room = std::max(0, room())});
+        rows_.row(request.view, job,
+                  {.has_own_policy = part->second.has_own_policy, .room = std::max(0, room()), .lists_nodes = false});
     const Instant at = read_at(job, row, request.view.now);
-    market_state_->put(std::move(row), at);
+    if (const auto* nodes = rows_.nodes_open_to(state, job)) {
+      const auto kind = part->second.asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;
+      shares_.put(std::move(row), at, kind, *nodes);
+    } else {
+      shares_.leave(id);
+      part->second.shut = false;
+      offer(std::move(row), at);
+    }
   }
+  if (shares_.empty()) return;
+  core::StepBudget budget(kStepsMost);
+  for (const JobId id : shares_.settle(request.view.now, budget)) {
+    jobs.insert(id);
+    Part& part = parts_.at(id);
+    part.shut = shares_.shut(id).has_value();
+    if (part.shut) {
+      market_state_->leave(id);
+      promises_.leave(id);
+    } else {
+      offer(shares_.cut_row(id), shares_.read_at(id));
+    }
+  }
+}
+
+// For all slots.
+void TidalPlanner::offer(JobRow row, Instant at) {
+  promises_.put(row, at);
+  if (promises_.knows(row.id)) return offer_promised(row.id);
+  market_state_->put(std::move(row), at);
+}
+
+void TidalPlanner::offer_promised(JobId job) {
+  PromiseBook::Bidder bidder = promises_.bidder(job);
+  market_state_->put(std::move(bidder.row), bidder.at, bidder.promised);
 }
 
 int TidalPlanner::given_to(JobId job, int bought) const {
@@ -302,6 +372,12 @@ cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const 
     if (capacity() == 0) return {core::reason::NoNodes{}};
     if (row.size_min > capacity()) {
       return {core::reason::NeverFits{.needed = row.size_min, .cluster = capacity()}};
+    }
+  }
+  if (given == 0 && bought == 0) {
+    if (const auto late = PromiseBook::lateness(promises_.mark(job))) {
+      return {
+          core::reason::DeadlineLost{.needed = row.size_max, .late_s = late->beside_s, .alone_late_s = late->alone_s}};
     }
   }
   if (given == 0 && (bought > 0 || without_.contains(job))) {
@@ -323,28 +399,55 @@ core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job&
   const int given = given_to(job.id, bought);
   // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
-  core::Target out{.size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = {}};
+  core::Target out{
+      .size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = promises_.mark(job.id)};
   cluster::Told told = why(job.id, given, terms);
   out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
   cluster::tell_by_measurements(view.state, job, told.rests_on, out);
   return out;
 }
 
-core::Target TidalPlanner::misfit(const core::Job& job) const {
+core::Target TidalPlanner::shut_out(const core::Job& job) const {
+  const NodeShares::Shut shut = *shares_.shut(job.id);
+  core::Reason reason = reason_to_wait(*shut.row, *shut.curve, shut.terms, shut.is_outbid);
+  return {.reason = core::in_workers(std::move(reason), shut.row->slots_per_worker), .lost = {}, .mark = {}};
+}
+
+core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) const {
   const int each = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * each;
-  const auto cluster = gangs_held_.at({each, job.spec.mixed_types}) * each;
+  const int cluster = gangs_held_.at(asked_by(job.spec)) * each;
+  if (core::is_choosy(job.spec)) {
+    return {.reason = core::never_fits(state, job, cluster, true), .lost = {}, .mark = {}};
+  }
   return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
 }
 
-void TidalPlanner::weigh_others(JobId job, const Terms& terms, core::Target& target) const {
-  const Curve& curve = market_state_->market().curve(job);
-  const int given = given_to(job, market_state_->market().choice(job).size);
-  target.score = score_of(curve, given, terms);
+core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
+  const Part& part = parts_.at(job.id);
+  if (!part.fits) return misfit(view.state, job);
+  if (!part.sized) return cluster::claim_of(job);
+  return part.shut ? shut_out(job) : sized(view, job, terms);
+}
+
+// Its score and the sizes that lost.
+void TidalPlanner::add_words(const core::Job& job, const Terms& terms, core::Target& target) const {
+  const Part& part = parts_.at(job.id);
+  if (!part.sized) return;
+  if (part.shut) {
+    const NodeShares::Shut shut = *shares_.shut(job.id);
+    return weigh_others({shut.row, shut.curve, 0}, shut.terms, target);
+  }
+  const Curve& curve = market_state_->market().curve(job.id);
+  weigh_others({&market_state_->row(job.id), &curve, given_to(job.id, bought(job.id))}, terms, target);
+}
+
+void TidalPlanner::weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target) {
+  target.score = score_of(*weighed.curve, weighed.given, terms);
   if (!std::isfinite(target.score)) target.score = 0;
-  target.lost = lost_for(market_state_->row(job), curve, given, terms);
+  target.lost = lost_for(*weighed.row, *weighed.curve, weighed.given, terms);
   if (target.lost.size() > kAlternativesMax) target.lost.resize(kAlternativesMax);
-  const int each = market_state_->row(job).slots_per_worker;
+  const int each = weighed.row->slots_per_worker;
   for (core::Alternative& lost : target.lost) {
     lost.size /= each;
     lost.reason = core::in_workers(std::move(lost.reason), each);

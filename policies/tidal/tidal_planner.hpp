@@ -3,25 +3,28 @@
 // plan.
 //
 // Where workers lie is the engine's business and its records know sizes, not nodes, so nothing is laid out here: a job
-// is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). While
-// any job has a deadline or a wish for a type of slot, all jobs are planned anew each time and laid out
-// (whole_cluster_policy.hpp).
+// is given what it bought, if its workers have several slots as far as nodes have room for them (gang_room.hpp). Jobs
+// that may be on some nodes only first share these out (node_shares.hpp), and bid for no more than their share;
+// deadlines are promised in rounds (promise_book.hpp), and what is promised is had at any price.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
 #include "policies/cluster/engine_rows.hpp"
-#include "policies/cluster/whole_cluster_policy.hpp"
 #include "policies/tidal/gang_room.hpp"
 #include "policies/tidal/market_state.hpp"
+#include "policies/tidal/node_shares.hpp"
+#include "policies/tidal/promise_book.hpp"
 #include "policies/tidal/reasons.hpp"
 
 namespace tidepool::policies::tidal {
@@ -30,7 +33,7 @@ class TidalPlanner final : public core::Planner {
  public:
   explicit TidalPlanner(const Settings& settings = {});
 
-  void follow(const core::ClusterState& state, JobId job) override;
+  void follow(const core::ClusterState&, JobId job) override { followed_.insert(job); }
   void booked() override { unsent_updates_ = {}; }
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
@@ -38,6 +41,9 @@ class TidalPlanner final : public core::Planner {
   // What a job takes part with, beside its row in the market state.
   struct Part {
     bool sized = false;  // it bids; else it is a claim that runs
+    bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
+    bool asks = false;   // for particular nodes
+    bool moves = false;  // its workers move for a job that asks for their nodes
     bool has_own_policy = false;
     bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
     cluster::Placement held;  // what it holds on nodes that are up
@@ -49,12 +55,20 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] Jobs stale(const core::PlanRequest& request);
   void read(const core::PlanRequest& request, const Jobs& jobs);
   void forget(JobId job);
+  void withdraw(JobId job);
+  void share_out(const Part& part, int sign);
   void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
   void fit_gangs();
   [[nodiscard]] std::vector<GangRoom::Stayer> may_leave() const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
-  void bid(const core::PlanRequest& request, const Jobs& jobs);
+  void bid(const core::PlanRequest& request, Jobs& jobs);
+  void offer(cluster::JobRow row, Instant at);
+  void offer_promised(JobId job);
+  // Of a job that bids, whether its share is shut or not.
+  [[nodiscard]] const cluster::JobRow& row_of(JobId job) const;
+  [[nodiscard]] int bought(JobId job) const;
+  [[nodiscard]] GangRoom::Change change_of(JobId job) const;
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
   [[nodiscard]] int room() const { return capacity() - claimed_; }
   // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which are needed
@@ -62,24 +76,32 @@ class TidalPlanner final : public core::Planner {
   // Why the job is given so many slots.
   [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
   [[nodiscard]] core::Target sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
-  void weigh_others(JobId job, const Terms& terms, core::Target& target) const;
-  [[nodiscard]] core::Target misfit(const core::Job& job) const;
+  struct Weighed {
+    const cluster::JobRow* row = nullptr;
+    const Curve* curve = nullptr;
+    int given = 0;
+  };
+  static void weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target);
+  [[nodiscard]] core::Target target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
+  void add_words(const core::Job& job, const Terms& terms, core::Target& target) const;
+  [[nodiscard]] core::Target shut_out(const core::Job& job) const;
+  [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job) const;
   // Slots: what it bought, as far as there is room.
   [[nodiscard]] int given_to(JobId job, int bought) const;
 
   Settings settings_;
-  std::unique_ptr<core::Planner> whole_;
-  // Jobs that have not ended and that a market of equal slots cannot serve: they have a deadline, or ask for a type.
-  IdSet<JobId> particular_;
-
-  std::unique_ptr<MarketState> market_state_;  // none until the first plan, and while there are such jobs
+  std::unique_ptr<MarketState> market_state_;  // none until the first plan
+  NodeShares shares_;
+  PromiseBook promises_;
   cluster::EngineRows rows_;
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs
   int slots_per_node_ = 1;
-  std::map<std::pair<int, bool>, int> gangs_held_;  // workers that an empty cluster holds, by their slots and whether
-                                                    // they may be on several types, as far as asked
-  int bid_room_ = -1;                               // slots that the rows in the market state were made for
+  std::vector<bool> is_open_;  // by node: it takes jobs
+  using Asked = std::tuple<int, bool, std::vector<std::string>, core::PlacementSpec>;
+  [[nodiscard]] static Asked asked_by(const core::JobSpec& spec);
+  std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked
+  int bid_room_ = -1;                // slots that the rows in the market state were made for
   IdTable<JobId, Part> parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.

@@ -57,6 +57,12 @@ class FullCluster {
     come_to_rest();
   }
 
+  // Until no worker is on the way any more: those told to start are ready, switch and are measured, and those told to
+  // leave go.
+  void come_to_rest() {
+    for (int round = 0; work_a_round() && round < kRoundsMax; ++round) settle();
+  }
+
   // A report of eight steps, which says nothing new.
   double report(Rng& rng) {
     const JobId job = pick(rng);
@@ -120,11 +126,6 @@ class FullCluster {
   }
   void settle() { accept(engine_.decide(now_)); }
 
-  // Until no worker is on the way any more: those told to start are ready, switch and are measured, and those told to
-  // leave go.
-  void come_to_rest() {
-    for (int round = 0; work_a_round() && round < kRoundsMax; ++round) settle();
-  }
   bool work_a_round() {
     std::vector<WorkerId> booting;
     std::vector<WorkerId> leaving;
@@ -185,9 +186,10 @@ Measured measure(Scale scale) {
   for (double& time : anew) time = cluster.plan_anew();
   std::vector<double> reports(5'000);
   for (double& time : reports) time = cluster.report(rng);
-  std::vector<double> arrivals(scale.typed ? 100 : 500);
+  cluster.come_to_rest();
+  std::vector<double> arrivals(500);
   for (double& time : arrivals) time = cluster.arrival();
-  std::vector<double> ends(scale.typed ? 20 : 200);
+  std::vector<double> ends(200);
   for (double& time : ends) time = cluster.end(rng);
   std::vector<double> regular(10);
   for (double& time : regular) {

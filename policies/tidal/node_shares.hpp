@@ -1,0 +1,119 @@
+// Jobs that may be on some nodes only, in markets that are kept: what they may have of these nodes.
+//
+// Those that ask for particular nodes share these among themselves, as type_shares.hpp says it for any policy: whatever
+// is there else can move away. Those that ask for none, but are on slots of one type, share what is left there: the
+// slots of that type but for those that jobs of the first kind hold. So no more is planned on a type than it has.
+//
+// Rules. For each kind and set of nodes that some job is bound to there is a market of the jobs of that kind whose
+// nodes all lie in the set, on the slots of these nodes alone; the smaller sets first. No job may have more than it
+// buys in each market that it is in, and one that buys nothing is in no market of a larger set. A market whose slots
+// are enough for all that its jobs could want cuts nothing. All answers follow from the rows that were put, the slots
+// and the time, whatever came first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "policies/tidal/market_state.hpp"
+#include "policies/tidal/reasons.hpp"
+
+namespace tidepool::policies::tidal {
+
+class NodeShares {
+ public:
+  using Nodes = std::vector<int>;  // indices, ascending
+  struct NodeSlots {
+    int all = 0;
+    bool open = false;  // it takes jobs
+  };
+
+  enum class Kind {
+    kAsk,  // it asks for the nodes
+    kOn,   // it is on slots of their type, and could have been elsewhere
+  };
+
+  explicit NodeShares(const Settings& settings) : settings_(settings) {}
+
+  // Nodes have come, gone or changed: no job is known any more.
+  void reset(const std::vector<NodeSlots>& nodes);
+  // Slots that can be shared out beside those of nodes that take jobs: what is held on nodes that take none. Negative:
+  // what is held by jobs that do not bid.
+  void add_slots(int node, int slots);
+  // Held by a job that asks for nodes. Negative: no more.
+  void add_held(int node, int slots);
+
+  // What is known of a job, as of `at`, and which nodes it is bound to; replaces what was.
+  void put(cluster::JobRow row, Instant at, Kind kind, const Nodes& nodes);
+  void leave(JobId job);
+  // Shares out the slots as of `now`, which does not fall. Returns the jobs that may have another share, or another
+  // reason for none, than before.
+  [[nodiscard]] IdSet<JobId> settle(Instant now, core::StepBudget& budget);
+
+  [[nodiscard]] bool knows(JobId job) const { return entries_.contains(job); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  // As of the last settlement. Each requires: the job is known.
+  [[nodiscard]] const Nodes& nodes_of(JobId job) const { return entries_.at(job).own->nodes; }
+  [[nodiscard]] bool asks(JobId job) const { return entries_.at(job).own->kind == Kind::kAsk; }
+  [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
+  [[nodiscard]] Instant read_at(JobId job) const { return entries_.at(job).at; }
+  // As it may bid for all slots: its sizes are cut to its share.
+  [[nodiscard]] cluster::JobRow cut_row(JobId job) const;
+  // It may have nothing: the market in which it bought nothing.
+  struct Shut {
+    const cluster::JobRow* row = nullptr;
+    const Curve* curve = nullptr;
+    Terms terms;
+    bool is_outbid = false;
+  };
+  [[nodiscard]] std::optional<Shut> shut(JobId job) const;
+
+ private:
+  struct Set {
+    Kind kind = Kind::kAsk;
+    Nodes nodes;
+    std::vector<Set*> around;  // that hold all its nodes, the smaller first, itself included
+    int jobs_bound = 0;        // to just these nodes
+    int slots = -1;            // that it shares out; -1 = not counted yet
+    bool lacks = false;        // its jobs could want more than there is
+    std::int64_t wanted = 0;   // slots, by all its jobs
+    IdTable<JobId, int> wanted_by;
+    std::unique_ptr<MarketState> market;
+    JobId next_in_line;  // whose bid found no room first; none = all bids got all
+    Terms terms;
+  };
+  struct Entry {
+    cluster::JobRow row;
+    Instant at;
+    Set* own = nullptr;
+  };
+  using Key = std::tuple<Kind, std::size_t, Nodes>;  // the smaller first
+
+  [[nodiscard]] Set& set_for(Kind kind, const Nodes& nodes);
+  void drop(Set& set);
+  void look_around();
+  void count_slots(Set& set, Instant now) const;
+  [[nodiscard]] static bool is_in(const Entry& entry, const Set& set);
+  [[nodiscard]] static std::optional<int> share(const Entry& entry, const Set& set);
+  [[nodiscard]] static const Set* shut_by(const Entry& entry, const Set* before);
+  [[nodiscard]] static cluster::JobRow cut_before(const Entry& entry, const Set* before);
+  static void take_out(JobId job, Set& set);
+  static void bid(const Entry& entry, Set& set);
+  [[nodiscard]] static IdSet<JobId> sell(Set& set, Instant now, core::StepBudget& budget);
+
+  Settings settings_;
+  std::vector<NodeSlots> nodes_;
+  std::vector<int> slots_;  // by node, that can be shared out
+  std::vector<int> held_;   // of these, by jobs that ask for nodes
+  bool slots_moved_ = false;
+  std::map<Key, Set> sets_;
+  IdTable<JobId, Entry> entries_;
+  IdSet<JobId> touched_;  // since the last settlement
+};
+
+}  // namespace tidepool::policies::tidal
