@@ -184,6 +184,84 @@ TEST_CASE("a market that is kept plans as a new one where workers of several slo
   CHECK(scattered > 0);
 }
 
+namespace {
+
+// More deadlines than are asked about at each plan, on three types of slots; every decision is held against one from
+// scratch, and the plan's mark is followed.
+struct ManyDeadlines {
+  Story story;
+  std::vector<JobId> live;
+  int rounds = 0;    // of promises
+  int standing = 0;  // plans by promises of an earlier round
+  core::Mark newest;
+
+  ManyDeadlines() {
+    story.engine() = core::Engine(parts_of_any("tidal"));
+    for (const std::string type : {"fast", "slow", "slower"}) {
+      for (int i = 0; i < 2; ++i) {
+        const std::string name = type + std::to_string(i);
+        story.learn(core::NodeJoined{story.engine().node_id_for(name), name, 8, type, Money(), {}});
+      }
+    }
+  }
+
+  void submit(Rng& rng) {
+    core::JobSpec spec = job_spec({.max = static_cast<int>(rng.between(1, 4))});
+    spec.work_samples = rng.between(100, 3'000) * spec.batch.global;
+    spec.deadline = Duration::seconds(rng.between(60, 4'000));
+    if (rng.chance(0.2)) spec.slot_types = {rng.chance(0.5) ? "slow" : "fast"};
+    live.push_back(story.engine().next_job_id());
+    story.learn(core::JobSubmitted{live.back(), std::move(spec)});
+  }
+  void happen(Rng& rng) {
+    std::erase_if(live, [&](JobId id) { return core::is_final(story.job(id).state()); });
+    const auto draw = rng.below(10);
+    if (draw < 4) {
+      submit(rng);
+    } else if (draw < 6) {
+      story.learn(core::JobCancelRequested{live[rng.below(live.size())]});
+    } else if (draw < 9) {
+      for (const WorkerId worker : starting(live[rng.below(live.size())])) story.ready(worker);
+    } else {
+      story.pass(Duration::seconds(rng.between(1, 40)));
+    }
+    const core::Decision kept = story.engine().decide(story.now());
+    REQUIRE(Story::text_of(kept) == Story::text_of(story.engine().decide_anew(story.now())));
+    // Now and then a decision is not carried out, as when a fact comes first.
+    if (rng.chance(0.3)) return;
+    story.decide();
+    const core::Mark& mark = story.state().plan.mark;
+    rounds += mark.since != newest.since ? 1 : 0;
+    standing += kept.replan && mark.since == newest.since ? 1 : 0;
+    newest = mark;
+  }
+
+ private:
+  [[nodiscard]] std::vector<WorkerId> starting(JobId id) const {
+    std::vector<WorkerId> workers;
+    for (const WorkerId worker : story.job(id).membership.workers) {
+      if (story.worker(worker).phase == core::WorkerPhase::kStarting) workers.push_back(worker);
+    }
+    return workers;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("promises that stand between rounds are those that an engine made a moment ago goes by") {
+  int rounds = 0;
+  int standing = 0;
+  for_each_seed("standing promises", 10, [&](std::uint64_t, Rng& rng) {
+    ManyDeadlines many;
+    for (int i = 0; i < 100; ++i) many.submit(rng);
+    for (int i = 0; i < 80; ++i) many.happen(rng);
+    rounds += many.rounds;
+    standing += many.standing;
+  });
+  CHECK(rounds > 20);
+  CHECK(standing > 20);
+}
+
 TEST_CASE("a market that is kept plans as a new one while jobs that end tell of those that go on") {
   int told = 0;
   for_each_seed("kept kin", 40, [&](std::uint64_t seed, Rng&) {
