@@ -103,10 +103,10 @@ void NodeShares::leave(JobId job) {
 }
 
 void NodeShares::take_out(JobId job, Set& set) {
-  const auto found = set.wanted_by.find(job);
-  if (found == set.wanted_by.end()) return;
-  set.wanted -= found->second;
-  set.wanted_by.erase(found);
+  const auto found = set.members.find(job);
+  if (found == set.members.end()) return;
+  set.wanted -= found->second.wanted;
+  set.members.erase(found);
   set.market->leave(job);
 }
 
@@ -142,7 +142,7 @@ void NodeShares::bid(const Entry& entry, Set& set) {
   row.deadline.reset();
   std::erase_if(row.placement,
                 [&](const Share& held) { return !std::binary_search(set.nodes.begin(), set.nodes.end(), held.node); });
-  int& wanted = set.wanted_by[row.id];
+  int& wanted = set.members[row.id].wanted;
   set.wanted += row.size_max - std::exchange(wanted, row.size_max);
   set.market->put(std::move(row), entry.at);
 }
@@ -158,36 +158,42 @@ void NodeShares::count_slots(Set& set, Instant now) const {
   if (std::exchange(set.slots, pool.slots) != pool.slots) set.market->set_ground(pool);
 }
 
-// Returns whose share or reason may differ.
-IdSet<JobId> NodeShares::sell(Set& set, Instant now, core::StepBudget& budget) {
-  const Market::Settlement settled = set.market->settle(now, budget);
-  IdSet<JobId> news = settled.changed;
+void NodeShares::sell(Set& set, Instant now, Settled& settled, core::StepBudget& budget) const {
+  const Market::Settlement sold = set.market->settle(now, budget);
+  IdSet<JobId> news = sold.changed;
   const Market& market = set.market->market();
   for (const JobId next : {std::exchange(set.next_in_line, market.next_bidder()), market.next_bidder()}) {
     if (next) news.insert(next);
   }
   const bool lacks = set.wanted > set.slots;
   if (std::exchange(set.lacks, lacks) != lacks) {
-    for (const auto& [id, wanted] : set.wanted_by) news.insert(id);
+    for (const auto& [id, member] : set.members) news.insert(id);
   }
-  set.terms = terms_of(market, static_cast<double>(settled.free));
-  return news;
+  for (const JobId id : news) {
+    const auto member = set.members.find(id);
+    if (member == set.members.end()) continue;
+    const auto now_has = share(entries_.at(id), set);
+    if (std::exchange(member->second.share, now_has) != now_has) {
+      settled.moved.insert(id);
+    } else if (now_has == 0) {
+      settled.words.insert(id);
+    }
+  }
+  set.terms = terms_of(market, static_cast<double>(sold.free));
 }
 
-IdSet<JobId> NodeShares::settle(Instant now, core::StepBudget& budget) {
+NodeShares::Settled NodeShares::settle(Instant now, core::StepBudget& budget) {
   const bool slots_moved = std::exchange(slots_moved_, false);
-  IdSet<JobId> touched = std::exchange(touched_, {});
+  Settled settled{.moved = std::exchange(touched_, {}), .words = {}};
   for (auto& [key, set] : sets_) {
     if (slots_moved || set.slots < 0) count_slots(set, now);
-    for (const JobId id : touched) {
+    for (const JobId id : settled.moved) {
       const Entry& entry = entries_.at(id);
       if (is_in(entry, set)) bid(entry, set);
     }
-    for (const JobId id : sell(set, now, budget)) {
-      if (entries_.contains(id)) touched.insert(id);
-    }
+    sell(set, now, settled, budget);
   }
-  return touched;
+  return settled;
 }
 
 JobRow NodeShares::cut_row(JobId job) const {

@@ -51,9 +51,12 @@ class NodeShares {
   // What is known of a job, as of `at`, and which nodes it is bound to; replaces what was.
   void put(cluster::JobRow row, Instant at, Kind kind, const Nodes& nodes);
   void leave(JobId job);
-  // Shares out the slots as of `now`, which does not fall. Returns the jobs that may have another share, or another
-  // reason for none, than before.
-  [[nodiscard]] IdSet<JobId> settle(Instant now, core::StepBudget& budget);
+  struct Settled {
+    IdSet<JobId> moved;  // jobs that were put, or have another share than before
+    IdSet<JobId> words;  // others whose reason for none may be another
+  };
+  // Shares out the slots as of `now`, which does not fall.
+  [[nodiscard]] Settled settle(Instant now, core::StepBudget& budget);
 
   [[nodiscard]] bool knows(JobId job) const { return entries_.contains(job); }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -74,6 +77,10 @@ class NodeShares {
   [[nodiscard]] std::optional<Shut> shut(JobId job) const;
 
  private:
+  struct Member {
+    int wanted = 0;            // slots
+    std::optional<int> share;  // as of the last settlement
+  };
   struct Set {
     Kind kind = Kind::kAsk;
     Nodes nodes;
@@ -82,7 +89,7 @@ class NodeShares {
     int slots = -1;            // that it shares out; -1 = not counted yet
     bool lacks = false;        // its jobs could want more than there is
     std::int64_t wanted = 0;   // slots, by all its jobs
-    IdTable<JobId, int> wanted_by;
+    IdTable<JobId, Member> members;
     std::unique_ptr<MarketState> market;
     JobId next_in_line;  // whose bid found no room first; none = all bids got all
     Terms terms;
@@ -104,7 +111,7 @@ class NodeShares {
   [[nodiscard]] static cluster::JobRow cut_before(const Entry& entry, const Set* before);
   static void take_out(JobId job, Set& set);
   static void bid(const Entry& entry, Set& set);
-  [[nodiscard]] static IdSet<JobId> sell(Set& set, Instant now, core::StepBudget& budget);
+  void sell(Set& set, Instant now, Settled& settled, core::StepBudget& budget) const;
 
   Settings settings_;
   std::vector<NodeSlots> nodes_;

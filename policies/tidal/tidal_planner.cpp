@@ -334,8 +334,10 @@ void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   }
   if (shares_.empty()) return;
   core::StepBudget budget(kStepsMost);
-  for (const JobId id : shares_.settle(request.view.now, budget)) {
-    jobs.insert(id);
+  const NodeShares::Settled settled = shares_.settle(request.view.now, budget);
+  jobs.insert(settled.moved);
+  jobs.insert(settled.words);
+  for (const JobId id : settled.moved) {
     Part& part = parts_.at(id);
     part.shut = shares_.shut(id).has_value();
     if (part.shut) {
