@@ -1,7 +1,6 @@
 #include "core/decide/engine.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
@@ -226,13 +225,9 @@ struct Engine::Impl {
       reconcile(draft, InLine{.pending = work[JobSet::kPending], .line = scope.line});
     }
     scope.begin(Stage::kSize);
-    std::vector<JobId> sized(jobs.begin(), jobs.end());
-    if (!jobs.empty() || scope.queue || scope.planner != nullptr) {
-      sized.clear();
-      IdSet<JobId> more = work[JobSet::kHeldBack];
-      more.insert(work[JobSet::kSpread]);
-      std::set_union(jobs.begin(), jobs.end(), more.begin(), more.end(), std::back_inserter(sized));
-    }
+    IdSet<JobId> sized = jobs;
+    sized.insert(work[JobSet::kHeldBack]);
+    sized.insert(work[JobSet::kSpread]);
     for (const JobId id : sized) {
       const Job& job = *state.find_job(id);
       const bool at_rest = rests && work[JobSet::kOffPlan].contains(id) && draft.follows_plan(job);
