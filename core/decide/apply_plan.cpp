@@ -38,8 +38,12 @@ std::vector<WorkerId> place(StateChange& change, JobId job, const std::vector<Wo
   return ids;
 }
 
-void measure_on(Job& job, const std::string& slot_type) {
+// A plan knows the records of every type: that other ones are read from now on is no reason for a new one.
+void measure_on(Job& job, const std::string& slot_type, Instant now) {
+  const std::string before = job.measurements.slot_type;
   measure_on(job.measurements, job.spec.mixed_types ? kMixedTypes : slot_type);
+  const bool is_other = job.planned && job.measurements.slot_type != before;
+  if (is_other) job.planned->inputs.step_seconds = inputs_of(job, now).step_seconds;
 }
 
 // Once for as long as the worker stays slow.
@@ -75,7 +79,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   if (job.recovery.moving) job.recovery.moving->since = change.at();
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
-  measure_on(job, type_of_workers(change.state(), transition.joining_workers));
+  measure_on(job, type_of_workers(change.state(), transition.joining_workers), change.at());
   transition.since = change.at();
   transition.reason = reason;
   transition.to_size = size;
@@ -197,7 +201,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   }
   job.membership.generation = intent.number;
   job.membership.members = intent.members;
-  measure_on(job, type_of_workers(change.state(), {intent.members.rbegin(), intent.members.rend()}));
+  measure_on(job, type_of_workers(change.state(), {intent.members.rbegin(), intent.members.rend()}), change.at());
   job.membership.switched = false;
   begin_shares(job);
   job.membership.restart_state.failed = WorkerId();
