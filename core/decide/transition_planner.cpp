@@ -53,7 +53,8 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const Transition* under_way = job.phase.transition();
-    const bool first_of_two = !job.membership.switched && job.membership.commit.replaces;
+    const bool first_of_two =
+        !job.membership.members.empty() && !job.membership.switched && job.membership.commit.replaces;
     const bool waits_for_switch =
         under_way != nullptr && (under_way->committed ? contains(under_way->leaving_workers, id) : first_of_two);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
