@@ -93,8 +93,7 @@ int FreeSlots::room_anywhere(const GangRequest& gang) const {
     workers += open * (free / static_cast<std::size_t>(gang.slots_per_worker));
   }
   const int room = static_cast<int>(workers);
-  const Node* avoided = gang.avoid_always ? state_.find_node(gang.avoid) : nullptr;
-  if (avoided == nullptr || !avoided->takes_workers() || !suits(gang.avoid, gang)) return room;
+  if (!gang.avoid_always || !may_take(gang.avoid, gang)) return room;
   return room - static_cast<int>(free_on(gang.avoid)) / gang.slots_per_worker;
 }
 
@@ -190,14 +189,15 @@ std::vector<NodeId> FreeSlots::emptiest(const GangRequest& gang, std::size_t cou
 NodeId FreeSlots::smallest_with(int slots, const GangRequest& gang, const std::set<NodeId>& except) const {
   for (auto free = static_cast<std::size_t>(slots); free < nodes_with_.size(); ++free) {
     for (const NodeId id : nodes_with_[free]) {
-      if (!except.contains(id) && suits(id, gang)) return id;
+      if (id != gang.avoid && !except.contains(id) && suits(id, gang)) return id;
     }
   }
   return {};
 }
 
 bool FreeSlots::may_take(NodeId node, const GangRequest& gang) const {
-  return state_.find_node(node)->takes_workers() && !closed_.contains(node) && suits(node, gang);
+  const Node* found = state_.find_node(node);
+  return found != nullptr && found->takes_workers() && !closed_.contains(node) && suits(node, gang);
 }
 
 int FreeSlots::largest_for(const Job& job) const {
@@ -211,11 +211,8 @@ int FreeSlots::largest_for(const Job& job) const {
 
 NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
-  if (workers_left == gang.workers && gang.first_on) {
-    const Node* node = state_.find_node(gang.first_on);
-    const bool open = node != nullptr && node->takes_workers() && suits(gang.first_on, gang);
-    if (open && free_on(gang.first_on) >= need) return gang.first_on;
-  }
+  const bool is_first = workers_left == gang.workers;
+  if (is_first && may_take(gang.first_on, gang) && free_on(gang.first_on) >= need) return gang.first_on;
   const bool is_bound = !gang.slot_types.empty() || !gang.other_than.empty() || gang.not_for != nullptr;
   if (!spared_.empty() && !is_bound) {
     GangRequest elsewhere = gang;
@@ -230,25 +227,12 @@ NodeId FreeSlots::choose(const GangRequest& gang, int workers_left) const {
 NodeId FreeSlots::best_of(const GangRequest& gang, int workers_left) const {
   const auto need = static_cast<std::size_t>(gang.slots_per_worker);
   for (const NodeId id : gang.prefer) {
-    const Node* node = state_.find_node(id);
-    const bool open = node != nullptr && node->takes_workers() && id != gang.avoid && suits(id, gang);
-    if (open && free_on(id) >= need) return id;
+    if (id != gang.avoid && may_take(id, gang) && free_on(id) >= need) return id;
   }
   // The smallest node that takes all that is left, else the emptiest one.
-  for (std::size_t free = need * static_cast<std::size_t>(workers_left); free < nodes_with_.size(); ++free) {
-    if (const NodeId id = first_with(free, gang)) return id;
-  }
-  for (std::size_t free = nodes_with_.size(); free-- > need;) {
-    if (const NodeId id = first_with(free, gang)) return id;
-  }
-  return {};
-}
-
-NodeId FreeSlots::first_with(std::size_t slots, const GangRequest& gang) const {
-  for (const NodeId id : nodes_with_[slots]) {
-    if (id != gang.avoid && suits(id, gang)) return id;
-  }
-  return {};
+  if (const NodeId id = smallest_with(gang.slots_per_worker * workers_left, gang)) return id;
+  const std::vector<NodeId> emptiest_node = emptiest(gang, 1);
+  return emptiest_node.empty() ? NodeId() : emptiest_node.front();
 }
 
 bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {

@@ -17,7 +17,7 @@
 namespace tidepool::core {
 
 struct GangRequest {
-  // Whose workers they are: only nodes on which it may run (node_constraints.hpp). Null: anybody's.
+  // Whose workers they are: only nodes on which it may run (node_constraints.hpp). Null: any job's.
   const Job* job = nullptr;
   int workers = 1;
   int slots_per_worker = 1;
@@ -45,10 +45,12 @@ class FreeSlots {
   // Takes so many workers on each of these nodes, of so many slots each. Requires: they have that many free ones.
   [[nodiscard]] std::vector<WorkerPlacement> take_on(const std::map<NodeId, int>& workers, int slots_per_worker,
                                                      std::uint64_t& next_worker);
-  // Nodes with room for a worker of the gang's, those with most free slots first; at most so many.
+  // Nodes with room for a worker of the gang's, without the one that it avoids, those with most free slots first; at
+  // most so many.
   [[nodiscard]] std::vector<NodeId> emptiest(const GangRequest& gang, std::size_t count) const;
-  // That with the fewest free slots of those that have so many, without these nodes; none = there is no such node.
-  [[nodiscard]] NodeId smallest_with(int slots, const GangRequest& gang, const std::set<NodeId>& except) const;
+  // That with the fewest free slots of those that have so many, without these nodes and the one that the gang avoids;
+  // none = there is no such node.
+  [[nodiscard]] NodeId smallest_with(int slots, const GangRequest& gang, const std::set<NodeId>& except = {}) const;
   // Workers of the gang may be on the node: it takes some, is not closed, and suits them.
   [[nodiscard]] bool may_take(NodeId node, const GangRequest& gang) const;
   // Slots, free or not, of the largest node that takes workers and on which the job may run; 0 = there is none.
@@ -86,7 +88,6 @@ class FreeSlots {
   [[nodiscard]] std::optional<std::string> type_for(const GangRequest& gang) const;
   [[nodiscard]] NodeId choose(const GangRequest& gang, int workers_left) const;
   [[nodiscard]] NodeId best_of(const GangRequest& gang, int workers_left) const;
-  [[nodiscard]] NodeId first_with(std::size_t slots, const GangRequest& gang) const;
   void close_where(const std::function<bool(const Node&)>& is_closed);
   // Not too dear, and one that the gang may be on.
   [[nodiscard]] bool suits(NodeId node, const GangRequest& gang) const;
