@@ -7,6 +7,7 @@
 #include "base/first_after.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/type_records.hpp"
@@ -69,8 +70,7 @@ std::optional<int> size_without(const Job& job, const Leaving& leaving) {
 }
 
 GangRequest request_for(DecisionDraft& draft, const Job& job) {
-  GangRequest request{.job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker};
-  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  GangRequest request = gang_beside_members(draft.state(), job, 1);
   request.slot_types = draft.types_for_more(job);
   return request;
 }

@@ -8,6 +8,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
 #include "core/state/membership.hpp"
@@ -27,14 +28,6 @@ std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
   const auto left = left_of(job.last_resize_at, job.spec.elastic.cooldown, draft.now());
   if (!left) return std::nullopt;
   return reason::Cooldown{{.left = *left}};
-}
-
-GangRequest request_for(const DecisionDraft& draft, const Job& job, int workers) {
-  GangRequest request{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
-  for (const WorkerId id : job.membership.members) {
-    if (const Worker* worker = draft.state().find_worker(id)) request.prefer.insert(worker->node);
-  }
-  return request;
 }
 
 // The allowed size that its target, or its user, means; 0 = should hold nothing.
@@ -127,7 +120,7 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
   if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
-    auto gang = draft.place_within_cap(job, request_for(draft, job, *to - job.size()));
+    auto gang = draft.place_within_cap(job, gang_beside_members(draft.state(), job, *to - job.size()));
     if (!gang) continue;
     const Reason reason = reason_to_change(job, target, *to);  // as far as slots and price allow
     draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason, told_of(job, target));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/decide/rebalance_planner.hpp"
+#include "core/place/together.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
@@ -65,8 +66,8 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
 }
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
-  GangRequest request{.job = &job, .workers = 1, .slots_per_worker = job.spec.gpus_per_worker, .avoid = slow.node};
-  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  GangRequest request = gang_beside_members(draft.state(), job, 1);
+  request.avoid = slow.node;
   request.avoid_always = follows == Follows::kNode;
   request.slot_types = draft.types_for_more(job);
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());

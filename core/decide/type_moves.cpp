@@ -15,6 +15,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
+#include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
@@ -195,14 +196,17 @@ class RoomSearch {
   std::map<Asked, std::map<std::string, int>> workers_elsewhere_;
 };
 
+int slots_moved(const Job& job) {
+  return job.spec.gpus_per_worker * (job.spec.mixed_types ? 1 : job.size());
+}
+
 // Boots the successor of one worker elsewhere, or of all workers of a job that is on one type at a time. False if there
 // is no room for it.
 bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
   const bool whole = !job.spec.mixed_types;
-  const int slots = job.spec.gpus_per_worker;
-  GangRequest request{.job = &job, .workers = whole ? job.size() : 1, .slots_per_worker = slots, .avoid = worker.node};
-  if (draft.usable() < slots * request.workers) return false;
-  for (const WorkerId id : job.membership.members) request.prefer.insert(draft.state().find_worker(id)->node);
+  if (draft.usable() < slots_moved(job)) return false;
+  GangRequest request = gang_beside_members(draft.state(), job, whole ? job.size() : 1);
+  request.avoid = worker.node;
   request.avoid_always = true;
   request.slot_types = job.spec.slot_types;
   request.not_for = &waiting;
@@ -218,10 +222,6 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
     draft.conclude(job, ReplaceIntent{job.id, std::move(places->front()), worker.id, ReplaceCause::kSlotType}, reason);
   }
   return true;
-}
-
-int slots_moved(const Job& job) {
-  return job.spec.gpus_per_worker * (job.spec.mixed_types ? 1 : job.size());
 }
 
 // How often its waiting has doubled, from a second on.

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/state/node_constraints.hpp"
-
 namespace tidepool::core {
 namespace {
 
@@ -156,6 +154,12 @@ WorkersOn nodes_of(const ClusterState& state, const std::vector<WorkerId>& worke
     if (const Worker* worker = state.find_worker(id)) ++nodes[worker->node];
   }
   return nodes;
+}
+
+GangRequest gang_beside_members(const ClusterState& state, const Job& job, int workers) {
+  GangRequest gang{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
+  for (const auto& [node, members] : nodes_of(state, job.membership.members)) gang.prefer.insert(node);
+  return gang;
 }
 
 int fewest_nodes(const FreeSlots& slots, const Job& job, int workers) {
