@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -303,30 +302,27 @@ std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
 
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
   const ClusterState& state = draft.state();
-  const auto node_of = [&](WorkerId id) { return state.find_worker(id)->node; };
+  const std::vector<WorkerId>& members = job.membership.members;
+  const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };
   const std::set<std::string>& asked = draft.types_asked_for();
   const bool gives_types = !asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types;
-  std::map<NodeId, int> workers_on;
-  for (const WorkerId id : job.membership.members) ++workers_on[node_of(id)];
-  IdSet<WorkerId> chosen;
-  while (static_cast<int>(chosen.size()) < count) {
-    WorkerId next;
-    std::pair<bool, int> best;
-    for (std::size_t rank = job.membership.members.size(); rank-- > 0;) {
-      const WorkerId id = job.membership.members[rank];
-      if (chosen.contains(id) || (rank == 0 && count < job.size())) continue;
-      const bool is_asked = gives_types && asked.contains(state.find_node(node_of(id))->slot_type);
-      const std::pair<bool, int> how{!is_asked, workers_on[node_of(id)]};
-      if (next && how >= best) continue;
-      next = id;
-      best = how;
-    }
-    --workers_on[node_of(next)];
-    chosen.insert(next);
-  }
+  const WorkersOn workers_on = nodes_of(state, members);
+  std::map<NodeId, int> last_rank_on;
+  for (int rank = 0; rank < job.size(); ++rank) last_rank_on[node_of(rank)] = rank;
+  // A node is left by all its workers before the next one is, so the counts of before are enough.
+  const auto place_in_order = [&](int rank) {
+    const NodeId node = node_of(rank);
+    const bool is_asked = gives_types && asked.contains(state.find_node(node)->slot_type);
+    return std::tuple(!is_asked, workers_on.at(node), -last_rank_on.at(node), -rank);
+  };
+  std::vector<int> ranks;
+  for (int rank = count < job.size() ? 1 : 0; rank < job.size(); ++rank) ranks.push_back(rank);
+  std::sort(ranks.begin(), ranks.end(),
+            [&](int one, int other) { return place_in_order(one) < place_in_order(other); });
+  ranks.resize(static_cast<std::size_t>(count));
+  std::sort(ranks.begin(), ranks.end());
   std::vector<WorkerId> leaving_workers;
-  std::copy_if(job.membership.members.begin(), job.membership.members.end(), std::back_inserter(leaving_workers),
-               [&](WorkerId id) { return chosen.contains(id); });
+  for (const int rank : ranks) leaving_workers.push_back(members[static_cast<std::size_t>(rank)]);
   return leaving_workers;
 }
 

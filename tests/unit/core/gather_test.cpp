@@ -126,5 +126,25 @@ TEST_CASE("a job that gives up workers keeps those that are together") {
   CHECK(story.job(job).membership.members.size() == 3);
 }
 
+TEST_CASE("of nodes with as many of its workers, a job that shrinks leaves that of the highest rank, and all of it") {
+  Story story;
+  const NodeId first = story.node(2);
+  const JobId job = story.running({.min = 1, .max = 6, .cooldown = Duration()}, 2);
+  for (const int size : {4, 6}) {
+    story.node(2);
+    story.wish(job, size);
+    story.steps(job, 2);
+    story.settle(job);
+  }
+  const std::vector<WorkerId> before = story.job(job).membership.members;
+  REQUIRE(nodes_used(story, job) == 3);
+  story.wish(job, 3);
+  story.steps(job, 2);
+  const core::Decision decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  CHECK(story.job(job).phase.transition()->leaving_workers == std::vector<WorkerId>(before.begin() + 3, before.end()));
+  CHECK(story.worker(before.front()).node == first);
+}
+
 }  // namespace
 }  // namespace tidepool::test
