@@ -37,6 +37,7 @@ TogetherRequest request_for(DecisionDraft& draft, const Job& job, int workers) {
 struct Regrouping {
   WorkersOn joining;
   std::vector<WorkerId> leaving;  // in rank order
+  int nodes = 1;                  // that all its workers are on then
 
   [[nodiscard]] int joins() const {
     int workers = 0;
@@ -46,7 +47,7 @@ struct Regrouping {
 };
 
 Regrouping change_to(const DecisionDraft& draft, const Job& job, const WorkersOn& wanted) {
-  Regrouping change{.joining = wanted, .leaving = {}};
+  Regrouping change{.joining = wanted, .leaving = {}, .nodes = static_cast<int>(wanted.size())};
   for (const WorkerId id : job.membership.members) {
     const auto there = change.joining.find(draft.state().find_worker(id)->node);
     if (there == change.joining.end()) {
@@ -69,7 +70,9 @@ bool may_be_gathered(const DecisionDraft& draft, const Job& job) {
 }
 
 std::optional<Regrouping> way_together(DecisionDraft& draft, const Job& job, int workers) {
-  if (!may_be_gathered(draft, job)) return std::nullopt;
+  // At least one joins: a job that is apart does not come together with all its workers where they are.
+  const int joins_least = std::max(1, workers - job.size());
+  if (joins_least * job.spec.gpus_per_worker > draft.usable() || !may_be_gathered(draft, job)) return std::nullopt;
   const auto wanted = lay_together(draft.free_slots(), request_for(draft, job, workers));
   if (!wanted) return std::nullopt;
   Regrouping change = change_to(draft, job, *wanted);
@@ -292,6 +295,7 @@ bool grow_together(DecisionDraft& draft, const Job& job, const Target& target, i
 
 bool gather(DecisionDraft& draft, const Job& job) {
   if (draft.queue_waits() || !may_move_now(draft, job) || !is_apart(draft, job)) return false;
+  if (!pays(job, job.size(), cost_of_moving(job, 1))) return false;  // with room or without, at least one moves
   const auto change = way_together(draft, job, job.size());
   if (!change) {
     (void)make_room_together(draft, job, job.size());
@@ -299,15 +303,11 @@ bool gather(DecisionDraft& draft, const Job& job) {
   }
   const double cost_s = cost_of_moving(job, static_cast<int>(change->leaving.size()));
   if (!pays(job, job.size(), cost_s)) return false;
-  const WorkersOn before = nodes_of(draft.state(), job.membership.members);
-  WorkersOn after = change->joining;
-  for (const WorkerId id : job.membership.members) {
-    if (!contains(change->leaving, id)) ++after[draft.state().find_worker(id)->node];
-  }
+  const auto nodes_before = nodes_of(draft.state(), job.membership.members).size();
   move_to(draft, job, *change,
           reason::MovedTogether{.workers = static_cast<int>(change->leaving.size()),
-                                .from_nodes = static_cast<int>(before.size()),
-                                .to_nodes = static_cast<int>(after.size()),
+                                .from_nodes = static_cast<int>(nodes_before),
+                                .to_nodes = change->nodes,
                                 .cost_s = cost_s});
   return true;
 }
