@@ -24,10 +24,8 @@ std::optional<Duration> left_of(std::optional<Instant> since, Duration length, I
 }
 
 std::optional<Reason> cooling_down(const DecisionDraft& draft, const Job& job) {
-  if (job.recovery.cooldown_waived) return std::nullopt;
-  const auto left = left_of(job.last_resize_at, job.spec.elastic.cooldown, draft.now());
-  if (!left) return std::nullopt;
-  return reason::Cooldown{{.left = *left}};
+  if (!cools_down(draft, job)) return std::nullopt;
+  return reason::Cooldown{{.left = *job.last_resize_at + job.spec.elastic.cooldown - draft.now()}};
 }
 
 // The allowed size that its target, or its user, means; 0 = should hold nothing.
