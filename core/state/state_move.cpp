@@ -50,7 +50,7 @@ std::optional<StateMove> move_for(const ClusterState& state, const Job& job, con
   if (std::any_of(gang.begin(), gang.end(), has_it)) return std::nullopt;
   for (const WorkerPlacement& placed : gang) {
     if (!state.find_node(placed.node)->moves_states) continue;
-    return StateMove{.step = kept.step, .from = holder, .to = placed.node, .since = state.now};
+    return StateMove{.step = kept.step, .from = holder, .to = placed.node};
   }
   return std::nullopt;
 }

@@ -18,8 +18,8 @@ namespace tidepool::core {
 // The job's newest state can be fetched from where it lies: its node is up, closed or not, and its agent can.
 [[nodiscard]] bool can_be_fetched(const ClusterState& state, const Job& job);
 
-// The move with which a start of this gang begins: to the first of its nodes that can bring states. None: the state is
-// there already, there is none, or it cannot be moved.
+// The move with which a start of this gang begins: to the first of its nodes that can bring states. Its time is that of
+// the start. None: the state is there already, there is none, or it cannot be moved.
 [[nodiscard]] std::optional<StateMove> move_for(const ClusterState& state, const Job& job,
                                                 const std::vector<WorkerPlacement>& gang);
 
