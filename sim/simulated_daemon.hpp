@@ -26,7 +26,7 @@ namespace tidepool::sim {
 enum class CrashPoint {
   kBeforeWrite,   // nothing of the batch reaches the journal
   kBeforeCommit,  // appended, not durable
-  kAfterCommit,   // durable, nobody has been told and nothing has been done
+  kAfterCommit,   // durable, nothing has been told or done
 };
 // Whether to die at the n-th journal write (counted from 1 over the whole run), and where in it.
 using CrashPlan = std::function<std::optional<CrashPoint>(std::uint64_t write)>;

@@ -252,20 +252,20 @@ std::vector<Finding> ChangePointDetector::observe(const std::vector<double>& rel
   PerScale crew{};
   for (std::size_t scale = 0; scale < kScaleCount; ++scale) crew[scale] = median_at(variances, scale);
   const double steps_learned = median_of(learned);
-  bool somebody_slow = false;
+  bool any_slow = false;
   bool newly_named = false;
   for (std::size_t rank = 0; rank < workers.size(); ++rank) {
     variances[rank] = asked_for(variances[rank], crew, steps_learned);
     const bool before = workers[rank].slow();
     workers[rank].judge(variances[rank]);
-    somebody_slow = somebody_slow || before || workers[rank].slow();
+    any_slow = any_slow || before || workers[rank].slow();
     newly_named = newly_named || (!before && workers[rank].slow());
   }
   std::vector<Finding> findings;
   findings.reserve(workers.size());
   for (std::size_t rank = 0; rank < workers.size(); ++rank) {
     if (newly_named) workers[rank].forget_suspects();
-    if (!somebody_slow) workers[rank].learn(variances[rank]);
+    if (!any_slow) workers[rank].learn(variances[rank]);
     workers[rank].show(variances[rank]);
     findings.push_back(recall(*memories[rank]));
   }

@@ -103,7 +103,7 @@ class Training:
         self.causes[before + 2] = "grow"
 
     def replace(self):
-        """A worker computes two and a half times as long until it is found out. False: nobody minded."""
+        """A worker computes two and a half times as long until it is found out. False: it was not replaced."""
         before = self.newest()
         victim = next(s for s in reversed(stall_lines.read(self.folder)) if s["rank"] == 1)
         (self.folder / "slow.txt").write_text(victim["worker"])

@@ -37,7 +37,7 @@ class JudgedCrew {
   void replace(std::size_t rank) { memories_[rank].clear(); }
 
   [[nodiscard]] const straggler::Finding& of(std::size_t rank) const { return findings_[rank]; }
-  [[nodiscard]] bool anybody_slow() const {
+  [[nodiscard]] bool any_slow() const {
     return std::any_of(findings_.begin(), findings_.end(), [](const auto& finding) { return finding.slow; });
   }
   [[nodiscard]] std::vector<straggler::Memory>& memories() { return memories_; }

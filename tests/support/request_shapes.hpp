@@ -55,7 +55,7 @@ inline std::vector<RequestShape> request_shapes() {
       {"1,500 tiny headers", many_headers + "\r\n", 431, "TooManyHeaders"},
       // beyond the 26 of the list above's source
       {"a bare carriage return", "GET / HTTP/1.1\r\nHost: H\rX: y\r\n\r\n", 400, "BareCarriageReturn"},
-      {"a method nobody knows", "BREW / HTTP/1.1\r\nHost: H\r\n\r\n", 400, "UnknownMethod"},
+      {"an unknown method", "BREW / HTTP/1.1\r\nHost: H\r\n\r\n", 400, "UnknownMethod"},
       {"CONNECT", "CONNECT / HTTP/1.1\r\nHost: H\r\n\r\n", 400, "UnknownMethod"},
       {"a version from the future", "GET / HTTP/2.0\r\nHost: H\r\n\r\n", 400, "BadVersion"},
       {"no version", "GET /\r\n\r\n", 400, "BadRequestLine"},

@@ -18,7 +18,7 @@ struct Budget {
 
 // Why a policy that wishes for a pool of slots is refused.
 inline constexpr const char* kNoPool =
-    "the policy has a hook pool: nothing here rents nodes or gives them back, so nobody could act on its wish; leave "
+    "the policy has a hook pool: nothing here rents nodes or gives them back, so its wish would have no effect; leave "
     "the hook out";
 
 class PolicyEngine {

@@ -52,7 +52,7 @@ class Partitions(HostsCase):
         host = self.host_of_rank(cluster, job, 0)  # which speaks for all: what it says now does not arrive
         cluster.network.part([DAEMON, host])
         self.wait_node(cluster, host, "lost")
-        # Its worker is not counted on: the others go on without it, and it finds no one to step with.
+        # Its worker is not counted on: the others go on without it, and it finds no worker to step with.
         self.wait_steps(cluster, job, 3, 50)
         os.kill(cluster.workers(host)[0], signal.SIGSTOP)  # it does not end when asked
         cluster.network.part([DAEMON, host], apart=False)

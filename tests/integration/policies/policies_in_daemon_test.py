@@ -240,7 +240,7 @@ class PoliciesInDaemon(unittest.TestCase):
         text = self.schedctl(cluster, "policy", "activate", folder, code=3)
         self.assertIn("--allow-native-policies", text)
 
-    def test_a_state_directory_keeps_its_policy_until_somebody_asks_for_another(self):
+    def test_a_state_directory_keeps_its_policy_until_another_is_asked_for(self):
         def builtin():
             return cluster.call("GET", "/v1/policies/status")["builtin"]
 

@@ -49,10 +49,9 @@ class History {
     CHECK((parked_ == 0 || was_away_ || !leader_.received<api::RestoredMessage>().empty()));
     const std::uint64_t expected = job_.reference_digest();
     std::vector<std::uint64_t> digest_of(static_cast<std::size_t>(job_.options().steps) + 1, 0);
-    bool somebody_finished = false;
-    for (std::uint64_t id = 1; id <= booted_; ++id)
-      somebody_finished |= check_worker(WorkerId(id), expected, digest_of);
-    CHECK(somebody_finished);
+    bool any_finished = false;
+    for (std::uint64_t id = 1; id <= booted_; ++id) any_finished |= check_worker(WorkerId(id), expected, digest_of);
+    CHECK(any_finished);
   }
 
  private:

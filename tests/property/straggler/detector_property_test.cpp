@@ -142,7 +142,7 @@ TEST_CASE("of all workers equally slow none is named") {
     JudgedCrew crew(entry.make(), 4);
     crew.steps(100, test::times_with(4, 0, 1));
     crew.steps(100, std::vector<std::int64_t>(4, 200'000));
-    CHECK_FALSE(crew.anybody_slow());
+    CHECK_FALSE(crew.any_slow());
   }
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("the states of an ended job go at once or after the time told, and a l
 
 TEST_CASE("what the devices do is told when it is measured, and again after each welcome") {
   Bench bench;
-  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{{{{"cpu", 40, 10}}}})).empty());  // nobody listens yet
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{{{{"cpu", 40, 10}}}})).empty());  // no daemon listens yet
   CHECK(told<api::ProbedReport>(bench.join()).size() == 1);
   CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).size() == 1);
   const auto again = told<api::ProbedReport>(bench.tell(DevicesProbed{{{{"cpu", 20, 10}}}}));
@@ -212,7 +212,9 @@ TEST_CASE("the hello carries the inventory of every living worker") {
   CHECK(hello[0].running == std::vector<WorkerId>{kW1});
 }
 
-TEST_CASE("who has ended unheard is in the hello, so that what it said last comes from somebody") {
+TEST_CASE(
+    "a worker whose exit is not acknowledged is in the hello, so that the daemon knows it when it reads its last "
+    "words") {
   Bench bench;
   (void)bench.join();
   (void)bench.order(start_of(kW1));
@@ -306,7 +308,7 @@ TEST_CASE("what workers say while no daemon listens is kept, in order, and then 
   (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 1}});
   auto actions = bench.join();
   CHECK(all<SendToDaemon>(actions).size() == 1);
-  CHECK(all<CloseWorkerLinks>(actions).empty());  // nobody had read anything that could be lost
+  CHECK(all<CloseWorkerLinks>(actions).empty());  // no daemon had read anything that could be lost
 
   (void)bench.tell(LinkClosed{"gone"});
   (void)bench.tell(WorkerSaid{kW1, api::ReadyMessage{.generation = 2}});

@@ -40,11 +40,11 @@ TEST_CASE("a user goes to another job only while no process of it lives") {
   REQUIRE_FALSE(refused.ok());
   CHECK_THAT(refused.error().message, Catch::Contains("has living processes") && Catch::Contains("--job-uids"));
 
-  constexpr uid_t kNobodys = 3'999'999'999;  // no process of a test's machine has it
-  const JobUids free({.first = kNobodys, .last = kNobodys}, folder / "claims");
+  constexpr uid_t kUnused = 3'999'999'999;  // no process of a test's machine has it
+  const JobUids free({.first = kUnused, .last = kUnused}, folder / "claims");
   REQUIRE(free.claim("a", JobId(1)).ok());
-  CHECK(free.claim("a", JobId(1)).value() == kNobodys);
-  CHECK(free.claim("b", JobId(2)).value() == kNobodys);
+  CHECK(free.claim("a", JobId(1)).value() == kUnused);
+  CHECK(free.claim("b", JobId(2)).value() == kUnused);
 }
 
 TEST_CASE("the plan of a confined program comes through as it is, whatever bytes it holds") {

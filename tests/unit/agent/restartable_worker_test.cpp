@@ -157,7 +157,7 @@ TEST_CASE("a rank 0 that only its own node can reach is refused in words, and so
   CHECK_FALSE(address_of_blob(R"({"node":"a","host":"h","port":1,"slots":[-1]})").ok());
 }
 
-TEST_CASE("a reserved port is given to nobody else until it is let go") {
+TEST_CASE("a reserved port is given to no other worker until it is let go") {
   auto first = ReservedPort::take(17);
   REQUIRE(first.ok());
   CHECK(first->number() >= 20'000);

@@ -108,7 +108,7 @@ TEST_CASE("no generation is committed while the state is on its way, and none of
   CHECK(kept.moving());
 }
 
-TEST_CASE("a move that nobody says anything of does not hold up its job for ever") {
+TEST_CASE("a move that no agent reports on does not hold up its job for ever") {
   Kept kept;
   Story& story = kept.story;
   story.decide();

@@ -166,9 +166,9 @@ TEST_CASE("Without a free slot a slow worker is given up if the others are faste
 }
 
 TEST_CASE("A job that asks not to be judged is not, and one that names a detector gets it") {
-  class NameEverybody final : public core::StragglerDetector {
+  class NameAll final : public core::StragglerDetector {
    public:
-    [[nodiscard]] std::string_view name() const override { return "everybody"; }
+    [[nodiscard]] std::string_view name() const override { return "all"; }
     [[nodiscard]] std::vector<core::StragglerFinding> judge(const std::vector<std::int64_t>& compute_us,
                                                             const std::vector<std::int64_t>&,
                                                             const std::vector<std::vector<double>*>&) const override {
@@ -178,11 +178,11 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
   };
   core::Engine::Parts parts;
   parts.stragglers.usual = std::make_shared<PlainDetector>();
-  parts.stragglers.named["everybody"] = std::make_shared<NameEverybody>();
+  parts.stragglers.named["all"] = std::make_shared<NameAll>();
   core::JobSpec spec;
   CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
-  spec.straggler_detector = "everybody";
-  CHECK(parts.stragglers.detector_for(spec)->name() == "everybody");
+  spec.straggler_detector = "all";
+  CHECK(parts.stragglers.detector_for(spec)->name() == "all");
   spec.straggler_detector = "of another daemon";
   CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
   spec.straggler_detector = core::kNoDetector;

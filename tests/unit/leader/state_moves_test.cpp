@@ -95,7 +95,7 @@ TEST_CASE("of a job the newest request counts: two transfers are never paired") 
   CHECK(messages<api::FetchState>(due).size() == 1);
 }
 
-TEST_CASE("who asks for a state that no job of its waits for is told so for good") {
+TEST_CASE("an agent that asks for a state that no job on its node waits for is told so for good") {
   MoveScene scene;
   (void)scene.resume();
   for (const auto& [node, job, step] :

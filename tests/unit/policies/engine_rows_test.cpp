@@ -331,17 +331,17 @@ TEST_CASE("a market that is kept weighs the kin of a job that ends anew") {
     REQUIRE(answer.ok());
     return answer->targets.at(JobId(1)).score;
   };
-  const auto everybody = [&] {
+  const auto all_jobs = [&] {
     IdSet<JobId> ids;
     for (const auto& [id, job] : pool.state().jobs) ids.insert(id);
     return ids;
   };
   tidal::TidalPlanner kept;
-  const double before = score(kept, everybody());
+  const double before = score(kept, all_jobs());
   pool.pass(20, 100, 9'000'000);
   const double after = score(kept, {JobId(20)});
   tidal::TidalPlanner anew;
-  CHECK(after == score(anew, everybody()));
+  CHECK(after == score(anew, all_jobs()));
   CHECK(after < before);  // the other one has less left now
 }
 

@@ -83,7 +83,7 @@ Rank at_step(std::int64_t steps, float value) {
 
 }  // namespace
 
-TEST_CASE("everyone goes on from the newest committed step") {
+TEST_CASE("all ranks go on from the newest committed step") {
   std::vector<Rank> ranks = {at_step(7, 1), at_step(8, 2), Rank{}, at_step(8, 2)};
   run(ranks);
   for (const Rank& rank : ranks) {

@@ -46,7 +46,7 @@ TEST_CASE("a single stalled step in ten says nothing about a worker's pace") {
   JudgedCrew crew = healthy_crew(2);
   for (int i = 0; i < 2'000; ++i) {
     crew.step(times_with(2, 1, i % 10 == 0 ? 20 : 1));
-    REQUIRE_FALSE(crew.anybody_slow());
+    REQUIRE_FALSE(crew.any_slow());
   }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("slowness that is waited out does not pass for noise") {
   REQUIRE(crew.steps_until_named(1, times_with(2, 1, 1.5)) == 4 + 4);
   crew.steps(1'000, times_with(2, 1, 1.5));
   crew.steps(100, times_with(2, 1, 1));
-  CHECK_FALSE(crew.anybody_slow());
+  CHECK_FALSE(crew.any_slow());
   CHECK(crew.of(1).bar == Approx(bar).epsilon(0.02));
   CHECK(crew.steps_until_named(1, times_with(2, 1, 1.5)) <= 10);
 }

@@ -97,7 +97,7 @@ TEST_CASE("noise of a tenth never names a healthy worker in ten thousand steps")
       times.push_back(static_cast<std::int64_t>(50'000 * (1 + 0.1 * rng.normal()) + 1));
     }
     crew.step(times);
-    REQUIRE_FALSE(crew.anybody_slow());
+    REQUIRE_FALSE(crew.any_slow());
   }
 }
 

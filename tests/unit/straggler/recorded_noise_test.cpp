@@ -43,17 +43,17 @@ int names_given(const char* recording, int steps, std::uint64_t seed = 1) {
   return names;
 }
 
-void check_nobody_named(const char* recording, int steps) {
+void check_none_named(const char* recording, int steps) {
   CAPTURE(recording);
   CHECK(names_given(recording, steps) == 0);
 }
 
 TEST_CASE("the default detector names no worker in recorded noise") {
-  for (const char* recording : kCalm) check_nobody_named(recording, 10'000);
+  for (const char* recording : kCalm) check_none_named(recording, 10'000);
 }
 
 TEST_CASE("the default detector names no worker while compilers compete with the workers for cores") {
-  for (const char* recording : kBusy) check_nobody_named(recording, 20'000);
+  for (const char* recording : kBusy) check_none_named(recording, 20'000);
   CHECK(names_given(kStretched, 20'000) <= 1);
 }
 

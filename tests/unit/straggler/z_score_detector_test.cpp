@@ -39,7 +39,7 @@ TEST_CASE("the spread over ranks lifts the bar from four ranks on") {
   crew.steps(40, {45'000, 47'500, 52'500, 55'000});
   // 45/52.5, 47.5/52.5, 52.5/47.5, 55/47.5: distances from one 0.1429, 0.0952, 0.1053, 0.1579; median 0.1241.
   CHECK(1 / crew.of(3).bar == Approx(1 + 3.5 * 1.4826 * 0.12406).epsilon(0.001));
-  CHECK_FALSE(crew.anybody_slow());
+  CHECK_FALSE(crew.any_slow());
 }
 
 TEST_CASE("a straggler stays named while its own past leaves the window") {

@@ -70,8 +70,8 @@ std::optional<Instant> AgentState::deadline() const {
 void AgentState::on(const LinkOpened&) {
   link_ = Link::kGreeted;
   give_up_at_ = now_ + times_.welcome_patience;
-  // Who has ended unheard is there for the daemon until it hears of the end: what it said last, perhaps that the
-  // training is done, must come from somebody whom the daemon knows.
+  // A worker whose exit is not acknowledged counts as running: its last words, perhaps that the training is done, must
+  // come from a worker that the daemon knows.
   std::set<WorkerId> running = history_.unacknowledged;
   for (const auto& [worker, ignored] : living_) running.insert(worker);
   told_ended_ = !history_.unacknowledged.empty();

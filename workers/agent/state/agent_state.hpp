@@ -24,7 +24,7 @@ namespace tidepool::agent {
 
 // What the state directory remembers of earlier runs.
 struct History {
-  std::string cluster;                                // whose records these are; empty = nobody's yet
+  std::string cluster;                                // whose records these are; empty = no cluster's yet
   std::set<WorkerId> started;                         // ever, ended or not
   std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
   std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed

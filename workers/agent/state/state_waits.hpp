@@ -21,7 +21,7 @@ namespace tidepool::agent {
 
 inline constexpr Duration kStateSilence = Duration::seconds(30);
 inline constexpr Duration kAskForStateAgain = Duration::seconds(2);
-// For the daemon to say again, after a welcome, who waits.
+// For the daemon to say again, after a welcome, which workers wait.
 inline constexpr Duration kOrdersAgain = Duration::seconds(10);
 
 class StateWaits {
@@ -76,7 +76,7 @@ class StateWaits {
     Instant since;
     Instant heard_at;  // newest byte, or since when it can be asked for
     std::optional<Instant> ask_at;
-    std::optional<Instant> drop_at;  // nobody waits; it is kept until then
+    std::optional<Instant> drop_at;  // no worker waits; it is kept until then
     bool fetching = false;
     std::string trouble;  // why the newest attempt has failed
   };

@@ -4,7 +4,7 @@
 //
 // Numbers with the lowest byte first. All chunks but the last have kStateChunk, counted from the start of the file, so
 // a transfer goes on at a multiple of that. Checksums: XXH3, 64 bits; of the file: of its chunks' checksums in order.
-// They tell damage, on a disk or in memory; that nobody else has a hand in it is for TLS.
+// They tell damage, on a disk or in memory; against changes on purpose there is TLS.
 #pragma once
 
 #include <cstddef>

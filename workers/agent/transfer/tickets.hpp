@@ -24,7 +24,7 @@ struct Grant {
 class Tickets {
  public:
   void issue(const std::string& ticket, Grant grant, Instant now);
-  // Uses the ticket up, also when it is shown by somebody else: then it is no secret any more.
+  // Uses the ticket up, also when it is shown with another key: then it is no secret any more.
   [[nodiscard]] Result<Grant> redeem(const std::string& ticket, const std::string& key, Instant now);
 
  private:
