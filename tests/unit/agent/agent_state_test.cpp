@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "tests/support/agent_actions.hpp"
+#include "tests/support/agent_bench.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -12,27 +13,7 @@ namespace {
 const WorkerId kW1(1);
 const WorkerId kW2(2);
 
-// An agent under a clock that the test turns.
-struct Bench {
-  explicit Bench(History history = {}, AgentTimes times = {}) : state(times, std::move(history), 1, now) {}
-
-  std::vector<Action> pass(Duration time) {
-    now = now + time;
-    return state.step(now, TimePassed{});
-  }
-  std::vector<Action> tell(Fact fact) { return state.step(now, std::move(fact)); }
-  std::vector<Action> order(api::DaemonToAgent message) { return tell(DaemonSaid{std::move(message)}); }
-
-  // Brings the link up; the actions of the welcome.
-  std::vector<Action> join() {
-    (void)pass(Duration::seconds(3));
-    (void)tell(LinkOpened{});
-    return order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
-  }
-
-  Instant now = Instant::from_micros(1'000'000);
-  AgentState state;
-};
+using Bench = AgentBench;
 
 std::vector<api::WorkerExitedReport> reports(const std::vector<Action>& actions) {
   return told<api::WorkerExitedReport>(actions);

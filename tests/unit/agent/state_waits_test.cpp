@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/agent_actions.hpp"
-#include "workers/agent/state/agent_state.hpp"
+#include "tests/support/agent_bench.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -10,27 +10,13 @@ namespace {
 const WorkerId kW1(1);
 const JobId kJob(3);
 
-struct Bench {
-  std::vector<Action> pass(Duration time) {
-    now = now + time;
-    return state.step(now, TimePassed{});
-  }
-  std::vector<Action> tell(Fact fact) { return state.step(now, std::move(fact)); }
-  std::vector<Action> order(api::DaemonToAgent message) { return tell(DaemonSaid{std::move(message)}); }
-  std::vector<Action> join() {
-    (void)pass(Duration::seconds(3));
-    (void)tell(LinkOpened{});
-    return order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
-  }
+struct Bench : AgentBench {
   std::vector<Action> start(WorkerId worker = kW1) {
     return order(api::StartWorker{.worker = worker, .job = kJob, .program = "p", .state_step = 40});
   }
   static api::FetchState place() {
     return {.job = kJob, .step = 40, .ticket = "t", .host = "10.0.0.1", .port = 1, .key = "k"};
   }
-
-  Instant now = Instant::from_micros(1'000'000);
-  AgentState state{{}, {}, 1, now};
 };
 
 TEST_CASE("a worker that waits for a state starts when it is here, after the daemon has been told") {

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "tests/support/agent_actions.hpp"
+#include "tests/support/agent_bench.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -12,41 +13,33 @@ using api::PulsePhase;
 const WorkerId kW1(1);
 const WorkerId kW2(2);
 
-// An agent whose two workers live and pulse, under a clock that the test turns.
-struct Bench {
-  Bench() {
-    History history;
-    history.cluster = "here";
-    history.started = {kW1, kW2};
-    state.emplace(AgentTimes{}, history, 1, now);
-    join("here");
-  }
-  void join(const std::string& cluster) {
-    (void)tell(TimePassed{});
-    (void)tell(LinkOpened{});
-    welcome = tell(DaemonSaid{api::AgentWelcome{.node = NodeId(1), .heartbeat_ms = 1'000, .cluster = cluster}});
-  }
-  std::vector<Action> tell(Fact fact) { return state->step(now, std::move(fact)); }
+History with_two_workers() {
+  History history;
+  history.cluster = "here";
+  history.started = {kW1, kW2};
+  return history;
+}
+
+// An agent whose two workers live and pulse.
+struct Bench : AgentBench {
+  Bench() : AgentBench(with_two_workers()) { (void)join(); }
+
   std::vector<Action> pulse(WorkerId worker, std::int64_t step, PulsePhase phase,
                             std::int64_t stuck_after_ms = 60'000) {
     return tell(WorkerPulsed{worker, {.step = step, .phase = phase, .stuck_after_ms = stuck_after_ms}});
   }
   // As the loop does: it wakes at each deadline on the way.
-  std::vector<Action> pass(Duration time) {
+  std::vector<Action> wait(Duration time) {
     std::vector<Action> all;
     const Instant end = now + time;
     while (now < end) {
-      now = std::min(end, std::max(now, state->deadline().value_or(end)));
+      now = std::min(end, std::max(now, state.deadline().value_or(end)));
       for (auto& action : tell(TimePassed{})) all.push_back(std::move(action));
-      if (state->deadline().value_or(end) <= now) break;
+      if (state.deadline().value_or(end) <= now) break;
     }
     now = end;
     return all;
   }
-
-  Instant now = Instant::from_micros(1'000'000);
-  std::optional<AgentState> state;
-  std::vector<Action> welcome;
 };
 
 std::vector<api::WorkerStuckReport> stuck(const std::vector<Action>& actions) {
@@ -61,7 +54,7 @@ TEST_CASE("a worker that computes at one step for longer than it may is told onc
   for (int second = 0; second < 70; ++second) {
     for (auto& action : bench.pulse(kW1, 7, PulsePhase::kComputing)) actions.push_back(std::move(action));
     for (auto& action : bench.pulse(kW2, 7, PulsePhase::kReducing)) actions.push_back(std::move(action));
-    for (auto& action : bench.pass(Duration::seconds(1))) actions.push_back(std::move(action));
+    for (auto& action : bench.wait(Duration::seconds(1))) actions.push_back(std::move(action));
   }
   const auto reports = stuck(actions);
   REQUIRE(reports.size() == 1);  // and not the one that waits for it in the sum
@@ -76,7 +69,7 @@ TEST_CASE("a worker that makes steps, however slow, is not stuck") {
   for (int step = 0; step < 10; ++step) {
     for (int second = 0; second < 50; ++second) {
       CHECK(stuck(bench.pulse(kW1, step, PulsePhase::kComputing)).empty());
-      CHECK(stuck(bench.pass(Duration::seconds(1))).empty());
+      CHECK(stuck(bench.wait(Duration::seconds(1))).empty());
     }
   }
 }
@@ -84,21 +77,21 @@ TEST_CASE("a worker that makes steps, however slow, is not stuck") {
 TEST_CASE("a worker whose pulse stops is told, and again only after it has come back") {
   Bench bench;
   (void)bench.pulse(kW1, 3, PulsePhase::kReducing);
-  CHECK(stuck(bench.pass(Duration::millis(9'900))).empty());
-  const auto reports = stuck(bench.pass(Duration::millis(200)));
+  CHECK(stuck(bench.wait(Duration::millis(9'900))).empty());
+  const auto reports = stuck(bench.wait(Duration::millis(200)));
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].phase == PulsePhase::kReducing);
   CHECK(reports[0].for_ms >= 10'000);
-  CHECK(stuck(bench.pass(Duration::seconds(60))).empty());
+  CHECK(stuck(bench.wait(Duration::seconds(60))).empty());
   (void)bench.pulse(kW1, 4, PulsePhase::kComputing);
-  CHECK(stuck(bench.pass(Duration::seconds(11))).size() == 1);
+  CHECK(stuck(bench.wait(Duration::seconds(11))).size() == 1);
 }
 
 TEST_CASE("a worker that has never pulsed, or has hung up by itself, is not watched") {
   Bench bench;
   (void)bench.pulse(kW1, 3, PulsePhase::kComputing);
   (void)bench.tell(WorkerHungUp{kW1});
-  CHECK(stuck(bench.pass(Duration::seconds(3'600))).empty());
+  CHECK(stuck(bench.wait(Duration::seconds(3'600))).empty());
 }
 
 TEST_CASE("an agent that was itself stopped does not blame its workers") {
@@ -113,35 +106,31 @@ TEST_CASE("a worker that got stuck while no daemon listened is told to the next 
   Bench bench;
   (void)bench.pulse(kW1, 3, PulsePhase::kReducing);
   (void)bench.tell(LinkClosed{"gone"});
-  CHECK(stuck(bench.pass(Duration::seconds(15))).empty());
-  bench.join("here");
-  CHECK(stuck(bench.welcome).size() == 1);
+  CHECK(stuck(bench.wait(Duration::seconds(15))).empty());
+  CHECK(stuck(bench.join()).size() == 1);
 }
 
 TEST_CASE("workers of another cluster are ended before this node joins a new one, and their records forgotten") {
   Bench bench;
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.pass(Duration::seconds(3));
-  bench.join("there");
-  CHECK(all<SignalWorker>(bench.welcome).size() == 2);
-  REQUIRE(all<CloseLink>(bench.welcome).size() == 1);
-  CHECK_THAT(all<CloseLink>(bench.welcome)[0].why, Catch::Contains("2 workers of cluster here"));
-  CHECK(all<ForgetRecords>(bench.welcome).empty());
+  const auto first = bench.join("there");
+  CHECK(all<SignalWorker>(first).size() == 2);
+  REQUIRE(all<CloseLink>(first).size() == 1);
+  CHECK_THAT(all<CloseLink>(first)[0].why, Catch::Contains("2 workers of cluster here"));
+  CHECK(all<ForgetRecords>(first).empty());
   (void)bench.tell(LinkClosed{"as asked"});
   for (const WorkerId worker : {kW1, kW2}) {
     CHECK(all<SendToDaemon>(bench.tell(WorkerEnded{.worker = worker, .signal = SIGKILL})).empty());
   }
-  (void)bench.pass(Duration::seconds(3));
-  bench.join("there");
-  REQUIRE(all<ForgetRecords>(bench.welcome).size() == 1);
-  CHECK(all<ForgetRecords>(bench.welcome)[0].cluster == "here");
-  CHECK(all<CloseLink>(bench.welcome).size() == 1);  // its hello named workers that mean nothing there
+  const auto second = bench.join("there");
+  REQUIRE(all<ForgetRecords>(second).size() == 1);
+  CHECK(all<ForgetRecords>(second)[0].cluster == "here");
+  CHECK(all<CloseLink>(second).size() == 1);  // its hello named workers that mean nothing there
   (void)bench.tell(LinkClosed{"as asked"});
-  (void)bench.pass(Duration::seconds(3));
-  bench.join("there");
-  REQUIRE(all<RecordCluster>(bench.welcome).size() == 1);
-  CHECK(all<RecordCluster>(bench.welcome)[0].cluster == "there");
-  CHECK(all<SendToDaemon>(bench.welcome).empty());  // no exit of a worker that this daemon never started
+  const auto third = bench.join("there");
+  REQUIRE(all<RecordCluster>(third).size() == 1);
+  CHECK(all<RecordCluster>(third)[0].cluster == "there");
+  CHECK(all<SendToDaemon>(third).empty());  // no exit of a worker that this daemon never started
   // The same id is a new worker now.
   const auto started = bench.tell(DaemonSaid{api::StartWorker{.worker = kW1, .job = JobId(1), .program = "p"}});
   CHECK(all<SpawnWorker>(started).size() == 1);
@@ -150,13 +139,11 @@ TEST_CASE("workers of another cluster are ended before this node joins a new one
 TEST_CASE("a cluster that could not be the name of a folder is refused") {
   Bench bench;
   (void)bench.tell(LinkClosed{"gone"});
-  (void)bench.pass(Duration::seconds(3));
   for (const char* name : {"", "../x", "a/b", "a b"}) {
-    bench.join(name);
-    REQUIRE(all<CloseLink>(bench.welcome).size() == 1);
-    CHECK(all<RecordCluster>(bench.welcome).empty());
+    const auto welcomed = bench.join(name);
+    REQUIRE(all<CloseLink>(welcomed).size() == 1);
+    CHECK(all<RecordCluster>(welcomed).empty());
     (void)bench.tell(LinkClosed{"as asked"});
-    (void)bench.pass(Duration::seconds(3));
   }
 }
 
