@@ -262,6 +262,17 @@ class Story {
     return id;
   }
 
+  // A running job is suspended: its first worker keeps the state of the newest step, and all of them leave.
+  void park(JobId id) {
+    learn(core::JobSuspendRequested{id});
+    decide();
+    const std::vector<WorkerId> workers = job(id).membership.workers;
+    learn(core::StateParked{id, workers.front(), job(id).membership.generation, job(id).progress.step, 1000, 2});
+    for (const WorkerId worker : workers) exit(worker);
+    decide();
+    REQUIRE(job(id).state() == core::JobState::kSuspended);
+  }
+
   const std::vector<core::Event>& events() const { return events_; }
   int count(const std::string& type) const {
     return static_cast<int>(

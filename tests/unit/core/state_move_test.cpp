@@ -23,12 +23,7 @@ struct Kept {
     job = story.submit({.min = 1, .max = 1, .grace = Duration::seconds(5)});
     story.settle(job);
     story.steps(job, 100);
-    story.learn(core::JobSuspendRequested{job});
-    story.decide();
-    story.learn(core::StateParked{job, WorkerId(1), story.job(job).membership.generation, story.job(job).progress.step,
-                                  1000, 2});
-    story.exit(WorkerId(1), 0);
-    story.decide();
+    story.park(job);
     rival = story.submit({.min = 1, .max = 1});
     story.settle(rival);
     other = join("n2", other_moves);

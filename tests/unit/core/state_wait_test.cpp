@@ -24,12 +24,7 @@ struct Parked {
     story.learn(core::JobSubmitted{job, spec});
     story.settle(job);
     story.steps(job, 100);
-    story.learn(core::JobSuspendRequested{job});
-    story.decide();
-    story.learn(core::StateParked{job, WorkerId(1), story.job(job).membership.generation, story.job(job).progress.step,
-                                  1000, 2});
-    story.exit(WorkerId(1), 0);
-    story.decide();
+    story.park(job);
     rival = story.submit({.min = 1, .max = 1});
     story.settle(rival);
     other = story.node(1);
