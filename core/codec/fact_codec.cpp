@@ -5,6 +5,7 @@
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/pool_fields.hpp"
 #include "core/codec/row_texts.hpp"
+#include "core/codec/tenant_fields.hpp"
 
 namespace tidepool::core {
 
@@ -235,6 +236,9 @@ void fields(auto& archive, codec::Like<PoolListFailed> auto& fact) {
   archive("fault", fact.fault);
   archive("detail", fact.detail);
 }
+void fields(auto& archive, codec::Like<TenantsConfigured> auto& fact) {
+  archive("tree", fact.tree);
+}
 void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
 
 std::string_view name_of(const Fact& fact) {
@@ -281,6 +285,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const PoolNodeDeleteFailed&) { return "pool_node_delete_failed"; },
                         [](const PoolListed&) { return "pool_listed"; },
                         [](const PoolListFailed&) { return "pool_list_failed"; },
+                        [](const TenantsConfigured&) { return "tenants_configured"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },
                     fact);

@@ -9,6 +9,7 @@
 #include "core/codec/pool_fields.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/codec/row_texts.hpp"
+#include "core/codec/tenant_fields.hpp"
 
 namespace tidepool::core {
 
@@ -246,11 +247,31 @@ std::string digest_text(std::uint64_t digest) {
 
 }  // namespace
 
+namespace {
+
+std::optional<StoredTenantChanges> tenant_changes(const Decision& decision) {
+  if (!decision.replan || (decision.replan->tenants.empty() && !decision.replan->counts_loans)) return std::nullopt;
+  return StoredTenantChanges{decision.replan->tenants, decision.replan->counts_loans};
+}
+
+Status take_tenant_changes(const nlohmann::json& value, Decision& decision) {
+  if (!decision.replan) return codec::wrong("/tenants", "changes of a plan");
+  StoredTenantChanges stored;
+  TP_TRY(codec::decode(value, "/tenants", stored));
+  decision.replan->tenants = std::move(stored.changes);
+  decision.replan->counts_loans = stored.counts_loans;
+  return ok_status();
+}
+
+}  // namespace
+
 nlohmann::json to_json(const Decision& decision) {
   auto out = codec::encode(decision);
   out["inputs_digest"] = digest_text(decision.inputs_digest);
   // Left out where there are no pools, as in the decisions of daemons that knew none.
   if (!decision.nodes.empty()) out["nodes"] = codec::encode(decision.nodes);
+  // Likewise where tenants are as they were, or there are none.
+  if (const auto tenants = tenant_changes(decision)) out["tenants"] = codec::encode(*tenants);
   return out;
 }
 
@@ -270,7 +291,11 @@ Result<Decision> decision_from_json(const nlohmann::json& value) {
     TP_TRY(codec::decode(*nodes, "/nodes", decision.nodes));
     rest.erase(nodes);
   }
+  const auto tenants = rest.find("tenants");
+  const auto changes = tenants == rest.end() ? nlohmann::json() : std::move(*tenants);
+  if (tenants != rest.end()) rest.erase(tenants);
   TP_TRY(codec::decode(rest, "", decision));
+  if (!changes.is_null()) TP_TRY(take_tenant_changes(changes, decision));
   return decision;
 }
 
@@ -345,6 +370,7 @@ std::string decision_text(const Decision& decision) {
   fields(row, decision);
   row("inputs_digest", digest_text(decision.inputs_digest));
   if (!decision.nodes.empty()) row("nodes", decision.nodes);
+  if (const auto tenants = tenant_changes(decision)) row("tenants", *tenants);
   writer.finish();
   return text;
 }

@@ -9,6 +9,7 @@
 #include "core/codec/pool_fields.hpp"
 #include "core/codec/recovery_fields.hpp"
 #include "core/codec/state_rows.hpp"
+#include "core/codec/tenant_fields.hpp"
 #include "core/state/cluster_invariants.hpp"
 #include "core/state/type_records.hpp"
 
@@ -415,10 +416,29 @@ nlohmann::json encode_head(const ClusterState& state) {
   if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
   // Likewise while there have been no pools.
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
+  // And while the pool is shared by no rule.
+  if (!state.tenants->empty()) {
+    out["tenants"] =
+        codec::encode(StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted});
+  }
   return out;
 }
 
+Status take_tenants(const nlohmann::json& value, ClusterState& state) {
+  StoredTenants stored;
+  TP_TRY(codec::decode(value, "/tenants", stored));
+  TP_TRY(check_tenants(stored.tree));
+  state.tenants = std::move(stored.tree);
+  state.tenant_uses = std::move(stored.uses);
+  state.plan.tenants = std::move(stored.plans);
+  state.plan.loans_counted = stored.loans_counted;
+  return ok_status();
+}
+
 Status take_head(nlohmann::json document, ClusterState& state) {
+  const auto tenants = document.find("tenants");
+  const auto shared_by = tenants == document.end() ? nlohmann::json() : std::move(*tenants);
+  if (tenants != document.end()) document.erase(tenants);
   if (const auto pools = document.find("pools"); pools != document.end()) {
     TP_TRY(codec::decode(*pools, "/pools", state.pools));
     document.erase(pools);
@@ -427,7 +447,8 @@ Status take_head(nlohmann::json document, ClusterState& state) {
     TP_TRY(codec::decode(*deployment, "/desk", state.deployment));
     document.erase(deployment);
   }
-  return codec::decode(document, "", state);
+  TP_TRY(codec::decode(document, "", state));
+  return shared_by.is_null() ? ok_status() : take_tenants(shared_by, state);  // its plans are part of the plan
 }
 
 Result<ClusterState> checked(ClusterState state) {

@@ -301,12 +301,20 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
   if (!replan.error.empty() && replan.error != plan.error) {
     change.emit("policy.error", {{"policy", decision.policy}, {"error", replan.error}});
   }
-  plan = {.policy = decision.policy,
-          .made_at = decision.at,
-          .nodes = nodes,
-          .mark = replan.mark,
-          .wake = replan.wake,
-          .error = replan.error};
+  plan.policy = decision.policy;
+  plan.made_at = decision.at;
+  plan.nodes = nodes;
+  plan.mark = replan.mark;
+  plan.wake = replan.wake;
+  plan.error = replan.error;
+  if (replan.counts_loans) plan.loans_counted = decision.at;
+  for (const TenantChange& change_of : replan.tenants) {
+    if (change_of.now) {
+      plan.tenants.insert_or_assign(change_of.tenant, *change_of.now);
+    } else {
+      plan.tenants.erase(change_of.tenant);
+    }
+  }
   change.state().deployment.answer.reset();
   change.state().deployment.job_ended = false;
   for (const auto& [id, now, words_only] : replan.changes) {

@@ -4,6 +4,7 @@
 
 #include "base/word_list.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/tenant_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
@@ -75,6 +76,7 @@ Status apply(StateChange& change, const JobSubmitted& fact) {
     return conflict("the next job is " + JobId(state.next_job).text() + ", not " + fact.job.text());
   }
   TP_TRY(check_spec(fact.spec));
+  TP_TRY(check_allowed(*state.tenants, fact.spec));
   auto created = std::make_shared<Job>();
   created->id = fact.job;
   created->spec = fact.spec;
@@ -161,6 +163,7 @@ Status apply(StateChange& change, const JobChanged& fact) {
   if (!job) return job.error();
   TP_TRY(check_spec(fact.spec));
   TP_TRY(check_change(**job, fact.spec));
+  TP_TRY(check_allowed(*change.state().tenants, fact.spec));
   Job& changed = change.job(fact.job);
   changed.spec = fact.spec;
   change.capacity_changed();  // its place in the queue may be another one

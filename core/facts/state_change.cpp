@@ -12,7 +12,7 @@ namespace tidepool::core {
 Job& StateChange::job(JobId id) {
   Job& job = state_.mutable_job(id);
   touched_.jobs.insert(id);
-  if (charged_.insert(id)) charge(state_, job, at_);
+  if (charged_.insert(id)) charge_with_tenant(state_, job, at_);
   return job;
 }
 

@@ -25,6 +25,15 @@ void charge(const ClusterState& state, Job& job, Instant until) {
   job.account.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
 }
 
+void charge_with_tenant(ClusterState& state, Job& job, Instant until) {
+  const Account before = job.account;
+  charge(state, job, until);
+  if (state.tenants->empty() || job.account.slot_time == before.slot_time) return;
+  TenantUse& use = state.tenant_uses[job.spec.tenant];
+  use.slot_time += job.account.slot_time - before.slot_time;
+  use.cost += job.account.cost - before.cost;
+}
+
 Money price_per_hour(const ClusterState& state, const Job& job) {
   Money sum;
   for (const WorkerId id : job.membership.workers) {

@@ -9,6 +9,8 @@ namespace tidepool::core {
 // Charges the job for what it has held since the last charge. Slots on a lost node cost nothing.
 // Time that lies before the last charge charges nothing.
 void charge(const ClusterState& state, Job& job, Instant until);
+// The same, and what is charged is added to what its tenant has used, if that is one of the tree.
+void charge_with_tenant(ClusterState& state, Job& job, Instant until);
 
 // What the job's present workers cost an hour, those on lost nodes left out.
 [[nodiscard]] Money price_per_hour(const ClusterState& state, const Job& job);

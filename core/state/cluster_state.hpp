@@ -12,12 +12,14 @@
 #include "base/id_table.hpp"
 #include "base/ids.hpp"
 #include "base/money.hpp"
+#include "base/shared_value.hpp"
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
+#include "core/state/tenants.hpp"
 
 namespace tidepool::core {
 
@@ -150,6 +152,9 @@ struct ClusterPlan {
   Mark mark;                    // the policy's own, on the cluster
   std::optional<Instant> wake;  // the policy asked to plan again then
   std::string error;            // why its newest answer was dropped; empty = it was not
+  // Of leaves that have jobs, where tenants share the pool; and up to when their loans were counted.
+  std::map<std::string, TenantPlan> tenants;
+  std::optional<Instant> loans_counted;
 };
 
 // All of it. Copies share what they hold until one of them changes it (copy on write), so that a picture for readers
@@ -170,6 +175,8 @@ struct ClusterState {
   ClusterPlan plan;             // of a policy for the whole cluster
   PolicyDeployment deployment;  // policy files
   NodePools pools;              // nodes that come and go by a provider
+  SharedValue<TenantTree> tenants;
+  TenantUses tenant_uses;  // of its leaves
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
   [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }

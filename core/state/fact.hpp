@@ -17,6 +17,7 @@
 #include "core/state/job_spec.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
+#include "core/state/tenants.hpp"
 
 namespace tidepool::core {
 
@@ -306,17 +307,24 @@ struct PoolListFailed {
   ProviderFault fault = ProviderFault::kRefused;
   std::string detail;
 };
+// --- tenants ------------------------------------------------------------------------------------
+
+// The tree of tenants there is from now on, whole. Empty: the pool is shared by no rule any more.
+struct TenantsConfigured {
+  TenantTree tree;
+};
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
-                          NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady,
-                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched,
-                          StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked,
-                          CheckpointTaken, StateRestored, StateBrought, StateLeft, PolicyActivated, PolicyRolledBack,
-                          PolicyShadowed, PolicyAnswered, PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed,
-                          PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed, PoolListFailed, ClockAdvanced>;
+using Fact =
+    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
+                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady, WorkerJoining, WorkerStuck,
+                 ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
+                 DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
+                 StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
+                 PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
+                 PoolListFailed, TenantsConfigured, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

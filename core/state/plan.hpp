@@ -10,8 +10,10 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "core/state/mark.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/reason.hpp"
+#include "core/state/tenants.hpp"
 
 namespace tidepool::core {
 
@@ -165,14 +167,6 @@ struct Alternative {
   bool operator==(const Alternative&) const = default;
 };
 
-// A policy's note on a job, or on the cluster, kept for it and handed back when it plans again.
-struct Mark {
-  int level = 0;                // such as the queue that the job is in
-  Instant since;                // when it came there
-  std::vector<double> numbers;  // what else it must remember; few, finite, in an order of its own
-  bool operator==(const Mark&) const = default;
-};
-
 // What a plan for the whole cluster gives to one job.
 struct Target {
   int size = 0;                   // workers; 0 = should hold nothing, else an allowed size
@@ -189,12 +183,19 @@ struct TargetChange {
   std::optional<Target> now;  // none = the plan no longer counts with the job
   bool words_only = false;    // what is said has changed and nothing else: place and inputs stay as they were
 };
+// What a new plan changes of a tenant; none = it has no jobs any more.
+struct TenantChange {
+  std::string tenant;
+  std::optional<TenantPlan> now;
+};
 // A new plan for the whole cluster, as what it changes in the one before.
 struct Replan {
   std::vector<TargetChange> changes;  // by job
   Mark mark;                          // on the cluster
   std::optional<Instant> wake;        // the policy asks to plan again then, whatever happens
   std::string error;  // why the policy's answer was dropped, so that the old plan stands; empty = it was not
+  std::vector<TenantChange> tenants = {};  // by name
+  bool counts_loans = false;               // what tenants have held is counted up to now
 };
 
 // What keeps a job from slots that it is to have, as far as the engine goes by it later.

@@ -105,6 +105,14 @@ std::vector<core::Fact> one_of_each() {
           core::PoolNodeDeleteFailed{12, core::ProviderFault::kTimeout, "no answer"},
           core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}},
           core::PoolListFailed{"gpu", core::ProviderFault::kGarbage, "<html>"},
+          core::TenantsConfigured{{.tenants = {{.name = "lab", .guarantee = 8, .weight = 0, .borrow = 4, .lend = 0},
+                                               {.name = "vision",
+                                                .parent = "lab",
+                                                .priority_max = -1,
+                                                .job_slots_max = 16,
+                                                .job_price_max = Money::micros(2'500'000)}},
+                                   .half_life = Duration::seconds(60),
+                                   .rebalance_every = Duration::seconds(7)}},
           core::ClockAdvanced{}};
 }
 

@@ -1,0 +1,93 @@
+#include "core/facts/tenant_facts.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/state/job_state.hpp"
+
+namespace tidepool::core {
+namespace {
+
+Error not_allowed(const JobSpec& spec, const std::string& what) {
+  return invalid_argument("job \"" + spec.name + "\": " + what);
+}
+
+Status check_leaf(const TenantTree& tree, const std::string& tenant) {
+  if (tree.find(tenant) == nullptr) {
+    return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
+  }
+  if (tree.is_leaf(tenant)) return ok_status();
+  return invalid_argument("tenant \"" + tenant + "\" has tenants below it; a job belongs to one of those");
+}
+
+// By one tenant on the way from the pool to the job's own.
+Status check_limits(const Tenant& tenant, const JobSpec& spec) {
+  const std::string of = " of tenant \"" + tenant.name + "\"";
+  if (tenant.priority_max && spec.priority > *tenant.priority_max) {
+    return not_allowed(spec, "priority " + std::to_string(spec.priority) + " is above priority_max " +
+                                 std::to_string(*tenant.priority_max) + of);
+  }
+  const std::int64_t most = std::int64_t{spec.elastic.max} * spec.gpus_per_worker;
+  if (tenant.job_slots_max && most > *tenant.job_slots_max) {
+    return not_allowed(spec, "it may grow to " + std::to_string(most) + " slots, above job_slots_max " +
+                                 std::to_string(*tenant.job_slots_max) + of + "; lower elastic.max");
+  }
+  if (tenant.job_price_max && (!spec.scaling.price_cap || *spec.scaling.price_cap > *tenant.job_price_max)) {
+    return not_allowed(spec, "scaling.price_cap must be at most " + to_text(*tenant.job_price_max) +
+                                 " an hour, the job_price_max" + of);
+  }
+  const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
+  if (!spec.preemptible && least > tenant.guarantee) {
+    return not_allowed(spec, "with preemptible: false it keeps " + std::to_string(least) +
+                                 " slots for good, more than the guarantee of " + std::to_string(tenant.guarantee) +
+                                 of);
+  }
+  return ok_status();
+}
+
+// A job that has not ended keeps its tenant.
+Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) {
+  if (tree.empty()) return ok_status();
+  std::set<std::string> known;
+  for (const auto& [id, job] : state.jobs) {
+    const std::string& tenant = job->spec.tenant;
+    if (is_final(job->state()) || !known.insert(tenant).second) continue;
+    if (const Status there = check_leaf(tree, tenant); there.ok()) continue;
+    return conflict("tenant \"" + tenant + "\" has jobs that have not ended, such as " + id.text() +
+                    ", and is no leaf of the new tree; add it, or end its jobs first");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
+  if (tree.empty()) return ok_status();
+  TP_TRY(check_leaf(tree, spec.tenant));
+  for (const std::string& name : tree.path_to(spec.tenant)) TP_TRY(check_limits(*tree.find(name), spec));
+  return ok_status();
+}
+
+Status apply(StateChange& change, const TenantsConfigured& fact) {
+  ClusterState& state = change.state();
+  TP_TRY(check_tenants(fact.tree));
+  TP_TRY(keeps_tenants_of_jobs(state, fact.tree));
+  if (*state.tenants == fact.tree) return ok_status();
+  state.tenants = fact.tree;
+  const auto has_left = [&](const auto& entry) { return fact.tree.find(entry.first) == nullptr; };
+  std::erase_if(state.tenant_uses, has_left);
+  std::erase_if(state.plan.tenants, has_left);
+  if (fact.tree.empty()) state.plan.loans_counted.reset();
+  std::vector<std::string> names;
+  for (const Tenant& tenant : fact.tree.tenants) names.push_back(tenant.name);
+  change.capacity_changed();
+  change.emit("tenants.configured", {{"tenants", std::move(names)}});
+  return ok_status();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,16 @@
+// Tenants: the tree as operators set it, what a tenant's jobs may ask for, and what they have used.
+#pragma once
+
+#include "core/facts/state_change.hpp"
+#include "core/state/fact.hpp"
+
+namespace tidepool::core {
+
+// Refuses a tree that contradicts itself, or that leaves out a tenant with jobs that have not ended.
+[[nodiscard]] Status apply(StateChange& change, const TenantsConfigured& fact);
+
+// Whether the job's tenant exists and allows what it asks for; the error names the limit and its tenant. Everything is
+// allowed while there are no tenants.
+[[nodiscard]] Status check_allowed(const TenantTree& tree, const JobSpec& spec);
+
+}  // namespace tidepool::core

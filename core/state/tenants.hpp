@@ -1,0 +1,75 @@
+// The tenants that share the pool, as an operator has set them: a tree with guarantees, weights and limits. Jobs belong
+// to its leaves. What each tenant may hold at a time follows from it in core/tenants/entitlement.hpp; docs/fairness.md
+// states the rule.
+//
+// An empty tree means that the pool is not shared by rule: any name of a tenant is taken, and names decide nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/money.hpp"
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "core/state/mark.hpp"
+
+namespace tidepool::core {
+
+struct Tenant {
+  std::string name;             // unique in the tree
+  std::string parent;           // its name; empty = directly under the pool
+  int guarantee = 0;            // slots that it can have at any time, of its parent's if that has one
+  std::int64_t weight = 1;      // of what is left beyond guarantees; 0 = only what no other tenant wants
+  std::optional<int> borrow{};  // slots that it may have beyond its guarantee; none = no limit
+  std::optional<int> lend{};    // unused slots of its guarantee that others may have; none = all
+  // What its jobs may ask for, and those of tenants below it. None = no limit of its own.
+  std::optional<int> priority_max{};
+  std::optional<int> job_slots_max{};
+  std::optional<Money> job_price_max{};  // an hour: a job must set a price cap of at most that
+  bool operator==(const Tenant&) const = default;
+};
+
+struct TenantTree {
+  std::vector<Tenant> tenants;  // each after its parent
+  // Over this time what a tenant held beyond its guarantee counts half as much against it.
+  Duration half_life = Duration::seconds(std::int64_t{24} * 3600);
+  // How often what tenants have held is counted anew. Between that, entitlements move only with what tenants ask for.
+  Duration rebalance_every = Duration::seconds(300);
+
+  [[nodiscard]] bool empty() const { return tenants.empty(); }
+  [[nodiscard]] const Tenant* find(std::string_view name) const;
+  // No tenant is below it. Requires: the tenant exists.
+  [[nodiscard]] bool is_leaf(std::string_view name) const;
+  // The names from the one directly under the pool to this one; empty if it does not exist.
+  [[nodiscard]] std::vector<std::string> path_to(std::string_view name) const;
+  bool operator==(const TenantTree&) const = default;
+};
+
+// The first thing that is wrong with the tree, with what to do about it.
+[[nodiscard]] Status check_tenants(const TenantTree& tree);
+
+// What a tenant's jobs have used since it was set up, those that have ended included: slots x time, and what that cost.
+struct TenantUse {
+  Duration slot_time;
+  Money cost;
+  bool operator==(const TenantUse&) const = default;
+};
+using TenantUses = std::map<std::string, TenantUse>;  // of leaves
+
+// What the newest plan found of a leaf, and what that plan rests on.
+struct TenantPlan {
+  int entitled = 0;  // slots that its jobs may have
+  int wanted = 0;    // that they could use, as far as that is known
+  // It has all that it could use, which is `wanted`. Else `wanted` may be more than its jobs would take.
+  bool sated = false;
+  double loan = 0;       // slots held beyond its guarantee while others wanted more: decayed mean over the half-life
+  Duration counted_use;  // TenantUse::slot_time that is in it
+  Mark mark;             // of the policy, which plans for each tenant by itself
+  bool operator==(const TenantPlan&) const = default;
+};
+
+}  // namespace tidepool::core
