@@ -1,0 +1,162 @@
+// What tenants are entitled to, over random trees. The laws are those of docs/fairness.md.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tests/support/random_tenants.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+struct World {
+  std::vector<core::TenantNode> nodes;
+  int slots = 0;
+  std::vector<int> shares;
+
+  [[nodiscard]] std::vector<std::size_t> below(int parent) const {
+    std::vector<std::size_t> children;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].parent == parent) children.push_back(i);
+    }
+    return children;
+  }
+  [[nodiscard]] bool is_leaf(std::size_t i) const { return below(static_cast<int>(i)).empty(); }
+  [[nodiscard]] int had_by(int parent) const { return parent < 0 ? slots : shares[static_cast<std::size_t>(parent)]; }
+  [[nodiscard]] bool may_have_more(std::size_t i) const {
+    return !nodes[i].borrow || shares[i] < nodes[i].guarantee + *nodes[i].borrow;
+  }
+  // It and all above it may.
+  [[nodiscard]] bool is_open(std::size_t i) const {
+    for (int at = static_cast<int>(i); at >= 0; at = nodes[static_cast<std::size_t>(at)].parent) {
+      if (!may_have_more(static_cast<std::size_t>(at))) return false;
+    }
+    return true;
+  }
+};
+
+World random_world(Rng& rng) {
+  World world;
+  world.slots = static_cast<int>(rng.between(0, 64));
+  // Now and then guarantees are more than what is there, as when nodes are gone.
+  const int guaranteed = rng.chance(0.8) ? static_cast<int>(rng.between(0, world.slots)) : world.slots + 20;
+  world.nodes = random_nodes(rng, guaranteed);
+  world.shares = core::entitlements(world.nodes, world.slots);
+  return world;
+}
+
+int sum_of(const World& world, const std::vector<std::size_t>& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), 0, [&](int sum, std::size_t i) { return sum + world.shares[i]; });
+}
+
+void require_sums(const World& world) {
+  for (int parent = -1; parent < static_cast<int>(world.nodes.size()); ++parent) {
+    const auto children = world.below(parent);
+    if (!children.empty()) REQUIRE(sum_of(world, children) <= world.had_by(parent));
+  }
+}
+
+void require_guarantees(const World& world) {
+  int promised = 0;
+  for (const std::size_t i : world.below(-1)) promised += world.nodes[i].guarantee;
+  if (promised > world.slots) return;
+  for (std::size_t i = 0; i < world.nodes.size(); ++i) {
+    INFO("tenant " << i);
+    if (world.is_leaf(i)) REQUIRE(world.shares[i] >= std::min(world.nodes[i].guarantee, world.nodes[i].wanted));
+  }
+}
+
+void require_limits(const World& world) {
+  for (std::size_t i = 0; i < world.nodes.size(); ++i) {
+    const core::TenantNode& node = world.nodes[i];
+    INFO("tenant " << i);
+    if (node.borrow) REQUIRE(world.shares[i] <= node.guarantee + *node.borrow);
+    // More than it wants only of its guarantee that it does not lend, or that those below it do not.
+    if (world.is_leaf(i))
+      REQUIRE(world.shares[i] <= std::max(node.wanted, node.guarantee - node.lend.value_or(node.guarantee)));
+  }
+}
+
+// No slot is left while a tenant wants it and may have it.
+void require_no_waste(const World& world) {
+  const bool is_wanted = [&] {
+    for (std::size_t i = 0; i < world.nodes.size(); ++i) {
+      if (world.is_leaf(i) && world.shares[i] < world.nodes[i].wanted && world.is_open(i)) return true;
+    }
+    return false;
+  }();
+  if (is_wanted) REQUIRE(sum_of(world, world.below(-1)) == world.slots);
+}
+
+// Of siblings that want more, none with a weight is behind another that has more than it is set aside, by more than a
+// slot.
+void require_even_levels(const World& world) {
+  for (int parent = -1; parent < static_cast<int>(world.nodes.size()); ++parent) {
+    for (const std::size_t poor : world.below(parent)) {
+      const core::TenantNode& node = world.nodes[poor];
+      if (!world.is_leaf(poor) || node.weight == 0 || world.shares[poor] >= node.wanted || !world.may_have_more(poor)) {
+        continue;
+      }
+      const int poor_surplus = std::max(0, world.shares[poor] - node.guarantee);
+      for (const std::size_t rich : world.below(parent)) {
+        const core::TenantNode& other = world.nodes[rich];
+        const int surplus = world.shares[rich] - other.guarantee;
+        if (rich == poor || !world.is_leaf(rich) || surplus <= 0) continue;
+        INFO("tenant " << poor << " beside " << rich << " with " << surplus << " slots beyond its guarantee");
+        REQUIRE(other.weight > 0);
+        const double level = (poor_surplus + node.loan + 1) / static_cast<double>(node.weight);
+        REQUIRE((surplus + other.loan - 1) / static_cast<double>(other.weight) <= level + 1e-6);
+      }
+    }
+  }
+}
+
+// Siblings in another order get the same.
+void require_names_decide_nothing(const World& world, Rng& rng) {
+  std::vector<core::TenantNode> exact = world.nodes;
+  // None is as good as another, so that no place in the tree decides.
+  for (std::size_t i = 0; i < exact.size(); ++i) exact[i].before = 1'000 * static_cast<int>(i);
+  const std::vector<int> before = core::entitlements(exact, world.slots);
+  // Every second tenant of the last level without others below it changes places with its neighbour.
+  std::vector<std::size_t> order(exact.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const bool are_siblings = exact[i].parent == exact[i + 1].parent;
+    if (are_siblings && world.is_leaf(i) && world.is_leaf(i + 1) && rng.chance(0.5))
+      std::swap(order[i], order[i + 1]), ++i;
+  }
+  std::vector<core::TenantNode> renamed;
+  for (const std::size_t i : order) renamed.push_back(exact[i]);
+  const std::vector<int> after = core::entitlements(renamed, world.slots);
+  for (std::size_t place = 0; place < order.size(); ++place) REQUIRE(after[place] == before[order[place]]);
+}
+
+}  // namespace
+
+TEST_CASE("in any tree guarantees come first, nothing is wasted, and what is left is shared evenly by weight") {
+  for_each_seed("entitlements", 20, [](std::uint64_t, Rng& rng) {
+    for (int i = 0; i < 5'000; ++i) {
+      const World world = random_world(rng);
+      require_sums(world);
+      require_guarantees(world);
+      require_limits(world);
+      require_no_waste(world);
+      require_even_levels(world);
+      require_names_decide_nothing(world, rng);
+    }
+  });
+}
+
+TEST_CASE("the same tenants who hold what they are entitled to are entitled to the same again") {
+  for_each_seed("stable entitlements", 10, [](std::uint64_t, Rng& rng) {
+    for (int i = 0; i < 1'000; ++i) {
+      World world = random_world(rng);
+      for (std::size_t node = 0; node < world.nodes.size(); ++node) world.nodes[node].before = world.shares[node];
+      REQUIRE(core::entitlements(world.nodes, world.slots) == world.shares);
+    }
+  });
+}
+
+}  // namespace tidepool::test
